@@ -1,0 +1,78 @@
+/** Every code the engine can raise. Each has a remedy; match on the code, never on the message. */
+export const ERROR_CODES = [
+  'AGENT_INVALID_OUTPUT',
+  'AGENT_MAY_NOT_DECIDE',
+  'CHECKPOINT_NOT_FOUND',
+  'CONFIG_INVALID',
+  'DAG_INVALID',
+  'FEEDBACK_REQUIRED',
+  'GATE_ALREADY_DECIDED',
+  'GATE_NOT_FOUND',
+  'GATE_NOT_READY',
+  'GATE_STALE',
+  'GRAPH_CHANGED',
+  'INVALID_ANSWER',
+  'JOURNAL_DEGRADED',
+  'LEASE_LOST',
+  'MIGRATION_EDITED',
+  'MIGRATION_GAP',
+  'PATH_REFUSED',
+  'POLICY_NOT_DECLARED',
+  'REPLAY_MISS',
+  'REWIND_CONFLICT',
+  'SANDBOX_MISSING',
+  'SCHEMA_TOO_NEW',
+  'STATE_CORRUPT',
+  'STATE_DISK_FULL',
+  'STATE_IO',
+  'STATE_REPLACED',
+  'THREAD_BUSY',
+  'THREAD_DEAD',
+  'THREAD_EXISTS',
+  'THREAD_NOT_FOUND',
+  'USE_DECIDE',
+  'VALUE_NOT_STORABLE',
+  'VALUE_TOO_LARGE',
+  'WORKSPACE_BUSY',
+  'WORKSPACE_DIRTY',
+  'WORKSPACE_FAILED',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export interface DevsErrorOptions {
+  readonly code: ErrorCode;
+  /** One imperative sentence the operator can act on. Shown by every surface. */
+  readonly remedy: string;
+  /** Identifiers only (task, file, version). Never prompts, secrets or whole states. */
+  readonly context?: Readonly<Record<string, string | number>>;
+  readonly cause?: unknown;
+}
+
+/**
+ * An operational failure: the program is right, the world is not.
+ *
+ * Wrong arguments are `TypeError`/`RangeError`; suspensions are signals, not errors.
+ */
+export class DevsError extends Error {
+  readonly code: ErrorCode;
+  readonly remedy: string;
+  readonly context: Readonly<Record<string, string | number>>;
+
+  constructor(message: string, { code, remedy, context = {}, cause }: DevsErrorOptions) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.remedy = remedy;
+    this.context = context;
+  }
+
+  static {
+    Object.defineProperty(this.prototype, 'name', { value: 'DevsError' });
+  }
+}
+
+/** True for a {@link DevsError}, optionally of one code; also across duplicated packages. */
+export function isDevsError(error: unknown, code?: ErrorCode): error is DevsError {
+  if (!(error instanceof Error) || error.name !== 'DevsError') return false;
+  return code === undefined || (error as DevsError).code === code;
+}

@@ -1,0 +1,55 @@
+import type { EventName, EventScope, OrchestratorEvents } from './events.ts';
+
+type Listener<Name extends EventName> = (payload: OrchestratorEvents[Name], scope: EventScope) => void;
+type AnyListener = (name: EventName, payload: OrchestratorEvents[EventName], scope: EventScope) => void;
+type Listeners = { [Name in EventName]?: Set<Listener<Name>> };
+
+/** The part of the bus that engine code depends on. */
+export interface EventSink {
+  emit<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope?: EventScope): void;
+}
+
+/** Synchronous, in-process, typed. A throwing listener never reaches the emitter. */
+export class EventBus implements EventSink {
+  readonly #listeners: Listeners = {};
+  readonly #anyListeners = new Set<AnyListener>();
+  readonly #onListenerError: (error: unknown, name: EventName) => void;
+
+  constructor(onListenerError: (error: unknown, name: EventName) => void = warnAboutListener) {
+    this.#onListenerError = onListenerError;
+  }
+
+  /** Subscribes to one event; call the returned function to unsubscribe. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
+    const set: Set<Listener<Name>> = (this.#listeners[name] ??= new Set() as NonNullable<Listeners[Name]>);
+    set.add(listener);
+    return () => set.delete(listener);
+  }
+
+  /** Subscribes to every event; call the returned function to unsubscribe. */
+  onAny(listener: AnyListener): () => void {
+    this.#anyListeners.add(listener);
+    return () => this.#anyListeners.delete(listener);
+  }
+
+  emit<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope: EventScope = {}): void {
+    const listeners: Iterable<Listener<Name>> = this.#listeners[name] ?? [];
+    for (const listener of [...listeners]) this.#call(name, () => listener(payload, scope));
+    for (const listener of [...this.#anyListeners]) this.#call(name, () => listener(name, payload, scope));
+  }
+
+  #call(name: EventName, deliver: () => void): void {
+    try {
+      deliver();
+    } catch (error) {
+      this.#onListenerError(error, name);
+    }
+  }
+}
+
+function warnAboutListener(error: unknown, name: EventName): void {
+  process.emitWarning(`A listener for ${name} failed: ${String(error)}`, 'DevsListenerWarning');
+}
+
+/** The process-wide bus. Pass another one where isolation matters: tests, two engines in one process. */
+export const orchestratorEvents: EventBus = new EventBus();

@@ -1,0 +1,67 @@
+/** Evidence a guard leaves: what it measured, against which limit. */
+export interface GuardEvidence {
+  readonly guard: string;
+  readonly level: number;
+  readonly limit: number;
+  readonly evidence: string;
+}
+
+/** Every event the engine emits, with its payload. Payloads hold ids, numbers and masked text, never states. */
+export interface OrchestratorEvents {
+  /** Depth reached the warning share of the limit; the run goes on. */
+  RECURSION_DEPTH_WARNING: { readonly depth: number; readonly limit: number };
+  /** Depth reached the limit; the run is suspended. */
+  RECURSION_LIMIT_REACHED: { readonly depth: number; readonly limit: number };
+  /** A question to a human is on disk and can be read; it can be decided once it is bound to its interrupt. */
+  HITL_SESSION_OPENED: { readonly sessionId: string; readonly kind: string; readonly taskId: string };
+  /** A decision was recorded. */
+  HITL_SESSION_DECIDED: { readonly sessionId: string; readonly kind: string; readonly principal: string };
+  /** A failure gate opened; emitted after its row is committed. */
+  FAILURE_GATE_OPENED: { readonly taskId: string; readonly sessionId: string };
+  /** A journal row could not be written; forward execution goes on without it. */
+  CHECKPOINT_SAVE_FAILED: { readonly nodeName: string; readonly message: string };
+  /** The run has lost journal rows; it goes on, marked. */
+  RUN_DEGRADED: { readonly reason: string };
+  /** A node passed its entry questions and begins to work. */
+  NODE_STARTED: { readonly node: string; readonly attempt: number };
+  /** A node's output is about to be committed. */
+  NODE_FINISHED: { readonly node: string; readonly durationMs: number };
+  /** A node threw, after its retries. */
+  NODE_FAILED: { readonly node: string; readonly message: string };
+  /** A task's checks passed and its work is committed. */
+  TASK_COMPLETED: { readonly taskId: string; readonly name: string; readonly gitHash: string };
+  /** A task's checks were red. */
+  TASK_FAILED: { readonly taskId: string; readonly name: string };
+  /** A task cannot run because one it depends on was given up. */
+  TASK_BLOCKED: { readonly taskId: string; readonly name: string };
+  /** A new strategy was chosen for a task. */
+  PIVOTED: { readonly taskId: string; readonly strategy: string };
+  /** The run was set back to the end of a task. */
+  REWOUND: { readonly targetTaskId: string; readonly undone: number };
+  /** A driver took up a run that another one left. */
+  RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
+  /** A transient error is about to be retried. */
+  RETRIED: { readonly node: string; readonly attempt: number; readonly message: string };
+  /** A guard reached its warning share. */
+  GUARD_WARNED: GuardEvidence;
+  /** A guard reached its limit. */
+  GUARD_TRIPPED: GuardEvidence;
+  /** A guard reached its limit while another one had already suspended the run. */
+  GUARD_SUPPRESSED: GuardEvidence;
+  /** The run waits for a human. */
+  RUN_SUSPENDED: { readonly gates: number };
+  /** The run reached an end. */
+  RUN_FINISHED: { readonly outcome: string };
+  /** Another driver took the run over; this one stopped. */
+  LEASE_LOST: { readonly epoch: number };
+  /** Secrets were masked before they entered the state. */
+  SECRET_REDACTED: { readonly place: string; readonly count: number };
+}
+
+export type EventName = keyof OrchestratorEvents;
+
+/** Which run and task an event is about. */
+export interface EventScope {
+  readonly threadId?: string;
+  readonly taskId?: string | null;
+}

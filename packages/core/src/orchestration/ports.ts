@@ -1,0 +1,176 @@
+// What the pipeline needs from outside: agents that propose, a workspace that holds files, checks that judge.
+// `@devs/agents` implements them; a test passes literals. Everything returned is plain JSON.
+
+/** What an agent is told about the call itself. */
+export interface AgentCall {
+  /** Stable over retries and restarts of this call: hand it to a provider that accepts one. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  /** Reports what the call cost; recorded with its result. */
+  readonly usage: (usage: CallUsage) => void;
+}
+
+export interface CallUsage {
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  readonly costUsd?: number;
+}
+
+export interface DraftDocument {
+  /** `PRD`, `TAS`, `RESEARCH`, … */
+  readonly type: string;
+  readonly title: string;
+  readonly content: string;
+}
+
+/** A whole file (or its removal), relative to the workspace: applying it twice changes nothing. */
+export interface FileEdit {
+  readonly path: string;
+  /** `null` removes the file. */
+  readonly content: string | null;
+}
+
+export interface ResearchRequest {
+  readonly brief: string;
+  /** From 1; counts every time this stage is asked anew. */
+  readonly attempt: number;
+}
+
+export interface DesignRequest extends ResearchRequest {
+  readonly documents: readonly DraftDocument[];
+  /** Why a human sent the last proposal back; `null` on the first attempt. */
+  readonly feedback: string | null;
+}
+
+export interface DocumentsResult {
+  readonly documents: readonly DraftDocument[];
+}
+
+export type DistillRequest = DesignRequest;
+
+export interface RequirementDraft {
+  readonly externalId: string;
+  readonly description: string;
+}
+
+export interface TaskDraft {
+  /** The agent's own name for the task; `dependsOn` refers to it. The engine issues the real id. */
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly dependsOn: readonly string[];
+  /** External ids of the requirements it traces to. */
+  readonly requirements: readonly string[];
+  readonly acceptanceCriteria: readonly string[];
+}
+
+export interface EpicDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly tasks: readonly TaskDraft[];
+}
+
+export interface PlanResult {
+  readonly requirements: readonly RequirementDraft[];
+  readonly epics: readonly EpicDraft[];
+}
+
+/** The working folder as an agent sees it; paths are relative and stay inside. */
+export interface WorkspaceReader {
+  list(): Promise<readonly string[]>;
+  read(path: string): Promise<string>;
+}
+
+export interface TaskRequest {
+  readonly task: {
+    readonly taskId: string;
+    readonly name: string;
+    readonly description: string;
+    readonly acceptanceCriteria: readonly string[];
+  };
+  readonly documents: readonly DraftDocument[];
+  readonly attempt: number;
+  /** Tail of the last red check of this task; `null` before one. */
+  readonly lastFailure: string | null;
+  readonly guidance: readonly string[];
+  readonly workspace: WorkspaceReader;
+}
+
+/** An edit proposed by an agent. An agent that edits in place returns no files: the workspace tells. */
+export interface WorkResult {
+  readonly summary: string;
+  readonly files: readonly FileEdit[];
+}
+
+export interface ReviewResult {
+  readonly approved: boolean;
+  readonly comments: string;
+}
+
+/** Where the agents' words come from; shown wherever a run is shown. */
+export type Provenance = 'scripted' | 'recorded' | 'live';
+
+/** The agents of every stage. They propose; the engine decides (law L8). */
+export interface StageAgents {
+  readonly name: string;
+  readonly provenance: Provenance;
+  research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;
+  design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult>;
+  distill(request: DistillRequest, call: AgentCall): Promise<PlanResult>;
+  writeTest(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
+  implement(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
+  review(request: TaskRequest, call: AgentCall): Promise<ReviewResult>;
+  document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
+}
+
+export interface CommitRequest {
+  /** What is committed: a tree made by `snapshot`. */
+  readonly tree: string;
+  readonly message: string;
+  /** Unique per commit; an earlier commit with this key is returned instead of a second one. */
+  readonly stepKey: string;
+}
+
+/** The folder one run works in, with a git dir that agent commands cannot reach. */
+export interface RunWorkspace extends WorkspaceReader {
+  /** Absolute path. */
+  readonly dir: string;
+  /** @throws DevsError `PATH_REFUSED` before anything is written. */
+  apply(edits: readonly FileEdit[]): Promise<void>;
+  /** Stores the folder's content and returns the id of its git tree. */
+  snapshot(): Promise<string>;
+  /** Makes the folder equal to a tree made by `snapshot`. */
+  restore(tree: string): Promise<void>;
+  /** Returns the commit's SHA. */
+  commit(request: CommitRequest): Promise<string>;
+  /** Commits on the run's branch, oldest first. */
+  log(): Promise<readonly CommitView[]>;
+}
+
+export interface CommitView {
+  readonly sha: string;
+  readonly subject: string;
+}
+
+export interface Workspace {
+  /** The folder a run will work in; recorded at `start`, before anything is created. */
+  dirOf(threadId: string): string;
+  /** Creates or reopens the folder of a run. */
+  open(threadId: string): Promise<RunWorkspace>;
+}
+
+export interface CheckResult {
+  readonly passed: boolean;
+  /** `null` when the command was ended by a signal. */
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  /** Tail of stdout and stderr together, masked. */
+  readonly output: string;
+  /** The command, as it was run. */
+  readonly command: string;
+}
+
+/** Runs the project's own tests. */
+export interface Checks {
+  run(request: { readonly dir: string; readonly signal: AbortSignal }): Promise<CheckResult>;
+}

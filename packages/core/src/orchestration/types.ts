@@ -1,0 +1,259 @@
+import { Annotation } from '@langchain/langgraph';
+
+// The state of the pipeline. Plain JSON only: no Date, Map or class. Times are ISO 8601, UTC.
+
+export type ProjectStatus =
+  | 'initializing'
+  | 'researching'
+  | 'specifying'
+  | 'planning'
+  | 'implementing'
+  | 'completed'
+  | 'failed'
+  /** Only in interrupt payloads and read models: the node that waits has not returned. */
+  | 'paused_for_approval'
+  | 'error'
+  | 'strategy_pivot';
+
+export type DocumentStatus = 'draft' | 'approved' | 'superseded';
+export type RequirementStatus = 'pending' | 'active' | 'satisfied' | 'blocked';
+export type EpicStatus = 'pending' | 'active' | 'completed' | 'failed';
+export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'blocked' | 'resumed';
+export type AgentId = 'researcher' | 'architect' | 'developer' | 'reviewer';
+export type ErrorKind = 'transient' | 'logic' | 'unknown';
+export type HitlGate = 'design_approval' | 'dag_approval';
+
+/** What a question to a human is about; {@link HitlGate} are the two kinds the pipeline asks itself. */
+export type HitlSessionKind =
+  | HitlGate
+  | 'task_failure'
+  | 'recursion_limit'
+  | 'budget'
+  | 'review'
+  | 'node_gate';
+
+export interface ProjectConfig {
+  readonly projectId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: ProjectStatus;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface DocumentRecord {
+  readonly documentId: string;
+  readonly projectId: string;
+  /** `BRIEF`, `PRD`, `TAS`, … */
+  readonly type: string;
+  readonly title: string;
+  readonly content: string;
+  readonly status: DocumentStatus;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface RequirementRecord {
+  readonly requirementId: string;
+  readonly projectId: string;
+  readonly externalId: string;
+  readonly description: string;
+  readonly status: RequirementStatus;
+  readonly dependsOn: readonly string[];
+}
+
+export interface EpicRecord {
+  readonly epicId: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: EpicStatus;
+  readonly phaseNumber: number;
+  readonly requirementIds: readonly string[];
+}
+
+export interface TaskRecord {
+  /** Issued by the engine, unique in the file: `${projectId}:${n}`. */
+  readonly taskId: string;
+  readonly epicId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: TaskStatus;
+  readonly agentRole: AgentId;
+  readonly dependsOn: readonly string[];
+  readonly gitHash?: string;
+  readonly requirementIds?: readonly string[];
+  readonly acceptanceCriteria?: readonly string[];
+}
+
+export interface AgentLogRecord {
+  readonly logId: string;
+  readonly taskId: string;
+  readonly turnIndex: number;
+  readonly agentId: AgentId;
+  readonly content: { readonly thought: string; readonly action: string; readonly observation: string };
+  readonly metadata: {
+    readonly version: '1.0.0';
+    readonly task_id: string;
+    readonly timestamp: string;
+    readonly confidence: number;
+    readonly estimated_complexity: 'low' | 'medium' | 'high';
+  };
+}
+
+export interface EntropyRecord {
+  /** SHA-256, hex. */
+  readonly outputHash: string;
+  readonly seenAt: string;
+  readonly taskId: string;
+  readonly loopCount: number;
+}
+
+export interface HitlApprovalSignal {
+  readonly approved: boolean;
+  readonly feedback?: string;
+  readonly approvedBy?: string;
+  readonly approvedAt?: string;
+}
+
+export interface HitlDecisionRecord {
+  readonly gate: HitlGate;
+  readonly signal: HitlApprovalSignal;
+  readonly decidedAt: string;
+  /** SHA-256 (hex) of what the gate showed. */
+  readonly artifactHash?: string;
+}
+
+export interface ErrorRecord {
+  /** `err-{timestamp}-{random}`; both parts are derived, so a replay gives the same id. */
+  readonly errorId: string;
+  readonly capturedAt: string;
+  readonly sourceNode: string;
+  /** Masked. */
+  readonly message: string;
+  /** Masked. */
+  readonly stackTrace: string;
+  readonly kind: ErrorKind;
+  readonly consecutiveCount: number;
+  readonly taskId: string | null;
+}
+
+/** A question that a node's output raised; the next node's entry asks it (commit first, then suspend). */
+export interface PendingSuspension {
+  readonly sessionId: string;
+  readonly kind: HitlSessionKind;
+  readonly taskId: string;
+  /** The node whose output raised it; routers lead to a node that can ask. */
+  readonly node: string;
+}
+
+/** What LangGraph's error handler caught, already masked; read and cleared by the `error` node. */
+export interface CapturedError {
+  readonly node: string;
+  readonly message: string;
+  readonly stackTrace: string;
+  readonly name: string;
+}
+
+/** A human's words for the next attempt at a task. */
+export interface TaskGuidance {
+  readonly taskId: string;
+  readonly text: string;
+}
+
+export interface PivotRecord {
+  readonly taskId: string;
+  readonly strategy: string;
+  /** SHA-256 (hex) of the normalised strategy. */
+  readonly fingerprint: string;
+}
+
+/** Every channel of the pipeline. Each is last-value-wins: nodes return whole new arrays. */
+export interface OrchestratorState {
+  readonly projectConfig: ProjectConfig;
+  readonly documents: readonly DocumentRecord[];
+  readonly requirements: readonly RequirementRecord[];
+  readonly epics: readonly EpicRecord[];
+  readonly tasks: readonly TaskRecord[];
+  /** The last 20; the journal has them all. */
+  readonly agentLogs: readonly AgentLogRecord[];
+  readonly entropy: readonly EntropyRecord[];
+  readonly activeEpicId: string | null;
+  readonly activeTaskId: string | null;
+  readonly status: ProjectStatus;
+  readonly hitlDecisions: readonly HitlDecisionRecord[];
+  readonly pendingApprovalGate: HitlGate | null;
+  /** The last 20; counters stay exact. */
+  readonly errorHistory: readonly ErrorRecord[];
+  readonly implementationTurns: number;
+  readonly pendingRecoveryNode: string | null;
+  readonly pendingSuspension: PendingSuspension | null;
+  readonly capturedError: CapturedError | null;
+  /** LangGraph's step number of the last progress mark. */
+  readonly progressStep: number;
+  readonly guidance: readonly TaskGuidance[];
+  readonly pivots: readonly PivotRecord[];
+  readonly rejections: Readonly<Record<HitlGate, number>>;
+}
+
+/** A channel that holds the last value written; a run starts with `initial()`. */
+const lastValue = <T>(initial: () => T) =>
+  Annotation<T>({ reducer: (_previous, next) => next, default: initial });
+
+export const OrchestratorAnnotation = Annotation.Root({
+  projectConfig: Annotation<ProjectConfig>(),
+  documents: lastValue<readonly DocumentRecord[]>(() => []),
+  requirements: lastValue<readonly RequirementRecord[]>(() => []),
+  epics: lastValue<readonly EpicRecord[]>(() => []),
+  tasks: lastValue<readonly TaskRecord[]>(() => []),
+  agentLogs: lastValue<readonly AgentLogRecord[]>(() => []),
+  entropy: lastValue<readonly EntropyRecord[]>(() => []),
+  activeEpicId: lastValue<string | null>(() => null),
+  activeTaskId: lastValue<string | null>(() => null),
+  status: lastValue<ProjectStatus>(() => 'initializing'),
+  hitlDecisions: lastValue<readonly HitlDecisionRecord[]>(() => []),
+  pendingApprovalGate: lastValue<HitlGate | null>(() => null),
+  errorHistory: lastValue<readonly ErrorRecord[]>(() => []),
+  implementationTurns: lastValue<number>(() => 0),
+  pendingRecoveryNode: lastValue<string | null>(() => null),
+  pendingSuspension: lastValue<PendingSuspension | null>(() => null),
+  capturedError: lastValue<CapturedError | null>(() => null),
+  progressStep: lastValue<number>(() => 0),
+  guidance: lastValue<readonly TaskGuidance[]>(() => []),
+  pivots: lastValue<readonly PivotRecord[]>(() => []),
+  rejections: lastValue<Readonly<Record<HitlGate, number>>>(noRejections),
+});
+
+export type GraphState = typeof OrchestratorAnnotation.State;
+
+/** The state a new project starts with: collections empty, ids `null`, `status` as in the config. */
+export function createInitialState(config: ProjectConfig): OrchestratorState {
+  return {
+    projectConfig: config,
+    documents: [],
+    requirements: [],
+    epics: [],
+    tasks: [],
+    agentLogs: [],
+    entropy: [],
+    activeEpicId: null,
+    activeTaskId: null,
+    status: config.status,
+    hitlDecisions: [],
+    pendingApprovalGate: null,
+    errorHistory: [],
+    implementationTurns: 0,
+    pendingRecoveryNode: null,
+    pendingSuspension: null,
+    capturedError: null,
+    progressStep: 0,
+    guidance: [],
+    pivots: [],
+    rejections: noRejections(),
+  };
+}
+
+function noRejections(): Record<HitlGate, number> {
+  return { design_approval: 0, dag_approval: 0 };
+}
