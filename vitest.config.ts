@@ -1,3 +1,4 @@
+import { env } from 'node:process';
 import { defineConfig } from 'vitest/config';
 import projects from './vitest.workspace.ts';
 
@@ -5,18 +6,38 @@ import projects from './vitest.workspace.ts';
 // through the `ssr` environment, so `resolve.conditions` alone has no effect.
 const conditions = ['@devs/source', 'module', 'node', 'development|production'];
 
+/** What guards the state file is held higher than the rest. */
+const DURABLE = 'packages/core/src/{db/**,state/**,orchestration/SqliteSaver.ts}';
+
+// Only for complete runs (`pnpm verify`): a filtered run leaves most files uncovered.
+const thresholds = {
+  perFile: true,
+  lines: 80,
+  functions: 80,
+  statements: 80,
+  branches: 75,
+  [DURABLE]: { branches: 90 },
+};
+
 export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     projects,
     pool: 'forks',
     execArgv: ['--expose-gc'],
+    passWithNoTests: false,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],
-      exclude: ['**/__tests__/**', '**/bin.ts', '**/index.ts', 'packages/core/src/{langgraph,state,internal}.ts'],
+      exclude: [
+        '**/__tests__/**',
+        '**/bin.ts',
+        '**/index.ts',
+        'packages/core/src/{langgraph,state,internal}.ts',
+      ],
       reporter: ['text-summary', 'json-summary', 'lcov'],
       reportsDirectory: 'coverage',
+      ...(env['DEVS_COVERAGE_THRESHOLDS'] === '1' ? { thresholds } : {}),
     },
   },
 });

@@ -1,6 +1,12 @@
+import { existsSync, readdirSync } from 'node:fs';
 import type { TestProjectConfiguration } from 'vitest/config';
 
 // Vitest 4 reads no vitest.workspace.ts by itself: vitest.config.ts imports this list as `test.projects`.
+
+const packagesFolder = new URL('./packages/', import.meta.url);
+const packages = readdirSync(packagesFolder).filter((name) =>
+  existsSync(new URL(`${name}/package.json`, packagesFolder)),
+);
 
 /** One project per package: unit tests beside the code, suites that start processes in test/. */
 const project = (name: string): TestProjectConfiguration => ({
@@ -26,11 +32,6 @@ const conformance: TestProjectConfiguration = {
   },
 };
 
-const projects: TestProjectConfiguration[] = [
-  project('core'),
-  project('agents'),
-  project('cli'),
-  conformance,
-];
+const projects: TestProjectConfiguration[] = [...packages.map(project), conformance];
 
 export default projects;

@@ -1,0 +1,226 @@
+// Checks what neither linter can say: which folder may import which, and where SQL may stand.
+//   node scripts/check-layers.mjs              the repository
+//   node scripts/check-layers.mjs --self-test  plants every violation in memory and expects to find it
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PLANTED } from './layer-violations.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A folder of packages/core/src may import its own rank and below. */
+const RANK = {
+  errors: 0,
+  config: 0,
+  events: 0,
+  masking: 0,
+  db: 1,
+  state: 2,
+  orchestration: 3,
+  brief: 4,
+  surface: 5,
+};
+/** The highest rank each entry point may reach; the remaining files directly in src/ may reach all. */
+const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.orchestration };
+const ENTRY_MAY_USE_LANGCHAIN = new Set(['index.ts', 'langgraph.ts']);
+const ALLOWED_PACKAGES = {
+  core: [],
+  agents: ['core'],
+  mcp: ['core', 'agents'],
+  cli: ['core', 'agents', 'mcp'],
+};
+
+const FROM = /\b(import|export)(\s+type\b)?(?:[\s\w*{},$]*?\bfrom)?\s*['"]([^'"\n]+)['"]/g;
+const CALLED = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
+const SQL =
+  /\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET|SELECT\s+[\w*(][\s\S]*?\bFROM|CREATE\s+(?:TABLE|INDEX|TRIGGER|VIEW)|PRAGMA\s+\w)\b/;
+const STATEMENT = /\.prepare\s*\(|\b(?:db|database)\.exec\s*\(|\.pragma\s*\(/;
+const FILE_ACCESS =
+  /\b(?:readFile|writeFile|appendFile|copyFile|rename|unlink|rm|open|truncate|createReadStream|createWriteStream)(?:Sync)?\([^\n]*sqlite/;
+
+function withoutComments(text) {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/[^\n]*/g, '$1');
+}
+
+function importsOf(code) {
+  const declared = [...code.matchAll(FROM)].map((m) => ({ target: m[3], typeOnly: m[2] !== undefined }));
+  return [...declared, ...[...code.matchAll(CALLED)].map((m) => ({ target: m[1], typeOnly: false }))];
+}
+
+/** A file as the rules see it: `packages/<pkg>/<area>/<inner>`. */
+function parseFile(path, text) {
+  const [, pkg, area, ...inner] = path.split('/');
+  const code = withoutComments(text);
+  const isTest = area !== 'src' || inner.includes('__tests__');
+  return {
+    path,
+    pkg,
+    area,
+    inner: inner.join('/'),
+    folder: inner[0],
+    isTest,
+    code,
+    imports: importsOf(code),
+  };
+}
+
+const resolveFrom = (file, target) => posix.join(posix.dirname(file.path), target);
+const packageName = (target) =>
+  target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+const inCore = (file, ...folders) => file.pkg === 'core' && folders.includes(file.folder);
+
+function staysInPackage(file) {
+  return file.imports
+    .filter(({ target }) => target.startsWith('.'))
+    .filter(({ target }) => !`${resolveFrom(file, target)}/`.startsWith(`packages/${file.pkg}/`))
+    .map(({ target }) => `relative import leaves the package: ${target}`);
+}
+
+function rankOf(file) {
+  if (file.inner.includes('/')) return RANK[file.folder] ?? Number.POSITIVE_INFINITY;
+  return ENTRY_RANK[file.inner] ?? Number.POSITIVE_INFINITY;
+}
+
+function respectsLayers(file) {
+  if (file.pkg !== 'core' || file.isTest) return [];
+  const own = rankOf(file);
+  return file.imports
+    .filter(({ target }) => target.startsWith('.'))
+    .map(({ target }) => parseFile(resolveFrom(file, target), ''))
+    .filter((imported) => own !== Number.POSITIVE_INFINITY && rankOf(imported) > own)
+    .map((imported) => `${file.inner} may not import ${imported.inner}: it is in a higher layer`);
+}
+
+function usesDeclaredPackages(file, manifests) {
+  if (file.isTest) return [];
+  const { dependencies, peerDependencies } = manifests[file.pkg] ?? {};
+  const declared = { ...dependencies, ...peerDependencies };
+  return file.imports
+    .map(({ target }) => packageName(target))
+    .filter((name) => !name.startsWith('.') && !isBuiltin(name))
+    .filter((name) => !(name in declared) && name !== `@devs/${file.pkg}`)
+    .map((name) => `${name} is not a dependency of packages/${file.pkg}`);
+}
+
+function usesPackageExports(file, manifests) {
+  return file.imports
+    .filter(({ target }) => target.startsWith('@devs/'))
+    .flatMap(({ target }) => {
+      const other = target.split('/')[1];
+      const subpath = `.${target.slice(`@devs/${other}`.length)}`;
+      if (other === file.pkg)
+        return file.isTest ? [] : [`a package may not import itself by name: ${target}`];
+      if (!file.isTest && !ALLOWED_PACKAGES[file.pkg]?.includes(other))
+        return [`may not depend on @devs/${other}`];
+      return manifests[other]?.exports?.[subpath] === undefined ? [`${target} is not exported`] : [];
+    });
+}
+
+function mayUse(file, name) {
+  if (name === 'better-sqlite3') return file.path === 'packages/core/src/db/createDatabase.ts';
+  if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
+  if (!name.startsWith('@langchain/')) return true;
+  const entry = file.pkg === 'core' && ENTRY_MAY_USE_LANGCHAIN.has(file.inner);
+  return file.pkg === 'agents' || inCore(file, 'orchestration') || entry;
+}
+
+function keepsLibrariesInPlace(file) {
+  if (file.isTest) return [];
+  return file.imports
+    .filter(({ target, typeOnly }) => !(typeOnly && target === 'better-sqlite3'))
+    .filter(({ target }) => !mayUse(file, packageName(target)))
+    .map(({ target }) => `${target} may not be imported here`);
+}
+
+function keepsSqlInPlace(file) {
+  if (file.isTest || inCore(file, 'db', 'state')) return [];
+  const found = SQL.exec(file.code) ?? STATEMENT.exec(file.code);
+  return found === null
+    ? []
+    : [`SQL outside db/ and state/: ${found[0].replaceAll(/\s+/g, ' ').slice(0, 60)}`];
+}
+
+function awaitsNothingInTransactions(file) {
+  return /\.transaction\s*\(\s*async\b/.test(file.code) && !file.isTest
+    ? ['an async transaction commits nothing of what follows its first await']
+    : [];
+}
+
+function leavesTheStateFileAlone(file) {
+  if (file.isTest || inCore(file, 'db')) return [];
+  const found = FILE_ACCESS.exec(file.code);
+  return found === null ? [] : [`the state file is touched past SQLite: ${found[0].slice(0, 60)}`];
+}
+
+/** [9_ROADMAP-RISK-401]: the flat adapter is a loop; its name occurs with a call bracket only where it is defined. */
+function adapterDoesNotRecurse(file) {
+  if (!file.path.endsWith('/flatIterativeAdapter.ts')) return [];
+  const calls = [...file.code.matchAll(/\brunGraphIteratively\s*(?:<[^>()]*>)?\(/g)].length;
+  return calls > 1 ? ['runGraphIteratively calls itself'] : [];
+}
+
+const RULES = [
+  staysInPackage,
+  respectsLayers,
+  usesDeclaredPackages,
+  usesPackageExports,
+  keepsLibrariesInPlace,
+  keepsSqlInPlace,
+  awaitsNothingInTransactions,
+  leavesTheStateFileAlone,
+  adapterDoesNotRecurse,
+];
+
+function violationsIn(path, text, manifests) {
+  const file = parseFile(path, text);
+  return RULES.flatMap((rule) =>
+    rule(file, manifests).map((message) => ({ rule: rule.name, path, message })),
+  );
+}
+
+function readManifests() {
+  const names = readdirSync(join(root, 'packages'));
+  const manifest = (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+  return Object.fromEntries(names.map((name) => [name, manifest(name)]));
+}
+
+function* sourcesOf(name) {
+  for (const area of ['src', 'test', 'bench']) {
+    const folder = join(root, 'packages', name, area);
+    if (!existsSync(folder)) continue;
+    for (const entry of readdirSync(folder, { recursive: true })) {
+      if (/\.[cm]?ts$/.test(entry)) yield posix.join('packages', name, area, entry.replaceAll('\\', '/'));
+    }
+  }
+}
+
+function checkRepository(manifests) {
+  const files = Object.keys(manifests).flatMap((name) => [...sourcesOf(name)]);
+  const violations = files.flatMap((path) =>
+    violationsIn(path, readFileSync(join(root, path), 'utf8'), manifests),
+  );
+  for (const { path, message } of violations) process.stderr.write(`${path}: ${message}\n`);
+  process.stdout.write(`layers: ${files.length} files, ${violations.length} violations\n`);
+  return violations.length;
+}
+
+/** A planted case names the one rule that must find it, or null where nothing may be found. */
+function selfTest(manifests) {
+  const wrong = PLANTED.filter(({ path, text, rule }) => {
+    const found = [...new Set(violationsIn(path, text, manifests).map((violation) => violation.rule))];
+    return rule === null ? found.length > 0 : found.join() !== rule;
+  });
+  const unproven = RULES.filter(({ name }) => !PLANTED.some(({ rule }) => rule === name));
+  for (const { path, text } of wrong) process.stderr.write(`judged wrongly: ${path}: ${text}\n`);
+  for (const { name } of unproven) process.stderr.write(`no planted violation for ${name}\n`);
+  process.stdout.write(`layers: ${PLANTED.length} planted cases, ${wrong.length + unproven.length} wrong\n`);
+  return wrong.length + unproven.length;
+}
+
+const manifests = readManifests();
+process.exitCode =
+  (process.argv.includes('--self-test') ? selfTest : checkRepository)(manifests) === 0 ? 0 : 1;
