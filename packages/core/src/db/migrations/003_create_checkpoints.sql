@@ -14,6 +14,9 @@ CREATE TABLE checkpoints (
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT;
 
+-- Ends with the rowid, as every index does: the newest row of a namespace is its last entry.
+CREATE INDEX checkpoints_by_namespace ON checkpoints (thread_id, checkpoint_ns);
+
 CREATE TABLE checkpoint_writes (
   thread_id     TEXT    NOT NULL,
   checkpoint_ns TEXT    NOT NULL DEFAULT '',
@@ -23,10 +26,14 @@ CREATE TABLE checkpoint_writes (
   task_path     TEXT    NOT NULL DEFAULT '',
   channel       TEXT    NOT NULL,
   type          TEXT    NOT NULL,
-  value         BLOB    NOT NULL,
-  sha256        BLOB    NOT NULL,
-  PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+  value         BLOB,                                    -- NULL where blob_id names the bytes
+  blob_id       INTEGER REFERENCES state_blobs (blob_id),
+  sha256        BLOB    NOT NULL,                        -- of the bytes, wherever they are
+  PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx),
+  CHECK ((value IS NULL) <> (blob_id IS NULL))
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX checkpoint_writes_by_blob ON checkpoint_writes (blob_id) WHERE blob_id IS NOT NULL;
 
 -- One value per channel version; a version that holds nothing has type 'empty' and no blob.
 CREATE TABLE checkpoint_blobs (

@@ -1,0 +1,186 @@
+import { join, resolve } from 'node:path';
+import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { ensureStateFile } from './ensureStateFile.ts';
+import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
+import {
+  APPLICATION_ID,
+  applyPragmas,
+  applyReadPragmas,
+  assertPragmas,
+  type ConnectionPolicy,
+  MIN_BUSY_TIMEOUT_MS,
+} from './pragmas.ts';
+import { markPrepared } from './prepareConnection.ts';
+import { withStateFaults } from './sqliteFault.ts';
+
+/** Where the state file is: its path, or the folder whose `.devs/state.sqlite` it is. */
+export type StateFileLocation =
+  | { readonly dbPath: string; readonly fromDir?: never }
+  | { readonly fromDir: string; readonly dbPath?: never };
+
+/** Options of {@link createDatabase}. */
+export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy>;
+
+const MEMORY = ':memory:';
+const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
+
+let defaultDatabase: Database | undefined;
+
+/**
+ * Opens the state file, creating it and its folder where they are missing: settings first, then migrations. The only
+ * place that opens one for writing. `:memory:` opens a private database that ends with the connection.
+ *
+ * ```ts
+ * const db = createDatabase({ dbPath: '.devs/state.sqlite' });
+ * ```
+ *
+ * @param options - `busyTimeoutMs` in milliseconds (default and minimum 5000); `synchronous` defaults to `full`.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `CONFIG_INVALID`, or those of `runMigrations`. A
+ *   file that is refused is not written to.
+ */
+export function createDatabase(options: CreateDatabaseOptions): Database {
+  const policy = policyOf(options);
+  const path = stateFilePath(options);
+  if (path !== MEMORY) {
+    ensureStateFile(path);
+    refuseUnusable(path, policy);
+  }
+  return opened(path, { timeout: policy.busyTimeoutMs }, (db) => {
+    applyPragmas(db, policy);
+    claimFile(db);
+    assertPragmas(db, policy);
+    runMigrations(db);
+  });
+}
+
+/**
+ * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration.
+ *
+ * @throws DevsError `STATE_IO` if the file is missing, `CONFIG_INVALID` if it is not a state file, `SCHEMA_TOO_NEW`,
+ *   `MIGRATION_EDITED`, `MIGRATION_GAP`.
+ */
+export function openReadOnly(options: CreateDatabaseOptions): Database {
+  const policy = policyOf(options);
+  const path = stateFilePath(options);
+  return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, (db) => {
+    applyReadPragmas(db);
+    assertStateFile(db, path);
+    if (!hasLedger(db)) throw notAStateFile(path);
+    pendingMigrations(db);
+  });
+}
+
+/**
+ * The process-wide instance: opened by the first call, from the working folder unless options say otherwise.
+ *
+ * @throws TypeError if it is open under another path than the options name.
+ */
+export function getDatabase(options?: CreateDatabaseOptions): Database {
+  if (defaultDatabase?.open !== true) {
+    defaultDatabase = createDatabase(options ?? { fromDir: process.cwd() });
+  } else if (options !== undefined && stateFilePath(options) !== defaultDatabase.name) {
+    throw new TypeError(`options: the default database is open as ${defaultDatabase.name}; close it first`);
+  }
+  return defaultDatabase;
+}
+
+/** Closes the process-wide instance, if there is one; the next `getDatabase` opens anew. */
+export function closeDatabase(): void {
+  defaultDatabase?.close();
+  defaultDatabase = undefined;
+}
+
+/** The absolute path that options name; `:memory:` as it is. */
+function stateFilePath({ dbPath, fromDir }: StateFileLocation): string {
+  if (dbPath === MEMORY) return MEMORY;
+  const path = fromDir === undefined ? dbPath : join(fromDir, '.devs', 'state.sqlite');
+  // SQLite reads an empty path as "a temporary database": everything written would be gone at close.
+  if (typeof path !== 'string' || path.trim() === '') {
+    throw new TypeError(`dbPath: ${String(path)} is not a path`);
+  }
+  return resolve(path);
+}
+
+function policyOf({
+  busyTimeoutMs = MIN_BUSY_TIMEOUT_MS,
+  synchronous = 'full',
+}: CreateDatabaseOptions): ConnectionPolicy {
+  if (!Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < MIN_BUSY_TIMEOUT_MS) {
+    throw invalid(
+      `busyTimeoutMs is ${busyTimeoutMs}, not a whole number of at least ${MIN_BUSY_TIMEOUT_MS}.`,
+    );
+  }
+  if (synchronous !== 'full' && synchronous !== 'normal') {
+    throw invalid(`synchronous is ${String(synchronous)}, not full or normal.`);
+  }
+  return { busyTimeoutMs, synchronous };
+}
+
+/** Opens, then sets up; a connection that cannot be set up is closed again. */
+function opened(path: string, options: Options, setUp: (db: Database) => void): Database {
+  return withStateFaults(() => {
+    const db = new BetterSqlite3(path, options);
+    try {
+      setUp(db);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    markPrepared(db);
+    return db;
+  });
+}
+
+/**
+ * Looks at the file through a connection that cannot write, so that a refused file keeps every byte: a writing
+ * connection would change its header and, at close, move its write-ahead log into it.
+ */
+function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void {
+  withStateFaults(() => {
+    const db = new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    try {
+      assertStateFile(db, path);
+      pendingMigrations(db);
+    } catch (error) {
+      if (!needsRollback(error)) throw error;
+    } finally {
+      db.close();
+    }
+  });
+}
+
+/** A file whose first writer died in a rollback journal: only a writing connection can restore it, and does. */
+function needsRollback(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_READONLY');
+}
+
+/** A state file is marked as ours, is empty, or was migrated through a handle that its caller had opened. */
+function assertStateFile(db: Database, path: string): void {
+  const id = db.pragma('application_id', { simple: true });
+  if (id === APPLICATION_ID || (id === 0 && (isEmpty(db) || hasLedger(db)))) return;
+  throw notAStateFile(path);
+}
+
+function claimFile(db: Database): void {
+  assertStateFile(db, db.name);
+  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+  }
+}
+
+function isEmpty(db: Database): boolean {
+  return db.prepare<[], number>(COUNT_OBJECTS).pluck().get() === 0;
+}
+
+function notAStateFile(path: string): DevsError {
+  return new DevsError(`${path} is not a state file of this engine.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Name a state file, or a path where none exists yet.',
+    context: { path },
+  });
+}
+
+function invalid(message: string): DevsError {
+  return new DevsError(message, { code: 'CONFIG_INVALID', remedy: 'Correct the option and start again.' });
+}

@@ -1,0 +1,35 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { toFileFault } from './sqliteFault.ts';
+
+/** Read and write for the owner, nothing for others. */
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+
+/**
+ * Creates the state file, empty, and its folder where they are missing, readable by their owner only.
+ *
+ * The file exists before SQLite opens it because SQLite gives `-wal` and `-shm` the mode of the main file. It is opened
+ * here only when it did not exist: closing a descriptor of a file that this process has open elsewhere would drop
+ * the locks SQLite holds on it. The mode of a folder that existed is the user's business, unless it is named `.devs`.
+ *
+ * @throws DevsError `STATE_IO` or `STATE_DISK_FULL`.
+ */
+export function ensureStateFile(path: string): void {
+  try {
+    const folder = dirname(path);
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    if (basename(folder) === '.devs') chmodSync(folder, PRIVATE_FOLDER);
+    createEmpty(path);
+  } catch (error) {
+    throw toFileFault(error, path);
+  }
+}
+
+function createEmpty(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', PRIVATE_FILE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import type { Migration } from './Migration.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+
+export type { Migration } from './Migration.ts';
+
+type AppliedMigration = Pick<Migration, 'version' | 'name' | 'sha256'>;
+
+const SELECT_LEDGER = `
+  SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'sha256'`;
+
+const CREATE_LEDGER = `
+  CREATE TABLE IF NOT EXISTS schema_migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL,
+    sha256     TEXT NOT NULL,
+    applied_at TEXT NOT NULL
+  ) STRICT`;
+
+const SELECT_APPLIED = `
+  SELECT version, name, sha256 FROM schema_migrations ORDER BY version`;
+
+const INSERT_APPLIED = `
+  INSERT INTO schema_migrations (version, name, sha256, applied_at)
+  VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
+
+/**
+ * Brings a state file up to date. Safe on every open, and from several processes at once.
+ *
+ * Everything a file lacks is applied in one write transaction, and the history is read again inside it: a racer finds
+ * the work done, and a process killed anywhere leaves the old schema. A refused file is not written to.
+ *
+ * @param db - An open connection; foreign keys may be on.
+ * @param migrations - In ascending order; the engine's own unless a test passes others.
+ * @returns The names applied by this call, oldest first; empty when the file was up to date.
+ * @throws DevsError `SCHEMA_TOO_NEW` if a newer engine has written the file.
+ * @throws DevsError `MIGRATION_EDITED` if the SQL of an applied migration has changed since.
+ * @throws DevsError `MIGRATION_GAP` if a migration was put before one that the file already has.
+ */
+export function runMigrations(db: Database, migrations: readonly Migration[] = MIGRATIONS): string[] {
+  assertAscending(migrations);
+  if (pendingMigrations(db, migrations).length === 0) return [];
+  const apply = db.transaction(() => {
+    const pending = pendingMigrations(db, migrations);
+    if (pending.length === 0) return [];
+    db.exec(CREATE_LEDGER);
+    const record = db.prepare<[number, string, string]>(INSERT_APPLIED);
+    for (const { version, name, sha256, sql } of pending) {
+      db.exec(sql);
+      record.run(version, name, sha256);
+    }
+    return pending.map(({ name }) => name);
+  });
+  return apply.immediate();
+}
+
+/**
+ * What a file lacks, oldest first. Only reads.
+ *
+ * @throws DevsError as {@link runMigrations}.
+ */
+export function pendingMigrations(
+  db: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): readonly Migration[] {
+  const applied = appliedMigrations(db);
+  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const row of applied) assertKnown(row, byVersion.get(row.version));
+  const done = new Set(applied.map(({ version }) => version));
+  const highest = applied.at(-1)?.version ?? 0;
+  const pending = migrations.filter(({ version }) => !done.has(version));
+  for (const migration of pending) {
+    if (migration.version < highest) throw migrationGap(migration, highest);
+  }
+  return pending;
+}
+
+/** True when the file holds the engine's own ledger, and not another tool's table of the same name. */
+export function hasLedger(db: Database): boolean {
+  return db.prepare<[], number>(SELECT_LEDGER).pluck().get() === 1;
+}
+
+function appliedMigrations(db: Database): readonly AppliedMigration[] {
+  return hasLedger(db) ? db.prepare<[], AppliedMigration>(SELECT_APPLIED).all() : [];
+}
+
+function assertKnown(applied: AppliedMigration, known: Migration | undefined): void {
+  if (known === undefined) throw schemaTooNew(applied);
+  if (known.sha256 !== applied.sha256) throw migrationEdited(applied);
+}
+
+function assertAscending(migrations: readonly Migration[]): void {
+  migrations.forEach(({ version }, index) => {
+    const previous = migrations[index - 1]?.version ?? 0;
+    if (version <= previous) throw new RangeError(`migrations: ${version} comes after ${previous}`);
+  });
+}
+
+function schemaTooNew({ version, name }: AppliedMigration): DevsError {
+  return new DevsError(`The state file has migration ${name}, which this engine does not know.`, {
+    code: 'SCHEMA_TOO_NEW',
+    remedy: 'Upgrade @devs/core, or open a backup of the file made before the newer engine wrote it.',
+    context: { version, migration: name },
+  });
+}
+
+function migrationEdited({ version, name }: AppliedMigration): DevsError {
+  return new DevsError(`Migration ${name} was edited after it had been applied to this file.`, {
+    code: 'MIGRATION_EDITED',
+    remedy:
+      'Restore the original .sql and put the change into a new number; before a first release, delete the state folder instead.',
+    context: { version, migration: name },
+  });
+}
+
+function migrationGap({ version, name }: Migration, highest: number): DevsError {
+  return new DevsError(`Migration ${name} is missing from a file that already has number ${highest}.`, {
+    code: 'MIGRATION_GAP',
+    remedy:
+      'Give the migration a number above every released one; before a first release, delete the state folder instead.',
+    context: { version, migration: name, highest },
+  });
+}

@@ -1,0 +1,106 @@
+import type { Database } from 'better-sqlite3';
+import { DevsError, type ErrorCode } from '../errors/DevsError.ts';
+
+/** How a connection treats the file; see {@link applyPragmas}. */
+export interface ConnectionPolicy {
+  readonly synchronous: 'full' | 'normal';
+  /** Milliseconds a statement waits for another process's lock; at least {@link MIN_BUSY_TIMEOUT_MS}. */
+  readonly busyTimeoutMs: number;
+}
+
+/** A setting of a connection that is not what the engine relies on. */
+export interface Deviation {
+  readonly code: ErrorCode;
+  readonly text: string;
+}
+
+/** `DEVS` in ASCII; marks a file as the engine's in its header. */
+export const APPLICATION_ID = 0x44455653;
+
+/** Milliseconds; less, and two busy processes meet as errors. */
+export const MIN_BUSY_TIMEOUT_MS = 5000;
+
+/** Bytes the write-ahead log keeps after a checkpoint. */
+export const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024;
+
+/** Older ones can corrupt a write-ahead log that several processes use. */
+const MIN_SQLITE_VERSION = [3, 51, 3] as const;
+
+const SYNCHRONOUS_LEVEL = { normal: 1, full: 2 } as const;
+
+/**
+ * Sets what every writing connection needs.
+ *
+ * `synchronous` is never left to the driver: better-sqlite3 is compiled so that a file which is in WAL mode already opens
+ * as NORMAL, and a power cut may then lose the last commits. FULL is what makes a committed checkpoint durable (law L4).
+ */
+export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: ConnectionPolicy): void {
+  db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+  db.pragma('journal_mode = WAL');
+  db.pragma(`synchronous = ${synchronous}`);
+  db.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`);
+  db.pragma('foreign_keys = ON');
+  applyReadPragmas(db);
+}
+
+/** Sets what a connection that only reads needs. */
+export function applyReadPragmas(db: Database): void {
+  db.pragma('trusted_schema = OFF');
+  db.pragma('cell_size_check = ON');
+}
+
+/** What of a writing connection is not as {@link applyPragmas} sets it, read back from SQLite. */
+export function pragmaDeviations(db: Database, policy: ConnectionPolicy): readonly Deviation[] {
+  const read = (name: string): unknown => db.pragma(name, { simple: true });
+  const expected: readonly (readonly [name: string, want: string, holds: (value: unknown) => boolean])[] = [
+    ['journal_mode', 'wal', (value) => value === (db.memory ? 'memory' : 'wal')],
+    ['synchronous', policy.synchronous, (value) => Number(value) >= SYNCHRONOUS_LEVEL[policy.synchronous]],
+    ['foreign_keys', 'on', (value) => value === 1],
+    ['busy_timeout', `at least ${MIN_BUSY_TIMEOUT_MS} ms`, (value) => Number(value) >= MIN_BUSY_TIMEOUT_MS],
+    ['trusted_schema', 'off', (value) => value === 0],
+    ['cell_size_check', 'on', (value) => value === 1],
+    ['journal_size_limit', `0 to ${JOURNAL_SIZE_LIMIT} bytes`, isJournalLimit],
+    ['application_id', String(APPLICATION_ID), (value) => value === APPLICATION_ID],
+  ];
+  const deviations = expected
+    .map(([name, want, holds]) => ({ name, want, holds, value: read(name) }))
+    .filter(({ holds, value }) => !holds(value))
+    .map(
+      ({ name, want, value }): Deviation => ({ code: 'STATE_IO', text: `${name} is ${value}, not ${want}` }),
+    );
+  return [...versionDeviations(db), ...deviations];
+}
+
+/** @throws DevsError `STATE_IO` or `CONFIG_INVALID` naming every setting that SQLite did not take. */
+export function assertPragmas(db: Database, policy: ConnectionPolicy): void {
+  const deviations = pragmaDeviations(db, policy);
+  const [first] = deviations;
+  if (first === undefined) return;
+  throw new DevsError(
+    `The state file cannot be used safely: ${deviations.map(({ text }) => text).join('; ')}.`,
+    {
+      code: first.code,
+      remedy: 'Put the state file on a local disk and use the better-sqlite3 that this engine depends on.',
+    },
+  );
+}
+
+/** True for a version such as `3.51.3` or above. */
+export function isSupportedSqlite(version: string): boolean {
+  const parts = version.split('.').map(Number);
+  const index = MIN_SQLITE_VERSION.findIndex((minimum, position) => parts[position] !== minimum);
+  return index === -1 || (parts[index] ?? 0) > (MIN_SQLITE_VERSION[index] ?? 0);
+}
+
+function versionDeviations(db: Database): readonly Deviation[] {
+  const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
+  if (isSupportedSqlite(version)) return [];
+  return [
+    { code: 'CONFIG_INVALID', text: `SQLite is ${version}, older than ${MIN_SQLITE_VERSION.join('.')}` },
+  ];
+}
+
+/** A negative limit means none. */
+function isJournalLimit(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= JOURNAL_SIZE_LIMIT;
+}

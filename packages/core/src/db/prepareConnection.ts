@@ -1,0 +1,39 @@
+import type { Database } from 'better-sqlite3';
+import { pendingMigrations, runMigrations } from './migrate.ts';
+import { MIN_BUSY_TIMEOUT_MS, pragmaDeviations } from './pragmas.ts';
+import { withStateFaults } from './sqliteFault.ts';
+
+const prepared = new WeakSet<Database>();
+
+/**
+ * Makes a connection that its caller opened usable as a state file: migrations, and durable commits. Everything else
+ * about the connection is the caller's; what differs from `createDatabase` is warned about once. Does nothing to a
+ * connection that is prepared already.
+ *
+ * @throws DevsError as `runMigrations`, or a storage fault.
+ */
+export function prepareConnection(db: Database): void {
+  if (prepared.has(db)) return;
+  withStateFaults(() => {
+    if (db.readonly) {
+      pendingMigrations(db);
+    } else {
+      db.pragma('synchronous = FULL');
+      runMigrations(db);
+      warnAboutDeviations(db);
+    }
+  });
+  markPrepared(db);
+}
+
+/** Records that a connection needs no further preparation. */
+export function markPrepared(db: Database): void {
+  prepared.add(db);
+}
+
+function warnAboutDeviations(db: Database): void {
+  const deviations = pragmaDeviations(db, { synchronous: 'full', busyTimeoutMs: MIN_BUSY_TIMEOUT_MS });
+  if (deviations.length === 0) return;
+  const list = deviations.map(({ text }) => text).join('; ');
+  process.emitWarning(`A state file was not opened by createDatabase: ${list}.`, 'DevsConnectionWarning');
+}

@@ -1,0 +1,93 @@
+import { DevsError, type DevsErrorOptions, isDevsError } from '../errors/DevsError.ts';
+
+type Fault = Pick<DevsErrorOptions, 'remedy'> & {
+  readonly code: 'STATE_DISK_FULL' | 'STATE_IO' | 'STATE_CORRUPT';
+  readonly message: string;
+};
+
+const DISK_FULL: Fault = {
+  code: 'STATE_DISK_FULL',
+  message: 'The disk that holds the state file is full.',
+  remedy: 'Free space on that disk, then run the same command again: nothing committed is lost.',
+};
+const NOT_WRITABLE: Fault = {
+  code: 'STATE_IO',
+  message: 'The state file cannot be read or written.',
+  remedy:
+    'Check the path, the permissions of the file and its folder, and the disk; then run the same command again.',
+};
+const BUSY: Fault = {
+  code: 'STATE_IO',
+  message: 'Another process kept the state file locked for too long.',
+  remedy:
+    'Find the process that holds a long transaction on the file, end it, then run the same command again.',
+};
+const CORRUPT: Fault = {
+  code: 'STATE_CORRUPT',
+  message: 'The state file is damaged, or is no SQLite database.',
+  remedy:
+    'Keep a copy of the folder, then restore a backup or recover the file with the sqlite3 command line.',
+};
+
+/** By primary result code: `SQLITE_IOERR_FSYNC` is an `IOERR`. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  FULL: DISK_FULL,
+  IOERR: NOT_WRITABLE,
+  CANTOPEN: NOT_WRITABLE,
+  READONLY: NOT_WRITABLE,
+  PERM: NOT_WRITABLE,
+  BUSY,
+  LOCKED: BUSY,
+  PROTOCOL: BUSY,
+  CORRUPT,
+  NOTADB: CORRUPT,
+};
+
+const FAULT_CODES = ['STATE_DISK_FULL', 'STATE_IO', 'STATE_CORRUPT', 'STATE_REPLACED'] as const;
+
+/**
+ * The state file's own failures as typed errors: disk full, input/output, corruption. A fault that is typed already is
+ * returned as it is.
+ *
+ * @returns `null` for everything else: a constraint, a wrong argument, another error of the engine.
+ */
+export function toStateFault(error: unknown): DevsError | null {
+  if (FAULT_CODES.some((code) => isDevsError(error, code))) return error as DevsError;
+  const sqliteCode = sqliteCodeOf(error);
+  const fault = sqliteCode === null ? undefined : FAULTS[sqliteCode.split('_')[1] ?? ''];
+  return fault === undefined || sqliteCode === null ? null : faultError(fault, { sqlite: sqliteCode }, error);
+}
+
+/** True for errors after which forward execution must stop (law L6): the file cannot be trusted to take a write. */
+export function isStorageFault(error: unknown): boolean {
+  return toStateFault(error) !== null;
+}
+
+/** A failure of the file system while the state file's folder or the file itself is created. */
+export function toFileFault(error: unknown, path: string): DevsError {
+  const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return faultError(full ? DISK_FULL : NOT_WRITABLE, { path, errno: code }, error);
+}
+
+/** Runs a synchronous piece of database work and types the storage faults it throws. */
+export function withStateFaults<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toStateFault(error) ?? error;
+  }
+}
+
+function sqliteCodeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : null;
+}
+
+function faultError(
+  { code, message, remedy }: Fault,
+  context: Readonly<Record<string, string>>,
+  cause: unknown,
+): DevsError {
+  return new DevsError(message, { code, remedy, context, cause });
+}

@@ -1,0 +1,217 @@
+CREATE TRIGGER hitl_decisions_no_delete BEFORE DELETE ON hitl_decisions
+BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
+
+CREATE TRIGGER hitl_decisions_no_update BEFORE UPDATE ON hitl_decisions
+BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
+
+CREATE TABLE agent_steps (
+  thread_id   TEXT    NOT NULL,
+  lg_task_id  TEXT    NOT NULL,                          -- LangGraph's task id: one visit of one node
+  name        TEXT    NOT NULL,
+  node        TEXT    NOT NULL,
+  task_id     TEXT,
+  state       TEXT    NOT NULL CHECK (state IN ('intent', 'done')),
+  attempt     INTEGER NOT NULL DEFAULT 1,                -- how often the call was begun
+  result_json TEXT    CHECK (result_json IS NULL OR json_valid(result_json)),
+  blob_id     INTEGER REFERENCES state_blobs (blob_id),  -- instead of result_json where the result is large
+  tokens_in   INTEGER,
+  tokens_out  INTEGER,
+  cost_usd    REAL,
+  started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
+  finished_at INTEGER,
+  PRIMARY KEY (thread_id, lg_task_id, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoint_blobs (
+  thread_id     TEXT    NOT NULL,
+  checkpoint_ns TEXT    NOT NULL DEFAULT '',
+  channel       TEXT    NOT NULL,
+  version       TEXT    NOT NULL,
+  type          TEXT    NOT NULL,
+  blob_id       INTEGER REFERENCES state_blobs (blob_id),
+  PRIMARY KEY (thread_id, checkpoint_ns, channel, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoint_writes (
+  thread_id     TEXT    NOT NULL,
+  checkpoint_ns TEXT    NOT NULL DEFAULT '',
+  checkpoint_id TEXT    NOT NULL,
+  task_id       TEXT    NOT NULL,
+  idx           INTEGER NOT NULL,                        -- negative for LangGraph's own channels
+  task_path     TEXT    NOT NULL DEFAULT '',
+  channel       TEXT    NOT NULL,
+  type          TEXT    NOT NULL,
+  value         BLOB,                                    -- NULL where blob_id names the bytes
+  blob_id       INTEGER REFERENCES state_blobs (blob_id),
+  sha256        BLOB    NOT NULL,                        -- of the bytes, wherever they are
+  PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx),
+  CHECK ((value IS NULL) <> (blob_id IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE checkpoints (
+  seq                  INTEGER PRIMARY KEY,
+  thread_id            TEXT    NOT NULL,
+  checkpoint_ns        TEXT    NOT NULL DEFAULT '',
+  checkpoint_id        TEXT    NOT NULL,
+  parent_checkpoint_id TEXT,
+  type                 TEXT    NOT NULL,
+  checkpoint           BLOB    NOT NULL,                 -- without the channel values kept in checkpoint_blobs
+  metadata_type        TEXT    NOT NULL,
+  metadata             BLOB    NOT NULL,
+  sha256               BLOB    NOT NULL,                 -- of checkpoint, then metadata
+  UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
+) STRICT;
+
+CREATE TABLE events (
+  seq          INTEGER PRIMARY KEY,
+  thread_id    TEXT,
+  at           INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
+  name         TEXT    NOT NULL,
+  task_id      TEXT,
+  payload_json TEXT    NOT NULL CHECK (json_valid(payload_json))
+) STRICT;
+
+CREATE TABLE hitl_decisions (
+  seq         INTEGER PRIMARY KEY,
+  session_id  TEXT    NOT NULL REFERENCES hitl_sessions (id),
+  body_json   TEXT    NOT NULL CHECK (json_valid(body_json)),
+  prev_sha256 TEXT    NOT NULL,                          -- 64 zeros for the first row
+  sha256      TEXT    NOT NULL UNIQUE                    -- of prev_sha256, then body_json
+) STRICT;
+
+CREATE TABLE hitl_failure_gates (
+  id            TEXT    PRIMARY KEY NOT NULL,
+  task_id       TEXT    NOT NULL UNIQUE,                 -- makes evaluate() idempotent
+  entropy_score REAL    NOT NULL CHECK (entropy_score BETWEEN 0 AND 1),
+  triggered_at  INTEGER NOT NULL,                        -- ms since the Unix epoch, UTC
+  session_id    TEXT    NOT NULL,
+  reason        TEXT    NOT NULL DEFAULT 'entropy_limit',
+  FOREIGN KEY (session_id) REFERENCES hitl_sessions (id)
+);
+
+CREATE TABLE hitl_failure_gates_history (
+  id            TEXT    PRIMARY KEY NOT NULL,
+  task_id       TEXT    NOT NULL,
+  entropy_score REAL    NOT NULL,
+  triggered_at  INTEGER NOT NULL,                        -- ms since the Unix epoch, UTC
+  session_id    TEXT    NOT NULL REFERENCES hitl_sessions (id),
+  reason        TEXT    NOT NULL,
+  resolved_at   INTEGER NOT NULL,
+  resolution    TEXT    NOT NULL                         -- the answer's action, or 'rewound'
+) STRICT;
+
+CREATE TABLE hitl_sessions (
+  id               TEXT    PRIMARY KEY NOT NULL,
+  task_id          TEXT    NOT NULL,
+  graph_state_json TEXT    NOT NULL,                     -- never logged; '{}' where checkpoint_id names the state
+  suspended_at     INTEGER NOT NULL,                     -- ms since the Unix epoch, UTC
+  resumed_at       INTEGER,
+  status           TEXT    NOT NULL DEFAULT 'awaiting_approval' CHECK (status IN
+    ('awaiting_approval', 'decided', 'resumed', 'superseded', 'cancelled')),
+  kind             TEXT    NOT NULL DEFAULT 'task_failure' CHECK (kind IN
+    ('design_approval', 'dag_approval', 'task_failure', 'recursion_limit', 'budget', 'review', 'node_gate')),
+  thread_id        TEXT,
+  interrupt_id     TEXT,
+  question_key     TEXT,
+  checkpoint_id    TEXT,
+  artifact_hash    TEXT,                                 -- SHA-256 hex of what was shown
+  question_json    TEXT    CHECK (question_json IS NULL OR json_valid(question_json)),
+  evidence_json    TEXT    CHECK (evidence_json IS NULL OR json_valid(evidence_json)),
+  decision_json    TEXT    CHECK (decision_json IS NULL OR json_valid(decision_json)),
+  principal_kind   TEXT    CHECK (principal_kind IN ('human', 'policy', 'agent')),
+  principal_id     TEXT,
+  decided_at       INTEGER,
+  UNIQUE (thread_id, interrupt_id)
+);
+
+CREATE TABLE langgraph_checkpoints (
+  id               TEXT PRIMARY KEY NOT NULL,
+  graph_id         TEXT NOT NULL,                        -- the run's thread id
+  node_name        TEXT NOT NULL,
+  turn_type        TEXT NOT NULL CHECK (turn_type IN ('Thought', 'Action')),
+  serialized_state TEXT NOT NULL CHECK (json_valid(serialized_state)),
+  task_id          TEXT NOT NULL,                        -- the project's id where a node has no task
+  created_at       TEXT NOT NULL,                        -- ISO 8601, UTC
+  visit            TEXT                                  -- LangGraph's task id; pairs the two turns of a node
+);
+
+CREATE TABLE rewinds (
+  id             TEXT    PRIMARY KEY NOT NULL,
+  thread_id      TEXT    NOT NULL REFERENCES threads (thread_id),
+  target_task_id TEXT    NOT NULL,
+  undone_json    TEXT    NOT NULL CHECK (json_valid(undone_json)),
+  before_json    TEXT    NOT NULL CHECK (json_valid(before_json)),
+  ref_before     TEXT,
+  ref_after      TEXT,
+  state          TEXT    NOT NULL CHECK (state IN ('intent', 'done', 'undone')),
+  created_at     INTEGER NOT NULL,                       -- ms since the Unix epoch, UTC
+  undone_at      INTEGER
+) STRICT;
+
+CREATE TABLE signals (
+  id           TEXT    PRIMARY KEY NOT NULL,
+  thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
+  seq          INTEGER NOT NULL,                         -- the run's wake_seq this signal raised
+  kind         TEXT    NOT NULL CHECK (kind IN ('decision', 'pause', 'resume', 'cancel', 'rewind', 'timeout')),
+  payload_json TEXT    NOT NULL CHECK (json_valid(payload_json)),
+  created_at   INTEGER NOT NULL,
+  consumed_at  INTEGER,
+  UNIQUE (thread_id, seq)
+) STRICT;
+
+CREATE TABLE state_blobs (
+  blob_id  INTEGER PRIMARY KEY,
+  sha256   BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),  -- of the whole decoded value
+  size     INTEGER NOT NULL,                                     -- bytes of the whole decoded value
+  encoding TEXT    NOT NULL CHECK (encoding IN ('raw', 'deflate')),
+  base_id  INTEGER REFERENCES state_blobs (blob_id),
+  prefix   INTEGER,
+  suffix   INTEGER,
+  bytes    BLOB    NOT NULL,
+  CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
+) STRICT;
+
+CREATE TABLE threads (
+  thread_id          TEXT    PRIMARY KEY NOT NULL,
+  project_id         TEXT    NOT NULL,
+  workspace          TEXT,                               -- folder of the run's clone; NULL without one
+  brief_sha256       TEXT,
+  graph_fingerprint  TEXT    NOT NULL,
+  policies_json      TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(policies_json)),
+  status             TEXT    NOT NULL DEFAULT 'created' CHECK (status IN
+    ('created', 'running', 'waiting', 'paused', 'completed', 'failed', 'cancelled', 'dead_letter')),
+  reason             TEXT,                               -- why it ended or waits, for people
+  degraded           INTEGER NOT NULL DEFAULT 0 CHECK (degraded IN (0, 1)),
+  wake_seq           INTEGER NOT NULL DEFAULT 0,         -- raised by every signal
+  handled_seq        INTEGER NOT NULL DEFAULT 0,         -- last wake a driver settled on
+  lease_owner        TEXT,
+  lease_epoch        INTEGER NOT NULL DEFAULT 0,         -- grows with every claim; fences older drivers
+  lease_expires_mono INTEGER,                            -- ms on the owner's monotonic clock
+  lease_boot_id      TEXT,                               -- the boot that clock belongs to
+  recoveries         INTEGER NOT NULL DEFAULT 0,
+  created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
+  updated_at         INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id);
+
+CREATE INDEX checkpoint_writes_by_blob ON checkpoint_writes (blob_id) WHERE blob_id IS NOT NULL;
+
+CREATE INDEX checkpoints_by_namespace ON checkpoints (thread_id, checkpoint_ns);
+
+CREATE INDEX events_by_thread ON events (thread_id, seq);
+
+CREATE INDEX hitl_failure_gates_history_by_task ON hitl_failure_gates_history (task_id);
+
+CREATE INDEX hitl_sessions_by_key ON hitl_sessions (thread_id, question_key);
+
+CREATE INDEX hitl_sessions_open ON hitl_sessions (status, suspended_at);
+
+CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
+
+CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
+
+CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
+
+CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
+  WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');
