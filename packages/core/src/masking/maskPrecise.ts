@@ -1,0 +1,59 @@
+import { KEY_BLOCK_RULES } from './keyBlocks.ts';
+import { applyRules, type Masked, type MaskRule } from './MaskRule.ts';
+import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
+import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
+import { VENDOR_RULES } from './vendorTokens.ts';
+
+const SHAPE_RULES: readonly MaskRule[] = [...KEY_BLOCK_RULES, ...VENDOR_RULES, ...URL_CREDENTIAL_RULES];
+
+/**
+ * Masks what is a secret by its own shape: vendor tokens, private keys, credentials in URLs and connection
+ * strings, and registered values. Prose and code (`password=hash(input)`) come back unchanged, so a text can
+ * be masked before it is approved and still be what runs (law L5).
+ *
+ * Idempotent and linear in the length of the text.
+ */
+export function maskPrecise(text: string, registry: SecretRegistry = secretRegistry): Masked<string> {
+  return applyRules(text, [...registry.rules(), ...SHAPE_RULES]);
+}
+
+/**
+ * {@link maskPrecise} for every string in a plain JSON value, keys included.
+ *
+ * Parts without a secret are returned as they are: `value` is the same object when `count` is 0. Values that
+ * are not plain JSON (class instances, dates) are left alone.
+ */
+export function maskPreciseDeep<T>(json: T, registry: SecretRegistry = secretRegistry): Masked<T> {
+  const rules = [...registry.rules(), ...SHAPE_RULES];
+  return maskValue(json, rules) as Masked<T>;
+}
+
+function maskValue(value: unknown, rules: readonly MaskRule[]): Masked<unknown> {
+  if (typeof value === 'string') return applyRules(value, rules);
+  if (Array.isArray(value)) return maskArray(value, rules);
+  if (isPlainObject(value)) return maskObject(value, rules);
+  return { value, count: 0 };
+}
+
+function maskArray(items: readonly unknown[], rules: readonly MaskRule[]): Masked<unknown> {
+  const masked = items.map((item) => maskValue(item, rules));
+  const count = masked.reduce((sum, item) => sum + item.count, 0);
+  return count === 0 ? { value: items, count } : { value: masked.map((item) => item.value), count };
+}
+
+function maskObject(object: object, rules: readonly MaskRule[]): Masked<unknown> {
+  let count = 0;
+  const entries = Object.entries(object).map(([key, value]) => {
+    const maskedKey = applyRules(key, rules);
+    const maskedValue = maskValue(value, rules);
+    count += maskedKey.count + maskedValue.count;
+    return [maskedKey.value, maskedValue.value] as const;
+  });
+  return count === 0 ? { value: object, count } : { value: Object.fromEntries(entries), count };
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,59 @@
+import { isSecretValue } from './isSecretValue.ts';
+import { KEY_NAME_RULES } from './keyNames.ts';
+import { applyRules, isPlaceholder, type MaskRule } from './MaskRule.ts';
+import { maskPrecise } from './maskPrecise.ts';
+import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
+
+const VALUE = `(?:"[^"\\n]{1,4096}"|'[^'\\n]{1,4096}'|[^\\s"'&<>\`]+)`;
+const SEPARATOR = '(\\s{0,4}[=:]\\s{0,4})';
+const BEARER = /\bBearer(\s{1,8})([^\s"'`,;<>\\]+)/gi;
+const API_KEY = new RegExp(`\\bapi[_ -]?key${SEPARATOR}(${VALUE})`, 'gi');
+const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
+const SECRET = new RegExp(`(?:password|passwd|pwd|secret)${SEPARATOR}(${VALUE})`, 'gi');
+const BASIC_AUTH = /\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:@"'<>]{1,256}:([^\s/@"'<>]{1,256})@/gi;
+
+/** "Bearer tokens", "bearer authentication": the word, not a credential. */
+const BEARER_PROSE = /^(?:tokens?|auth\w{0,12}|schemes?|headers?|credentials?)[.:)]{0,2}$/i;
+
+/** The five families of the first specification, in its order and with its texts [8_RISKS-REQ-001]. */
+const FIRST_RULES: readonly MaskRule[] = [
+  firstRule('bearer', BEARER, ([, , token]) => (BEARER_PROSE.test(token) ? null : 'Bearer [REDACTED]')),
+  firstRule('api_key', API_KEY, ([, separator, value]) => assigned(separator, value, '[API_KEY=REDACTED]')),
+  firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'),
+  firstRule('secret', SECRET, ([, separator, value]) => assigned(separator, value, '[SECRET=REDACTED]')),
+  firstRule('basic_auth', BASIC_AUTH, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
+];
+
+/**
+ * Masks everything that looks like a secret or is named like one, for errors, logs, events and output.
+ *
+ * Too broad for control data: `password=hash(input)` becomes `[SECRET=REDACTED]`. What enters the state goes
+ * through {@link maskPrecise} instead (law L5). Idempotent and linear in the length of the text.
+ *
+ * @example
+ * ```ts
+ * maskSensitiveData('Authorization: Bearer abc.def'); // → 'Authorization: Bearer [REDACTED]'
+ * ```
+ */
+export function maskSensitiveData(text: string, registry: SecretRegistry = secretRegistry): string {
+  const first = applyRules(text, FIRST_RULES).value;
+  return applyRules(maskPrecise(first, registry).value, KEY_NAME_RULES).value;
+}
+
+type Groups = readonly [whole: string, first: string, second: string];
+
+/** `text` returns null for "not a secret"; the mark of an earlier pass is left alone. */
+function firstRule(name: string, pattern: RegExp, text: (groups: Groups) => string | null): MaskRule {
+  const replace = (match: RegExpExecArray): string => {
+    const [whole, first = '', second = ''] = match;
+    return isPlaceholder(second) ? whole : (text([whole, first, second]) ?? whole);
+  };
+  return { name, pattern, replace };
+}
+
+/** `name=value` always counts; with a colon or spaces it may be prose, a type or code. */
+function assigned(separator: string, value: string, text: string): string | null {
+  if (separator === '=') return text;
+  if (/:\s/.test(separator) && !/^\S{0,256}\d/.test(value)) return null;
+  return isSecretValue(value) && !/^[({[]/.test(value) ? text : null;
+}
