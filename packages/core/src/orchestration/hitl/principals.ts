@@ -1,0 +1,57 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
+import type { Policies, Thread } from '../../state/ThreadStore.ts';
+
+/** The name a policy knows a gate by; other kinds go by their own. */
+const POLICY_NAMES: Partial<Record<HitlSessionKind, string>> = {
+  design_approval: 'design',
+  dag_approval: 'dag',
+};
+
+/**
+ * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }` (laws L2, L8).
+ *
+ * @param thread - The session's run, where it has one.
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
+ * @throws TypeError if it is no principal at all.
+ */
+export function assertMayDecide(by: Principal, session: HitlSession, thread: Thread | null): void {
+  if (typeof by?.id !== 'string' || by.id === '') throw new TypeError('Expected a principal with an id.');
+  switch (by.kind) {
+    case 'human':
+      return;
+    case 'policy':
+      if (isDeclaredAuto(thread?.policies, session.kind)) return;
+      throw notDeclared(session);
+    case 'agent':
+      throw refuseAgent(session);
+    default:
+      throw new TypeError(`Expected a principal of kind human, policy or agent, got "${String(by.kind)}".`);
+  }
+}
+
+function isDeclaredAuto(policies: Policies | undefined, kind: HitlSessionKind): boolean {
+  const gates = ownValue(policies, 'gates');
+  return ownValue(gates, POLICY_NAMES[kind] ?? kind) === 'auto';
+}
+
+function ownValue(object: unknown, key: string): unknown {
+  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, key)) return undefined;
+  return (object as Readonly<Record<string, unknown>>)[key];
+}
+
+function notDeclared({ id, kind }: HitlSession): DevsError {
+  return new DevsError(`The run of session "${id}" declares no policy for gates of kind ${kind}.`, {
+    code: 'POLICY_NOT_DECLARED',
+    remedy: 'Let a human decide, or start the run with a policy for this gate.',
+    context: { sessionId: id, kind },
+  });
+}
+
+function refuseAgent({ id, kind }: HitlSession): DevsError {
+  return new DevsError(`An agent may not decide session "${id}".`, {
+    code: 'AGENT_MAY_NOT_DECIDE',
+    remedy: 'Ask a human to read and decide it.',
+    context: { sessionId: id, kind },
+  });
+}

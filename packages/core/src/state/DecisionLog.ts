@@ -1,0 +1,125 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { canonicalJson, sha256Hex } from './canonicalJson.ts';
+import { type HitlSession, HitlSessionStore } from './HitlSessionStore.ts';
+
+/** A line of the decision log. */
+export interface LoggedDecision {
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly bodyJson: string;
+  readonly prevSha256: string;
+  readonly sha256: string;
+}
+
+export type LogVerdict =
+  | { readonly ok: true }
+  /** `seq`: the first line that does not fit; `null` where a line is missing. */
+  | { readonly ok: false; readonly seq: number | null; readonly reason: string };
+
+const START_OF_CHAIN = '0'.repeat(64);
+
+const COLUMNS = 'seq, session_id AS sessionId, body_json AS bodyJson, prev_sha256 AS prevSha256, sha256';
+
+const INSERT = `
+  INSERT INTO hitl_decisions (seq, session_id, body_json, prev_sha256, sha256)
+  VALUES (@seq, @sessionId, @bodyJson, @prevSha256, @sha256)`;
+
+/**
+ * Append-only log of decisions, each line chained to the one before by SHA-256, and each decided session
+ * compared with its line. It finds an edited, deleted or reordered line and a forged status. It does not find
+ * a forger who writes the whole chain and all sessions anew: without a sandbox nothing on this machine can.
+ */
+export class DecisionLog {
+  readonly #db: Database;
+  readonly #sessions: HitlSessionStore;
+  readonly #selectLast: Statement<[], LoggedDecision>;
+  readonly #selectAll: Statement<[], LoggedDecision>;
+  readonly #insert: Statement<[LoggedDecision]>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#db = db;
+    this.#sessions = new HitlSessionStore(db);
+    this.#selectLast = db.prepare(`SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq DESC LIMIT 1`);
+    this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
+    this.#insert = db.prepare(INSERT);
+  }
+
+  /** Appends a line in the caller's transaction, or its own. @param body - Plain JSON. */
+  append(sessionId: string, body: unknown): LoggedDecision {
+    const bodyJson = canonicalJson(body);
+    const append = (): LoggedDecision => {
+      const last = this.#selectLast.get();
+      const prevSha256 = last?.sha256 ?? START_OF_CHAIN;
+      const seq = (last?.seq ?? 0) + 1;
+      const line = { seq, sessionId, bodyJson, prevSha256, sha256: sha256Hex(prevSha256 + bodyJson) };
+      this.#insert.run(line);
+      return line;
+    };
+    return this.#db.transaction(append).immediate();
+  }
+
+  /** Appends the line of a session that was just decided. */
+  record(session: HitlSession): LoggedDecision {
+    return this.append(session.id, bodyOf(session));
+  }
+
+  /** Checks the chain, and every answered session against its line. */
+  verify(): LogVerdict {
+    return this.#db.transaction(() => this.#verify())();
+  }
+
+  #verify(): LogVerdict {
+    const lines = this.#selectAll.all();
+    const broken = brokenLine(lines);
+    if (broken !== null) return broken;
+    const answered = new Map(this.#sessions.listAnswered().map((session) => [session.id, session]));
+    const logged = new Set<string>();
+    for (const line of lines) {
+      if (logged.has(line.sessionId)) return refuse(line, `session "${line.sessionId}" was decided before`);
+      logged.add(line.sessionId);
+      const mismatch = mismatchOf(line, answered.get(line.sessionId));
+      if (mismatch !== null) return refuse(line, mismatch);
+    }
+    const unlogged = [...answered.keys()].find((id) => !logged.has(id));
+    if (unlogged === undefined) return { ok: true };
+    return { ok: false, seq: null, reason: `session "${unlogged}" has a decision that was never logged` };
+  }
+}
+
+function brokenLine(lines: readonly LoggedDecision[]): LogVerdict | null {
+  let prev = START_OF_CHAIN;
+  for (const [index, line] of lines.entries()) {
+    if (line.seq !== index + 1) return refuse(line, `line ${index + 1} is missing`);
+    if (line.prevSha256 !== prev) return refuse(line, 'it does not follow the line before');
+    if (line.sha256 !== sha256Hex(prev + line.bodyJson)) return refuse(line, 'its content was changed');
+    prev = line.sha256;
+  }
+  return null;
+}
+
+function mismatchOf(
+  { sessionId, bodyJson }: LoggedDecision,
+  session: HitlSession | undefined,
+): string | null {
+  if (session === undefined) return `session "${sessionId}" no longer has its decision`;
+  if (session.status === 'awaiting_approval') return `session "${sessionId}" is open again`;
+  return canonicalJson(bodyOf(session)) === bodyJson ? null : `session "${sessionId}" says something else`;
+}
+
+function bodyOf({
+  id,
+  kind,
+  threadId,
+  taskId,
+  artifactHash,
+  decision,
+  principal,
+  decidedAt,
+}: HitlSession): object {
+  return { sessionId: id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt };
+}
+
+function refuse({ seq }: LoggedDecision, reason: string): LogVerdict {
+  return { ok: false, seq, reason: `Line ${seq} of the decision log: ${reason}.` };
+}

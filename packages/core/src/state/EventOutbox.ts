@@ -1,0 +1,56 @@
+import type { Database } from 'better-sqlite3';
+import type { EventSink } from '../events/EventBus.ts';
+import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
+import { EventStore } from './EventStore.ts';
+import type { StoreOptions } from './StoreOptions.ts';
+
+interface Unpublished {
+  readonly isCommitted: () => boolean;
+  readonly publish: () => void;
+}
+
+// Per connection, not per outbox: only the outermost transaction commits, and it may belong to another class.
+const unpublished = new WeakMap<Database, Unpublished[]>();
+
+/**
+ * Events of a transaction: rows of that transaction now, on the bus once it is committed.
+ *
+ * Call {@link flush} after your own transaction. Inside an outer one it does nothing; whoever flushes next on
+ * this connection publishes in order. Events of a rolled back transaction are dropped with their rows.
+ */
+export class EventOutbox {
+  readonly #db: Database;
+  readonly #store: EventStore;
+  readonly #sink: EventSink;
+
+  constructor(db: Database, sink: EventSink, options: StoreOptions = {}) {
+    this.#db = db;
+    this.#store = new EventStore(db, options);
+    this.#sink = sink;
+  }
+
+  /** Writes the event's row in the caller's transaction. */
+  record<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope: EventScope): void {
+    const seq = this.#store.append(name, payload, scope);
+    const queue = unpublished.get(this.#db) ?? [];
+    unpublished.set(this.#db, queue);
+    queue.push({
+      isCommitted: () => this.#holds(seq, name, payload),
+      publish: () => this.#sink.emit(name, payload, scope),
+    });
+  }
+
+  /** Publishes what was recorded on this connection and is committed. */
+  flush(): void {
+    if (this.#db.inTransaction) return;
+    const queue = unpublished.get(this.#db) ?? [];
+    unpublished.delete(this.#db);
+    for (const event of queue) if (event.isCommitted()) event.publish();
+  }
+
+  // A position is given out again after a rollback, so the row must also be the same event.
+  #holds<Name extends EventName>(seq: number, name: Name, payload: OrchestratorEvents[Name]): boolean {
+    const row = this.#store.find(seq);
+    return row?.name === name && JSON.stringify(row.payload) === JSON.stringify(payload);
+  }
+}

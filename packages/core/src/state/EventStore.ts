@@ -1,0 +1,90 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
+import type { StoreOptions } from './StoreOptions.ts';
+
+/** One line of a run's log. */
+export interface EventRecord {
+  /** Position in the file; grows. */
+  readonly seq: number;
+  readonly threadId: string | null;
+  /** Milliseconds since the Unix epoch, UTC. */
+  readonly at: number;
+  readonly name: EventName;
+  readonly taskId: string | null;
+  readonly payload: OrchestratorEvents[EventName];
+}
+
+export interface EventPage {
+  /** Only events after this position; 0 (the default) is the start. */
+  readonly afterSeq?: number;
+  /** At most this many; defaults to 1,000. */
+  readonly limit?: number;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly threadId: string | null;
+  readonly at: number;
+  readonly name: EventName;
+  readonly taskId: string | null;
+  readonly payloadJson: string;
+}
+
+const INSERT = `
+  INSERT INTO events (thread_id, at, name, task_id, payload_json)
+  VALUES (@threadId, @at, @name, @taskId, @payloadJson)`;
+
+const COLUMNS = `seq, thread_id AS threadId, at, name, task_id AS taskId, payload_json AS payloadJson`;
+
+const SELECT_PAGE = `
+  SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
+
+const SELECT_BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE seq = ?`;
+
+const DEFAULT_LIMIT = 1000;
+
+/** Rows of `events`: appended, never changed. The log is derived; no decision is made from it. */
+export class EventStore {
+  readonly #now: () => number;
+  readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
+  readonly #selectPage: Statement<[string, number, number], EventRow>;
+  readonly #selectBySeq: Statement<[number], EventRow>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#now = now;
+    this.#insert = db.prepare(INSERT);
+    this.#selectPage = db.prepare(SELECT_PAGE);
+    this.#selectBySeq = db.prepare(SELECT_BY_SEQ);
+  }
+
+  /** Appends one event in the caller's transaction and returns its position. */
+  append<Name extends EventName>(
+    name: Name,
+    payload: OrchestratorEvents[Name],
+    scope: EventScope = {},
+  ): number {
+    const { lastInsertRowid } = this.#insert.run({
+      threadId: scope.threadId ?? null,
+      at: this.#now(),
+      name,
+      taskId: scope.taskId ?? null,
+      payloadJson: JSON.stringify(payload),
+    });
+    return Number(lastInsertRowid);
+  }
+
+  /** Events of a run, oldest first. */
+  list(threadId: string, { afterSeq = 0, limit = DEFAULT_LIMIT }: EventPage = {}): readonly EventRecord[] {
+    return this.#selectPage.all(threadId, afterSeq, limit).map(fromRow);
+  }
+
+  find(seq: number): EventRecord | null {
+    const row = this.#selectBySeq.get(seq);
+    return row === undefined ? null : fromRow(row);
+  }
+}
+
+function fromRow({ payloadJson, ...row }: EventRow): EventRecord {
+  return { ...row, payload: JSON.parse(payloadJson) as OrchestratorEvents[EventName] };
+}

@@ -1,0 +1,73 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { canonicalJson } from './canonicalJson.ts';
+import type { StoreOptions } from './StoreOptions.ts';
+import type { NewSignal, Signal } from './threadRecords.ts';
+
+interface SignalRow extends Omit<Signal, 'payload'> {
+  readonly payloadJson: string;
+}
+
+const COLUMNS = `
+  id, thread_id AS threadId, seq, kind, payload_json AS payloadJson, created_at AS createdAt,
+  consumed_at AS consumedAt`;
+
+const WAKE = `
+  UPDATE threads SET wake_seq = wake_seq + 1, updated_at = @now WHERE thread_id = @threadId RETURNING wake_seq`;
+
+const INSERT = `
+  INSERT INTO signals (id, thread_id, seq, kind, payload_json, created_at)
+  VALUES (@id, @threadId, @seq, @kind, @payloadJson, @createdAt)`;
+
+/** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
+export class SignalStore {
+  readonly #now: () => number;
+  readonly #selectById: Statement<[string], SignalRow>;
+  readonly #selectPending: Statement<[string], SignalRow>;
+  readonly #wake: Statement<[object], number>;
+  readonly #insert: Statement<[object]>;
+  readonly #consume: Statement<[number, string]>;
+
+  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#now = now;
+    this.#selectById = db.prepare(`SELECT ${COLUMNS} FROM signals WHERE id = ?`);
+    this.#selectPending = db.prepare(
+      `SELECT ${COLUMNS} FROM signals WHERE thread_id = ? AND consumed_at IS NULL ORDER BY seq ASC`,
+    );
+    this.#wake = db.prepare<[object], number>(WAKE).pluck();
+    this.#insert = db.prepare(INSERT);
+    this.#consume = db.prepare('UPDATE signals SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL');
+  }
+
+  /**
+   * Must run inside a transaction.
+   *
+   * @returns The sequence the signal has; `null` if there is no such run.
+   * @throws RangeError if the id belongs to a signal of another run.
+   */
+  record(threadId: string, { id, kind, payload }: NewSignal): number | null {
+    const known = this.#selectById.get(id);
+    if (known !== undefined) return sequenceOf(known, threadId);
+    const now = this.#now();
+    const seq = this.#wake.get({ threadId, now });
+    if (seq === undefined) return null;
+    this.#insert.run({ id, threadId, seq, kind, payloadJson: canonicalJson(payload), createdAt: now });
+    return seq;
+  }
+
+  pending(threadId: string): readonly Signal[] {
+    return this.#selectPending.all(threadId).map(fromRow);
+  }
+
+  consume(id: string): void {
+    this.#consume.run(this.#now(), id);
+  }
+}
+
+function sequenceOf({ id, threadId: owner, seq }: SignalRow, threadId: string): number {
+  if (owner === threadId) return seq;
+  throw new RangeError(`Signal id "${id}" is taken by run "${owner}"; got it for run "${threadId}".`);
+}
+
+function fromRow({ payloadJson, ...row }: SignalRow): Signal {
+  return { ...row, payload: JSON.parse(payloadJson) as unknown };
+}

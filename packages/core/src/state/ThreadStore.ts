@@ -1,0 +1,352 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { canonicalJson } from './canonicalJson.ts';
+import { type Fence, leaseFence, leaseLost } from './Fence.ts';
+import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
+import { SignalStore } from './SignalStore.ts';
+import type { StoreOptions } from './StoreOptions.ts';
+import type {
+  ClaimOptions,
+  ClaimResult,
+  Lease,
+  LeaseSnapshot,
+  NewSignal,
+  NewThread,
+  Policies,
+  Settlement,
+  Signal,
+  Thread,
+  ThreadStatus,
+} from './threadRecords.ts';
+
+export type * from './threadRecords.ts';
+
+/** Milliseconds a lease lasts without renewal, on the clock of its holder. */
+export const LEASE_TTL_MS = 10_000;
+
+export interface ThreadStoreOptions extends StoreOptions {
+  /** Defaults to the running process. */
+  readonly host?: HostIdentity;
+}
+
+interface ThreadRow extends Omit<Thread, 'policies' | 'degraded'> {
+  readonly policiesJson: string;
+  readonly degraded: 0 | 1;
+}
+
+interface LeaseRow {
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly expiresMono: number | null;
+  readonly bootId: string | null;
+}
+
+const COLUMNS = `
+  thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
+  graph_fingerprint AS graphFingerprint, policies_json AS policiesJson, status, reason, degraded,
+  wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
+  recoveries, created_at AS createdAt, updated_at AS updatedAt`;
+
+const INSERT = `
+  INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
+                       created_at, updated_at)
+  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now)`;
+
+const SELECT_LIVE_ON_WORKSPACE = `
+  SELECT thread_id FROM threads
+  WHERE workspace = ? AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
+
+const SELECT_LEASE = `
+  SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId
+  FROM threads WHERE thread_id = ?`;
+
+const CLAIM = `
+  UPDATE threads SET lease_owner = @owner, lease_epoch = lease_epoch + 1, lease_expires_mono = @expiresMono,
+                     lease_boot_id = @bootId, updated_at = @now
+  WHERE thread_id = @threadId AND lease_epoch = @seenEpoch AND lease_owner IS @seenOwner
+  RETURNING lease_epoch`;
+
+const RENEW = `
+  UPDATE threads SET lease_expires_mono = @expiresMono
+  WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
+
+const RELEASE = `
+  UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
+  WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
+
+const SETTLE = `
+  UPDATE threads SET status = @status, reason = @reason, handled_seq = @seenWakeSeq, lease_owner = NULL,
+                     lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
+  WHERE thread_id = @threadId AND wake_seq <= @seenWakeSeq`;
+
+const BEGIN = `
+  UPDATE threads SET status = 'running', reason = NULL, recoveries = recoveries + @recovered, updated_at = @now
+  WHERE thread_id = @threadId`;
+
+/**
+ * Runs, their leases and their signals. The thread row is the truth about a run: who drives it, where it
+ * stands, and whether a request arrived that nobody has taken up.
+ */
+export class ThreadStore {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #host: HostIdentity;
+  readonly #signals: SignalStore;
+  readonly #select: Statement<[string], ThreadRow>;
+  readonly #selectAll: Statement<[], ThreadRow>;
+  readonly #insert: Statement<[object]>;
+  readonly #selectLiveOnWorkspace: Statement<[string | null, string], string>;
+  readonly #selectLease: Statement<[string], LeaseRow>;
+  readonly #claim: Statement<[object], number>;
+  readonly #renew: Statement<[object]>;
+  readonly #release: Statement<[object]>;
+  readonly #settle: Statement<[object]>;
+  readonly #begin: Statement<[object]>;
+  readonly #resetRecoveries: Statement<[object]>;
+  readonly #markDegraded: Statement<[object]>;
+  readonly #setPolicies: Statement<[object]>;
+  readonly #setFingerprint: Statement<[object]>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
+    this.#db = db;
+    this.#now = now;
+    this.#host = host;
+    this.#signals = new SignalStore(db, { now });
+    this.#select = db.prepare(`SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
+    this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
+    this.#insert = db.prepare(INSERT);
+    this.#selectLiveOnWorkspace = db
+      .prepare<[string | null, string], string>(SELECT_LIVE_ON_WORKSPACE)
+      .pluck();
+    this.#selectLease = db.prepare(SELECT_LEASE);
+    this.#claim = db.prepare<[object], number>(CLAIM).pluck();
+    this.#renew = db.prepare(RENEW);
+    this.#release = db.prepare(RELEASE);
+    this.#settle = db.prepare(SETTLE);
+    this.#begin = db.prepare(BEGIN);
+    this.#resetRecoveries = db.prepare(updateOf('recoveries = 0'));
+    this.#markDegraded = db.prepare(updateOf('degraded = 1'));
+    this.#setPolicies = db.prepare(updateOf('policies_json = @value'));
+    this.#setFingerprint = db.prepare(updateOf('graph_fingerprint = @value'));
+  }
+
+  /**
+   * Records a run. A run with this id is returned as it is: creating is idempotent.
+   *
+   * @throws DevsError `WORKSPACE_BUSY` if another live run works in the folder.
+   */
+  create(thread: NewThread): { readonly thread: Thread; readonly created: boolean } {
+    const policiesJson = canonicalJson(thread.policies);
+    return this.#write(() => {
+      const existing = this.get(thread.threadId);
+      if (existing !== null) return { thread: existing, created: false };
+      this.#assertWorkspaceIsFree(thread);
+      const { policies: _, ...columns } = thread;
+      this.#insert.run({ ...columns, policiesJson, now: this.#now() });
+      return { thread: this.require(thread.threadId), created: true };
+    });
+  }
+
+  get(threadId: string): Thread | null {
+    const row = this.#select.get(threadId);
+    return row === undefined ? null : fromRow(row);
+  }
+
+  /** @throws DevsError `THREAD_NOT_FOUND` */
+  require(threadId: string): Thread {
+    return this.get(threadId) ?? notFound(threadId);
+  }
+
+  /** Every run, newest first. */
+  list(): readonly Thread[] {
+    return this.#selectAll.all().map(fromRow);
+  }
+
+  /**
+   * Takes the lease of a run if nobody holds it, or if its holder has gone: a process of this boot that is
+   * provably dead is replaced at once, one that stopped renewing after {@link LEASE_TTL_MS}. The wall clock
+   * plays no part. Does not look at the run's status.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  claim(threadId: string, options: ClaimOptions = {}): ClaimResult {
+    return this.#write(() => {
+      const held = this.#selectLease.get(threadId) ?? notFound(threadId);
+      if (held.owner === null) return this.#take(threadId, held, false);
+      if (this.#isAbandoned(held, held.owner, options.unchangedFor)) return this.#take(threadId, held, true);
+      const { owner, epoch, expiresMono } = held;
+      return {
+        kind: 'busy',
+        owner,
+        epoch,
+        expiresInMs: this.#expiresInMs(held),
+        snapshot: { epoch, expiresMono },
+      };
+    });
+  }
+
+  /**
+   * Puts the lease's end {@link LEASE_TTL_MS} from now.
+   *
+   * @throws DevsError `LEASE_LOST` if the run was claimed by another driver, or released.
+   */
+  renew(lease: Lease): void {
+    const { changes } = this.#renew.run({ ...lease, expiresMono: this.#expiry() });
+    if (changes === 0) throw leaseLost(lease, this.get(lease.threadId)?.leaseEpoch ?? null);
+  }
+
+  /** Gives the lease back; does nothing if it is lost. */
+  release(lease: Lease): void {
+    this.#release.run({ ...lease, now: this.#now() });
+  }
+
+  /** Guards the writes of this lease's driver. */
+  fence(lease: Lease): Fence {
+    return leaseFence(this.#db, lease);
+  }
+
+  /**
+   * Records a request and raises the run's wake sequence; returns the sequence. A signal whose id is known
+   * writes nothing and returns the first one's sequence.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  signal(threadId: string, signal: NewSignal): number {
+    return this.#write(() => this.#signals.record(threadId, signal) ?? notFound(threadId));
+  }
+
+  /** Signals nobody has consumed, oldest first. */
+  pendingSignals(threadId: string): readonly Signal[] {
+    return this.#signals.pending(threadId);
+  }
+
+  /** Marks a signal as handled. */
+  consume(signalId: string): void {
+    this.#signals.consume(signalId);
+  }
+
+  /**
+   * Records where a run stands and gives the lease back, unless a signal came in after `seenWakeSeq`: then
+   * nothing changes and the driver has to look `again`, so that no wake is lost.
+   *
+   * @throws DevsError `LEASE_LOST`
+   */
+  settle(lease: Lease, status: ThreadStatus, { reason, seenWakeSeq }: Settlement): 'settled' | 'again' {
+    return this.#fenced(lease, () => {
+      const values = {
+        threadId: lease.threadId,
+        status,
+        reason: reason ?? null,
+        seenWakeSeq,
+        now: this.#now(),
+      };
+      return this.#settle.run(values).changes === 1 ? 'settled' : 'again';
+    });
+  }
+
+  /**
+   * Marks the run as being driven. Pass `recovered` from {@link claim}: it is counted until
+   * {@link resetRecoveries}.
+   *
+   * @throws DevsError `LEASE_LOST`, or `WORKSPACE_BUSY` if the run had ended and its folder is another run's now.
+   */
+  begin(lease: Lease, { recovered = false }: { readonly recovered?: boolean } = {}): Thread {
+    return this.#fenced(lease, () => {
+      this.#assertWorkspaceIsFree(this.require(lease.threadId));
+      this.#begin.run({ threadId: lease.threadId, recovered: recovered ? 1 : 0, now: this.#now() });
+      return this.require(lease.threadId);
+    });
+  }
+
+  /** The run made progress. @throws DevsError `LEASE_LOST` */
+  resetRecoveries(lease: Lease): void {
+    this.#fenced(lease, () => this.#update(this.#resetRecoveries, lease.threadId));
+  }
+
+  /** The run has lost journal rows (law L6). */
+  markDegraded(threadId: string): void {
+    this.#update(this.#markDegraded, threadId);
+  }
+
+  updatePolicies(threadId: string, policies: Policies): void {
+    this.#update(this.#setPolicies, threadId, canonicalJson(policies));
+  }
+
+  setFingerprint(threadId: string, fingerprint: string): void {
+    this.#update(this.#setFingerprint, threadId, fingerprint);
+  }
+
+  #isAbandoned(held: LeaseRow, owner: string, unchangedFor: LeaseSnapshot | undefined): boolean {
+    if (held.bootId === this.#host.bootId) {
+      return !isOwnerAlive(this.#host, owner) || (this.#expiresInMs(held) ?? 0) <= 0;
+    }
+    return unchangedFor?.epoch === held.epoch && unchangedFor.expiresMono === held.expiresMono;
+  }
+
+  #take(threadId: string, held: LeaseRow, recovered: boolean): ClaimResult {
+    const owner = ownerToken(this.#host);
+    const epoch = this.#claim.get({
+      threadId,
+      owner,
+      bootId: this.#host.bootId,
+      expiresMono: this.#expiry(),
+      seenEpoch: held.epoch,
+      seenOwner: held.owner,
+      now: this.#now(),
+    });
+    if (epoch === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
+    return { kind: 'claimed', lease: { threadId, owner, epoch }, recovered };
+  }
+
+  #expiry(): number {
+    return this.#host.monotonicMs() + LEASE_TTL_MS;
+  }
+
+  #expiresInMs({ bootId, expiresMono }: LeaseRow): number | null {
+    if (bootId !== this.#host.bootId || expiresMono === null) return null;
+    return expiresMono - this.#host.monotonicMs();
+  }
+
+  #assertWorkspaceIsFree({ threadId, workspace }: Pick<Thread, 'threadId' | 'workspace'>): void {
+    const other = this.#selectLiveOnWorkspace.get(workspace, threadId);
+    if (other === undefined) return;
+    throw new DevsError(`The folder "${workspace}" is in use by run "${other}".`, {
+      code: 'WORKSPACE_BUSY',
+      remedy: `Wait until run "${other}" has ended or cancel it, or give this run another folder.`,
+      context: { threadId, other },
+    });
+  }
+
+  #update(statement: Statement<[object]>, threadId: string, value?: string): void {
+    const values = { threadId, now: this.#now(), ...(value !== undefined && { value }) };
+    if (statement.run(values).changes === 0) notFound(threadId);
+  }
+
+  #fenced<T>(lease: Lease, work: () => T): T {
+    return this.#write(() => {
+      this.fence(lease).assertInTx();
+      return work();
+    });
+  }
+
+  #write<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate();
+  }
+}
+
+function updateOf(assignment: string): string {
+  return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
+}
+
+function fromRow({ policiesJson, degraded, ...row }: ThreadRow): Thread {
+  return { ...row, degraded: degraded === 1, policies: JSON.parse(policiesJson) as Policies };
+}
+
+function notFound(threadId: string): never {
+  throw new DevsError(`There is no run "${threadId}" in this state file.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'List the runs to find the right id, or start this one.',
+    context: { threadId },
+  });
+}

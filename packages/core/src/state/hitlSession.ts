@@ -1,0 +1,43 @@
+/** What a question to a human is about. */
+export type HitlSessionKind =
+  | 'design_approval'
+  | 'dag_approval'
+  | 'task_failure'
+  | 'recursion_limit'
+  | 'budget'
+  | 'review'
+  | 'node_gate';
+
+/** `awaiting_approval` → `decided` → `resumed`; or withdrawn: asked again (`superseded`), or run ended. */
+export type HitlSessionStatus = 'awaiting_approval' | 'decided' | 'resumed' | 'superseded' | 'cancelled';
+
+/** Who decides. An agent is recorded nowhere as one who did: it is refused. */
+export interface Principal {
+  readonly kind: 'human' | 'policy' | 'agent';
+  readonly id: string;
+}
+
+/** A question to a human, open or closed. The graph state it was asked in is not part of it and is never logged. */
+export interface HitlSession {
+  readonly id: string;
+  readonly taskId: string;
+  readonly kind: HitlSessionKind;
+  readonly status: HitlSessionStatus;
+  /** `null` for a free-standing session, which belongs to no run. */
+  readonly threadId: string | null;
+  /** LangGraph's interrupt; `null` until the output the question is about is on disk. */
+  readonly interruptId: string | null;
+  readonly questionKey: string | null;
+  readonly checkpointId: string | null;
+  /** SHA-256 (hex) of what is shown. */
+  readonly artifactHash: string | null;
+  readonly question: unknown;
+  readonly evidence: unknown;
+  /** The recorded answer; `null` before. */
+  readonly decision: unknown;
+  readonly principal: Principal | null;
+  /** Milliseconds since the Unix epoch, UTC; so are the other times. */
+  readonly suspendedAt: number;
+  readonly decidedAt: number | null;
+  readonly resumedAt: number | null;
+}

@@ -1,0 +1,103 @@
+/** Where a run stands. The last four are ends. */
+export type ThreadStatus =
+  | 'created'
+  | 'running'
+  | 'waiting'
+  | 'paused'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'dead_letter';
+
+/** What was declared at the start of a run, e.g. `{ gates: { design: 'human', dag: 'auto' } }`. Plain JSON. */
+export type Policies = Readonly<Record<string, unknown>>;
+
+/** A run: the truth about it, written before its graph is called. */
+export interface Thread {
+  readonly threadId: string;
+  readonly projectId: string;
+  /** Absolute path of the run's folder; `null` without one. */
+  readonly workspace: string | null;
+  readonly briefSha256: string | null;
+  readonly graphFingerprint: string;
+  readonly policies: Policies;
+  readonly status: ThreadStatus;
+  /** Why it ended or waits, for people. */
+  readonly reason: string | null;
+  /** True once journal rows were lost. */
+  readonly degraded: boolean;
+  /** Raised by every signal. */
+  readonly wakeSeq: number;
+  /** The last wake a driver settled on. */
+  readonly handledSeq: number;
+  readonly leaseOwner: string | null;
+  readonly leaseEpoch: number;
+  /** Times a driver took the run over from one that had gone, since the last progress. */
+  readonly recoveries: number;
+  /** Milliseconds since the Unix epoch, UTC. */
+  readonly createdAt: number;
+  /** Milliseconds since the Unix epoch, UTC. */
+  readonly updatedAt: number;
+}
+
+export type NewThread = Pick<
+  Thread,
+  'threadId' | 'projectId' | 'workspace' | 'briefSha256' | 'graphFingerprint' | 'policies'
+>;
+
+/** The right to drive a run until somebody claims the next epoch. */
+export interface Lease {
+  readonly threadId: string;
+  /** `pid:startTime` of the holder. */
+  readonly owner: string;
+  readonly epoch: number;
+}
+
+/** What a waiting claimer saw of a lease that he cannot judge; see {@link ClaimOptions}. */
+export interface LeaseSnapshot {
+  readonly epoch: number;
+  readonly expiresMono: number | null;
+}
+
+export interface ClaimOptions {
+  /**
+   * A snapshot from an earlier `busy`, taken at least `LEASE_TTL_MS` ago on the claimer's own clock: if the
+   * lease is still the same, its holder on another host has stopped renewing and is replaced.
+   */
+  readonly unchangedFor?: LeaseSnapshot;
+}
+
+export type ClaimResult =
+  /** `recovered`: the lease was taken from a driver that had gone. */
+  | { readonly kind: 'claimed'; readonly lease: Lease; readonly recovered: boolean }
+  | {
+      readonly kind: 'busy';
+      readonly owner: string;
+      readonly epoch: number;
+      /** Milliseconds until it may be taken; `null` if the holder's clock is not ours. */
+      readonly expiresInMs: number | null;
+      readonly snapshot: LeaseSnapshot;
+    };
+
+export type SignalKind = 'decision' | 'pause' | 'resume' | 'cancel' | 'rewind' | 'timeout';
+
+/** A recorded request to a run; kept after it was handled. */
+export interface Signal {
+  readonly id: string;
+  readonly threadId: string;
+  /** The wake sequence it raised. */
+  readonly seq: number;
+  readonly kind: SignalKind;
+  /** Plain JSON. */
+  readonly payload: unknown;
+  readonly createdAt: number;
+  readonly consumedAt: number | null;
+}
+
+export type NewSignal = Pick<Signal, 'id' | 'kind' | 'payload'>;
+
+export interface Settlement {
+  readonly reason?: string;
+  /** The wake sequence the driver has taken into account. */
+  readonly seenWakeSeq: number;
+}
