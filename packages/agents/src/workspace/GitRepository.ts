@@ -1,0 +1,140 @@
+import { DevsError } from '@devs/core';
+import { MaskedTail } from '../process/MaskedTail.ts';
+import { pickEnvironment } from '../process/pickEnvironment.ts';
+import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
+
+const STDERR_BYTES = 4 * 1024;
+
+/** More than this from one git command is a mistake, not a listing. */
+const MAX_STDOUT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Set on every command. The git dir lies outside what agent commands write, so its config is ours; these
+ * settings make a workspace inert even if somebody reached it. Attributes that would start a program need a
+ * driver in the config, and there is none.
+ */
+const SETTINGS: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.attributesFile=/dev/null',
+  'core.excludesFile=/dev/null',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'core.autocrlf=false',
+  'core.safecrlf=false',
+  'core.sshCommand=false',
+  'core.pager=cat',
+  'protocol.allow=never',
+  'submodule.recurse=false',
+  'commit.gpgSign=false',
+  'log.showSignature=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'core.logAllRefUpdates=false',
+  'core.filesRefLockTimeout=1000',
+  // Law L4: a step is recorded in the state file with the id of its tree, and a task with its commit, so both
+  // must be on disk before the row is. Git flushes packs and refs but not loose objects by default. The index
+  // is left out: it is rebuilt from the folder each time.
+  'core.fsync=objects,reference',
+];
+
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  LC_ALL: 'C',
+};
+
+export interface GitRepositoryOptions {
+  /** Absolute; always named, never discovered. */
+  readonly gitDir: string;
+  /** Absolute. */
+  readonly workTree: string;
+  /** Per command. @defaultValue 60 000 */
+  readonly timeoutMs?: number;
+}
+
+export interface GitCall {
+  readonly stdin?: string;
+  /** Absolute. Each operation has its own index, so a killed one leaves no lock that another one meets. */
+  readonly indexFile?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs git on one git dir and one work tree, by argument list, with a fixed configuration and environment. */
+export class GitRepository {
+  readonly gitDir: string;
+  readonly workTree: string;
+  readonly #timeoutMs: number;
+
+  constructor({ gitDir, workTree, timeoutMs = 60_000 }: GitRepositoryOptions) {
+    this.gitDir = gitDir;
+    this.workTree = workTree;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * @returns what git wrote to its standard output, unchanged.
+   * @throws DevsError `WORKSPACE_FAILED` with the masked end of git's error output.
+   */
+  async run(args: readonly string[], { stdin = '', indexFile, env = {} }: GitCall = {}): Promise<string> {
+    const stdout: Buffer[] = [];
+    const stderr = new MaskedTail(STDERR_BYTES);
+    let bytes = 0;
+    const end = await this.#spawn({
+      argv: this.#argv(args),
+      cwd: this.workTree,
+      env: environment({ ...env, ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }) }),
+      timeoutMs: this.#timeoutMs,
+      stdin,
+      onStdout: (chunk) => {
+        bytes += chunk.length;
+        if (bytes <= MAX_STDOUT_BYTES) stdout.push(chunk);
+      },
+      onStderr: (chunk) => stderr.push(chunk),
+    });
+    if (end.exitCode !== 0) throw failed(args, ending(end), stderr.toString());
+    if (bytes > MAX_STDOUT_BYTES) throw failed(args, 'too much output', stderr.toString());
+    return Buffer.concat(stdout).toString('utf8');
+  }
+
+  #argv(args: readonly string[]): readonly string[] {
+    const places = [`--git-dir=${this.gitDir}`, `--work-tree=${this.workTree}`];
+    return ['git', '--no-pager', ...places, ...SETTINGS.flatMap((setting) => ['-c', setting]), ...args];
+  }
+
+  async #spawn(request: Parameters<typeof runProcess>[0]): Promise<ProcessEnd> {
+    try {
+      return await runProcess(request);
+    } catch (error) {
+      throw new DevsError(`git could not be started in ${this.workTree}: ${(error as Error).message}`, {
+        code: 'WORKSPACE_FAILED',
+        remedy: 'Install git 2.36 or newer, make sure that it is on PATH and that the folder exists.',
+        cause: error,
+      });
+    }
+  }
+}
+
+function environment(extra: Readonly<Record<string, string>>): Record<string, string> {
+  return { ...pickEnvironment(['PATH', 'TMPDIR']), ...ENVIRONMENT, ...extra };
+}
+
+function ending({ exitCode, stoppedBy }: ProcessEnd): string {
+  if (stoppedBy === 'timeout') return 'time limit';
+  return exitCode === null ? 'ended by a signal' : `exit ${exitCode}`;
+}
+
+function failed(args: readonly string[], how: string, stderr: string): DevsError {
+  const command = args[0] ?? '';
+  return new DevsError(`git ${command} failed (${how}): ${stderr.trim()}`, {
+    code: 'WORKSPACE_FAILED',
+    remedy:
+      'Read what git reported, repair the workspace (space, permissions, nested repositories), then resume.',
+    context: { command },
+  });
+}

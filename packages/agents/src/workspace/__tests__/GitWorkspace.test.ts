@@ -1,0 +1,412 @@
+import { execFile } from 'node:child_process';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { RunWorkspace } from '@devs/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GitWorkspace } from '../GitWorkspace.ts';
+
+const execute = promisify(execFile);
+
+let base: string;
+let workspaces: GitWorkspace;
+let run: RunWorkspace;
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'devs-workspace-'));
+  workspaces = new GitWorkspace({ dir: base, now: () => new Date('2026-01-02T03:04:05Z') });
+  run = await workspaces.open('run-1');
+});
+
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+const gitDir = (): string => join(base, '.devs', 'git', 'run-1.git');
+const inFolder = (...names: string[]): string => join(run.dir, ...names);
+const text = (path: string): Promise<string> => readFile(inFolder(path), 'utf8');
+const git = async (...args: string[]): Promise<string> =>
+  (await execute('git', args, { cwd: run.dir, env: { PATH: process.env['PATH'], LC_ALL: 'C' } })).stdout;
+
+describe('GitWorkspace.open', () => {
+  it('makes an empty folder beside a git dir that lies outside it', async () => {
+    expect(run.dir).toBe(join(base, '.devs-work', 'run-1'));
+    expect(workspaces.dirOf('run-1')).toBe(run.dir);
+    expect(await readdir(run.dir)).toEqual([]);
+    expect((await stat(gitDir())).isDirectory()).toBe(true);
+    expect((await stat(run.dir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('begins every run with the same root commit', async () => {
+    const other = await workspaces.open('run-2');
+    expect(await run.log()).toEqual(await other.log());
+    expect(await run.log()).toHaveLength(1);
+  });
+
+  it('reopens a run with its history, and may be opened by several at once', async () => {
+    await run.apply([{ path: 'a.txt', content: 'a' }]);
+    await run.commit({ tree: await run.snapshot(), message: 'One', stepKey: 'one' });
+    const again = await Promise.all([1, 2, 3].map(() => workspaces.open('run-1')));
+    for (const each of again) expect(await each.log()).toHaveLength(2);
+  });
+
+  it('completes a git dir that a kill left half made', async () => {
+    await rm(gitDir(), { recursive: true });
+    await mkdir(join(gitDir(), 'objects'), { recursive: true });
+    expect(await (await workspaces.open('run-1')).log()).toHaveLength(1);
+  });
+
+  it.each(['', '.', '..', 'a/b', 'A', 'a_b', '-a', 'a.lock', 'é', 'a\0', 'a'.repeat(101)])(
+    'refuses %j as a run id',
+    (threadId) => {
+      expect(() => workspaces.dirOf(threadId)).toThrow(RangeError);
+    },
+  );
+
+  it('refuses a folder that was replaced by a link', async () => {
+    await rm(run.dir, { recursive: true });
+    await symlink(tmpdir(), run.dir);
+    await expect(workspaces.open('run-1')).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+  });
+});
+
+describe('apply', () => {
+  it('writes, replaces and removes whole files; applying twice changes nothing', async () => {
+    const edits = [
+      { path: 'src/deep/a.js', content: 'export const a = 1;\n' },
+      { path: 'gone.txt', content: null },
+    ];
+    await run.apply([{ path: 'gone.txt', content: 'x' }]);
+    await run.apply(edits);
+    await run.apply(edits);
+    expect(await run.list()).toEqual(['src/deep/a.js']);
+    expect(await run.read('src/deep/a.js')).toBe('export const a = 1;\n');
+  });
+
+  it('keeps the mode of a file that it replaces', async () => {
+    await run.apply([{ path: 'run.sh', content: '#!/bin/sh\n' }]);
+    await chmod(inFolder('run.sh'), 0o755);
+    await run.apply([{ path: 'run.sh', content: '#!/bin/sh\necho hi\n' }]);
+    expect((await stat(inFolder('run.sh'))).mode & 0o777).toBe(0o755);
+  });
+
+  it.each([
+    ['a bad path', [{ path: '../x', content: 'x' }]],
+    [
+      'a path given twice',
+      [
+        { path: './b.txt', content: 'x' },
+        { path: 'b.txt', content: 'y' },
+      ],
+    ],
+    [
+      'a file that is also a folder',
+      [
+        { path: 'b', content: 'x' },
+        { path: 'b/c', content: 'y' },
+      ],
+    ],
+  ])('writes nothing at all when one edit has %s', async (_what, bad) => {
+    const edits = [{ path: 'good.txt', content: 'x' }, ...bad];
+    await expect(run.apply(edits)).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+    expect(await readdir(run.dir)).toEqual([]);
+  });
+
+  it('does not read through a link', async () => {
+    await symlink('/etc/hostname', inFolder('host'));
+    await expect(run.read('host')).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+  });
+
+  it('names a file that is not there', async () => {
+    await expect(run.read('nope.js')).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+  });
+});
+
+describe('snapshot and restore', () => {
+  it('gives equal folders equal trees, and other folders other trees', async () => {
+    const empty = await run.snapshot();
+    await run.apply([{ path: 'a.txt', content: 'a' }]);
+    const one = await run.snapshot();
+    expect(one).not.toBe(empty);
+    expect(await run.snapshot()).toBe(one);
+    await run.apply([{ path: 'a.txt', content: null }]);
+    expect(await run.snapshot()).toBe(empty);
+  });
+
+  it('makes the folder equal to the tree: changed, added, removed, file for folder and folder for file', async () => {
+    await run.apply([
+      { path: 'keep.txt', content: 'keep' },
+      { path: 'change.txt', content: 'before' },
+      { path: 'remove.txt', content: 'remove' },
+      { path: 'file', content: 'a file' },
+      { path: 'folder/inside.txt', content: 'inside' },
+    ]);
+    await symlink('keep.txt', inFolder('pointer'));
+    await chmod(inFolder('keep.txt'), 0o755);
+    const tree = await run.snapshot();
+
+    await run.apply([
+      { path: 'change.txt', content: 'after!' },
+      { path: 'remove.txt', content: null },
+      { path: 'new/untracked.txt', content: 'new' },
+      { path: '.gitignore', content: '*\n' },
+    ]);
+    await rm(inFolder('file'));
+    await mkdir(inFolder('file', 'sub'), { recursive: true });
+    await writeFile(inFolder('file', 'sub', 'x'), 'x');
+    await rm(inFolder('folder'), { recursive: true });
+    await writeFile(inFolder('folder'), 'now a file');
+    await rm(inFolder('pointer'));
+    await run.restore(tree);
+
+    expect(await run.snapshot()).toBe(tree);
+    expect((await readdir(run.dir)).sort()).toEqual([
+      'change.txt',
+      'file',
+      'folder',
+      'keep.txt',
+      'pointer',
+      'remove.txt',
+    ]);
+    expect(await text('change.txt')).toBe('before');
+    expect((await stat(inFolder('keep.txt'))).mode & 0o111).not.toBe(0);
+  });
+
+  it('writes nothing through a link that took the place of a folder', async () => {
+    const outside = join(base, 'outside');
+    await mkdir(outside);
+    await run.apply([{ path: 'src/a.js', content: 'a' }]);
+    const tree = await run.snapshot();
+    await rm(inFolder('src'), { recursive: true });
+    await symlink(outside, inFolder('src'));
+    await run.restore(tree);
+    expect(await readdir(outside)).toEqual([]);
+    expect(await text('src/a.js')).toBe('a');
+  });
+
+  it('leaves ignored files and dependencies out, whatever the workspace asks for', async () => {
+    await run.apply([
+      { path: '.gitignore', content: 'out/\n!node_modules\n' },
+      { path: 'out/big.bin', content: 'x' },
+      { path: 'node_modules/dep/index.js', content: 'x' },
+      { path: 'packages/a/node_modules/dep/index.js', content: 'x' },
+      { path: 'a.js', content: 'x' },
+    ]);
+    expect(await run.list()).toEqual(['.gitignore', 'a.js']);
+    const tree = await run.snapshot();
+    expect(
+      (await git('--git-dir', gitDir(), 'ls-tree', '-r', '--name-only', tree)).trim().split('\n'),
+    ).toEqual(['.gitignore', 'a.js']);
+    await run.restore(tree);
+    expect(await text('node_modules/dep/index.js')).toBe('x');
+    expect(await text('out/big.bin')).toBe('x');
+  });
+
+  it('brings every byte back, whatever attributes the workspace sets', async () => {
+    const bytes = Buffer.from([0x24, 0x49, 0x64, 0x24, 13, 10, 0xff, 0xfe, 10, 13, 10]);
+    await writeFile(inFolder('data.bin'), bytes);
+    await writeFile(inFolder('text.txt'), 'one\r\ntwo\n$Id$\n');
+    await run.apply([
+      { path: '.gitattributes', content: '* text=auto eol=crlf ident working-tree-encoding=UTF-16\n' },
+    ]);
+    const tree = await run.snapshot();
+    await rm(inFolder('data.bin'));
+    await rm(inFolder('text.txt'));
+    await run.restore(tree);
+    expect(await readFile(inFolder('data.bin'))).toEqual(bytes);
+    expect(await text('text.txt')).toBe('one\r\ntwo\n$Id$\n');
+  });
+
+  it('refuses a nested repository by name, and restoring removes it', async () => {
+    const tree = await run.snapshot();
+    await mkdir(inFolder('sub'));
+    await execute('git', ['init', '-q'], { cwd: inFolder('sub') });
+    await writeFile(inFolder('sub', 'a.txt'), 'a');
+    await expect(run.snapshot()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    const identity = ['-c', 'user.name=x', '-c', 'user.email=x@x'];
+    await execute('git', ['add', '.'], { cwd: inFolder('sub') });
+    await execute('git', [...identity, 'commit', '-qm', 'x'], { cwd: inFolder('sub') });
+    await expect(run.snapshot()).rejects.toThrow('another git repository: "sub"');
+    await run.restore(tree);
+    expect(await readdir(run.dir)).toEqual([]);
+  });
+
+  it('refuses what is no tree before it touches the folder', async () => {
+    await run.apply([{ path: 'a.txt', content: 'a' }]);
+    expect(() => run.restore('HEAD')).toThrow(RangeError);
+    await expect(run.restore('1'.repeat(40))).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    expect(await text('a.txt')).toBe('a');
+  });
+});
+
+describe('commit', () => {
+  const commitFile = async (content: string, stepKey: string, message = 'Add a file'): Promise<string> => {
+    await run.apply([{ path: 'a.txt', content }]);
+    return run.commit({ tree: await run.snapshot(), message, stepKey });
+  };
+
+  it('lists commits oldest first, by an author of its own', async () => {
+    const first = await commitFile('1', 'T1/1', 'First\n\nWith a body');
+    const second = await commitFile('2', 'T2/1', 'Second');
+    expect((await run.log()).slice(1)).toEqual([
+      { sha: first, subject: 'First' },
+      { sha: second, subject: 'Second' },
+    ]);
+    expect(await git('log', '-1', '--format=%an %cI%n%(trailers)')).toBe(
+      'devs 2026-01-02T03:04:05+00:00\nDevs-Step: T2/1\n\n',
+    );
+  });
+
+  it('returns the earlier commit for a key that it knows', async () => {
+    const first = await commitFile('1', 'T1/1');
+    await commitFile('2', 'T1/10');
+    expect(await commitFile('3', 'T1/1')).toBe(first);
+    expect(await run.log()).toHaveLength(3);
+  });
+
+  it('is not misled by a message that mentions a key', async () => {
+    const first = await commitFile('1', 'T1/1', 'Trick\n\nDevs-Step: T2/1');
+    expect(await commitFile('2', 'T2/1')).not.toBe(first);
+  });
+
+  it('lets one of two racing drivers win', async () => {
+    const other = await workspaces.open('run-1');
+    const tree = await run.snapshot();
+    const same = await Promise.all(
+      [run, other].map((driver) => driver.commit({ tree, message: 'Same', stepKey: 'same' })),
+    );
+    expect(new Set(same).size).toBe(1);
+    const settled = await Promise.allSettled(
+      [run, other].map((driver, index) =>
+        driver.commit({ tree, message: 'Other', stepKey: `other-${index}` }),
+      ),
+    );
+    const won = settled.filter(({ status }) => status === 'fulfilled').length;
+    expect(await run.log()).toHaveLength(2 + won);
+    for (const result of settled) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'WORKSPACE_BUSY' });
+    }
+  });
+
+  it('goes on after a process was killed while it held a lock', async () => {
+    const locks = [join(gitDir(), 'refs', 'heads', 'devs', 'run-1.lock'), join(gitDir(), 'HEAD.lock')];
+    for (const lock of locks) {
+      await writeFile(lock, '');
+      await utimes(lock, 1, 1);
+    }
+    await writeFile(join(gitDir(), 'index.lock'), '');
+    await commitFile('1', 'T1/1');
+    expect(await run.log()).toHaveLength(2);
+  });
+
+  it('lets the user look at the folder with git as usual', async () => {
+    await commitFile('1', 'T1/1');
+    expect((await git('log', '--format=%s')).split('\n')[0]).toBe('Add a file');
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await git('rev-parse', '--abbrev-ref', 'HEAD')).toBe('devs/run-1\n');
+    expect(await run.list()).toEqual(['a.txt']);
+    await expect(run.apply([{ path: '.git', content: 'gitdir: /tmp' }])).rejects.toMatchObject({
+      code: 'PATH_REFUSED',
+    });
+  });
+
+  it('replaces a repository that a command put into the folder', async () => {
+    await rm(inFolder('.git'), { recursive: true, force: true });
+    await execute('git', ['init', '-q'], { cwd: run.dir });
+    await commitFile('1', 'T1/1');
+    expect((await stat(inFolder('.git'))).isFile()).toBe(true);
+    expect((await git('log', '--format=%s')).split('\n')[0]).toBe('Add a file');
+  });
+
+  it.each(['', 'two\nlines', ' padded', 'é', 'x'.repeat(201)])(
+    'refuses %j as a step key',
+    async (stepKey) => {
+      const tree = await run.snapshot();
+      await expect(run.commit({ tree, message: 'm', stepKey })).rejects.toThrow(RangeError);
+    },
+  );
+});
+
+describe('a hostile workspace', () => {
+  it('starts no program: hooks, filters, attributes, submodules, monitors, includes', async () => {
+    const trap = join(base, 'executed');
+    const script = inFolder('evil.sh');
+    await run.apply([
+      { path: 'evil.sh', content: `#!/bin/sh\ntouch '${trap}'\n` },
+      {
+        path: '.gitattributes',
+        content: '* filter=evil diff=evil merge=evil\n[attr]bad filter=evil\n*.js bad\n',
+      },
+      {
+        path: '.gitmodules',
+        content: `[submodule "x"]\n\tpath = x\n\turl = ext::sh ${script}\n\tupdate = !${script}\n`,
+      },
+      { path: '.gitconfig', content: `[core]\n\tfsmonitor = ${script}\n\tpager = ${script}\n` },
+      { path: 'hooks/post-commit', content: `#!/bin/sh\ntouch '${trap}'\n` },
+      { path: 'a.js', content: 'a' },
+    ]);
+    await chmod(script, 0o755);
+    await chmod(inFolder('hooks/post-commit'), 0o755);
+    await plantRepository(run.dir, script);
+    const tree = await run.snapshot();
+    await run.commit({ tree, message: 'm', stepKey: 'k' });
+    await plantRepository(run.dir, script);
+    await run.restore(tree);
+    await run.list();
+    await run.log();
+    await expect(stat(trap)).rejects.toMatchObject({ code: 'ENOENT' });
+
+    // The traps are armed: git as anybody would call it runs into them.
+    await plantRepository(run.dir, script);
+    await git('add', '--all').catch(() => undefined);
+    expect((await stat(trap)).isFile()).toBe(true);
+  });
+
+  it('is not reached by the git configuration of the machine', async () => {
+    const trap = join(base, 'executed');
+    const config = join(base, 'gitconfig');
+    await writeFile(config, `[core]\n\tfsmonitor = touch '${trap}'\n\thooksPath = ${base}\n`);
+    const before = { ...process.env };
+    Object.assign(process.env, {
+      GIT_CONFIG_GLOBAL: config,
+      GIT_DIR: '/nowhere',
+      GIT_INDEX_FILE: '/nowhere',
+    });
+    try {
+      await run.commit({ tree: await run.snapshot(), message: 'm', stepKey: 'k' });
+    } finally {
+      process.env = before;
+    }
+    await expect(stat(trap)).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await run.log()).toHaveLength(2);
+  });
+
+  it('cannot leave a changed engine configuration behind', async () => {
+    const trap = join(base, 'executed');
+    await writeFile(join(gitDir(), 'config'), `[filter "x"]\n\tclean = touch '${trap}'\n`);
+    await writeFile(inFolder('.gitattributes'), '* filter=x\n');
+    const again = await workspaces.open('run-1');
+    await again.snapshot();
+    await expect(stat(trap)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+/** A repository inside the workspace whose own configuration runs a program. */
+async function plantRepository(dir: string, script: string): Promise<void> {
+  await rm(join(dir, '.git'), { recursive: true, force: true });
+  await execute('git', ['init', '-q'], { cwd: dir });
+  await writeFile(
+    join(dir, '.git', 'config'),
+    `[core]\n\tfsmonitor = ${script}\n\thooksPath = ${join(dir, 'hooks')}\n[filter "evil"]\n\tclean = ${script}\n\tsmudge = ${script}\n[diff "evil"]\n\tcommand = ${script}\n`,
+  );
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { GitRepository } from './GitRepository.ts';
+import { IDENTITY, moveRef, readRef, signedAt } from './refs.ts';
+
+/** The root commit is the same in every workspace: same author, same second, same (empty) tree. */
+const ROOT_DATE = new Date(0);
+const NO_OBJECT = '0'.repeat(40);
+
+/** A scratch folder of a killed operation is removed when it is older than this, ms. */
+const STALE_MS = 60 * 60 * 1000;
+
+export const SCRATCH_PREFIX = 'devs-index-';
+
+// A workspace's own attributes must not change bytes between the folder and the tree (line ends, keywords,
+// encodings), and its ignore rules must not bring dependencies back in.
+const ATTRIBUTES = '* -text -ident -filter !eol !working-tree-encoding\n';
+const EXCLUDES = 'node_modules\n';
+
+/**
+ * Creates the git dir of a run, or completes one that a kill left half made. Its files are written directly,
+ * so no template, no hook and no config of the machine gets in, and they are rewritten on every open.
+ */
+export async function createGitDir(git: GitRepository, branch: string): Promise<void> {
+  const { gitDir } = git;
+  for (const folder of ['objects', join('refs', 'heads'), 'info']) {
+    await mkdir(join(gitDir, folder), { recursive: true, mode: 0o700 });
+  }
+  await Promise.all([
+    replaceText(join(gitDir, 'HEAD'), `ref: refs/heads/${branch}\n`),
+    replaceText(join(gitDir, 'config'), config(relative(gitDir, git.workTree))),
+    replaceText(join(gitDir, 'info', 'attributes'), ATTRIBUTES),
+    replaceText(join(gitDir, 'info', 'exclude'), EXCLUDES),
+    removeStaleScratch(gitDir),
+  ]);
+  if ((await readRef(git, branch)) === null) await createRoot(git, branch);
+}
+
+async function createRoot(git: GitRepository, branch: string): Promise<void> {
+  const tree = (await git.run(['mktree'])).trim();
+  const message = 'Start with an empty folder\n';
+  const env = { ...IDENTITY, ...signedAt(ROOT_DATE) };
+  const root = (await git.run(['commit-tree', tree, '-F', '-'], { stdin: message, env })).trim();
+  try {
+    await moveRef(git, branch, { from: NO_OBJECT, to: root });
+  } catch (error) {
+    // Another opener was first; it made the same commit.
+    if ((await readRef(git, branch)) === null) throw error;
+  }
+}
+
+/** `worktree` is relative to the git dir, so a project folder can be moved. */
+function config(worktree: string): string {
+  const lines = ['repositoryformatversion = 0', 'filemode = true', 'bare = false', `worktree = ${worktree}`];
+  return `[core]\n${lines.map((line) => `\t${line}\n`).join('')}`;
+}
+
+/** Replaces a small text file in one rename. */
+async function replaceText(file: string, text: string): Promise<void> {
+  const staged = `${file}.${randomUUID()}`;
+  await writeFile(staged, text, { flag: 'wx' });
+  await rename(staged, file);
+}
+
+async function removeStaleScratch(gitDir: string): Promise<void> {
+  const names = (await readdir(gitDir)).filter((name) => name.startsWith(SCRATCH_PREFIX));
+  for (const name of names) {
+    const folder = join(gitDir, name);
+    const found = await stat(folder).catch(() => null);
+    if (found !== null && Date.now() - found.mtimeMs > STALE_MS)
+      await rm(folder, { recursive: true, force: true });
+  }
+}

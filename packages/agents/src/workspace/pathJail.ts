@@ -1,0 +1,114 @@
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { DevsError } from '@devs/core';
+
+/** Bytes; the smallest limit of the usual file systems. */
+const MAX_COMPONENT_BYTES = 255;
+const MAX_PATH_BYTES = 1024;
+
+/** Folders that belong to git and to the engine, and the short names Windows gives them. */
+const RESERVED = new Set(['.git', '.devs', '.devs-work', 'git~1', 'devs~1']);
+
+// Invisible or direction-changing characters; some file systems drop them, so `.g\u200dit` would become `.git`.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Why a path is refused, first match wins. */
+const WHOLE_PATH_RULES: readonly (readonly [reason: string, broken: (path: string) => boolean])[] = [
+  ['it is empty', (path) => path === ''],
+  ['it contains a control or invisible character', (path) => INVISIBLE.test(path)],
+  ['it contains a backslash', (path) => path.includes('\\')],
+  ['it contains a colon', (path) => path.includes(':')],
+  ['it is absolute', (path) => isAbsolute(path)],
+  ['it is not in Unicode form NFC', (path) => path !== path.normalize('NFC')],
+  [`it is longer than ${MAX_PATH_BYTES} bytes`, (path) => Buffer.byteLength(path) > MAX_PATH_BYTES],
+];
+
+const COMPONENT_RULES: readonly (readonly [reason: string, broken: (name: string) => boolean])[] = [
+  ['it has an empty component', (name) => name === ''],
+  ['it leaves the workspace', (name) => folded(name) === ''],
+  ['it names a folder of git or of the engine', (name) => RESERVED.has(folded(name))],
+  ['a component ends with a dot or a space', (name) => /[. ]$/.test(name)],
+  ['a component begins with a space', (name) => name.startsWith(' ')],
+  ['a component begins with "~"', (name) => name.startsWith('~')],
+  [
+    `a component is longer than ${MAX_COMPONENT_BYTES} bytes`,
+    (name) => Buffer.byteLength(name) > MAX_COMPONENT_BYTES,
+  ],
+];
+
+/**
+ * Resolves a path that an agent named to an absolute path inside `root`.
+ *
+ * Every existing component below `root` is looked at with `lstat`: folders must be real folders and the last
+ * one a regular file or missing, so no link is followed. The check holds for the moment it is made; a process
+ * that runs beside it and swaps folders for links can only be stopped by a sandbox.
+ *
+ * @param root - Absolute; its own components are trusted.
+ * @throws DevsError `PATH_REFUSED`; nothing was written.
+ *
+ * @example
+ * ```ts
+ * await resolveInside('/work/run', './src/index.js'); // → '/work/run/src/index.js'
+ * await resolveInside('/work/run', 'src/../../etc/passwd'); // PATH_REFUSED: it leaves the workspace
+ * ```
+ */
+export async function resolveInside(root: string, path: string): Promise<string> {
+  const components = safeComponents(path);
+  let current = root;
+  for (const [index, name] of components.entries()) {
+    current = join(current, name);
+    const found = await lstatOrNull(current);
+    if (found === null) break;
+    const broken = brokenEntry(found, index === components.length - 1);
+    if (broken !== null) throw refused(path, broken);
+  }
+  return join(root, ...components);
+}
+
+function safeComponents(path: string): readonly string[] {
+  const whole = WHOLE_PATH_RULES.find(([, broken]) => broken(path));
+  if (whole !== undefined) throw refused(path, whole[0]);
+  const components = path.split('/').filter((name) => name !== '.');
+  if (components.length === 0) throw refused(path, 'it names the workspace itself');
+  for (const name of components) {
+    const rule = COMPONENT_RULES.find(([, broken]) => broken(name));
+    if (rule !== undefined) throw refused(path, rule[0]);
+  }
+  return components;
+}
+
+/** The name as the most forgiving file system sees it: any case, any width, trailing dots and spaces dropped. */
+function folded(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[. ]+$/, '');
+}
+
+function brokenEntry(found: Stats, isLast: boolean): string | null {
+  if (found.isSymbolicLink()) return 'it goes through a symbolic link';
+  if (isLast) return found.isFile() ? null : 'something that is no regular file stands there';
+  return found.isDirectory() ? null : 'a component of it is a file';
+}
+
+async function lstatOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function refused(path: string, reason: string): DevsError {
+  return new DevsError(`The path ${shown(path)} is refused: ${reason}.`, {
+    code: 'PATH_REFUSED',
+    remedy: 'Name a file inside the workspace by a plain relative path such as "src/index.js".',
+  });
+}
+
+function shown(path: string): string {
+  return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}…` : path);
+}

@@ -1,0 +1,60 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GitRepository } from './GitRepository.ts';
+
+/** Git holds a ref's lock for milliseconds; one that is older than this belongs to a process that was killed. */
+const LOCK_STALE_MS = 2_000;
+
+export const IDENTITY: Readonly<Record<string, string>> = {
+  GIT_AUTHOR_NAME: 'devs',
+  GIT_AUTHOR_EMAIL: 'devs@localhost',
+  GIT_COMMITTER_NAME: 'devs',
+  GIT_COMMITTER_EMAIL: 'devs@localhost',
+};
+
+/** Author and committer date, whole seconds, UTC. */
+export function signedAt(date: Date): Readonly<Record<string, string>> {
+  const value = `@${Math.floor(date.getTime() / 1000)} +0000`;
+  return { GIT_AUTHOR_DATE: value, GIT_COMMITTER_DATE: value };
+}
+
+/** The commit a branch points to, or `null` when there is no such branch. */
+export async function readRef(git: GitRepository, branch: string): Promise<string | null> {
+  const name = `refs/heads/${branch}`;
+  const listed = await git.run(['for-each-ref', '--format=%(refname) %(objectname)', '--', name]);
+  const line = listed.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return line === undefined ? null : line.slice(name.length + 1);
+}
+
+/** Moves a branch only if it still points to `from`. A lock left by a killed process is removed once. */
+export async function moveRef(
+  git: GitRepository,
+  branch: string,
+  move: { from: string; to: string },
+): Promise<void> {
+  const args = ['update-ref', `refs/heads/${branch}`, move.to, move.from];
+  try {
+    await git.run(args);
+  } catch (error) {
+    if (!(await removeDeadLocks(git.gitDir, branch))) throw error;
+    await git.run(args);
+  }
+}
+
+async function removeDeadLocks(gitDir: string, branch: string): Promise<boolean> {
+  const locks = [join(gitDir, 'refs', 'heads', `${branch}.lock`), join(gitDir, 'HEAD.lock')];
+  const removed = await Promise.all(locks.map(removeDeadLock));
+  return removed.includes(true);
+}
+
+async function removeDeadLock(lock: string): Promise<boolean> {
+  const before = await stat(lock).catch(() => null);
+  if (before === null) return false;
+  await sleep(Math.max(0, before.mtimeMs + LOCK_STALE_MS - Date.now()));
+  const after = await stat(lock).catch(() => null);
+  if (after === null) return true;
+  if (after.ino !== before.ino) return false;
+  await rm(lock, { force: true });
+  return true;
+}
