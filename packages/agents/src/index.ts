@@ -1,0 +1,15 @@
+export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
+export type { CallKey, RecordedStage, RecordedStep } from './replay/callKey.ts';
+export { type AgentRequest, type Json, normaliseRequest } from './replay/normaliseRequest.ts';
+export {
+  type RecordedCall,
+  type RecordedUsage,
+  type Recording,
+  type RecordingHeader,
+  readRecording,
+  recordingText,
+} from './replay/Recording.ts';
+export { ReplayAgents, type ReplayOptions } from './replay/ReplayAgents.ts';
+export { recordingAgents } from './replay/recordingAgents.ts';
+export { GitWorkspace, type GitWorkspaceOptions } from './workspace/GitWorkspace.ts';
+export { resolveInside } from './workspace/pathJail.ts';

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import {
+  DevsError,
+  type DocumentsResult,
+  type PlanResult,
+  type ReviewResult,
+  type WorkResult,
+} from '@devs/core';
+import { z } from 'zod';
+import { type CallKey, keyText, type RecordedStep, STAGES, STEPS } from './callKey.ts';
+import type { Json } from './normaliseRequest.ts';
+
+export const RECORDING_FORMAT = 'devs-recording/1';
+
+/** The first line of a recording. */
+export interface RecordingHeader {
+  readonly format: typeof RECORDING_FORMAT;
+  /** `scripted`: written by hand; `recorded`: said by a model. */
+  readonly label: 'scripted' | 'recorded';
+  readonly name: string;
+}
+
+/** One answered call. */
+export interface RecordedCall extends CallKey {
+  /** Normalised; absent in a scripted line that answers any request. */
+  readonly request?: Json | undefined;
+  readonly response: DocumentsResult | PlanResult | ReviewResult | WorkResult;
+  readonly usage?: RecordedUsage | undefined;
+}
+
+export interface RecordedUsage {
+  readonly tokensIn?: number | undefined;
+  readonly tokensOut?: number | undefined;
+  readonly costUsd?: number | undefined;
+}
+
+/** A whole recording in memory, checked line by line. */
+export interface Recording {
+  readonly header: RecordingHeader;
+  readonly calls: readonly RecordedCall[];
+}
+
+const text = z.string();
+const texts = z.array(text);
+const count = z.int().nonnegative();
+
+const documents: z.ZodType<DocumentsResult> = z.strictObject({
+  documents: z.array(z.strictObject({ type: text, title: text, content: text })),
+});
+
+const plan: z.ZodType<PlanResult> = z.strictObject({
+  requirements: z.array(z.strictObject({ externalId: text, description: text })),
+  epics: z.array(
+    z.strictObject({
+      name: text,
+      description: text,
+      tasks: z.array(
+        z.strictObject({
+          key: text,
+          name: text,
+          description: text,
+          dependsOn: texts,
+          requirements: texts,
+          acceptanceCriteria: texts,
+        }),
+      ),
+    }),
+  ),
+});
+
+const work: z.ZodType<WorkResult> = z.strictObject({
+  summary: text,
+  files: z.array(z.strictObject({ path: text, content: text.nullable() })),
+});
+
+const review: z.ZodType<ReviewResult> = z.strictObject({ approved: z.boolean(), comments: text });
+
+const header: z.ZodType<RecordingHeader> = z.strictObject({
+  format: z.literal(RECORDING_FORMAT),
+  label: z.enum(['scripted', 'recorded']),
+  name: text.min(1),
+});
+
+const call = z.strictObject({
+  stage: z.enum(STAGES),
+  task: text,
+  attempt: z.int().positive(),
+  step: z.enum(STEPS),
+  request: z.json().optional(),
+  response: z.unknown(),
+  usage: z
+    .strictObject({
+      tokensIn: count.optional(),
+      tokensOut: count.optional(),
+      costUsd: z.number().nonnegative().optional(),
+    })
+    .optional(),
+});
+
+/**
+ * Reads a recording: JSON Lines, a header and then one answered call per line. Blank lines are skipped.
+ *
+ * @throws DevsError `CONFIG_INVALID` with file and line number: not readable, not JSON, not of the expected
+ * shape, or a call recorded twice.
+ */
+export function readRecording(file: string): Recording {
+  const lines = readLines(file);
+  const [first, ...rest] = lines;
+  if (first === undefined) throw invalid(file, 1, 'the header line is missing');
+  const seen = new Set<string>();
+  const calls = rest.map(({ number, json }) => {
+    const parsed = parseCall(file, number, json);
+    const key = keyText(parsed);
+    if (seen.has(key)) throw invalid(file, number, `${key} is recorded twice`);
+    seen.add(key);
+    return parsed;
+  });
+  return { header: parse(header, { file, number: first.number, value: first.json }), calls };
+}
+
+/** The text of a recording; {@link readRecording} reads it back equal. */
+export function recordingText({ header: first, calls }: Recording): string {
+  return [first, ...calls].map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+interface Line {
+  readonly number: number;
+  readonly json: unknown;
+}
+
+function readLines(file: string): readonly Line[] {
+  const lines = readText(file)
+    .split('\n')
+    .map((line, index) => ({ line, number: index + 1 }));
+  return lines
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, number }) => {
+      try {
+        return { number, json: JSON.parse(line) as unknown };
+      } catch {
+        throw invalid(file, number, 'it is not JSON');
+      }
+    });
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new DevsError(`The recording ${file} cannot be read: ${(error as Error).message}`, {
+      code: 'CONFIG_INVALID',
+      remedy: 'Name an existing recording.',
+      cause: error,
+    });
+  }
+}
+
+function parseCall(file: string, number: number, value: unknown): RecordedCall {
+  const { response, request, ...line } = parse(call, { file, number, value });
+  const isTask = line.stage === 'task';
+  if (isTask !== /^T[1-9]\d*$/.test(line.task)) throw invalid(file, number, 'task: does not fit the stage');
+  if (isTask === (line.step === 'call')) throw invalid(file, number, 'step: does not fit the stage');
+  const answer = parse(responseShape(line), { file, number, value: response, at: 'response' });
+  return { ...line, ...(request === undefined ? {} : { request: request as Json }), response: answer };
+}
+
+function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['response']> {
+  if (stage === 'distill') return plan;
+  if (stage !== 'task') return documents;
+  return isReview(step) ? review : work;
+}
+
+function isReview(step: RecordedStep): boolean {
+  return step === 'review';
+}
+
+interface Place {
+  readonly file: string;
+  readonly number: number;
+  readonly value: unknown;
+  readonly at?: string;
+}
+
+function parse<Value>(shape: z.ZodType<Value>, { file, number, value, at }: Place): Value {
+  const result = shape.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = [...(at === undefined ? [] : [at]), ...(issue?.path ?? [])].map(String).join('.');
+  throw invalid(file, number, `${path === '' ? 'line' : path}: ${issue?.message ?? 'wrong shape'}`);
+}
+
+function invalid(file: string, line: number, why: string): DevsError {
+  return new DevsError(`${file}:${line}: this line of the recording is not valid: ${why}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Correct the line, or make the recording again.',
+    context: { file, line },
+  });
+}

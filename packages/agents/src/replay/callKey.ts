@@ -1,0 +1,40 @@
+import type { TaskRequest } from '@devs/core';
+
+export const STAGES = ['research', 'design', 'distill', 'task'] as const;
+export const STEPS = ['call', 'test', 'implement', 'review', 'document'] as const;
+
+export type RecordedStage = (typeof STAGES)[number];
+export type RecordedStep = (typeof STEPS)[number];
+
+/** Names one agent call of a run, the same in every run of the same brief. */
+export interface CallKey {
+  readonly stage: RecordedStage;
+  /** `T1`, `T2`, … for task calls; empty for the others. */
+  readonly task: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** `call` for stages that ask once. */
+  readonly step: RecordedStep;
+}
+
+/** The key of a task call: the engine's id `<project>:<n>` becomes `T<n>`. */
+export function taskKey({ task: { taskId }, attempt }: TaskRequest, step: RecordedStep): CallKey {
+  return { stage: 'task', task: shortTaskId(taskId), attempt, step };
+}
+
+export function stageKey(stage: Exclude<RecordedStage, 'task'>, attempt: number): CallKey {
+  return { stage, task: '', attempt, step: 'call' };
+}
+
+/** One line for people and for maps: `task T1 attempt 1 implement`. */
+export function keyText({ stage, task, attempt, step }: CallKey): string {
+  return stage === 'task' ? `task ${task} attempt ${attempt} ${step}` : `${stage} attempt ${attempt}`;
+}
+
+function shortTaskId(taskId: string): string {
+  const number = /^.+:(\d+)$/.exec(taskId)?.[1];
+  if (number === undefined) {
+    throw new RangeError(`Expected a task id of the form "<project>:<n>", got ${JSON.stringify(taskId)}.`);
+  }
+  return `T${number}`;
+}

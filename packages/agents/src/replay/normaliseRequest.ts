@@ -1,0 +1,59 @@
+import type { DesignRequest, ResearchRequest, TaskRequest } from '@devs/core';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export type AgentRequest = ResearchRequest | DesignRequest | TaskRequest;
+
+/** Stands for the output of a red check, whose wording belongs to the test runner's version. */
+const RED_CHECK = '<output of a red check>';
+
+/** What differs between two runs of one brief, in the order of replacement. */
+const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
+  [/(?:file:\/\/)?(?:\/[\w.@+-]+)*\/\.devs-work\/[a-z0-9-]+/g, '<workspace>'],
+  [/(?:file:\/\/)?(?:\/private)?\/(?:tmp|var\/tmp|var\/folders)(?:\/[\w.@+-]+)+/g, '<temporary path>'],
+  [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, '<time>'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],
+  [/\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g, '<sha>'],
+  [/\bduration_ms:?\s+\d+(?:\.\d+)?/g, '<duration>'],
+  [/\b\d+(?:\.\d+)?\s?ms\b/g, '<duration>'],
+];
+
+/**
+ * Reduces a request to what is the same whenever the same brief runs: the form that recordings store and
+ * compare. Normalising twice changes nothing.
+ *
+ * - the workspace reader is dropped, as is every member that JSON cannot hold;
+ * - task ids become `T<n>`;
+ * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
+ * - the output of a red check becomes one placeholder: it counts that there was one, not how the installed
+ *   version of a test runner words it.
+ */
+export function normaliseRequest(request: AgentRequest): Json {
+  const { workspace: _reader, ...plain } = request as Partial<TaskRequest>;
+  const projectId = /^(.+):\d+$/.exec(plain.task?.taskId ?? '')?.[1];
+  const json = JSON.parse(JSON.stringify(withoutCheckOutput(plain))) as Json;
+  return normaliseJson(json, projectId);
+}
+
+/** Applies the placeholders to every text of a JSON value; `projectId` names the task ids to shorten. */
+export function normaliseJson(value: Json, projectId?: string): Json {
+  if (typeof value === 'string') return normaliseText(value, projectId);
+  if (Array.isArray(value)) return value.map((item: Json) => normaliseJson(item, projectId));
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, normaliseJson(item, projectId)] as const);
+  return Object.fromEntries(entries);
+}
+
+function normaliseText(text: string, projectId: string | undefined): string {
+  const named = projectId === undefined ? text : shortenTaskIds(text, projectId);
+  return PLACEHOLDERS.reduce((result, [pattern, placeholder]) => result.replace(pattern, placeholder), named);
+}
+
+function shortenTaskIds(text: string, projectId: string): string {
+  const literal = projectId.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
+}
+
+function withoutCheckOutput(plain: Partial<TaskRequest>): Partial<TaskRequest> {
+  return typeof plain.lastFailure === 'string' ? { ...plain, lastFailure: RED_CHECK } : plain;
+}

@@ -1,0 +1,112 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type AgentCall, type CallUsage, DevsError, type StageAgents } from '@devs/core';
+import { type CallKey, keyText, stageKey, taskKey } from './callKey.ts';
+import { type AgentRequest, normaliseRequest } from './normaliseRequest.ts';
+import {
+  RECORDING_FORMAT,
+  type RecordedCall,
+  type RecordingHeader,
+  readRecording,
+  recordingText,
+} from './Recording.ts';
+
+/**
+ * Wraps agents and writes every call they answered to a recording (mode 0600). An existing recording of the
+ * same agents is continued, so a run may be recorded over several processes; a call made again after a crash
+ * replaces its line.
+ *
+ * A recording holds what was said, file contents included, unmasked: read it before you share it.
+ *
+ * @throws DevsError `CONFIG_INVALID` when `file` is another recording or a damaged one.
+ */
+export function recordingAgents(inner: StageAgents, file: string): StageAgents {
+  const tape = new Tape(file, headerOf(inner));
+  return {
+    name: inner.name,
+    provenance: inner.provenance,
+    research: tape.recorded(
+      (request) => stageKey('research', request.attempt),
+      (request, call) => inner.research(request, call),
+    ),
+    design: tape.recorded(
+      (request) => stageKey('design', request.attempt),
+      (request, call) => inner.design(request, call),
+    ),
+    distill: tape.recorded(
+      (request) => stageKey('distill', request.attempt),
+      (request, call) => inner.distill(request, call),
+    ),
+    writeTest: tape.recorded(
+      (request) => taskKey(request, 'test'),
+      (request, call) => inner.writeTest(request, call),
+    ),
+    implement: tape.recorded(
+      (request) => taskKey(request, 'implement'),
+      (request, call) => inner.implement(request, call),
+    ),
+    review: tape.recorded(
+      (request) => taskKey(request, 'review'),
+      (request, call) => inner.review(request, call),
+    ),
+    document: tape.recorded(
+      (request) => taskKey(request, 'document'),
+      (request, call) => inner.document(request, call),
+    ),
+  };
+}
+
+type Ask<Request, Response> = (request: Request, call: AgentCall) => Promise<Response>;
+
+/** The calls of one recording file. Written whole, in one rename: a kill never leaves half a line. */
+class Tape {
+  readonly #file: string;
+  readonly #header: RecordingHeader;
+  readonly #calls: Map<string, RecordedCall>;
+
+  constructor(file: string, header: RecordingHeader) {
+    this.#file = file;
+    this.#header = header;
+    this.#calls = new Map(continued(file, header).map((call) => [keyText(call), call]));
+  }
+
+  recorded<Request extends AgentRequest, Response extends RecordedCall['response']>(
+    keyOf: (request: Request) => CallKey,
+    ask: Ask<Request, Response>,
+  ): Ask<Request, Response> {
+    return async (request, call) => {
+      const key = keyOf(request);
+      const asked = normaliseRequest(request);
+      let used: CallUsage | undefined;
+      const usage = (reported: CallUsage): void => {
+        used = { ...used, ...reported };
+        call.usage(reported);
+      };
+      const response = await ask(request, { ...call, usage });
+      this.#save({ ...key, request: asked, response, ...(used === undefined ? {} : { usage: used }) });
+      return response;
+    };
+  }
+
+  #save(call: RecordedCall): void {
+    this.#calls.set(keyText(call), call);
+    const staged = `${this.#file}.${process.pid}.part`;
+    const text = recordingText({ header: this.#header, calls: [...this.#calls.values()] });
+    rmSync(staged, { force: true });
+    writeFileSync(staged, text, { mode: 0o600, flag: 'wx' });
+    renameSync(staged, this.#file);
+  }
+}
+
+function headerOf({ name, provenance }: StageAgents): RecordingHeader {
+  return { format: RECORDING_FORMAT, label: provenance === 'scripted' ? 'scripted' : 'recorded', name };
+}
+
+function continued(file: string, header: RecordingHeader): readonly RecordedCall[] {
+  if (!existsSync(file)) return [];
+  const found = readRecording(file);
+  if (found.header.name === header.name && found.header.label === header.label) return found.calls;
+  throw new DevsError(`${file} is a recording of "${found.header.name}", not of "${header.name}".`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Name another file, or remove this one.',
+  });
+}
