@@ -1,0 +1,50 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { Database } from 'better-sqlite3';
+import { type Fence, leaseFence, NO_FENCE } from '../state/Fence.ts';
+import type { CheckpointKey, NamespaceKey } from '../state/GraphCheckpointStore.ts';
+
+// What a checkpointer reads from LangGraph's `configurable`, and what it gives back.
+
+/** Only these three: an old lease epoch in a returned config would override the one LangGraph was called with. */
+export function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): RunnableConfig {
+  return { configurable: { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId } };
+}
+
+/** The thread, which must be named, and the namespace, which is the root's otherwise. */
+export function requiredNamespace(config: RunnableConfig): NamespaceKey {
+  return { threadId: requiredId(config, 'thread_id'), checkpointNs: namespaceOf(config) ?? '' };
+}
+
+/** @throws TypeError if the id is missing or not a text. */
+export function requiredId(config: RunnableConfig, name: string): string {
+  const id = optionalId(config, name);
+  if (id === null) throw new TypeError(`configurable.${name} is missing`);
+  return id;
+}
+
+/** @throws TypeError if the id is there but not a text: it would match nothing, or be taken for none. */
+export function optionalId(config: RunnableConfig, name: string): string | null {
+  const id: unknown = config.configurable?.[name];
+  if (id === undefined || (id === '' && name === 'checkpoint_id')) return null;
+  if (typeof id !== 'string' || id === '')
+    throw new TypeError(`configurable.${name}: not a text with characters`);
+  return id;
+}
+
+/** `null` when the config names none. */
+export function namespaceOf(config: RunnableConfig): string | null {
+  const checkpointNs: unknown = config.configurable?.['checkpoint_ns'];
+  if (checkpointNs === undefined) return null;
+  if (typeof checkpointNs !== 'string') throw new TypeError('configurable.checkpoint_ns: not a text');
+  return checkpointNs;
+}
+
+/** The lease of the root thread also covers the threads of child frames, which have no row of their own. */
+export function fenceOf(db: Database, config: RunnableConfig): Fence {
+  const epoch: unknown = config.configurable?.['lease_epoch'];
+  if (epoch === undefined) return NO_FENCE;
+  if (!Number.isSafeInteger(epoch))
+    throw new TypeError(`configurable.lease_epoch: ${String(epoch)} is not a whole number`);
+  const threadId = optionalId(config, 'lease_thread_id') ?? requiredId(config, 'thread_id');
+  return leaseFence(db, { threadId, epoch: epoch as number });
+}

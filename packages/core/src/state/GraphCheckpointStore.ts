@@ -1,0 +1,228 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { BlobStore, equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
+import * as sql from './graphCheckpointSql.ts';
+
+/** Bytes and the name of the serialization that made them. */
+export interface TypedBytes {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface NamespaceKey {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+}
+
+export interface CheckpointKey extends NamespaceKey {
+  readonly checkpointId: string;
+}
+
+/** A checkpoint without the channel values that are kept by version. */
+export interface CheckpointRecord extends CheckpointKey {
+  readonly parentId: string | null;
+  readonly checkpoint: TypedBytes;
+  readonly metadata: TypedBytes;
+}
+
+/** Insertion order is the order in time; ids are not, because clocks step back. */
+export interface StoredCheckpoint extends CheckpointRecord {
+  readonly seq: number;
+}
+
+/** A channel at a version. */
+export interface ChannelKey {
+  readonly channel: string;
+  readonly version: string;
+}
+
+/** The value of a channel at a version; `null` when the channel is empty at it. */
+export interface ChannelRecord extends ChannelKey {
+  readonly value: TypedBytes | null;
+}
+
+export interface WriteRecord {
+  readonly taskId: string;
+  /** Negative for LangGraph's own channels, of which a task has one each. */
+  readonly idx: number;
+  readonly taskPath: string;
+  readonly channel: string;
+  readonly value: TypedBytes;
+}
+
+/** Which checkpoints to list; `null` means any. */
+export interface CheckpointQuery {
+  readonly threadId: string | null;
+  readonly checkpointNs: string | null;
+  readonly checkpointId: string | null;
+  /** Only checkpoints inserted before this one. */
+  readonly beforeSeq: number | null;
+  /** Only ids that sort before this one; for a bound that is not in the file. */
+  readonly beforeId: string | null;
+}
+
+/** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
+const INLINE_WRITE_BYTES = 1024;
+
+const EMPTY = 'empty';
+
+/**
+ * LangGraph's resume data: `checkpoints`, `checkpoint_writes` and `checkpoint_blobs`. The Thought/Action journal is
+ * another table; see `CheckpointPersister`.
+ *
+ * Bytes in, bytes out; what they mean is the saver's. Opens no transaction of its own. Everything read is checked
+ * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs.
+ */
+export class GraphCheckpointStore {
+  readonly #blobs: BlobStore;
+  readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
+  readonly #selectCheckpoint: Statement<[CheckpointKey], sql.StoredCheckpointRow>;
+  readonly #selectLatest: Statement<[NamespaceKey], sql.StoredCheckpointRow>;
+  readonly #selectPage: Statement<[CheckpointQuery & { readonly limit: number }], sql.StoredCheckpointRow>;
+  readonly #selectPageOfThread: Statement<
+    [CheckpointQuery & { readonly limit: number }],
+    sql.StoredCheckpointRow
+  >;
+  readonly #selectSeq: Statement<
+    [Pick<CheckpointQuery, 'threadId' | 'checkpointId'>],
+    { readonly seq: number | null }
+  >;
+  readonly #insertChannel: Statement<[sql.ChannelRow]>;
+  readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], Pick<sql.ChannelRow, 'type' | 'blobId'>>;
+  readonly #insertWrite: Statement<[sql.WriteRow]>;
+  readonly #upsertWrite: Statement<[sql.WriteRow]>;
+  readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
+  readonly #deletes: readonly Statement<[string]>[];
+
+  /** @param db - An open, migrated state file. Statements are prepared here, once. */
+  constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
+    this.#blobs = blobs;
+    this.#upsertCheckpoint = db.prepare(sql.UPSERT_CHECKPOINT);
+    this.#selectCheckpoint = db.prepare(sql.SELECT_CHECKPOINT);
+    this.#selectLatest = db.prepare(sql.SELECT_LATEST);
+    this.#selectPage = db.prepare(sql.SELECT_PAGE);
+    this.#selectPageOfThread = db.prepare(sql.SELECT_PAGE_OF_THREAD);
+    this.#selectSeq = db.prepare(sql.SELECT_SEQ);
+    this.#insertChannel = db.prepare(sql.INSERT_CHANNEL);
+    this.#selectChannel = db.prepare(sql.SELECT_CHANNEL);
+    this.#insertWrite = db.prepare(sql.INSERT_WRITE);
+    this.#upsertWrite = db.prepare(sql.UPSERT_WRITE);
+    this.#selectWrites = db.prepare(sql.SELECT_WRITES);
+    this.#deletes = sql.DELETE_THREAD.map((text) => db.prepare<[string]>(text));
+  }
+
+  /** Inserts a checkpoint, or replaces the content of its row; the row keeps its place in the order. */
+  saveCheckpoint({ checkpoint, metadata, ...key }: CheckpointRecord): void {
+    this.#upsertCheckpoint.run({
+      ...key,
+      type: checkpoint.type,
+      checkpoint: checkpoint.bytes,
+      metadataType: metadata.type,
+      metadata: metadata.bytes,
+      sha256: hashBytes(checkpoint.bytes, metadata.bytes),
+    });
+  }
+
+  /**
+   * Stores the value of a channel at a version; the same value again changes nothing.
+   *
+   * @throws DevsError `VALUE_NOT_STORABLE` if the version holds another value: older checkpoints refer to it.
+   */
+  saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
+    const type = value === null ? EMPTY : value.type;
+    const blobId = value === null ? null : this.#blobs.put(value.bytes);
+    const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, type, blobId };
+    if (this.#insertChannel.run(row).changes === 1) return;
+    const stored = this.#selectChannel.get(row);
+    if (stored?.type !== type || stored.blobId !== blobId) throw versionTaken(row);
+  }
+
+  /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */
+  saveWrites(key: CheckpointKey, writes: readonly WriteRecord[]): void {
+    for (const { value, ...write } of writes) {
+      const inline = value.bytes.byteLength <= INLINE_WRITE_BYTES;
+      const row = {
+        threadId: key.threadId,
+        checkpointNs: key.checkpointNs,
+        checkpointId: key.checkpointId,
+        ...write,
+        type: value.type,
+        value: inline ? value.bytes : null,
+        blobId: inline ? null : this.#blobs.put(value.bytes),
+        sha256: hashBytes(value.bytes),
+      };
+      (write.idx < 0 ? this.#upsertWrite : this.#insertWrite).run(row);
+    }
+  }
+
+  load(key: CheckpointKey): StoredCheckpoint | null {
+    const row = this.#selectCheckpoint.get(key);
+    return row === undefined ? null : toCheckpoint(row);
+  }
+
+  /** The checkpoint of a namespace that was inserted last. */
+  loadLatest(key: NamespaceKey): StoredCheckpoint | null {
+    const row = this.#selectLatest.get(key);
+    return row === undefined ? null : toCheckpoint(row);
+  }
+
+  /** Up to `limit` checkpoints, newest first. */
+  loadPage(query: CheckpointQuery, limit: number): readonly StoredCheckpoint[] {
+    const select = query.threadId === null ? this.#selectPage : this.#selectPageOfThread;
+    return select.all({ ...query, limit }).map(toCheckpoint);
+  }
+
+  /** Where a checkpoint stands in the order; `null` if the file does not have it. */
+  seqOf(checkpointId: string, threadId: string | null): number | null {
+    return this.#selectSeq.get({ checkpointId, threadId })?.seq ?? null;
+  }
+
+  /** @returns `undefined` when the version was never stored, `null` when the channel is empty at it. */
+  loadChannel(key: NamespaceKey, channel: ChannelKey): TypedBytes | null | undefined {
+    const row = this.#selectChannel.get({ ...key, ...channel });
+    if (row === undefined) return undefined;
+    return row.blobId === null ? null : { type: row.type, bytes: this.#blobs.get(row.blobId) };
+  }
+
+  /** In no particular order. */
+  loadWrites(key: CheckpointKey): readonly WriteRecord[] {
+    return this.#selectWrites.all(key).map((row) => this.#toWrite(key, row));
+  }
+
+  /** Deletes a thread's rows in every namespace. Shared bytes stay: other rows may refer to them. */
+  deleteThread(threadId: string): void {
+    for (const statement of this.#deletes) statement.run(threadId);
+  }
+
+  #toWrite(key: CheckpointKey, { type, value, blobId, sha256, ...write }: sql.StoredWriteRow): WriteRecord {
+    const bytes = blobId === null ? (value ?? new Uint8Array()) : this.#blobs.get(blobId);
+    if (!equalBytes(hashBytes(bytes), sha256)) throw corrupt(key, `write ${write.taskId}/${write.idx}`);
+    return { ...write, value: { type, bytes: plainBytes(bytes) } };
+  }
+}
+
+function toCheckpoint(row: sql.StoredCheckpointRow): StoredCheckpoint {
+  const { type, checkpoint, metadataType, metadata, sha256, ...rest } = row;
+  if (!equalBytes(hashBytes(checkpoint, metadata), sha256)) throw corrupt(rest, 'its row');
+  return {
+    ...rest,
+    checkpoint: { type, bytes: plainBytes(checkpoint) },
+    metadata: { type: metadataType, bytes: plainBytes(metadata) },
+  };
+}
+
+function corrupt({ threadId, checkpointId }: CheckpointKey, what: string): DevsError {
+  return new DevsError(`Checkpoint ${checkpointId} is damaged: ${what} does not match its SHA-256.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
+    context: { threadId, checkpointId },
+  });
+}
+
+function versionTaken({ threadId, channel, version }: sql.ChannelRow): DevsError {
+  return new DevsError(`Channel "${channel}" already has another value at version ${version}.`, {
+    code: 'VALUE_NOT_STORABLE',
+    remedy: 'Give a changed value a new version: use the getNextVersion of the saver that stores it.',
+    context: { threadId, channel, version },
+  });
+}

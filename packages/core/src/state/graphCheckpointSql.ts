@@ -1,0 +1,116 @@
+// The statements of GraphCheckpointStore, and the rows they take and give.
+
+export interface CheckpointRow {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly type: string;
+  readonly checkpoint: Uint8Array;
+  readonly metadataType: string;
+  readonly metadata: Uint8Array;
+  readonly sha256: Uint8Array;
+}
+
+export interface StoredCheckpointRow extends CheckpointRow {
+  readonly seq: number;
+}
+
+export interface ChannelRow {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly type: string;
+  readonly blobId: number | null;
+}
+
+export interface StoredWriteRow {
+  readonly taskId: string;
+  readonly idx: number;
+  readonly taskPath: string;
+  readonly channel: string;
+  readonly type: string;
+  readonly value: Uint8Array | null;
+  readonly blobId: number | null;
+  readonly sha256: Uint8Array;
+}
+
+export interface WriteRow extends StoredWriteRow {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  readonly checkpointId: string;
+}
+
+const CHECKPOINT_COLUMNS = `
+  seq, thread_id AS threadId, checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId,
+  parent_checkpoint_id AS parentId, type, checkpoint, metadata_type AS metadataType, metadata, sha256`;
+
+// An upsert, because INSERT OR REPLACE would give an old row the newest seq.
+export const UPSERT_CHECKPOINT = `
+  INSERT INTO checkpoints
+    (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata_type, metadata, sha256)
+  VALUES
+    (@threadId, @checkpointNs, @checkpointId, @parentId, @type, @checkpoint, @metadataType, @metadata, @sha256)
+  ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+    parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type, checkpoint = excluded.checkpoint,
+    metadata_type = excluded.metadata_type, metadata = excluded.metadata, sha256 = excluded.sha256`;
+
+export const SELECT_CHECKPOINT = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
+
+export const SELECT_LATEST = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs ORDER BY seq DESC LIMIT 1`;
+
+const PAGE_CONDITIONS = `
+  (@checkpointNs IS NULL OR checkpoint_ns = @checkpointNs)
+  AND (@checkpointId IS NULL OR checkpoint_id = @checkpointId)
+  AND (@beforeSeq IS NULL OR seq < @beforeSeq)
+  AND (@beforeId IS NULL OR checkpoint_id < @beforeId)
+  ORDER BY seq DESC LIMIT @limit`;
+
+export const SELECT_PAGE = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ${PAGE_CONDITIONS}`;
+
+export const SELECT_PAGE_OF_THREAD = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE thread_id = @threadId AND ${PAGE_CONDITIONS}`;
+
+export const SELECT_SEQ = `
+  SELECT max(seq) AS seq FROM checkpoints
+  WHERE checkpoint_id = @checkpointId AND (@threadId IS NULL OR thread_id = @threadId)`;
+
+export const INSERT_CHANNEL = `
+  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob_id)
+  VALUES (@threadId, @checkpointNs, @channel, @version, @type, @blobId)
+  ON CONFLICT DO NOTHING`;
+
+export const SELECT_CHANNEL = `
+  SELECT type, blob_id AS blobId FROM checkpoint_blobs
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;
+
+const WRITE_VALUES = `
+  INSERT INTO checkpoint_writes
+    (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value, blob_id, sha256)
+  VALUES
+    (@threadId, @checkpointNs, @checkpointId, @taskId, @idx, @taskPath, @channel, @type, @value, @blobId, @sha256)`;
+
+export const INSERT_WRITE = `${WRITE_VALUES}
+  ON CONFLICT DO NOTHING`;
+
+export const UPSERT_WRITE = `${WRITE_VALUES}
+  ON CONFLICT DO UPDATE SET
+    task_path = excluded.task_path, channel = excluded.channel, type = excluded.type, value = excluded.value,
+    blob_id = excluded.blob_id, sha256 = excluded.sha256`;
+
+export const SELECT_WRITES = `
+  SELECT task_id AS taskId, idx, task_path AS taskPath, channel, type, value, blob_id AS blobId, sha256
+  FROM checkpoint_writes
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
+
+export const DELETE_THREAD = [
+  'DELETE FROM checkpoints WHERE thread_id = ?',
+  'DELETE FROM checkpoint_writes WHERE thread_id = ?',
+  'DELETE FROM checkpoint_blobs WHERE thread_id = ?',
+] as const;

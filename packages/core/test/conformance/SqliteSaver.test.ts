@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type CheckpointSaverTestInitializer,
+  deltaChannelHistoryTests,
+  validate,
+} from '@langchain/langgraph-checkpoint-validation';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+
+// LangGraph's own suites, under a name that is on none of their skip lists.
+
+const folders = new Map<SqliteSaver, string>();
+
+const initializer: CheckpointSaverTestInitializer<SqliteSaver> = {
+  checkpointerName: '@devs/core/SqliteSaver',
+  createCheckpointer: () => {
+    const folder = mkdtempSync(join(tmpdir(), 'devs-conformance-'));
+    const saver = new SqliteSaver(createDatabase({ dbPath: join(folder, 'state.sqlite') }));
+    folders.set(saver, folder);
+    return saver;
+  },
+  destroyCheckpointer: (saver) => {
+    saver.close();
+    const folder = folders.get(saver);
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+    folders.delete(saver);
+  },
+};
+
+validate(initializer);
+deltaChannelHistoryTests(initializer);
