@@ -1,0 +1,164 @@
+import type { Database, Statement, Transaction } from 'better-sqlite3';
+import { withStateFaults } from '../db/sqliteFault.ts';
+import { BlobStore } from './BlobStore.ts';
+import { type Fence, NO_FENCE } from './Fence.ts';
+import { type JournaledState, readState, storeState } from './journaledState.ts';
+import type { LangGraphCheckpoint, TurnType } from './types.ts';
+
+interface TurnRow {
+  readonly id: string;
+  readonly graph_id: string;
+  readonly node_name: string;
+  readonly turn_type: TurnType;
+  readonly serialized_state: string;
+  readonly task_id: string;
+  readonly created_at: string;
+  /** Absent where the table was made from the seven required columns alone. */
+  readonly visit?: string | null;
+}
+
+const INSERT = `
+  INSERT INTO langgraph_checkpoints
+    (id, graph_id, node_name, turn_type, serialized_state, task_id, created_at)
+  VALUES
+    (@id, @graph_id, @node_name, @turn_type, @serialized_state, @task_id, @created_at)`;
+
+const INSERT_WITH_VISIT = `
+  INSERT INTO langgraph_checkpoints
+    (id, graph_id, node_name, turn_type, serialized_state, task_id, created_at, visit)
+  VALUES
+    (@id, @graph_id, @node_name, @turn_type, @serialized_state, @task_id, @created_at, @visit)`;
+
+const SELECT_LATEST = `
+  SELECT * FROM langgraph_checkpoints WHERE graph_id = ? ORDER BY rowid DESC LIMIT 1`;
+
+const SELECT_FOR_TASK = `
+  SELECT * FROM langgraph_checkpoints WHERE task_id = ? ORDER BY rowid ASC`;
+
+/** What a {@link CheckpointPersister} takes besides the open state file. */
+export interface CheckpointPersisterOptions {
+  /** Refuses the writes of a driver that was replaced. Nothing is fenced without one. */
+  readonly fence?: Fence;
+}
+
+/**
+ * The turn journal in `langgraph_checkpoints`: one row before a node works ("Thought") and one after ("Action").
+ * LangGraph's own resume data is other tables; see `GraphCheckpointStore`. Source: 9_ROADMAP-REQ-014.
+ *
+ * Each `save` is a transaction of its own, so a crash between the two turns leaves the Thought.
+ */
+export class CheckpointPersister {
+  readonly #db: Database;
+  readonly #fence: Fence;
+  readonly #insert: Statement<[TurnRow]>;
+  readonly #selectLatest: Statement<[string], TurnRow>;
+  readonly #selectForTask: Statement<[string], TurnRow>;
+  readonly #save: Transaction<(checkpoint: LangGraphCheckpoint, state: JournaledState) => void>;
+  #insertWithVisit: Statement<[TurnRow]> | undefined;
+  #blobs: BlobStore | undefined;
+
+  /** @param db - An open state file with the journal's table. */
+  constructor(db: Database, { fence = NO_FENCE }: CheckpointPersisterOptions = {}) {
+    this.#db = db;
+    this.#fence = fence;
+    this.#insert = db.prepare(INSERT);
+    this.#selectLatest = db.prepare(SELECT_LATEST);
+    this.#selectForTask = db.prepare(SELECT_FOR_TASK);
+    this.#save = db.transaction((checkpoint, state) => this.#saveInTx(checkpoint, state));
+  }
+
+  /**
+   * Writes one turn; all of it or nothing.
+   *
+   * @throws DevsError `STATE_DISK_FULL`, `STATE_IO` or `STATE_CORRUPT` for a failing file, `LEASE_LOST` from the fence.
+   * @throws TypeError if the state is not JSON: a cycle, a bigint.
+   */
+  save(checkpoint: LangGraphCheckpoint): void {
+    const state = storeState(checkpoint.state); // before the transaction: a bad state must not open one
+    withStateFaults(() => this.#save.immediate(checkpoint, state));
+  }
+
+  /** The turn of a run that was written last; `null` before the first. */
+  loadLatest(graphId: string): LangGraphCheckpoint | null {
+    const row = this.#selectLatest.get(graphId);
+    return row === undefined ? null : this.#fromRow(row);
+  }
+
+  /** The turns of a task, oldest first. */
+  loadForTask(taskId: string): LangGraphCheckpoint[] {
+    return this.#selectForTask.all(taskId).map((row) => this.#fromRow(row));
+  }
+
+  /**
+   * Deletes the turns of every task after `targetTaskId`: the journal's part of a rewind.
+   *
+   * @param allTaskIds - Every task, in canonical order.
+   * @param graphId - Only turns of this run; of every run without it.
+   * @throws RangeError if the target is not in the order: to guess here would delete the wrong turns.
+   */
+  deleteAfter(targetTaskId: string, allTaskIds: readonly string[], graphId?: string): void {
+    const later = tasksAfter(targetTaskId, allTaskIds);
+    if (later.length === 0) return;
+    const placeholders = Array(later.length).fill('?').join(',');
+    const inRun = graphId === undefined ? '' : ' AND graph_id = ?';
+    const remove = this.#db.prepare<string[]>(
+      `DELETE FROM langgraph_checkpoints WHERE task_id IN (${placeholders})${inRun}`,
+    );
+    const run = this.#db.transaction(() => {
+      this.#fence.assertInTx();
+      remove.run(...later, ...(graphId === undefined ? [] : [graphId]));
+    });
+    withStateFaults(() => run.immediate());
+  }
+
+  #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
+    this.#fence.assertInTx();
+    const row = toRow(
+      checkpoint,
+      state.write((bytes) => this.#blobStore().put(bytes)),
+    );
+    if (checkpoint.visit === undefined) {
+      this.#insert.run(row);
+      return;
+    }
+    this.#insertWithVisit ??= this.#db.prepare<[TurnRow]>(INSERT_WITH_VISIT);
+    this.#insertWithVisit.run({ ...row, visit: checkpoint.visit });
+  }
+
+  #fromRow(row: TurnRow): LangGraphCheckpoint {
+    return {
+      id: row.id,
+      graphId: row.graph_id,
+      nodeName: row.node_name,
+      turnType: row.turn_type,
+      state: readState(row.serialized_state, (blobId) => this.#blobStore().get(blobId)),
+      taskId: row.task_id,
+      createdAt: new Date(row.created_at),
+      ...(typeof row.visit === 'string' && { visit: row.visit }),
+    };
+  }
+
+  /** Made when first needed: a table with small states works without `state_blobs`. */
+  #blobStore(): BlobStore {
+    this.#blobs ??= new BlobStore(this.#db);
+    return this.#blobs;
+  }
+}
+
+function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readonly string[] {
+  const index = allTaskIds.indexOf(targetTaskId);
+  if (index === -1) throw new RangeError(`targetTaskId: "${targetTaskId}" is not in the given task order`);
+  return allTaskIds.slice(index + 1);
+}
+
+function toRow(checkpoint: LangGraphCheckpoint, serializedState: string): TurnRow {
+  return {
+    id: checkpoint.id,
+    graph_id: checkpoint.graphId,
+    node_name: checkpoint.nodeName,
+    turn_type: checkpoint.turnType,
+    serialized_state: serializedState,
+    task_id: checkpoint.taskId,
+    created_at: checkpoint.createdAt.toISOString(),
+  };
+}

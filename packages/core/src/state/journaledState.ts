@@ -1,0 +1,90 @@
+import { DevsError } from '../errors/DevsError.ts';
+
+type State = Record<string, unknown>;
+
+/** A state that is serialized, but whose large fields are not stored yet. */
+export interface JournaledState {
+  /** The text of the row; hands every large field to `put`, which returns the id of its blob. */
+  write(put: (bytes: Uint8Array) => number): string;
+}
+
+interface Field {
+  readonly name: string;
+  readonly json: string;
+}
+
+/** What a row holds for a large state: small fields as they are, large ones as ids of blobs. */
+interface Manifest {
+  readonly $devs: 1;
+  readonly fields: State;
+  readonly channels: Readonly<Record<string, number>>;
+}
+
+/** Bytes of JSON up to which a row holds the state itself. */
+const WHOLE_STATE_BYTES = 8 * 1024;
+
+/** Characters of JSON up to which a manifest holds a field itself. */
+const INLINE_FIELD_LENGTH = 64;
+
+/** Marks a manifest; a state with a field of this name is always written as one, so the two cannot be confused. */
+const MARK = '$devs';
+
+/**
+ * Serializes a state for the journal: exactly `JSON.stringify(state)` up to 8 KiB; above that a manifest, so that the
+ * turns of a run share the fields that did not change.
+ *
+ * @throws TypeError if the state is not JSON.
+ */
+export function storeState(state: State): JournaledState {
+  const fields = Object.keys(state).flatMap((name): Field[] => {
+    const json = JSON.stringify(state[name]) as string | undefined;
+    return json === undefined ? [] : [{ name, json }];
+  });
+  // The same text as JSON.stringify(state), put together from texts that the manifest needs too.
+  const whole = `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+  const fits = Buffer.byteLength(whole) <= WHOLE_STATE_BYTES && !Object.hasOwn(state, MARK);
+  return { write: (put) => (fits ? whole : JSON.stringify(manifestOf(fields, put))) };
+}
+
+/** The full state of a row. @throws DevsError `STATE_CORRUPT` if the text is not what `storeState` writes. */
+export function readState(text: string, get: (blobId: number) => Uint8Array): State {
+  const parsed = parse(text);
+  if (!Object.hasOwn(parsed, MARK)) return parsed;
+  if (!isManifest(parsed)) throw corrupt();
+  const large = Object.entries(parsed.channels).map(([name, blobId]): [string, unknown] => [
+    name,
+    JSON.parse(new TextDecoder().decode(get(blobId))),
+  ]);
+  return Object.fromEntries([...Object.entries(parsed.fields), ...large]);
+}
+
+function manifestOf(fields: readonly Field[], put: (bytes: Uint8Array) => number): Manifest {
+  const isSmall = ({ json }: Field): boolean => json.length <= INLINE_FIELD_LENGTH;
+  const small = fields.filter(isSmall);
+  const large = fields.filter((field) => !isSmall(field));
+  return {
+    $devs: 1,
+    fields: Object.fromEntries(small.map(({ name, json }) => [name, JSON.parse(json) as unknown])),
+    channels: Object.fromEntries(large.map(({ name, json }) => [name, put(Buffer.from(json))])),
+  };
+}
+
+function parse(text: string): State {
+  try {
+    return JSON.parse(text) as State;
+  } catch (error) {
+    throw corrupt(error);
+  }
+}
+
+function isManifest(value: object): value is Manifest {
+  return MARK in value && value[MARK] === 1 && 'fields' in value && 'channels' in value;
+}
+
+function corrupt(cause?: unknown): DevsError {
+  return new DevsError('A row of the turn journal is damaged.', {
+    code: 'STATE_CORRUPT',
+    remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
+    cause,
+  });
+}
