@@ -26,6 +26,8 @@ export interface OrchestratorEvents {
   NODE_STARTED: { readonly node: string; readonly attempt: number };
   /** A node's output is about to be committed. */
   NODE_FINISHED: { readonly node: string; readonly durationMs: number };
+  /** A durable step's result is recorded. */
+  STEP_FINISHED: { readonly node: string; readonly step: string; readonly attempt: number };
   /** A node threw, after its retries. */
   NODE_FAILED: { readonly node: string; readonly message: string };
   /** A task's checks passed and its work is committed. */

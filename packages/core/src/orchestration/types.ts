@@ -1,4 +1,7 @@
 import { Annotation } from '@langchain/langgraph';
+import type { HitlSessionKind } from '../state/hitlSession.ts';
+
+export type { HitlSessionKind };
 
 // The state of the pipeline. Plain JSON only: no Date, Map or class. Times are ISO 8601, UTC.
 
@@ -22,15 +25,6 @@ export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'b
 export type AgentId = 'researcher' | 'architect' | 'developer' | 'reviewer';
 export type ErrorKind = 'transient' | 'logic' | 'unknown';
 export type HitlGate = 'design_approval' | 'dag_approval';
-
-/** What a question to a human is about; {@link HitlGate} are the two kinds the pipeline asks itself. */
-export type HitlSessionKind =
-  | HitlGate
-  | 'task_failure'
-  | 'recursion_limit'
-  | 'budget'
-  | 'review'
-  | 'node_gate';
 
 export interface ProjectConfig {
   readonly projectId: string;

@@ -1,0 +1,53 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { step } from '../durable/step.ts';
+import { durable } from '../durable.ts';
+
+const State = Annotation.Root({
+  brief: Annotation<string>(),
+  draft: Annotation<string>(),
+  published: Annotation<boolean>(),
+});
+
+interface Effects {
+  readonly calls: string[];
+}
+
+function publishing({ calls }: Effects) {
+  return new StateGraph(State)
+    .addNode('write', async ({ brief }) => {
+      const draft = await step('llm', ({ key }) => {
+        calls.push(`llm ${key}`);
+        return `About ${brief}`;
+      });
+      return { draft };
+    })
+    .addNode('publish', async ({ draft }) => {
+      await step('publish', () => {
+        calls.push(`publish ${draft}`);
+      });
+      return { published: true };
+    })
+    .addEdge(START, 'write')
+    .addEdge('write', 'publish')
+    .addEdge('publish', END);
+}
+
+const ada = { kind: 'human', id: 'ada' } as const;
+
+describe('durable', () => {
+  test('runs to the gate, waits there, and publishes once it is approved', async ({ db }) => {
+    const effects: Effects = { calls: [] };
+    const app = durable(publishing(effects), { db, gates: { publish: (state) => state.draft } });
+
+    const waiting = await app.run('post-42', { brief: 'tea' });
+    expect(waiting).toMatchObject({ status: 'suspended', gates: [{ kind: 'node_gate', artifact: 'About tea' }] });
+    expect((await app.run('post-42')).status).toBe('suspended');
+
+    app.decide(waiting.gates[0]!, { approved: true, by: ada });
+    expect(await app.run('post-42')).toMatchObject({ status: 'completed', values: { published: true } });
+    expect(await app.run('post-42')).toMatchObject({ status: 'completed' });
+    expect(effects.calls.map((call) => call.split(' ')[0])).toEqual(['llm', 'publish']);
+  });
+});

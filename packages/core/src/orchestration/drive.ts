@@ -1,0 +1,220 @@
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+//
+//   claim → no checkpoint: give the input · no tasks: finished · open questions: apply recorded answers,
+//   or settle as waiting · else go on
+//
+// Invariants:
+//   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
+//   D2. An answer is applied under its interrupt id and carries the key of its question, so applying it twice is
+//       harmless and another question refuses it.
+//   D3. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+
+import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../errors/DevsError.ts';
+import type { EventBus } from '../events/EventBus.ts';
+import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
+import type { Thread, ThreadStatus } from '../state/ThreadStore.ts';
+import { decideByPolicy } from './durable/decideByPolicy.ts';
+import type { EngineStore } from './durable/EngineStore.ts';
+import type { FaultBox } from './durable/FaultBox.ts';
+import { type HeldLease, holdLease } from './durable/LeaseKeeper.ts';
+import { openQuestions } from './durable/openQuestions.ts';
+import type { DriveOutcome, EndOfRun, EndStatus } from './durable/outcome.ts';
+import { type Answers, readAnswers } from './durable/readAnswers.ts';
+import type { DrivenConfigurable } from './durable/visit.ts';
+
+/** Recoveries without progress after which a run is given up (no crash loops). */
+const MAX_RECOVERIES = 5;
+
+interface DrivenConfig {
+  readonly configurable: DrivenConfigurable;
+  readonly control?: RunControl;
+}
+
+interface ReadConfig {
+  readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
+}
+
+/** The part of a compiled LangGraph graph the driver uses. */
+export interface DrivableGraph {
+  invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
+  getState(config: ReadConfig): Promise<{ readonly tasks: readonly unknown[]; readonly values: unknown }>;
+}
+
+export interface DriverDeps {
+  readonly store: EngineStore;
+  readonly saver: BaseCheckpointSaver;
+  readonly graph: DrivableGraph;
+  readonly fingerprint: string;
+  readonly faults: FaultBox;
+  readonly events: EventBus;
+  /** The input a run was started with. */
+  readonly inputOf: (thread: Thread) => Promise<unknown>;
+  /** How a run whose graph has nothing left to do has ended. Pure. */
+  readonly endOf: (values: unknown) => EndOfRun;
+}
+
+export interface DriveOptions {
+  /** Aborting it stops the run at the next safe point; it can be resumed. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
+ *
+ * @throws DevsError `THREAD_BUSY` while another process drives the run; `GRAPH_CHANGED` when the run was started on
+ *   a different graph; engine faults (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+ */
+export async function drive(
+  threadId: string,
+  deps: DriverDeps,
+  { signal }: DriveOptions = {},
+): Promise<DriveOutcome> {
+  assertSameGraph(deps.store.threads.require(threadId), deps.fingerprint);
+  const held = await holdLease(deps.store.threads, threadId);
+  const control = new RunControl();
+  const requestDrain = (): void => control.requestDrain('asked to stop');
+  signal?.addEventListener('abort', requestDrain, { once: true });
+  try {
+    const drive = new Drive(held, control, deps);
+    if (signal?.aborted) return drive.drained();
+    return await drive.toEnd();
+  } finally {
+    signal?.removeEventListener('abort', requestDrain);
+    held.stop();
+  }
+}
+
+/** One claim of one run. */
+class Drive {
+  readonly #held: HeldLease;
+  readonly #control: RunControl;
+  readonly #deps: DriverDeps;
+  readonly #config: DrivenConfig;
+
+  constructor(held: HeldLease, control: RunControl, deps: DriverDeps) {
+    const { threadId, epoch } = held.lease;
+    this.#held = held;
+    this.#control = control;
+    this.#deps = deps;
+    this.#config = {
+      configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
+      control,
+    };
+  }
+
+  async toEnd(): Promise<DriveOutcome> {
+    const { lease, recovered } = this.#held;
+    const { threads } = this.#deps.store;
+    const { recoveries } = threads.begin(lease, { recovered });
+    if (recovered) this.#emitRecovered();
+    if (recoveries > MAX_RECOVERIES) {
+      return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? this.drained();
+    }
+    for (;;) {
+      const outcome = await this.#turn();
+      if (outcome !== null) return outcome;
+    }
+  }
+
+  drained(): DriveOutcome {
+    return { status: 'drained', reason: this.#control.drainReason ?? 'asked to stop' };
+  }
+
+  /** One look at the run and one act; `null` to look again. */
+  async #turn(): Promise<DriveOutcome | null> {
+    const { store, saver, graph, inputOf, endOf } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const thread = store.threads.require(threadId);
+    if (this.#isCancelled(threadId)) return this.#end('cancelled', 'cancelled by request');
+
+    const tuple = await saver.getTuple(this.#config);
+    if (tuple === undefined) return this.#invoke(await inputOf(thread));
+    const { tasks, values } = await graph.getState(this.#config);
+    if (tasks.length === 0) {
+      const { status, reason } = endOf(values);
+      return this.#end(status, reason, thread.wakeSeq);
+    }
+    return this.#answerOrGoOn(thread, tuple);
+  }
+
+  async #answerOrGoOn(thread: Thread, tuple: CheckpointTuple): Promise<DriveOutcome | null> {
+    const { store, events } = this.#deps;
+    const open = openQuestions(tuple);
+    store.sessions.markResumed(
+      thread.threadId,
+      open.map(({ interruptId }) => interruptId),
+    );
+    if (open.length === 0) return this.#invoke(null);
+
+    const answers = readAnswers(open, thread.threadId, store);
+    if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
+    const ending = answers.given.find(({ endsRun }) => endsRun !== null);
+    if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
+    if (answers.given.length > 0) return this.#invoke(new Command({ resume: resumeMap(answers) }));
+
+    if (!this.#settle('waiting', `${open.length} open gate(s)`, thread.wakeSeq)) return null;
+    const gates = answers.unanswered;
+    store.transact(events, (emit) =>
+      emit('RUN_SUSPENDED', { gates: gates.length }, { threadId: thread.threadId }),
+    );
+    return { status: 'suspended', gates };
+  }
+
+  async #invoke(input: unknown): Promise<DriveOutcome | null> {
+    const { threadId } = this.#held.lease;
+    const { graph, faults, store } = this.#deps;
+    try {
+      await graph.invoke(input, this.#config);
+      store.threads.resetRecoveries(this.#held.lease);
+      return null;
+    } catch (error) {
+      faults.rethrow(threadId);
+      if (isGraphDrained(error as Error)) return this.#control.drainRequested ? this.drained() : null;
+      if (error instanceof DevsError) throw error;
+      const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
+      return this.#end('failed', reason);
+    }
+  }
+
+  #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
+    const { store, events } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
+    if (!this.#settle(status, reason, seen)) return null;
+    store.transact(events, (emit) => emit('RUN_FINISHED', { outcome: status }, { threadId }));
+    return { status, reason };
+  }
+
+  #settle(status: ThreadStatus, reason: string | null, seenWakeSeq: number): boolean {
+    const settlement = { seenWakeSeq, ...(reason !== null && { reason }) };
+    return this.#deps.store.threads.settle(this.#held.lease, status, settlement) === 'settled';
+  }
+
+  #isCancelled(threadId: string): boolean {
+    return this.#deps.store.threads.pendingSignals(threadId).some(({ kind }) => kind === 'cancel');
+  }
+
+  #emitRecovered(): void {
+    const { store, events } = this.#deps;
+    const { threadId, owner, epoch } = this.#held.lease;
+    store.transact(events, (emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
+  }
+}
+
+function resumeMap({ given }: Answers): Record<string, unknown> {
+  return Object.fromEntries(given.map(({ interruptId, resume }) => [interruptId, resume]));
+}
+
+function assertSameGraph({ threadId, graphFingerprint }: Thread, fingerprint: string): void {
+  if (graphFingerprint === fingerprint) return;
+  throw new DevsError(
+    `Run "${threadId}" was started on a graph with other nodes, channels, gates or version.`,
+    {
+      code: 'GRAPH_CHANGED',
+      remedy: 'Resume it with the version of the program that started it, or start a new run.',
+      context: { threadId },
+    },
+  );
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { createDatabase } from '../db/createDatabase.ts';
+import { EventBus } from '../events/EventBus.ts';
+import { compileDurable } from './durable/compileDurable.ts';
+import { DurableApp } from './durable/DurableApp.ts';
+import { EngineStore } from './durable/EngineStore.ts';
+import type { DeclaredGate } from './durable/entry.ts';
+import { FaultBox } from './durable/FaultBox.ts';
+import type { GraphProfile } from './durable/GraphProfile.ts';
+import type { EndOfRun } from './durable/outcome.ts';
+import { ownGraphProfile } from './durable/ownGraphProfile.ts';
+import { SqliteSaver } from './SqliteSaver.ts';
+
+export interface DurableOptions<State, Name extends string = string> {
+  /** Path of the state file; created when missing. Give this or `db`. */
+  readonly file?: string;
+  /** An open state file made by `createDatabase`. It stays open when the app is closed. */
+  readonly db?: Database;
+  /** What a human must approve before a node runs: a function of the state, or one with `onReject`. */
+  readonly gates?: { readonly [Node in Name]?: DeclaredGate<State>['show'] | DeclaredGate<State> };
+  readonly guards?: {
+    /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
+    readonly maxDepth?: number;
+  };
+  /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
+  readonly version?: string;
+  readonly events?: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+/** What the engine itself passes for graphs it knows. */
+export interface KnownGraph<State> {
+  readonly profile: GraphProfile<State>;
+  readonly endOf: (values: unknown) => EndOfRun;
+}
+
+/**
+ * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
+ * from there in any process. The builder is not changed.
+ *
+ * @throws TypeError if a gate names a node the graph does not have, or if neither or both of `file` and `db` are given.
+ *
+ * @example
+ * ```ts
+ * const app = durable(builder, { file: 'state.sqlite', gates: { publish: (state) => state.draft } });
+ * const { gates } = await app.run('post-42', { brief: 'Say hello.' });
+ * await app.decide(gates[0], { approved: true, by: { kind: 'human', id: 'ada' } });
+ * await app.run('post-42');
+ * ```
+ */
+export function durable<State extends object, Update, Name extends string>(
+  builder: StateGraph<unknown, State, Update, Name>,
+  options: DurableOptions<State, Name>,
+  { profile, endOf }: KnownGraph<State> = ownGraph(),
+) {
+  const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
+  const { db, close } = openFile(options);
+  const store = new EngineStore(db, { events, now, newId });
+  const faults = new FaultBox();
+  const saver = new SqliteSaver(db);
+  const maxDepth = guards.maxDepth ?? MAX_RECURSION_DEPTH;
+  const deps = { store, events, profile, maxDepth, faults, now, newId };
+  const gates = declaredGates(options.gates ?? {});
+  const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });
+  return new DurableApp<typeof graph, State, Update>({
+    graph,
+    fingerprint,
+    store,
+    saver,
+    faults,
+    events,
+    endOf,
+    close,
+  });
+}
+
+function ownGraph<State extends object>(): KnownGraph<State> {
+  return { profile: ownGraphProfile(), endOf: () => ({ status: 'completed', reason: null }) };
+}
+
+function openFile({ file, db }: { readonly file?: string; readonly db?: Database }): {
+  readonly db: Database;
+  readonly close: () => void;
+} {
+  if ((file === undefined) === (db === undefined)) throw new TypeError('Expected either `file` or `db`.');
+  if (db !== undefined) return { db, close: () => {} };
+  const opened = createDatabase({ dbPath: file as string });
+  return { db: opened, close: () => opened.close() };
+}
+
+function declaredGates<State, Name extends string>(
+  gates: NonNullable<DurableOptions<State, Name>['gates']>,
+): ReadonlyMap<string, DeclaredGate<State>> {
+  const entries = Object.entries(gates) as [string, DeclaredGate<State>['show'] | DeclaredGate<State>][];
+  return new Map(entries.map(([node, gate]) => [node, typeof gate === 'function' ? { show: gate } : gate]));
+}

@@ -1,0 +1,137 @@
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { EventBus } from '../../events/EventBus.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import { type DrivableGraph, type DriveOptions, drive } from '../drive.ts';
+import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
+import type { EngineStore } from './EngineStore.ts';
+import type { FaultBox } from './FaultBox.ts';
+import { type Gate, gateOf } from './Gate.ts';
+import type { DriveOutcome, EndOfRun } from './outcome.ts';
+import { readInput, recordInput } from './recordedInput.ts';
+
+export interface DurableParts<Graph> {
+  readonly graph: Graph;
+  readonly fingerprint: string;
+  readonly store: EngineStore;
+  readonly saver: BaseCheckpointSaver;
+  readonly faults: FaultBox;
+  readonly events: EventBus;
+  readonly endOf: (values: unknown) => EndOfRun;
+  readonly close: () => void;
+}
+
+/** A decision on a gate: the answer of its kind, and who gives it. */
+export type GateAnswer = { readonly by: Principal } & Readonly<Record<string, unknown>>;
+
+/** What is recorded about a run before its graph is called. */
+export interface Admission {
+  readonly threadId: string;
+  readonly projectId?: string;
+  readonly workspace?: string | null;
+  readonly briefSha256?: string | null;
+  readonly policies?: Policies;
+  readonly input: unknown;
+}
+
+/** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
+export type RunResult<State> = RunEnd & {
+  readonly gates: readonly Gate[];
+  /** `null` before the first checkpoint. */
+  readonly values: State | null;
+};
+
+export interface RunEnd {
+  readonly status: DriveOutcome['status'];
+  readonly reason: string | null;
+}
+
+/** A compiled graph with its state file. Several processes may open the same file. */
+export class DurableApp<Graph extends DrivableGraph, State, Update> {
+  /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
+  readonly graph: Graph;
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  readonly fingerprint: string;
+  readonly #parts: DurableParts<Graph>;
+
+  constructor(parts: DurableParts<Graph>) {
+    this.graph = parts.graph;
+    this.store = parts.store;
+    this.events = parts.events;
+    this.fingerprint = parts.fingerprint;
+    this.#parts = parts;
+  }
+
+  /**
+   * Starts the run `id`, or goes on with it: the same id is the same run, today and tomorrow, and its input is
+   * read only the first time. Returns when the run has ended, waits for a human or was asked to stop.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `THREAD_BUSY` while another
+   *   process drives it.
+   */
+  async run(id: string, input?: Update, options: DriveOptions = {}): Promise<RunResult<State>> {
+    if (input !== undefined) await this.admit({ threadId: id, input });
+    return this.drive(id, options);
+  }
+
+  /** Records a run; returns it as it is when the id is known. Nothing is executed. */
+  async admit({ threadId, projectId, workspace, briefSha256, policies, input }: Admission): Promise<Thread> {
+    const known = this.store.threads.get(threadId);
+    if (known !== null) return known;
+    const recorded = await recordInput(maskPreciseDeep(input).value, this.#parts.saver.serde);
+    const { thread } = this.store.threads.create({
+      threadId,
+      projectId: projectId ?? threadId,
+      workspace: workspace ?? null,
+      briefSha256: briefSha256 ?? null,
+      graphFingerprint: this.fingerprint,
+      policies: { ...policies, input: recorded },
+    });
+    return thread;
+  }
+
+  /** Drives a recorded run; see {@link run}. */
+  async drive(id: string, options: DriveOptions = {}): Promise<RunResult<State>> {
+    const { saver, endOf, faults, fingerprint, graph, store, events } = this.#parts;
+    const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
+    const outcome = await drive(
+      id,
+      { store, saver, graph, fingerprint, faults, events, inputOf, endOf },
+      options,
+    );
+    const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
+    const reason = 'reason' in outcome ? outcome.reason : null;
+    return { status: outcome.status, reason, gates, values: await this.values(id) };
+  }
+
+  /** The graph's values at the latest checkpoint. */
+  async values(id: string): Promise<State | null> {
+    const { values } = await this.#parts.graph.getState({ configurable: { thread_id: id } });
+    return values === undefined || Object.keys(values as object).length === 0 ? null : (values as State);
+  }
+
+  /** The questions a run waits for. */
+  gates(id: string): readonly Gate[] {
+    return this.store.sessions.listOpen(id).map(gateOf);
+  }
+
+  /**
+   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process.
+   *
+   * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
+   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is written then.
+   */
+  decide(
+    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    { by, ...answer }: GateAnswer,
+  ): HitlSession {
+    return this.store.manager.decide(sessionId, { artifactHash, answer, by });
+  }
+
+  /** Closes the state file, if this app opened it. */
+  close(): void {
+    this.#parts.close();
+  }
+}

@@ -1,0 +1,70 @@
+import type { Database } from 'better-sqlite3';
+import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
+import { EventOutbox } from '../../state/EventOutbox.ts';
+import { EventStore } from '../../state/EventStore.ts';
+import { type Fence, leaseFence, NO_FENCE } from '../../state/Fence.ts';
+import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import { StepStore } from '../../state/StepStore.ts';
+import type { StoreOptions } from '../../state/StoreOptions.ts';
+import { ThreadStore } from '../../state/ThreadStore.ts';
+import { HumanInTheLoopManager } from '../hitl/HumanInTheLoopManager.ts';
+import { TaskFailureGate } from '../TaskFailureGate.ts';
+import type { Visit } from './visit.ts';
+
+export interface EngineStoreOptions {
+  readonly events: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+  /** Entropy score in [0, 1] from which a task is handed to a human. */
+  readonly entropyThreshold?: number;
+}
+
+/** Everything the engine keeps in one open state file. */
+export class EngineStore {
+  readonly db: Database;
+  readonly threads: ThreadStore;
+  readonly steps: StepStore;
+  readonly sessions: HitlSessionStore;
+  readonly journal: CheckpointPersister;
+  readonly log: EventStore;
+  readonly manager: HumanInTheLoopManager;
+  readonly failureGate: TaskFailureGate;
+
+  readonly #seams: StoreOptions;
+
+  constructor(db: Database, { events, now, newId, entropyThreshold }: EngineStoreOptions) {
+    const seams = { ...(now && { now }), ...(newId && { newId }) };
+    this.db = db;
+    this.#seams = seams;
+    this.threads = new ThreadStore(db, seams);
+    this.steps = new StepStore(db, seams);
+    this.sessions = new HitlSessionStore(db, seams);
+    this.journal = new CheckpointPersister(db);
+    this.log = new EventStore(db, seams);
+    this.manager = new HumanInTheLoopManager(db, { events, ...seams });
+    this.failureGate = new TaskFailureGate({
+      db,
+      manager: this.manager,
+      ...(entropyThreshold !== undefined && { defaultThreshold: entropyThreshold }),
+    });
+  }
+
+  /** The fence of the lease a visit runs under; none in plain LangGraph use. */
+  fenceOf({ threadId, epoch }: Pick<Visit, 'threadId' | 'epoch'>): Fence {
+    return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
+  }
+
+  /**
+   * Runs `work` in one write transaction. Events it raises are rows of that transaction, published after commit;
+   * a rolled back transaction leaves no event.
+   */
+  transact<T>(bus: EventBus, work: (emit: EventSink['emit']) => T): T {
+    const outbox = new EventOutbox(this.db, bus, this.#seams);
+    const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
+    const result = this.db.transaction(() => work(emit)).immediate();
+    outbox.flush();
+    return result;
+  }
+}

@@ -1,0 +1,48 @@
+import type { EventSink } from '../../events/EventBus.ts';
+import type { EventScope } from '../../events/events.ts';
+import type { LangGraphContext } from '../recursionGuard.ts';
+import type { PendingSuspension } from '../types.ts';
+import type { Question } from './question.ts';
+import type { Visit } from './visit.ts';
+
+/** The channels the runner itself reads; every durable graph has them. */
+export interface GuardedState {
+  readonly pendingSuspension?: PendingSuspension | null;
+  /** LangGraph's step number of the last progress mark. */
+  readonly progressStep?: number;
+}
+
+/** The guards' channels of any state; absent in states that have none. */
+export const guardsOf = (state: object): GuardedState => state;
+
+export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
+
+/** What an answer to an entry question does to the visit that asked it. */
+export interface AppliedAnswer<State> {
+  readonly update: StateUpdate<State>;
+  /** False when the answer replaces the node's work. */
+  readonly runNode: boolean;
+}
+
+/** How the runner reads one kind of graph: the pipeline has one profile, own graphs another. Pure. */
+export interface GraphProfile<State> {
+  /** Nodes that ask their own question or repair: they get no entry question, or a lost answer would be asked there. */
+  readonly withoutEntryQuestion: ReadonlySet<string>;
+  /** The task a visit works on; `null` where there is none. */
+  taskIdOf(state: State): string | null;
+  /** Stands in for the task where a row needs one. */
+  projectIdOf(state: State, threadId: string): string;
+  /** What a human reads when the run was suspended by the state's pending suspension. */
+  suspensionEvidence(state: State, suspension: PendingSuspension): unknown;
+  applyAnswer(state: State, question: Question, answer: unknown): AppliedAnswer<State>;
+  /** True when `update` completes something: the depth guard then counts anew. */
+  isProgress(before: State, update: StateUpdate<State>): boolean;
+  /** Raises the events that follow from what a node changed. */
+  announce(before: State, after: State, emit: EventSink['emit'], scope: EventScope): void;
+}
+
+/** The depth of one visit: ancestor frames plus node transitions since the last progress mark. Frozen. */
+export function depthContext(state: object, visit: Visit): LangGraphContext {
+  const recursionDepth = visit.recursionBase + Math.max(0, visit.step - (guardsOf(state).progressStep ?? 0));
+  return Object.freeze({ metadata: Object.freeze({ recursionDepth }) });
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DevsError } from '../../errors/DevsError.ts';
+import { LEASE_TTL_MS, type Lease, type ThreadStore } from '../../state/ThreadStore.ts';
+
+/** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */
+const HEARTBEAT_MS = LEASE_TTL_MS / 4;
+
+export interface HeldLease {
+  readonly lease: Lease;
+  /** True when an earlier driver left without releasing. */
+  readonly recovered: boolean;
+  stop(): void;
+}
+
+/**
+ * Claims a run and keeps the claim alive.
+ *
+ * A holder on another boot or host cannot be checked for life, so it is given one full lease time, measured on
+ * our own clock, to renew.
+ *
+ * @throws DevsError `THREAD_BUSY` while somebody else drives it.
+ */
+export async function holdLease(threads: ThreadStore, threadId: string): Promise<HeldLease> {
+  let claim = threads.claim(threadId);
+  if (claim.kind === 'busy' && claim.expiresInMs === null) {
+    await sleep(LEASE_TTL_MS);
+    claim = threads.claim(threadId, { unchangedFor: claim.snapshot });
+  }
+  if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
+
+  const { lease, recovered } = claim;
+  const beat = setInterval(() => renewQuietly(threads, lease), HEARTBEAT_MS);
+  beat.unref();
+  return {
+    lease,
+    recovered,
+    stop: () => {
+      clearInterval(beat);
+      threads.release(lease);
+    },
+  };
+}
+
+/** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
+function renewQuietly(threads: ThreadStore, lease: Lease): void {
+  try {
+    threads.renew(lease);
+  } catch {
+    // Nothing to do here: every write of the run checks the epoch itself.
+  }
+}
+
+const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
+  new DevsError(`Run "${threadId}" is being driven by process ${owner}.`, {
+    code: 'THREAD_BUSY',
+    remedy: 'Wait for that process, or end it; a dead one is taken over at once.',
+    context: { threadId, owner, epoch },
+  });

@@ -1,0 +1,35 @@
+import type { StateGraph } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { DeclaredGate } from './entry.ts';
+import { graphFingerprint } from './fingerprint.ts';
+import { guardBuilder } from './guardBuilder.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+
+/** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
+const LANGGRAPH_RECURSION_LIMIT = 1_000_000;
+
+export interface CompileOptions<State> {
+  readonly checkpointer: BaseCheckpointSaver;
+  readonly deps: RunnerDeps<State>;
+  readonly gates: ReadonlyMap<string, DeclaredGate<State>>;
+  readonly version: string;
+}
+
+/** Compiles a guarded copy of `builder` with the engine's defaults, so that raw LangGraph calls have them too. */
+export function compileDurable<State extends object, Update, Name extends string>(
+  builder: StateGraph<unknown, State, Update, Name>,
+  { checkpointer, deps, gates, version }: CompileOptions<State>,
+) {
+  const nodes = Object.keys(builder.nodes);
+  for (const name of gates.keys()) {
+    if (!nodes.includes(name)) throw new TypeError(`There is no node "${name}" to put a gate before.`);
+  }
+  const guarded = guardBuilder(builder, gates, deps);
+  const graph = guarded.compile({ checkpointer }).withConfig({
+    durability: 'sync',
+    recursionLimit: LANGGRAPH_RECURSION_LIMIT,
+    configurable: { __pregel_strict_resume: true },
+  });
+  const channels = Object.keys(guarded.channels);
+  return { graph, fingerprint: graphFingerprint({ nodes, channels, gates: [...gates.keys()], version }) };
+}

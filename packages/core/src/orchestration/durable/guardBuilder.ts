@@ -1,0 +1,78 @@
+import { Annotation, type StateGraph } from '@langchain/langgraph';
+import { guardNode } from '../graph-runner.ts';
+import type { PendingSuspension } from '../types.ts';
+import type { DeclaredGate } from './entry.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+
+/** Channels the runner needs; added to graphs that do not declare them. */
+const GUARD_CHANNELS = {
+  pendingSuspension: Annotation<PendingSuspension | null>({
+    reducer: (current, next) => (next === null ? null : (current ?? next)),
+    default: () => null,
+  }),
+  progressStep: Annotation<number>({ reducer: (current, next) => Math.max(current, next), default: () => 0 }),
+};
+
+type Schema = Readonly<Record<string, unknown>>;
+
+interface NodeSpec {
+  readonly runnable: { invoke(state: unknown, config: object): Promise<unknown> };
+  readonly input?: Schema;
+  readonly isErrorHandler?: boolean;
+}
+
+/**
+ * The fields of LangGraph's builder that a copy has to own. It offers no way to wrap the nodes of an existing
+ * builder; a test compares this list with the fields of the installed version.
+ */
+interface BuilderFields {
+  nodes: Record<string, NodeSpec>;
+  channels: Record<string, unknown>;
+  compiled: boolean;
+  _schemaDefinition: Schema;
+  _schemaDefinitions: Map<Schema, Schema>;
+  _nodeDefaults: object;
+  addNode(name: string, run: unknown): unknown;
+  _addSchema(schema: Schema): void;
+}
+
+/** A copy of `builder` in which every node passes through the runner; `builder` itself stays as it is. */
+export function guardBuilder<State extends object, Update, Name extends string>(
+  builder: StateGraph<unknown, State, Update, Name>,
+  gates: ReadonlyMap<string, DeclaredGate<State>>,
+  deps: RunnerDeps<State>,
+): StateGraph<unknown, State, Update, Name> {
+  const original = builder as unknown as BuilderFields;
+  const copy = ownCopy(original);
+  const schema = withGuardChannels(copy, original);
+  for (const [name, spec] of Object.entries(original.nodes)) {
+    if (spec.isErrorHandler === true) {
+      copy.nodes[name] = spec;
+      continue;
+    }
+    const run = (state: State, config: object) => spec.runnable.invoke(state, config);
+    copy.addNode(name, guardNode<State>({ name, run, gate: gates.get(name) ?? null }, deps));
+    const input = spec.input === original._schemaDefinition ? schema : { ...GUARD_CHANNELS, ...spec.input };
+    copy._addSchema(input);
+    copy.nodes[name] = { ...spec, input, runnable: (copy.nodes[name] as NodeSpec).runnable };
+  }
+  return copy as unknown as StateGraph<unknown, State, Update, Name>;
+}
+
+function ownCopy(original: BuilderFields): BuilderFields {
+  const copy = Object.assign(Object.create(Object.getPrototypeOf(original)), original) as BuilderFields;
+  copy.nodes = {};
+  copy.compiled = false;
+  copy.channels = { ...original.channels };
+  copy._schemaDefinitions = new Map(original._schemaDefinitions);
+  copy._nodeDefaults = { ...original._nodeDefaults };
+  return copy;
+}
+
+/** Adds the missing channels to what nodes read and write; input and output of the graph stay the author's. */
+function withGuardChannels(copy: BuilderFields, original: BuilderFields): Schema {
+  const schema = { ...GUARD_CHANNELS, ...original._schemaDefinition };
+  copy._schemaDefinition = schema;
+  copy._addSchema(schema);
+  return schema;
+}

@@ -1,0 +1,71 @@
+import type { Interrupt } from '@langchain/langgraph';
+import { hashOf } from '../../state/canonicalJson.ts';
+import { isQuestion, type Question } from './question.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * Records the questions a node is about to leave with, one session each. The only place where sessions of a run
+ * are opened: a session exists before LangGraph knows the interrupt, and a repeated execution of the same visit
+ * has the same interrupt id, so it finds its session again.
+ */
+export function openSessions<State extends object>(
+  interrupts: readonly Interrupt[],
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): void {
+  const { store, events } = deps;
+  if (store === null || visit.epoch === null) return;
+  store.transact(events, (emit) => {
+    store.fenceOf(visit).assertInTx();
+    for (const { id, value } of interrupts) {
+      if (id === undefined) continue;
+      const question = asQuestion(value, id, deps.profile.projectIdOf(state, visit.threadId));
+      const { session, opened } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
+      if (!opened) continue;
+      const { threadId } = visit;
+      const { kind, taskId } = question;
+      emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, { threadId, taskId });
+      if (kind === 'recursion_limit')
+        emit('RECURSION_LIMIT_REACHED', depthIn(question), { threadId, taskId });
+    }
+  });
+}
+
+/** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */
+export function asQuestion(value: unknown, interruptId: string, taskId: string): Question {
+  if (isQuestion(value)) return value;
+  const key = `node_gate/${interruptId}`;
+  return {
+    kind: 'node_gate',
+    key,
+    taskId,
+    artifact: value,
+    artifactHash: hashOf(value),
+    message: 'Approve to go on.',
+  };
+}
+
+export function sessionOf(
+  question: Question,
+  interruptId: string,
+  visit: Pick<Visit, 'threadId' | 'checkpointId'>,
+) {
+  const { kind, key, taskId, artifactHash, artifact, message } = question;
+  return {
+    threadId: visit.threadId,
+    interruptId,
+    questionKey: key,
+    kind,
+    taskId,
+    artifactHash,
+    question: { message, artifact },
+    evidence: null,
+    checkpointId: visit.checkpointId,
+  };
+}
+
+function depthIn({ artifact }: Question): { readonly depth: number; readonly limit: number } {
+  return artifact as { depth: number; limit: number };
+}

@@ -1,0 +1,105 @@
+import { isStorageFault } from '../../db/sqliteFault.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import type { EventSink } from '../../events/EventBus.ts';
+import type { EventScope } from '../../events/events.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { TurnType } from '../../state/types.ts';
+import { checkRecursionDepth } from '../recursionGuard.ts';
+import type { EngineStore } from './EngineStore.ts';
+import { depthContext } from './GraphProfile.ts';
+import type { NodeOutput } from './nodeOutput.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+import type { Visit } from './visit.ts';
+
+/** Before the work: fence, event and the journal's Thought in one transaction. */
+export function recordThought<State extends object>(
+  visit: Visit,
+  state: State,
+  deps: RunnerDeps<State>,
+): void {
+  transactTurn('Thought', visit, state, deps, (emit, scope) => {
+    emit('NODE_STARTED', { node: visit.node, attempt: visit.attempt }, scope);
+    const events: EventSink = { emit: (name, payload) => emit(name, payload, scope) };
+    checkRecursionDepth(depthContext(state, visit), { events, limit: deps.maxDepth });
+  });
+}
+
+export interface FinishedTurn<State> {
+  readonly before: State;
+  readonly output: NodeOutput;
+  readonly startedAt: number;
+  /** Secrets masked in the node's output. */
+  readonly redacted: number;
+}
+
+/** After the work: fence, events and the journal's Action in one transaction. */
+export function recordAction<State extends object>(
+  visit: Visit,
+  { before, output, startedAt, redacted }: FinishedTurn<State>,
+  deps: RunnerDeps<State>,
+): void {
+  const after = { ...before, ...output.update };
+  transactTurn('Action', visit, after, deps, (emit, scope) => {
+    if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
+    deps.profile.announce(before, after, emit, scope);
+    emit('NODE_FINISHED', { node: visit.node, durationMs: deps.now() - startedAt }, scope);
+  });
+}
+
+export function recordFailure<State>(
+  error: unknown,
+  visit: Visit,
+  { store, events }: RunnerDeps<State>,
+): void {
+  const message = maskSensitiveData(error instanceof Error ? error.message : String(error));
+  const scope = { threadId: visit.threadId };
+  if (store === null) events.emit('NODE_FAILED', { node: visit.node, message }, scope);
+  else store.transact(events, (emit) => emit('NODE_FAILED', { node: visit.node, message }, scope));
+}
+
+function transactTurn<State extends object>(
+  turnType: TurnType,
+  visit: Visit,
+  state: State,
+  deps: RunnerDeps<State>,
+  announce: (emit: EventSink['emit'], scope: EventScope) => void,
+): void {
+  const { store, events, profile } = deps;
+  const taskId = profile.taskIdOf(state);
+  const scope = { threadId: visit.threadId, taskId };
+  if (store === null) {
+    announce((name, payload) => events.emit(name, payload, scope), scope);
+    return;
+  }
+  const entry = {
+    id: deps.newId(),
+    graphId: visit.threadId,
+    nodeName: visit.node,
+    turnType,
+    state: { ...state } as Record<string, unknown>,
+    taskId: taskId ?? profile.projectIdOf(state, visit.threadId),
+    createdAt: new Date(deps.now()),
+    visit: visit.lgTaskId,
+  };
+  store.transact(events, (emit) => {
+    store.fenceOf(visit).assertInTx();
+    announce(emit, scope);
+    failOpen(store, visit, emit, () => store.journal.save(entry));
+  });
+}
+
+/** Losing a line of the journal must not lose the turn; losing the disk or the lease must stop the run (law L6). */
+function failOpen(store: EngineStore, visit: Visit, emit: EventSink['emit'], save: () => void): void {
+  try {
+    save();
+  } catch (error) {
+    if (isStorageFault(error) || isDevsError(error, 'LEASE_LOST')) throw error;
+    const message = maskSensitiveData(String(error));
+    const scope = { threadId: visit.threadId };
+    emit('CHECKPOINT_SAVE_FAILED', { nodeName: visit.node, message }, scope);
+    if (store.threads.get(visit.threadId)?.degraded === false) {
+      store.threads.markDegraded(visit.threadId);
+      emit('RUN_DEGRADED', { reason: message }, scope);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+
+/** One execution of one node, as LangGraph tells it. */
+export interface Visit {
+  readonly node: string;
+  /** The run's thread; in a child frame, the thread whose lease it runs under. */
+  readonly threadId: string;
+  /** LangGraph's task id: the same over resume, retry and crash; another one after a rewind. */
+  readonly lgTaskId: string;
+  readonly checkpointId: string | null;
+  /** LangGraph's super-step. Grows over resumes. */
+  readonly step: number;
+  /** Ancestor frames, for a graph that runs inside a graph. */
+  readonly recursionBase: number;
+  /** From 1; LangGraph's retries of this execution. */
+  readonly attempt: number;
+  /** Epoch of the lease it runs under; `null` in plain LangGraph use, where nothing is fenced. */
+  readonly epoch: number | null;
+  readonly signal: AbortSignal;
+  /** True once somebody asked the run to stop at the next safe point. */
+  readonly isDraining: () => boolean;
+}
+
+/** Configuration keys of a driven run. Plain LangGraph use has none of them. */
+export interface DrivenConfigurable {
+  readonly thread_id: string;
+  readonly lease_thread_id: string;
+  readonly lease_epoch: number;
+}
+
+export function visitOf(node: string, config: LangGraphRunnableConfig): Visit {
+  const configurable = config.configurable ?? {};
+  const threadId = String(configurable['lease_thread_id'] ?? configurable['thread_id'] ?? '');
+  const { taskId, checkpointId, nodeAttempt } = config.executionInfo ?? {};
+  return {
+    node,
+    threadId,
+    lgTaskId: taskId ?? `${threadId}/${node}`,
+    checkpointId: checkpointId ?? null,
+    step: asCount(config.metadata?.['langgraph_step']),
+    recursionBase: asCount(configurable['recursion_base']),
+    attempt: nodeAttempt ?? 1,
+    epoch: typeof configurable['lease_epoch'] === 'number' ? configurable['lease_epoch'] : null,
+    signal: config.signal ?? new AbortController().signal,
+    isDraining: () => config.control?.drainRequested ?? false,
+  };
+}
+
+/** True when the run is driven by this library; false in plain LangGraph use. */
+export function isDriven(config: LangGraphRunnableConfig | undefined): boolean {
+  return typeof config?.configurable?.['lease_epoch'] === 'number';
+}
+
+const asCount = (value: unknown): number => (typeof value === 'number' ? value : 0);

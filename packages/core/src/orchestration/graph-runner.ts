@@ -1,0 +1,148 @@
+// Every node of a durable graph passes through here: Thought, work, Action, each on disk before the next.
+//
+//   enter   fence · at most one question of a guard · the node's declared gate · journal "Thought"
+//   work    the node; model and tool calls are durable steps
+//   leave   mask · entropy gate · journal "Action"
+//   commit  LangGraph writes the output through SqliteSaver, under the same lease
+//
+// Invariants:
+//   R1. A question is asked before any work of its visit, and its condition comes from the checkpoint alone:
+//       the body runs again on every resume and must reach the same question.
+//   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
+//   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending.
+
+import {
+  GraphDrained,
+  isGraphBubbleUp,
+  isGraphInterrupt,
+  type LangGraphRunnableConfig,
+} from '@langchain/langgraph';
+import { isDevsError } from '../errors/DevsError.ts';
+import { maskPreciseDeep } from '../masking/maskPrecise.ts';
+import { type ActiveVisit, runInVisit } from './durable/activeVisit.ts';
+import { askAtEntry, type DeclaredGate } from './durable/entry.ts';
+import { engineFaultOf } from './durable/FaultBox.ts';
+import type { GuardedState } from './durable/GraphProfile.ts';
+import { NodeOutput } from './durable/nodeOutput.ts';
+import { openSessions } from './durable/openSessions.ts';
+import type { RunnerDeps } from './durable/RunnerDeps.ts';
+import { recordAction, recordFailure, recordThought } from './durable/turns.ts';
+import { type Visit, visitOf } from './durable/visit.ts';
+
+export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
+
+export interface GuardedNode<State> {
+  readonly name: string;
+  readonly run: NodeFunction<State>;
+  readonly gate: DeclaredGate<State> | null;
+}
+
+/** Wraps a node so that the engine's promises hold around it. */
+export function guardNode<State extends object>(
+  node: GuardedNode<State>,
+  deps: RunnerDeps<State>,
+): NodeFunction<State> {
+  return async (state, config) => {
+    const visit = visitOf(node.name, config);
+    try {
+      deps.store?.fenceOf(visit).assertInTx();
+      return await runVisit(node, state, config, { visit, deps });
+    } catch (error) {
+      throw whatLeavesTheNode(error, state, visit, deps);
+    }
+  };
+}
+
+interface VisitContext<State> {
+  readonly visit: Visit;
+  readonly deps: RunnerDeps<State>;
+}
+
+async function runVisit<State extends object>(
+  node: GuardedNode<State>,
+  state: State,
+  config: LangGraphRunnableConfig,
+  { visit, deps }: VisitContext<State>,
+): Promise<unknown> {
+  const entered = askAtEntry(node, state, visit, deps);
+  const before = { ...state, ...entered.update };
+  recordThought(visit, before, deps);
+
+  const startedAt = deps.now();
+  const active = activate(visit, before, deps);
+  const raw = entered.runNode ? await runInVisit(active, () => node.run(before, config)) : {};
+  const output = new NodeOutput(raw);
+
+  const progressed =
+    active.progressed || entered.answered || deps.profile.isProgress(before, output.update as Partial<State>);
+  const stamped = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
+  const suspended = await suspendIfStuck(output, { ...before, ...output.update }, visit, deps);
+
+  let redacted = 0;
+  const result = output.map((update, isFirst) => {
+    const masked = maskPreciseDeep(isFirst ? { ...stamped, ...update, ...suspended } : update);
+    redacted += masked.count;
+    return masked.value;
+  });
+  recordAction(visit, { before, output: new NodeOutput(result), startedAt, redacted }, deps);
+  return result;
+}
+
+function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): ActiveVisit {
+  const { store, events, profile } = deps;
+  return { visit, taskId: profile.taskIdOf(state), store, events, stepNames: new Set(), progressed: false };
+}
+
+/**
+ * Opens the task's failure gate when the node's own score says so, and keeps an open one open: a re-executed
+ * node with a lower score must not forget it.
+ */
+async function suspendIfStuck<State extends object>(
+  { metadata }: NodeOutput,
+  state: State,
+  visit: Visit,
+  { store, profile, events }: RunnerDeps<State>,
+): Promise<Pick<GuardedState, 'pendingSuspension'>> {
+  const taskId = profile.taskIdOf(state) ?? profile.projectIdOf(state, visit.threadId);
+  if (store === null || profile.withoutEntryQuestion.has(visit.node)) return {};
+  const openBefore = store.failureGate.getGateStatus(taskId);
+  if (openBefore === null && metadata.entropyScore === undefined) return {};
+
+  const { entropyScore = 0 } = metadata;
+  const result = openBefore ?? (await store.failureGate.evaluate({ entropyScore, taskId }));
+  if (!result.triggered) return {};
+  if (openBefore === null) {
+    events.emit(
+      'FAILURE_GATE_OPENED',
+      { taskId, sessionId: result.sessionId },
+      { threadId: visit.threadId, taskId },
+    );
+  }
+  const { sessionId } = result;
+  return { pendingSuspension: { sessionId, kind: 'task_failure', taskId, node: visit.node } };
+}
+
+function whatLeavesTheNode<State extends object>(
+  error: unknown,
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): unknown {
+  try {
+    if (isGraphInterrupt(error)) {
+      openSessions(error.interrupts, state, visit, deps);
+      return error;
+    }
+    if (isGraphBubbleUp(error as Error)) return error;
+    const fault = engineFaultOf(error);
+    if (fault === null) recordFailure(error, visit, deps);
+    return fault === null ? error : drainWith(fault, visit, deps);
+  } catch (failure) {
+    return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
+  }
+}
+
+function drainWith<State>(fault: unknown, visit: Visit, { faults }: RunnerDeps<State>): unknown {
+  faults.put(visit.threadId, fault);
+  return new GraphDrained(isDevsError(fault) ? fault.code : 'fault');
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { MemorySaver } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
+import { MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
+import { compileDurable } from './durable/compileDurable.ts';
+import { EngineStore } from './durable/EngineStore.ts';
+import { FaultBox } from './durable/FaultBox.ts';
+import type { PipelineDeps } from './nodes/pipelineDeps.ts';
+import { orchestrationBuilder } from './orchestrationBuilder.ts';
+import { pipelineProfile } from './pipelineProfile.ts';
+import { SqliteSaver } from './SqliteSaver.ts';
+import type { GraphState } from './types.ts';
+
+export { approveDesignNode, approveTaskDagNode } from './hitl.ts';
+export { designNode } from './nodes/designNode.ts';
+export { distillNode } from './nodes/distillNode.ts';
+export { implementNode } from './nodes/implementNode.ts';
+export { researchNode } from './nodes/researchNode.ts';
+export { verifyNode } from './nodes/verifyNode.ts';
+export { routeAfterVerify, type VerifyRoute } from './routing.ts';
+
+export interface OrchestrationGraphOptions {
+  /** Without agents the nodes only move the project on. */
+  readonly pipeline?: PipelineDeps;
+  /** An open state file: turns are journalled and steps recorded in it. */
+  readonly db?: Database;
+  readonly events?: EventBus;
+  /** @defaultValue 25 */
+  readonly maxRecursionDepth?: number;
+}
+
+/**
+ * The pipeline as a plain LangGraph graph: brief → research → design → gate → distill → gate → implement ⇄ verify.
+ *
+ * Use it as any compiled graph. What a plain call does not have is a lease and the recorded decisions of
+ * `Orchestrator`, which is the way to run it for real.
+ *
+ * @example
+ * ```ts
+ * const og = OrchestrationGraph.withSqlitePersistence(createDatabase({ dbPath: '.devs/state.sqlite' }));
+ * const config = OrchestrationGraph.configForProject('project-abc');
+ * await og.graph.invoke(state, config); // suspends at the first gate
+ * await og.graph.invoke(new Command({ resume: { approved: true } }), config);
+ * ```
+ */
+export class OrchestrationGraph {
+  readonly graph: CompiledPipeline;
+
+  constructor(
+    checkpointer: BaseCheckpointSaver = new MemorySaver(),
+    options: OrchestrationGraphOptions = {},
+  ) {
+    const {
+      pipeline = null,
+      db,
+      events = orchestratorEvents,
+      maxRecursionDepth = MAX_RECURSION_DEPTH,
+    } = options;
+    this.graph = compilePipeline(pipeline, checkpointer, {
+      store: db === undefined ? null : new EngineStore(db, { events }),
+      events,
+      profile: pipelineProfile,
+      maxDepth: maxRecursionDepth,
+      faults: new FaultBox(),
+      now: Date.now,
+      newId: randomUUID,
+    });
+  }
+
+  /** Every node transition is committed to `db`; a second process goes on from there. Migrates `db` if needed. */
+  static withSqlitePersistence(
+    db: Database,
+    options: Omit<OrchestrationGraphOptions, 'db'> = {},
+  ): OrchestrationGraph {
+    return new OrchestrationGraph(new SqliteSaver(db), { ...options, db });
+  }
+
+  /** The invocation config of a project: several projects share one state file, one thread each. */
+  static configForProject(
+    projectId: string,
+  ): RunnableConfig & { readonly configurable: { readonly thread_id: string } } {
+    return { configurable: { thread_id: projectId } };
+  }
+}
+
+function compilePipeline(
+  pipeline: PipelineDeps | null,
+  checkpointer: BaseCheckpointSaver,
+  deps: Parameters<typeof compileDurable<GraphState, Partial<GraphState>, string>>[1]['deps'],
+) {
+  return compileDurable(orchestrationBuilder(pipeline), {
+    checkpointer,
+    deps,
+    gates: new Map(),
+    version: '1',
+  }).graph;
+}
+
+type CompiledPipeline = ReturnType<typeof compilePipeline>;

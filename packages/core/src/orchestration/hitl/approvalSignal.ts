@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import type { HitlApprovalSignal } from '../types.ts';
+
+const ApprovalSignalSchema = z.strictObject({
+  approved: z.boolean(),
+  feedback: z.string().optional(),
+  approvedBy: z.string().optional(),
+  approvedAt: z.string().optional(),
+});
+
+/** The signal in a resume value, or `null` when it is none. */
+export function parseApprovalSignal(value: unknown): HitlApprovalSignal | null {
+  const parsed = ApprovalSignalSchema.safeParse(value);
+  return parsed.success ? (parsed.data as HitlApprovalSignal) : null;
+}

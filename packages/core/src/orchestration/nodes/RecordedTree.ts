@@ -1,0 +1,51 @@
+import { type StepCall, step } from '../durable/step.ts';
+import type { CheckResult, Checks, RunWorkspace, WorkResult } from '../ports.ts';
+
+/** What a step that edits leaves in the state file: the tree's id, never the files. */
+interface Edited {
+  readonly tree: string;
+  readonly summary: string;
+}
+
+/**
+ * The workspace as a chain of recorded git trees. Every step first puts the folder back to the tree the last one
+ * recorded, so a process that dies in the middle of an edit leaves nothing behind for the next.
+ */
+export class RecordedTree {
+  readonly #workspace: RunWorkspace;
+  #tree: string;
+
+  private constructor(workspace: RunWorkspace, tree: string) {
+    this.#workspace = workspace;
+    this.#tree = tree;
+  }
+
+  /** The folder as this visit of the node found it. */
+  static async at(workspace: RunWorkspace): Promise<RecordedTree> {
+    return new RecordedTree(workspace, await step('base', () => workspace.snapshot()));
+  }
+
+  get id(): string {
+    return this.#tree;
+  }
+
+  /** Applies what an agent proposes; returns its summary. */
+  async change(name: string, propose: (call: StepCall) => Promise<WorkResult>): Promise<string> {
+    const { tree, summary } = await step(name, async (call): Promise<Edited> => {
+      await this.#workspace.restore(this.#tree);
+      const { files, summary } = await propose(call);
+      await this.#workspace.apply(files);
+      return { tree: await this.#workspace.snapshot(), summary };
+    });
+    this.#tree = tree;
+    return summary;
+  }
+
+  /** Runs the project's checks on the recorded tree. */
+  check(name: string, checks: Checks): Promise<CheckResult> {
+    return step(name, async ({ signal }) => {
+      await this.#workspace.restore(this.#tree);
+      return checks.run({ dir: this.#workspace.dir, signal });
+    });
+  }
+}

@@ -1,0 +1,35 @@
+import { step } from '../durable/step.ts';
+import { isEpicOpen } from '../taskStates.ts';
+import type { GraphState } from '../types.ts';
+import { advance } from './advance.ts';
+import { agentCall } from './agentCall.ts';
+import { briefOf, draftsOf, feedbackOn } from './documents.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+import { planFrom } from './plan.ts';
+
+/** `distill` without agents: takes up the next open epic and announces the gate. */
+export function distillNode(state: GraphState): Partial<GraphState> {
+  return {
+    ...advance(state, 'planning'),
+    activeEpicId: state.epics.find(isEpicOpen)?.epicId ?? state.activeEpicId,
+    pendingApprovalGate: 'dag_approval',
+  };
+}
+
+/** `distill`: reads the approved documents, writes requirements, epics and the task DAG of the second gate. */
+export function makeDistillNode({ agents }: PipelineDeps) {
+  return async (state: GraphState): Promise<Partial<GraphState>> => {
+    const request = {
+      brief: briefOf(state),
+      attempt: state.rejections.dag_approval + 1,
+      documents: draftsOf(state),
+      feedback: feedbackOn(state, 'dag_approval'),
+    };
+    const draft = await step('distill', (call) => agents.distill(request, agentCall(call)));
+    return distillUpdate(state, planFrom(state, draft));
+  };
+}
+
+function distillUpdate(state: GraphState, plan: ReturnType<typeof planFrom>): Partial<GraphState> {
+  return { ...distillNode({ ...state, ...plan }), ...plan };
+}

@@ -1,0 +1,54 @@
+import { checkTurnBudget, detectEntropy, incrementTurnBudget } from '../robustness.ts';
+import type { GraphState, TaskRecord } from '../types.ts';
+import { advance } from './advance.ts';
+import { agentLog, withLog } from './agentLog.ts';
+import { pickTask, withTask } from './pickTask.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+import { runTddTurn } from './tddTurn.ts';
+
+/** `implement` without agents: picks a task and counts a turn, or hands over to the pivot when the budget is spent. */
+export function implementNode(state: GraphState): Partial<GraphState> {
+  const { task, state: episode } = pickTask(state);
+  const pivot = checkTurnBudget(episode) ?? (detectEntropy(episode) ? towardsPivot(state) : null);
+  if (pivot !== null) return pivot;
+  return {
+    ...advance(state, 'implementing'),
+    ...incrementTurnBudget(episode),
+    ...(task !== null && taskUpdate(episode, task)),
+  };
+}
+
+/** `implement`: one turn of the TDD loop on the active task. The turn's own verdict can only be red; green is verify's. */
+export function makeImplementNode(deps: PipelineDeps) {
+  return async (state: GraphState): Promise<Partial<GraphState>> => {
+    const update = implementNode(state);
+    const next: GraphState = { ...state, ...update };
+    const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
+    if (task === undefined || task.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent')
+      return update;
+
+    const turn = await runTddTurn(task, next, deps);
+    const log = agentLog(next, { task, thought: `Turn ${next.implementationTurns}`, ...turn }, deps.now());
+    const status = turn.passed ? 'in_progress' : 'failed';
+    return { ...update, agentLogs: withLog(next, log), tasks: withTask(next.tasks, task.taskId, { status }) };
+  };
+}
+
+function towardsPivot(state: GraphState): Partial<GraphState> {
+  return { ...advance(state, 'strategy_pivot'), pendingRecoveryNode: 'pivot_agent' };
+}
+
+function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partial<GraphState> {
+  const { entropy, errorHistory } = episode;
+  const epics = episode.epics.map((epic) =>
+    epic.epicId === epicId && epic.status === 'pending' ? { ...epic, status: 'active' as const } : epic,
+  );
+  return {
+    activeTaskId: taskId,
+    activeEpicId: epicId,
+    entropy,
+    errorHistory,
+    epics,
+    tasks: withTask(episode.tasks, taskId, { status: 'in_progress' }),
+  };
+}

@@ -1,0 +1,28 @@
+import { activeTask, firstReadyTask, isTaskTerminal } from '../taskStates.ts';
+import type { GraphState, TaskRecord } from '../types.ts';
+
+export interface PickedTask {
+  /** The task to work on; `null` when none is ready. */
+  readonly task: TaskRecord | null;
+  /** The state its episode starts with: another task drops the turns, loops and errors of the one before. */
+  readonly state: GraphState;
+}
+
+/** Keeps the active task until it is terminal, then takes the first ready one in the order of the DAG. */
+export function pickTask(state: GraphState): PickedTask {
+  const active = activeTask(state);
+  if (active !== null && !isTaskTerminal(active, state.activeTaskId)) return { task: active, state };
+  const task = firstReadyTask(state);
+  if (task === null) return { task, state };
+  const episode = { implementationTurns: 0, entropy: [], errorHistory: [] };
+  return { task, state: { ...state, ...episode, activeTaskId: task.taskId, activeEpicId: task.epicId } };
+}
+
+/** The tasks with one of them changed. */
+export function withTask(
+  tasks: readonly TaskRecord[],
+  taskId: string,
+  change: Partial<Pick<TaskRecord, 'status' | 'gitHash'>>,
+): readonly TaskRecord[] {
+  return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
+}

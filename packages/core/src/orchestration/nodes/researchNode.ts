@@ -1,0 +1,21 @@
+import { step } from '../durable/step.ts';
+import type { GraphState } from '../types.ts';
+import { advance } from './advance.ts';
+import { agentCall } from './agentCall.ts';
+import { briefOf, withDocuments } from './documents.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+
+/** `research` without agents: only moves the project on. */
+export function researchNode(state: GraphState): Partial<GraphState> {
+  return advance(state, 'researching');
+}
+
+/** `research`: reads the brief, writes reports. */
+export function makeResearchNode({ agents, now }: PipelineDeps) {
+  return async (state: GraphState): Promise<Partial<GraphState>> => {
+    const request = { brief: briefOf(state), attempt: 1 };
+    const { documents } = await step('research', (call) => agents.research(request, agentCall(call)));
+    const at = new Date(now()).toISOString();
+    return { ...researchNode(state), documents: withDocuments(state, documents, at) };
+  };
+}

@@ -1,0 +1,84 @@
+import { step } from '../durable/step.ts';
+import type { CheckResult, RunWorkspace, StageAgents, TaskRequest, WorkResult } from '../ports.ts';
+import type { GraphState, TaskRecord } from '../types.ts';
+import { agentCall } from './agentCall.ts';
+import { lastObservation } from './agentLog.ts';
+import { draftsOf } from './documents.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+import { RecordedTree } from './RecordedTree.ts';
+
+/** How a turn ended, in words for the log and the next attempt. */
+export interface TurnReport {
+  readonly passed: boolean;
+  readonly action: string;
+  readonly observation: string;
+}
+
+/**
+ * One turn of the TDD loop: the failing test, the implementation, its review, the green run, the documentation.
+ * Every call is a durable step, and each starts from the tree the step before recorded. Automated verification,
+ * the sixth step, is the `verify` node's.
+ */
+export async function runTddTurn(
+  task: TaskRecord,
+  state: GraphState,
+  deps: PipelineDeps,
+): Promise<TurnReport> {
+  const workspace = await deps.workspace.open(state.projectConfig.projectId);
+  const turn = new Turn(await RecordedTree.at(workspace), deps, taskRequest(task, state, workspace));
+
+  await turn.edit('test', 'writeTest');
+  const red = await turn.check('red');
+  if (red.passed)
+    return refused('test', `The new test passes before anything is implemented.\n${red.output}`);
+  await turn.edit('implement', 'implement');
+  const review = await turn.review();
+  if (!review.approved) return refused('review', review.comments);
+  const green = await turn.check('green');
+  if (!green.passed) return refused('implement', green.output);
+  const documented = await turn.edit('document', 'document');
+  return { passed: true, action: 'test, implement, review, document', observation: documented };
+}
+
+const refused = (action: string, observation: string): TurnReport => ({ passed: false, action, observation });
+
+type EditingAgent = 'writeTest' | 'implement' | 'document';
+
+class Turn {
+  readonly #tree: RecordedTree;
+  readonly #deps: PipelineDeps;
+  readonly #request: TaskRequest;
+
+  constructor(tree: RecordedTree, deps: PipelineDeps, request: TaskRequest) {
+    this.#tree = tree;
+    this.#deps = deps;
+    this.#request = request;
+  }
+
+  /** Lets an agent edit; returns its summary. */
+  edit(name: string, agent: EditingAgent): Promise<string> {
+    const { agents } = this.#deps;
+    const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
+    return this.#tree.change(name, (call): Promise<WorkResult> => propose(this.#request, agentCall(call)));
+  }
+
+  check(name: string): Promise<CheckResult> {
+    return this.#tree.check(name, this.#deps.checks);
+  }
+
+  review() {
+    return step('review', (call) => this.#deps.agents.review(this.#request, agentCall(call)));
+  }
+}
+
+function taskRequest(task: TaskRecord, state: GraphState, workspace: RunWorkspace): TaskRequest {
+  const { taskId, name, description, acceptanceCriteria = [] } = task;
+  return {
+    task: { taskId, name, description, acceptanceCriteria },
+    documents: draftsOf(state),
+    attempt: state.implementationTurns,
+    lastFailure: lastObservation(state, taskId),
+    guidance: state.guidance.filter((entry) => entry.taskId === taskId).map(({ text }) => text),
+    workspace,
+  };
+}

@@ -1,0 +1,63 @@
+import { step } from '../durable/step.ts';
+import { activeTask, closeEpics, isEpicOpen } from '../taskStates.ts';
+import type { GraphState, TaskRecord } from '../types.ts';
+import { advance } from './advance.ts';
+import { agentLog, withLog } from './agentLog.ts';
+import { withTask } from './pickTask.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+import { taskNumber } from './plan.ts';
+import { RecordedTree } from './RecordedTree.ts';
+
+/** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */
+export function verifyNode(state: GraphState): Partial<GraphState> {
+  if (state.pendingRecoveryNode === 'pivot_agent') return {};
+  const task = activeTask(state);
+  if (task === null) return closeProject(state, state.tasks);
+  return closeProject(state, withTask(state.tasks, task.taskId, { status: 'completed' }));
+}
+
+/**
+ * `verify`: the project's own checks decide. Green: the task's work becomes one commit and the task is completed.
+ * Red: the task failed, stays active and is tried again. A turn that `implement` already called red is not checked.
+ */
+export function makeVerifyNode(deps: PipelineDeps) {
+  return async (state: GraphState): Promise<Partial<GraphState>> => {
+    const task = activeTask(state);
+    if (task === null || state.pendingRecoveryNode === 'pivot_agent') return verifyNode(state);
+    if (task.status === 'failed') return {};
+
+    const workspace = await deps.workspace.open(state.projectConfig.projectId);
+    const tree = await RecordedTree.at(workspace);
+    const result = await tree.check('verify', deps.checks);
+    if (!result.passed) return red(state, task, result.output, deps);
+    const gitHash = await step('commit', ({ key }) =>
+      workspace.commit({ tree: tree.id, message: commitMessage(task, deps), stepKey: key }),
+    );
+    return closeProject(state, withTask(state.tasks, task.taskId, { status: 'completed', gitHash }));
+  };
+}
+
+function red(
+  state: GraphState,
+  task: TaskRecord,
+  observation: string,
+  { now }: PipelineDeps,
+): Partial<GraphState> {
+  const log = agentLog(
+    state,
+    { task, thought: 'Verification', action: 'verify', observation, passed: false },
+    now(),
+  );
+  return { agentLogs: withLog(state, log), tasks: withTask(state.tasks, task.taskId, { status: 'failed' }) };
+}
+
+function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<GraphState> {
+  const epics = closeEpics({ ...state, tasks });
+  const isDone = epics.length > 0 && !epics.some(isEpicOpen);
+  const status = epics.some((epic) => epic.status === 'failed') ? 'failed' : 'completed';
+  return { tasks, epics, ...(isDone && advance(state, status)) };
+}
+
+function commitMessage({ taskId, name }: TaskRecord, { agents }: PipelineDeps): string {
+  return `${name}\n\nDevs-Task: T${taskNumber(taskId)} (${taskId})\nDevs-Agents: ${agents.name} (${agents.provenance})`;
+}

@@ -1,0 +1,81 @@
+import type { AppliedAnswer, GraphProfile, StateUpdate } from './durable/GraphProfile.ts';
+import type { EndOfRun } from './durable/outcome.ts';
+import type { Question } from './durable/question.ts';
+import { lastObservation } from './nodes/agentLog.ts';
+import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
+import type { GraphState, TaskRecord } from './types.ts';
+
+/** Gates ask their own question; `error` repairs, and a lost answer would be asked there again. */
+const WITHOUT_ENTRY_QUESTION: ReadonlySet<string> = new Set(['approveDesign', 'approveTaskDag', 'error']);
+
+/** How the runner reads the pipeline. Pure. */
+export const pipelineProfile: GraphProfile<GraphState> = {
+  withoutEntryQuestion: WITHOUT_ENTRY_QUESTION,
+  taskIdOf: ({ activeTaskId }) => activeTaskId,
+  projectIdOf: ({ projectConfig }) => projectConfig.projectId,
+  suspensionEvidence: (state, { taskId, node }) => ({
+    taskId,
+    name: state.tasks.find((task) => task.taskId === taskId)?.name ?? null,
+    node,
+    turns: state.implementationTurns,
+    lastObservation: lastObservation(state, taskId),
+  }),
+  applyAnswer,
+  isProgress,
+  announce: (before, after, emit, scope) => {
+    for (const task of after.tasks) {
+      const { taskId, name, status, gitHash = '' } = task;
+      if (statusIn(before.tasks, taskId) === status) continue;
+      if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash }, { ...scope, taskId });
+      if (status === 'failed') emit('TASK_FAILED', { taskId, name }, { ...scope, taskId });
+      if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name }, { ...scope, taskId });
+    }
+  },
+};
+
+/** How a run whose graph has nothing left to do has ended. */
+export function endOfPipeline(values: unknown): EndOfRun {
+  const { status, epics, errorHistory } = values as GraphState;
+  const isDone = status === 'completed' || (status === 'implementing' && epics.length === 0);
+  if (isDone) return { status: 'completed', reason: null };
+  const reason =
+    status === 'strategy_pivot' ? 'no strategy led on' : (errorHistory.at(-1)?.message ?? 'an epic failed');
+  return { status: 'failed', reason };
+}
+
+type FailureAnswer = { readonly action: 'retry' | 'skip' | 'continue'; readonly guidance?: string };
+
+function applyAnswer(
+  state: GraphState,
+  { kind, taskId }: Question,
+  answer: unknown,
+): AppliedAnswer<GraphState> {
+  const { action, guidance } = answer as FailureAnswer;
+  if (kind !== 'task_failure') return { update: { pendingSuspension: null }, runNode: true };
+  const freshStart = { pendingSuspension: null, implementationTurns: 0, entropy: [], errorHistory: [] };
+  if (action === 'skip') {
+    const tasks = abandonTask(state.tasks, taskId);
+    return { update: { ...freshStart, tasks, activeTaskId: null }, runNode: true };
+  }
+  const words = guidance === undefined ? [] : [{ taskId, text: guidance }];
+  return { update: { ...freshStart, guidance: [...state.guidance, ...words] }, runNode: true };
+}
+
+/** A task or epic reached its end, or a human decided. */
+function isProgress(before: GraphState, update: StateUpdate<GraphState>): boolean {
+  const after: GraphState = { ...before, ...update };
+  if (after.hitlDecisions.length > before.hitlDecisions.length) return true;
+  if (countClosed(after) > countClosed(before)) return true;
+  return after.tasks.some((task) => isTaskTerminal(task, after.activeTaskId) && !wasTerminal(before, task));
+}
+
+const countClosed = ({ epics }: GraphState): number => epics.filter((epic) => !isEpicOpen(epic)).length;
+
+function wasTerminal({ tasks, activeTaskId }: GraphState, { taskId }: TaskRecord): boolean {
+  const task = tasks.find((candidate) => candidate.taskId === taskId);
+  return task !== undefined && isTaskTerminal(task, activeTaskId);
+}
+
+function statusIn(tasks: readonly TaskRecord[], taskId: string): TaskRecord['status'] | undefined {
+  return tasks.find((task) => task.taskId === taskId)?.status;
+}

@@ -1,0 +1,20 @@
+import { Command, type NodeError } from '@langchain/langgraph';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { CapturedError, GraphState } from '../types.ts';
+
+/**
+ * LangGraph's error handler for every node of the pipeline: keeps what was thrown, masked, and leads to `error`.
+ *
+ * Never rethrows: LangGraph would store the error and replay it to this handler for ever. An error that comes back
+ * after a crash has lost its stack.
+ */
+export function captureError(_state: unknown, { node, error }: NodeError) {
+  const capturedError: CapturedError = {
+    node,
+    name: error.name,
+    message: maskSensitiveData(error.message),
+    stackTrace: maskSensitiveData(error.stack ?? ''),
+  };
+  const update: Partial<GraphState> = { capturedError, pendingSuspension: null };
+  return new Command({ goto: 'error', update });
+}

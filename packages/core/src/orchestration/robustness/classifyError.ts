@@ -1,0 +1,76 @@
+import type { ErrorKind } from '../types.ts';
+
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'SQLITE_BUSY',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+const TRANSIENT_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
+const TRANSIENT_TEXT =
+  /\b(?:E(?:CONN\w+|TIMEDOUT|AI_AGAIN|NOTFOUND|PIPE)|time(?:d[ -]?)?out|rate[ -]?limit\w*|too many requests|socket hang up|network|fetch failed|temporar(?:y|ily)|unavailable|overloaded|connection (?:reset|refused|closed|lost)|(?:status|http)\D{0,8}(?:408|425|429|5\d\d)|429|50[234])\b/i;
+
+const LOGIC_NAMES: ReadonlySet<string> = new Set([
+  'AssertionError',
+  'DevsError',
+  'EvalError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'TypeError',
+  'URIError',
+  'ZodError',
+]);
+const LOGIC_TEXT =
+  /\b(?:assertion|invalid|is not (?:a function|defined|iterable)|cannot read|must be|expected)\b/i;
+
+/**
+ * Says whether trying again can help.
+ *
+ * Transient signs win over the class: a dropped connection reaches us as `TypeError: fetch failed`.
+ */
+export function classifyError(error: unknown): ErrorKind {
+  const { name, message, codes, statuses } = signsOf(error);
+  const isTransient =
+    codes.some((code) => TRANSIENT_CODES.has(code)) ||
+    statuses.some((status) => TRANSIENT_STATUS.has(status)) ||
+    name === 'TimeoutError' ||
+    TRANSIENT_TEXT.test(message);
+  if (isTransient) return 'transient';
+  return LOGIC_NAMES.has(name) || LOGIC_TEXT.test(message) ? 'logic' : 'unknown';
+}
+
+interface ErrorSigns {
+  readonly name: string;
+  readonly message: string;
+  readonly codes: readonly string[];
+  readonly statuses: readonly number[];
+}
+
+/** Reads the error and its cause: clients wrap the code of the socket error. */
+function signsOf(error: unknown): ErrorSigns {
+  if (typeof error === 'string') return { name: '', message: error, codes: [], statuses: [] };
+  const own = fieldsOf(error);
+  const layers = [own, fieldsOf(own['cause'])];
+  return {
+    name: textOf(own['name']),
+    message: textOf(own['message']),
+    codes: layers.map((layer) => textOf(layer['code'])),
+    statuses: layers.flatMap((layer) => [Number(layer['status']), Number(layer['statusCode'])]),
+  };
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { ErrorRecord } from '../types.ts';
+import { classifyError } from './classifyError.ts';
+
+/** Characters kept of a message and of a stack; the state holds up to twenty records. */
+const MAX_MESSAGE = 2_000;
+const MAX_STACK = 8_000;
+
+export interface ErrorOccurrence {
+  readonly error: unknown;
+  readonly sourceNode: string;
+  readonly taskId: string | null;
+  readonly consecutiveCount: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly capturedAtMs: number;
+}
+
+/** Makes a masked record of a caught error, captured now. */
+export function buildErrorRecord(
+  error: unknown,
+  sourceNode: string,
+  taskId: string | null,
+  consecutiveCount: number,
+): ErrorRecord {
+  return errorRecordAt({ error, sourceNode, taskId, consecutiveCount, capturedAtMs: Date.now() });
+}
+
+/**
+ * {@link buildErrorRecord} with the time given.
+ *
+ * The id's first part is that time, its second a hash of everything else in the record: the same occurrence
+ * at the same time has the same id, so a replay does not grow the history.
+ */
+export function errorRecordAt({ error, capturedAtMs, ...place }: ErrorOccurrence): ErrorRecord {
+  const { sourceNode, taskId, consecutiveCount } = place;
+  const message = maskedMessageOf(error);
+  const stackTrace = maskedStackOf(error);
+  const kind = classifyError(error);
+  const digest = createHash('sha256')
+    .update(JSON.stringify([sourceNode, taskId, consecutiveCount, kind, message, stackTrace]))
+    .digest('hex');
+  return {
+    errorId: `err-${capturedAtMs}-${digest.slice(0, 12)}`,
+    capturedAt: new Date(capturedAtMs).toISOString(),
+    sourceNode,
+    message,
+    stackTrace,
+    kind,
+    consecutiveCount,
+    taskId,
+  };
+}
+
+/** The message as it is recorded: masked whole, then clipped, so that no secret is cut in two. */
+export function maskedMessageOf(error: unknown): string {
+  return clip(maskSensitiveData(messageOf(error)), MAX_MESSAGE);
+}
+
+/** The stack as it is recorded; empty for a thrown value that has none. */
+export function maskedStackOf(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  return clip(maskSensitiveData(stack), MAX_STACK);
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  if (typeof error !== 'object' || error === null) return String(error);
+  if ('message' in error && typeof error.message === 'string') return error.message;
+  return Object.prototype.toString.call(error);
+}
+
+function clip(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
+}

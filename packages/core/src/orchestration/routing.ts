@@ -1,0 +1,70 @@
+import { END } from '@langchain/langgraph';
+import { isDagApproved } from './artifacts.ts';
+import { routeRecovery } from './robustness.ts';
+import { activeTask, firstReadyTask, isEpicOpen } from './taskStates.ts';
+import type { GraphState, HitlGate } from './types.ts';
+
+// Every router of the pipeline: state in, node name out. First match wins; the order is the contract.
+// Rule 0 everywhere: a pending suspension leads to a node whose entry can ask, or the question would be dropped at END.
+
+/** Nodes whose entry asks the question of a pending suspension. */
+export type AskingNode = 'research' | 'design' | 'distill' | 'implement';
+
+export type VerifyRoute = 'pivot_agent' | 'implement' | 'research' | 'design' | 'distill' | typeof END;
+
+export function routeAfterResearch(state: GraphState): AskingNode {
+  return suspendedAt(state) ?? 'design';
+}
+
+export function routeAfterDesign(state: GraphState): AskingNode | 'approveDesign' {
+  return suspendedAt(state) ?? 'approveDesign';
+}
+
+export function routeAfterApproveDesign(state: GraphState): AskingNode {
+  return suspendedAt(state) ?? (isLastApproved(state, 'design_approval') ? 'distill' : 'design');
+}
+
+export function routeAfterDistill(state: GraphState): AskingNode | 'approveTaskDag' {
+  return suspendedAt(state) ?? 'approveTaskDag';
+}
+
+export function routeAfterApproveTaskDag(state: GraphState): AskingNode {
+  return suspendedAt(state) ?? (isLastApproved(state, 'dag_approval') ? 'implement' : 'distill');
+}
+
+export function routeAfterImplement(state: GraphState): AskingNode | 'verify' | 'pivot_agent' {
+  return suspendedAt(state) ?? (state.pendingRecoveryNode === 'pivot_agent' ? 'pivot_agent' : 'verify');
+}
+
+/** Picks the node after `verify`. */
+export function routeAfterVerify(state: GraphState): VerifyRoute {
+  const asking = suspendedAt(state);
+  if (asking !== null) return asking;
+  if (state.pendingRecoveryNode === 'pivot_agent') return 'pivot_agent';
+  if (activeTask(state)?.status === 'failed') return 'implement';
+  if (firstReadyTask(state) !== null && isDagApproved(state)) return 'implement';
+  return state.epics.some(isEpicOpen) ? 'distill' : END;
+}
+
+/** A pivot that found a new strategy goes on; one that found none ends the run with `strategy_pivot`. */
+export function routeAfterPivot(state: GraphState): AskingNode | typeof END {
+  const asking = suspendedAt(state);
+  if (asking !== null) return asking;
+  return state.pendingRecoveryNode === null && state.status !== 'strategy_pivot' ? 'implement' : END;
+}
+
+export function routeAfterErrorNode(state: GraphState): AskingNode | 'pivot_agent' {
+  return suspendedAt(state) ?? routeRecovery(state);
+}
+
+function suspendedAt({ pendingSuspension }: GraphState): AskingNode | null {
+  // `== null`: a caller of an exported router may leave the channel out.
+  if (pendingSuspension == null) return null;
+  const { node } = pendingSuspension;
+  return node === 'research' || node === 'design' || node === 'distill' ? node : 'implement';
+}
+
+/** By the last decision of the gate; none means no. */
+function isLastApproved({ hitlDecisions }: GraphState, gate: HitlGate): boolean {
+  return hitlDecisions.findLast((decision) => decision.gate === gate)?.signal.approved === true;
+}

@@ -1,0 +1,72 @@
+import type { EpicRecord, GraphState, TaskRecord } from './types.ts';
+
+// What "finished" and "ready" mean. Pure readings of the state; every router and node uses these.
+
+type Tasks = Pick<GraphState, 'tasks' | 'activeTaskId'>;
+
+/**
+ * True when nothing more will happen to a task. A failed task that is still the active one is being retried: were
+ * it terminal, every red attempt would count as progress.
+ */
+export function isTaskTerminal(task: TaskRecord, activeTaskId: string | null): boolean {
+  if (task.status === 'completed') return true;
+  return (task.status === 'failed' || task.status === 'blocked') && task.taskId !== activeTaskId;
+}
+
+export function activeTask({ tasks, activeTaskId }: Tasks): TaskRecord | null {
+  return tasks.find(({ taskId }) => taskId === activeTaskId) ?? null;
+}
+
+/** The first task, in the order of the DAG, that is pending and whose dependencies are completed. */
+export function firstReadyTask({ tasks }: Pick<GraphState, 'tasks'>): TaskRecord | null {
+  const completed = new Set(tasks.filter(({ status }) => status === 'completed').map(({ taskId }) => taskId));
+  const isReady = ({ status, dependsOn }: TaskRecord): boolean =>
+    status === 'pending' && dependsOn.every((id) => completed.has(id));
+  return tasks.find(isReady) ?? null;
+}
+
+export function isEpicOpen({ status }: EpicRecord): boolean {
+  return status !== 'completed' && status !== 'failed';
+}
+
+/** Gives a task up: it failed for good, and what depends on it, directly or not, is blocked. */
+export function abandonTask(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
+  const blocked = dependentsOf(tasks, taskId);
+  return tasks.map((task) => {
+    if (task.taskId === taskId) return { ...task, status: 'failed' };
+    return blocked.has(task.taskId) ? { ...task, status: 'blocked' } : task;
+  });
+}
+
+/** Ids of the tasks that depend on a task, transitively. */
+export function dependentsOf(tasks: readonly TaskRecord[], taskId: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  const queue = [taskId];
+  for (let current = queue.pop(); current !== undefined; current = queue.pop()) {
+    for (const task of tasks) {
+      if (!task.dependsOn.includes(current) || found.has(task.taskId)) continue;
+      found.add(task.taskId);
+      queue.push(task.taskId);
+    }
+  }
+  return found;
+}
+
+/**
+ * Closes every open epic whose tasks are all terminal. An epic without tasks closes only when it is the active one:
+ * it has then been through `distill`, which found nothing to do.
+ */
+export function closeEpics({
+  epics,
+  tasks,
+  activeEpicId,
+  activeTaskId,
+}: Pick<GraphState, 'epics' | 'tasks' | 'activeEpicId' | 'activeTaskId'>): readonly EpicRecord[] {
+  return epics.map((epic) => {
+    const own = tasks.filter(({ epicId }) => epicId === epic.epicId);
+    const isDone =
+      own.length > 0 ? own.every((task) => isTaskTerminal(task, activeTaskId)) : epic.epicId === activeEpicId;
+    if (!isEpicOpen(epic) || !isDone) return epic;
+    return { ...epic, status: own.every(({ status }) => status === 'completed') ? 'completed' : 'failed' };
+  });
+}
