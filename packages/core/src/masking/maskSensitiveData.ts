@@ -12,12 +12,12 @@ const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
 const SECRET = new RegExp(`(?:password|passwd|pwd|secret)${SEPARATOR}(${VALUE})`, 'gi');
 const BASIC_AUTH = /\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:@"'<>]{1,256}:([^\s/@"'<>]{1,256})@/gi;
 
-/** "Bearer tokens", "bearer authentication": the word, not a credential. */
+/** "Bearer tokens", "bearer authentication", and below "bearer of news": the word, not a credential. */
 const BEARER_PROSE = /^(?:tokens?|auth\w{0,12}|schemes?|headers?|credentials?)[.:)]{0,2}$/i;
 
 /** The five families of the first specification, in its order and with its texts [8_RISKS-REQ-001]. */
 const FIRST_RULES: readonly MaskRule[] = [
-  firstRule('bearer', BEARER, ([, , token]) => (BEARER_PROSE.test(token) ? null : 'Bearer [REDACTED]')),
+  firstRule('bearer', BEARER, ([word, , token]) => (isBearerProse(word, token) ? null : 'Bearer [REDACTED]')),
   firstRule('api_key', API_KEY, ([, separator, value]) => assigned(separator, value, '[API_KEY=REDACTED]')),
   firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'),
   firstRule('secret', SECRET, ([, separator, value]) => assigned(separator, value, '[SECRET=REDACTED]')),
@@ -38,6 +38,10 @@ const FIRST_RULES: readonly MaskRule[] = [
 export function maskSensitiveData(text: string, registry: SecretRegistry = secretRegistry): string {
   const first = applyRules(text, FIRST_RULES).value;
   return applyRules(maskPrecise(first, registry).value, KEY_NAME_RULES).value;
+}
+
+function isBearerProse(word: string, token: string): boolean {
+  return BEARER_PROSE.test(token) || (word.startsWith('bearer') && /^[a-z]{1,5}$/.test(token));
 }
 
 type Groups = readonly [whole: string, first: string, second: string];

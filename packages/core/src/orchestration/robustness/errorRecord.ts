@@ -57,8 +57,8 @@ export function maskedMessageOf(error: unknown): string {
   return clip(maskSensitiveData(messageOf(error)), MAX_MESSAGE);
 }
 
-/** The stack as it is recorded; empty for a thrown value that has none. */
-export function maskedStackOf(error: unknown): string {
+/** Empty for a thrown value that has no stack. */
+function maskedStackOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return clip(maskSensitiveData(stack), MAX_STACK);
 }
