@@ -80,6 +80,29 @@ describe('GitWorkspace.open', () => {
   });
 });
 
+describe('a git that does not work', () => {
+  it('is named when it is not installed', async () => {
+    const { PATH } = process.env;
+    process.env['PATH'] = join(base, 'empty');
+    try {
+      const opening = workspaces.open('run-2');
+      await expect(opening).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+      await expect(opening).rejects.toThrow('git could not be started');
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+  });
+
+  it('is stopped at the time limit', async () => {
+    const hurried = new GitWorkspace({ dir: base, timeoutMs: 1 });
+    await expect(hurried.open('run-3')).rejects.toThrow('time limit');
+  });
+
+  it('shows the end of what git reported', async () => {
+    await expect(run.restore('1'.repeat(40))).rejects.toThrow(/^git read-tree failed \(exit 128\): fatal: /);
+  });
+});
+
 describe('apply', () => {
   it('writes, replaces and removes whole files; applying twice changes nothing', async () => {
     const edits = [
