@@ -93,7 +93,8 @@ function assertKnown(applied: AppliedMigration, known: Migration | undefined): v
 function assertAscending(migrations: readonly Migration[]): void {
   migrations.forEach(({ version }, index) => {
     const previous = migrations[index - 1]?.version ?? 0;
-    if (version <= previous) throw new RangeError(`migrations: ${version} comes after ${previous}`);
+    if (Number.isSafeInteger(version) && version > previous) return;
+    throw new RangeError(`migrations: ${version} comes after ${previous}`);
   });
 }
 

@@ -1,0 +1,282 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import BetterSqlite3, { type Database } from 'better-sqlite3';
+import { afterEach, describe, expect, vi } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { closeDatabase, createDatabase, getDatabase, openReadOnly } from '../createDatabase.ts';
+import { MIGRATIONS } from '../migrations/index.ts';
+import { APPLICATION_ID, assertPragmas, type ConnectionPolicy, isSupportedSqlite } from '../pragmas.ts';
+import { prepareConnection } from '../prepareConnection.ts';
+
+const POLICY: ConnectionPolicy = { synchronous: 'full', busyTimeoutMs: 5000 };
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+const sizeOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
+const pragma = (db: Database, name: string): unknown => db.pragma(name, { simple: true });
+
+describe('the settings of a connection', () => {
+  test('are as strict on the second open as on the first', ({ dbPath }) => {
+    const first = createDatabase({ dbPath });
+    const second = createDatabase({ dbPath });
+    first.close();
+    const third = createDatabase({ dbPath });
+    for (const db of [second, third]) {
+      expect({
+        journal_mode: pragma(db, 'journal_mode'),
+        synchronous: pragma(db, 'synchronous'),
+        foreign_keys: pragma(db, 'foreign_keys'),
+        busy_timeout: pragma(db, 'busy_timeout'),
+        trusted_schema: pragma(db, 'trusted_schema'),
+        cell_size_check: pragma(db, 'cell_size_check'),
+        journal_size_limit: pragma(db, 'journal_size_limit'),
+        application_id: pragma(db, 'application_id'),
+      }).toEqual({
+        journal_mode: 'wal',
+        synchronous: 2,
+        foreign_keys: 1,
+        busy_timeout: 5000,
+        trusted_schema: 0,
+        cell_size_check: 1,
+        journal_size_limit: 16 * 1024 * 1024,
+        application_id: APPLICATION_ID,
+      });
+      db.close();
+    }
+  });
+
+  test.for([
+    'journal_mode = DELETE',
+    'synchronous = NORMAL',
+    'foreign_keys = OFF',
+    'busy_timeout = 100',
+    'trusted_schema = ON',
+    'cell_size_check = OFF',
+    'journal_size_limit = -1',
+    'journal_size_limit = 16777217',
+    'application_id = 7',
+  ])('are refused when read back as %s', (setting, { db }) => {
+    expect(() => assertPragmas(db, POLICY)).not.toThrow();
+    db.pragma(setting);
+    expect(() => assertPragmas(db, POLICY)).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
+    expect(() => assertPragmas(db, POLICY)).toThrow(setting.split(' ')[0]);
+  });
+
+  test('refuse a SQLite that can damage a shared write-ahead log', () => {
+    expect(['3.51.2', '3.50.9', '2.99.99', '3.51'].map(isSupportedSqlite)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(['3.51.3', '3.51.10', '3.52.0', '4.0.0'].map(isSupportedSqlite)).toEqual([true, true, true, true]);
+  });
+
+  test('can be relaxed to normal durability, and only by name', ({ dbPath }) => {
+    const db = createDatabase({ dbPath, synchronous: 'normal', busyTimeoutMs: 9000 });
+    expect([pragma(db, 'synchronous'), pragma(db, 'busy_timeout')]).toEqual([1, 9000]);
+    db.close();
+    for (const options of [
+      { busyTimeoutMs: 4999 },
+      { busyTimeoutMs: Number.NaN },
+      { synchronous: 'off' as 'full' },
+    ]) {
+      expect(() => createDatabase({ dbPath, ...options })).toThrow(
+        expect.objectContaining({ code: 'CONFIG_INVALID' }),
+      );
+    }
+  });
+
+  test('a private database in memory opens too', () => {
+    const db = createDatabase({ dbPath: ':memory:' });
+    expect(pragma(db, 'journal_mode')).toBe('memory');
+    expect(db.prepare('SELECT count(*) FROM schema_migrations').pluck().get()).toBe(MIGRATIONS.length);
+    db.close();
+  });
+});
+
+describe('files and folders', () => {
+  const umask = process.umask();
+  afterEach(() => {
+    process.umask(umask);
+  });
+
+  test.for([0o000, 0o022])('are private under umask %o', (mask, { dbPath }) => {
+    process.umask(mask);
+    const folder = join(dirname(dbPath), 'new', 'nested');
+    const path = join(folder, 'state.sqlite');
+    const db = createDatabase({ dbPath: path });
+    db.prepare("INSERT INTO events (at, name, payload_json) VALUES (1, 'RUN_FINISHED', '{}')").run();
+    expect(modeOf(folder)).toBe('700');
+    expect(['', '-wal', '-shm'].map((suffix) => modeOf(path + suffix))).toEqual(['600', '600', '600']);
+    db.close();
+  });
+
+  test('an existing folder keeps its mode unless it is .devs', ({ dbPath }) => {
+    const root = dirname(dbPath);
+    const [shared, own] = [join(root, 'shared'), join(root, '.devs')];
+    for (const folder of [shared, own]) {
+      mkdirSync(folder);
+      chmodSync(folder, 0o755);
+    }
+    createDatabase({ dbPath: join(shared, 'state.sqlite') }).close();
+    createDatabase({ fromDir: root }).close();
+    expect([modeOf(shared), modeOf(own)]).toEqual(['755', '700']);
+    expect(modeOf(join(own, 'state.sqlite'))).toBe('600');
+  });
+
+  test('a folder that cannot be made is an input/output fault', ({ dbPath }) => {
+    writeFileSync(dbPath, '');
+    expect(() => createDatabase({ dbPath: join(dbPath, 'state.sqlite') })).toThrow(
+      expect.objectContaining({ code: 'STATE_IO' }),
+    );
+  });
+
+  test('an empty path is refused: SQLite would open a temporary database', () => {
+    expect(() => createDatabase({ dbPath: '' })).toThrow(TypeError);
+    expect(() => createDatabase({} as { dbPath: string })).toThrow(TypeError);
+  });
+});
+
+describe('a file that is refused', () => {
+  /** Opens, expects the refusal, and compares every byte. */
+  function expectRefused(dbPath: string, code: string): void {
+    const before = readFileSync(dbPath);
+    expect(() => createDatabase({ dbPath })).toThrow(expect.objectContaining({ code }));
+    expect(readFileSync(dbPath).equals(before)).toBe(true);
+    // A connection that only reads leaves at most an empty log behind.
+    expect(['-wal', '-journal'].filter((suffix) => sizeOf(dbPath + suffix) > 0)).toEqual([]);
+  }
+
+  test('stays as it is: another program’s database', ({ dbPath }) => {
+    const other = new BetterSqlite3(dbPath);
+    other.exec('CREATE TABLE theirs (x)');
+    other.close();
+    expectRefused(dbPath, 'CONFIG_INVALID');
+  });
+
+  test('stays as it is: another program’s mark in the header', ({ dbPath }) => {
+    const other = new BetterSqlite3(dbPath);
+    other.pragma('application_id = 252006673');
+    other.close();
+    expectRefused(dbPath, 'CONFIG_INVALID');
+  });
+
+  test('stays as it is: a migration table of another tool', ({ dbPath }) => {
+    const other = new BetterSqlite3(dbPath);
+    other.exec('CREATE TABLE schema_migrations (version TEXT)');
+    other.close();
+    expectRefused(dbPath, 'CONFIG_INVALID');
+  });
+
+  test('stays as it is: no database at all', ({ dbPath }) => {
+    writeFileSync(dbPath, 'not a database, but long enough to be read as a header'.repeat(20));
+    expectRefused(dbPath, 'STATE_CORRUPT');
+  });
+
+  test.for([
+    ['SCHEMA_TOO_NEW', "INSERT INTO schema_migrations VALUES (900, '900_later', 'x', 'now')"],
+    ['MIGRATION_EDITED', "UPDATE schema_migrations SET sha256 = 'other' WHERE version = 3"],
+    ['MIGRATION_GAP', 'DELETE FROM schema_migrations WHERE version = 6'],
+  ] as const)('stays as it is: %s', ([code, change], { dbPath }) => {
+    const db = createDatabase({ dbPath });
+    db.exec(change);
+    db.close();
+    expectRefused(dbPath, code);
+    expect(() => openReadOnly({ dbPath })).toThrow(expect.objectContaining({ code }));
+  });
+
+  test('keeps what a killed writer left in its write-ahead log', ({ dbPath }) => {
+    const db = createDatabase({ dbPath });
+    db.exec("INSERT INTO schema_migrations VALUES (900, '900_later', 'x', 'now')");
+    const before = readFileSync(dbPath);
+    expect(() => createDatabase({ dbPath })).toThrow(expect.objectContaining({ code: 'SCHEMA_TOO_NEW' }));
+    expect(readFileSync(dbPath).equals(before)).toBe(true);
+    db.close();
+  });
+});
+
+describe('openReadOnly', () => {
+  test('reads beside a writer and cannot write', ({ db, dbPath }) => {
+    const viewer = openReadOnly({ dbPath });
+    db.prepare("INSERT INTO events (at, name, payload_json) VALUES (1, 'RUN_FINISHED', '{}')").run();
+    expect(viewer.prepare('SELECT count(*) FROM events').pluck().get()).toBe(1);
+    expect(() => viewer.exec('DELETE FROM events')).toThrow(/readonly/);
+    viewer.close();
+  });
+
+  test('refuses a missing file without creating it, and an empty one', ({ dbPath }) => {
+    expect(() => openReadOnly({ dbPath })).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
+    expect(existsSync(dbPath)).toBe(false);
+    writeFileSync(dbPath, '');
+    expect(() => openReadOnly({ dbPath })).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+  });
+});
+
+describe('getDatabase', () => {
+  afterEach(closeDatabase);
+
+  test('returns one instance until it is closed', ({ dbPath }) => {
+    const db = getDatabase({ dbPath });
+    expect(getDatabase()).toBe(db);
+    expect(getDatabase({ dbPath })).toBe(db);
+    expect(() => getDatabase({ dbPath: `${dbPath}2` })).toThrow(TypeError);
+    closeDatabase();
+    closeDatabase();
+    expect(db.open).toBe(false);
+    expect(getDatabase({ dbPath })).not.toBe(db);
+  });
+
+  test('opens anew when somebody else closed the instance', ({ dbPath }) => {
+    getDatabase({ dbPath }).close();
+    expect(getDatabase({ dbPath }).open).toBe(true);
+  });
+
+  test('opens the state file of the working folder by default', ({ dbPath }) => {
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(dirname(dbPath));
+    expect(getDatabase().name).toBe(join(dirname(dbPath), '.devs', 'state.sqlite'));
+    cwd.mockRestore();
+  });
+});
+
+describe('prepareConnection', () => {
+  test('migrates a handle its caller opened, makes commits durable and warns once', ({ dbPath }) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    createDatabase({ dbPath }).close();
+    const db = new BetterSqlite3(dbPath);
+    prepareConnection(db);
+    prepareConnection(db);
+    expect(pragma(db, 'synchronous')).toBe(2);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(String(warn.mock.calls[0]?.[0])).toContain('trusted_schema');
+    warn.mockRestore();
+    db.close();
+  });
+
+  test('says nothing about a connection of createDatabase', ({ db }) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    prepareConnection(db);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
+  test('leaves a read-only connection as it is, and checks its history', ({ db, dbPath }) => {
+    const reader = new BetterSqlite3(dbPath, { readonly: true });
+    prepareConnection(reader);
+    reader.close();
+    db.exec("UPDATE schema_migrations SET sha256 = 'other' WHERE version = 3");
+    const second = new BetterSqlite3(dbPath, { readonly: true });
+    expect(() => prepareConnection(second)).toThrow(expect.objectContaining({ code: 'MIGRATION_EDITED' }));
+    second.close();
+  });
+
+  test('a file it prepared opens as a state file', ({ dbPath }) => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const raw = new BetterSqlite3(dbPath);
+    raw.exec('CREATE TABLE theirs (x)');
+    prepareConnection(raw);
+    raw.close();
+    const db = createDatabase({ dbPath });
+    expect(pragma(db, 'application_id')).toBe(APPLICATION_ID);
+    db.close();
+    warn.mockRestore();
+  });
+});
