@@ -1,6 +1,7 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { only } from '../../../test/support/only.ts';
 import { step } from '../durable/step.ts';
 import { durable } from '../durable.ts';
 
@@ -42,10 +43,13 @@ describe('durable', () => {
     const app = durable(publishing(effects), { db, gates: { publish: (state) => state.draft } });
 
     const waiting = await app.run('post-42', { brief: 'tea' });
-    expect(waiting).toMatchObject({ status: 'suspended', gates: [{ kind: 'node_gate', artifact: 'About tea' }] });
+    expect(waiting).toMatchObject({
+      status: 'suspended',
+      gates: [{ kind: 'node_gate', artifact: 'About tea' }],
+    });
     expect((await app.run('post-42')).status).toBe('suspended');
 
-    app.decide(waiting.gates[0]!, { approved: true, by: ada });
+    app.decide(only(waiting.gates), { approved: true, by: ada });
     expect(await app.run('post-42')).toMatchObject({ status: 'completed', values: { published: true } });
     expect(await app.run('post-42')).toMatchObject({ status: 'completed' });
     expect(effects.calls.map((call) => call.split(' ')[0])).toEqual(['llm', 'publish']);

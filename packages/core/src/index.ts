@@ -1,0 +1,131 @@
+// The public API of @devs/core. A name here is a promise; named exports only.
+
+export { type Brief, parseBrief, runIdOf } from './brief/brief.ts';
+export { initialState } from './brief/initialState.ts';
+
+export {
+  CHECKPOINT_WINDOW,
+  HITL_ENTROPY_THRESHOLD,
+  MAX_PIVOTS,
+  MAX_RECURSION_DEPTH,
+} from './config/defaults.ts';
+export { loadOrchestratorConfig, type OrchestratorConfig } from './config/orchestratorConfig.ts';
+
+export {
+  DevsError,
+  type DevsErrorOptions,
+  ERROR_CODES,
+  type ErrorCode,
+  isDevsError,
+} from './errors/DevsError.ts';
+export { EventBus, type EventSink, orchestratorEvents } from './events/EventBus.ts';
+export type { EventName, EventScope, OrchestratorEvents } from './events/events.ts';
+export * from './langgraph.ts';
+export { maskPrecise } from './masking/maskPrecise.ts';
+export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
+export {
+  approveDesignNode,
+  approveTaskDagNode,
+  designNode,
+  distillNode,
+  implementNode,
+  OrchestrationGraph,
+  type OrchestrationGraphOptions,
+  researchNode,
+  routeAfterVerify,
+  type VerifyRoute,
+  verifyNode,
+} from './orchestration/graph.ts';
+export {
+  HitlSessionNotFoundError,
+  HumanInTheLoopManager,
+  routeAfterApproveDesign,
+  routeAfterApproveTaskDag,
+  type SessionDecision,
+  type SuspendedSession,
+} from './orchestration/hitl.ts';
+export type { PipelineDeps } from './orchestration/nodes/pipelineDeps.ts';
+export type {
+  AgentCall,
+  CallUsage,
+  CheckResult,
+  Checks,
+  CommitRequest,
+  CommitView,
+  DesignRequest,
+  DistillRequest,
+  DocumentsResult,
+  DraftDocument,
+  EpicDraft,
+  FileEdit,
+  PlanResult,
+  Provenance,
+  RequirementDraft,
+  ResearchRequest,
+  ReviewResult,
+  RunWorkspace,
+  StageAgents,
+  TaskDraft,
+  TaskRequest,
+  WorkResult,
+  Workspace,
+  WorkspaceReader,
+} from './orchestration/ports.ts';
+export {
+  buildErrorRecord,
+  CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
+  checkTurnBudget,
+  classifyError,
+  countConsecutiveErrors,
+  detectEntropy,
+  ENTROPY_LOOP_THRESHOLD,
+  type ErrorRoute,
+  errorNode,
+  findStaleOrDirtyStates,
+  incrementTurnBudget,
+  MAX_IMPLEMENTATION_TURNS,
+  maskSensitiveData,
+  pivotAgentNode,
+  resetTurnBudget,
+  routeAfterError,
+  type StaleTaskInfo,
+} from './orchestration/robustness.ts';
+export {
+  type GateEvaluationInput,
+  type GateEvaluationResult,
+  type GateStatus,
+  TaskFailureGate,
+} from './orchestration/TaskFailureGate.ts';
+export type {
+  AgentId,
+  AgentLogRecord,
+  DocumentRecord,
+  DocumentStatus,
+  EntropyRecord,
+  EpicRecord,
+  EpicStatus,
+  ErrorKind,
+  ErrorRecord,
+  GraphState,
+  HitlApprovalSignal,
+  HitlDecisionRecord,
+  HitlGate,
+  OrchestratorState,
+  ProjectConfig,
+  ProjectStatus,
+  RequirementRecord,
+  RequirementStatus,
+  TaskRecord,
+  TaskStatus,
+} from './orchestration/types.ts';
+export { createInitialState, OrchestratorAnnotation } from './orchestration/types.ts';
+export * from './state.ts';
+
+export {
+  Orchestrator,
+  type OrchestratorOptions,
+  STATE_FILE,
+  type StartOptions,
+} from './surface/Orchestrator.ts';
+export { Run } from './surface/Run.ts';
+export type { DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';

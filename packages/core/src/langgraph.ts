@@ -1,0 +1,21 @@
+// @devs/core/langgraph: the engine for any LangGraph graph, without the pipeline.
+
+export type { DriveOptions } from './orchestration/drive.ts';
+export {
+  DurableApp,
+  type GateAnswer,
+  type RunResult,
+} from './orchestration/durable/DurableApp.ts';
+export type { GatePolicies, GatePolicy } from './orchestration/durable/decideByPolicy.ts';
+export type { DeclaredGate } from './orchestration/durable/entry.ts';
+export type { Gate } from './orchestration/durable/Gate.ts';
+export { progress } from './orchestration/durable/progress.ts';
+export { type StepCall, type StepFunction, step } from './orchestration/durable/step.ts';
+export { type DurableOptions, durable } from './orchestration/durable.ts';
+export { GraphSuspendedSignal } from './orchestration/GraphSuspendedSignal.ts';
+export {
+  checkRecursionDepth,
+  type LangGraphContext,
+  type RecursionCheckResult,
+} from './orchestration/recursionGuard.ts';
+export { SqliteSaver } from './orchestration/SqliteSaver.ts';

@@ -1,0 +1,17 @@
+// @devs/core/state: the state file and its tables. Loads no LangGraph.
+
+export {
+  type CreateDatabaseOptions,
+  closeDatabase,
+  createDatabase,
+  getDatabase,
+  openReadOnly,
+} from './db/createDatabase.ts';
+export { runMigrations } from './db/migrate.ts';
+export { CheckpointPersister } from './state/CheckpointPersister.ts';
+export { type EventRecord, EventStore } from './state/EventStore.ts';
+export { type HitlSession, HitlSessionStore } from './state/HitlSessionStore.ts';
+export type { HitlSessionKind, HitlSessionStatus, Principal } from './state/hitlSession.ts';
+export { type RunCost, StepStore } from './state/StepStore.ts';
+export { type Lease, type Thread, type ThreadStatus, ThreadStore } from './state/ThreadStore.ts';
+export type { LangGraphCheckpoint, TurnType } from './state/types.ts';

@@ -1,0 +1,162 @@
+import path from 'node:path';
+import { parseBrief, runIdOf } from '../brief/brief.ts';
+import { initialState } from '../brief/initialState.ts';
+import { createDatabase } from '../db/createDatabase.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import { EventBus } from '../events/EventBus.ts';
+import type { GatePolicies } from '../orchestration/durable/decideByPolicy.ts';
+import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
+import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
+import { Run } from './Run.ts';
+import type { RunStatus } from './views.ts';
+
+/** Name of the state file in the engine's folder. */
+export const STATE_FILE = 'state.sqlite';
+
+/** Run ids name folders and git branches. */
+const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+export interface OrchestratorOptions {
+  /** The engine's folder; its state file is created when missing. */
+  readonly dir: string;
+  /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
+  readonly agents?: StageAgents;
+  readonly workspace?: Workspace;
+  readonly checks?: Checks;
+  readonly events?: EventBus;
+  /** Node transitions without progress from which a human is asked. @defaultValue 25 */
+  readonly maxRecursionDepth?: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+export interface StartOptions {
+  /** Markdown. */
+  readonly brief: string;
+  /** `[a-z0-9-]`, at most 64. Made from the brief when left out: the same brief is the same run. */
+  readonly id?: string;
+  /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for both */
+  readonly gates?: GatePolicies;
+  /** How a later process can find the agents again; kept with the run, not read here. */
+  readonly agentsRef?: string;
+}
+
+/**
+ * The one way to run the pipeline: starts runs, drives them, shows their gates and records decisions. Several
+ * processes may open the same folder; each run has one driver at a time.
+ *
+ * @example
+ * ```ts
+ * const devs = await Orchestrator.open({ dir: '.devs', agents, workspace, checks });
+ * const run = await devs.start({ id: 'csv-export', brief });
+ * const { gates } = await run.drive();
+ * for (const gate of gates) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+ * await run.drive();
+ * devs.close();
+ * ```
+ */
+export class Orchestrator {
+  readonly events: EventBus;
+  readonly #app: OrchestrationApp;
+  readonly #pipeline: PipelineDeps | null;
+  readonly #now: () => number;
+  readonly #close: () => void;
+
+  private constructor(options: OrchestratorOptions) {
+    const { dir, events = new EventBus(), now = Date.now, newId, maxRecursionDepth } = options;
+    this.events = events;
+    this.#now = now;
+    this.#pipeline = pipelineOf(options, now);
+    const db = createDatabase({ dbPath: path.join(dir, STATE_FILE) });
+    this.#close = () => db.close();
+    const seams = {
+      now,
+      ...(newId && { newId }),
+      ...(maxRecursionDepth !== undefined && { maxRecursionDepth }),
+    };
+    this.#app = orchestrationApp(this.#pipeline, { db, events, ...seams });
+  }
+
+  /**
+   * Opens the engine's folder.
+   *
+   * @throws TypeError for agents without workspace or checks.
+   * @throws DevsError `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
+   */
+  static async open(options: OrchestratorOptions): Promise<Orchestrator> {
+    return new Orchestrator(options);
+  }
+
+  /**
+   * Records a run of a brief, or returns the one with this id as it is. Nothing is executed until it is driven.
+   *
+   * @throws TypeError for an empty brief, RangeError for an id that cannot name a folder.
+   * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief.
+   */
+  async start({ brief: markdown, id, gates = {}, agentsRef }: StartOptions): Promise<Run> {
+    const brief = parseBrief(markdown);
+    const runId = id ?? runIdOf(brief);
+    assertRunId(runId);
+    const known = this.#app.store.threads.get(runId);
+    if (known !== null && known.briefSha256 !== brief.sha256) throw otherBrief(runId);
+
+    const agents = this.#pipeline?.agents;
+    await this.#app.admit({
+      threadId: runId,
+      projectId: runId,
+      workspace: this.#pipeline?.workspace.dirOf(runId) ?? null,
+      briefSha256: brief.sha256,
+      policies: {
+        title: brief.title,
+        gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },
+        agents: agents === undefined ? null : { name: agents.name, provenance: agents.provenance },
+        ...(agentsRef !== undefined && { agentsRef }),
+      },
+      input: initialState(runId, brief, new Date(this.#now()).toISOString()),
+    });
+    return this.run(runId);
+  }
+
+  /** @throws DevsError `THREAD_NOT_FOUND` */
+  run(id: string): Run {
+    this.#app.store.threads.require(id);
+    return new Run(id, this.#app, this.#pipeline);
+  }
+
+  /** Every run in the folder, newest first. */
+  async list(): Promise<readonly RunStatus[]> {
+    return Promise.all(this.#app.store.threads.list().map(({ threadId }) => this.run(threadId).status()));
+  }
+
+  /** Closes the state file. Drive nothing after it. */
+  close(): void {
+    this.#close();
+  }
+}
+
+function pipelineOf(
+  { agents, workspace, checks }: OrchestratorOptions,
+  now: () => number,
+): PipelineDeps | null {
+  if (agents === undefined) return null;
+  if (workspace === undefined || checks === undefined) {
+    throw new TypeError('Expected `workspace` and `checks` together with `agents`.');
+  }
+  return { agents, workspace, checks, now };
+}
+
+function assertRunId(id: string): void {
+  if (RUN_ID.test(id)) return;
+  throw new RangeError(
+    `Expected a run id of a-z, 0-9 and inner hyphens, at most 64 characters, got ${JSON.stringify(id)}.`,
+  );
+}
+
+const otherBrief = (id: string): DevsError =>
+  new DevsError(`Run "${id}" was started with another brief.`, {
+    code: 'THREAD_EXISTS',
+    remedy: 'Give the new brief another id, or go on with the old run without a brief.',
+    context: { id },
+  });

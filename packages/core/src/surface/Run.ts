@@ -1,0 +1,123 @@
+import { DevsError } from '../errors/DevsError.ts';
+import type { DriveOptions } from '../orchestration/drive.ts';
+import type { GateAnswer } from '../orchestration/durable/DurableApp.ts';
+import type { Gate } from '../orchestration/durable/Gate.ts';
+import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
+import { taskNumber } from '../orchestration/nodes/plan.ts';
+import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { CommitView } from '../orchestration/ports.ts';
+import type { GraphState, TaskRecord } from '../orchestration/types.ts';
+import type { HitlSession } from '../state/hitlSession.ts';
+import type { DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
+
+/** A handle on one recorded run. Holds nothing open: everything is read from the state file. */
+export class Run {
+  readonly id: string;
+  readonly #app: OrchestrationApp;
+  readonly #pipeline: PipelineDeps | null;
+
+  constructor(id: string, app: OrchestrationApp, pipeline: PipelineDeps | null) {
+    this.id = id;
+    this.#app = app;
+    this.#pipeline = pipeline;
+  }
+
+  /**
+   * Drives the run until it ends, waits for a human, or `signal` asks it to stop at the next safe point.
+   *
+   * @throws DevsError `THREAD_BUSY` while another process drives it; `CONFIG_INVALID` without the agents it was
+   *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) as they are: the run stays resumable.
+   */
+  async drive(options: DriveOptions = {}): Promise<DriveResult> {
+    this.#assertAgents();
+    const { status, reason, gates } = await this.#app.drive(this.id, options);
+    return {
+      status,
+      reason,
+      gates,
+      commits: await this.commits(),
+      cost: this.#app.store.steps.costOf(this.id),
+    };
+  }
+
+  /** Where the run stands, without driving it. */
+  async status(): Promise<RunStatus> {
+    const { threads, steps } = this.#app.store;
+    const thread = threads.require(this.id);
+    const values = await this.#app.values(this.id);
+    return {
+      id: this.id,
+      title: String(thread.policies['title'] ?? this.id),
+      status: thread.status,
+      reason: thread.reason,
+      driver: thread.leaseOwner,
+      degraded: thread.degraded,
+      agents: (thread.policies['agents'] ?? null) as RunStatus['agents'],
+      workspace: thread.workspace,
+      tasks: (values?.tasks ?? []).map(taskView),
+      gates: this.gates(),
+      cost: steps.costOf(this.id),
+      updatedAt: new Date(thread.updatedAt).toISOString(),
+    };
+  }
+
+  /** The questions the run waits for, oldest first. */
+  gates(): readonly Gate[] {
+    return this.#app.gates(this.id);
+  }
+
+  /**
+   * Records a decision on a gate that was read; whoever drives the run takes it up.
+   *
+   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`,
+   *   `FEEDBACK_REQUIRED`, …: nothing is written then.
+   */
+  decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): HitlSession {
+    return this.#app.decide(gate, answer);
+  }
+
+  /** What happened, oldest first. */
+  log({ afterSeq = 0 }: { readonly afterSeq?: number } = {}): readonly LogEntry[] {
+    return this.#app.store.log.list(this.id, { afterSeq }).map(({ seq, at, name, taskId, payload }) => ({
+      seq,
+      at: new Date(at).toISOString(),
+      name,
+      taskId,
+      payload,
+    }));
+  }
+
+  /** The state of the graph at its latest checkpoint; `null` before the first. */
+  async state(): Promise<GraphState | null> {
+    return this.#app.values(this.id);
+  }
+
+  /** Commits on the run's branch, oldest first; none without agents or before the first task. */
+  async commits(): Promise<readonly CommitView[]> {
+    if (this.#pipeline === null) return [];
+    const values = await this.#app.values(this.id);
+    if ((values?.tasks ?? []).length === 0) return [];
+    const workspace = await this.#pipeline.workspace.open(this.id);
+    return workspace.log();
+  }
+
+  /** How the agents of this run were named at its start. */
+  get agentsRef(): string | null {
+    const ref = this.#app.store.threads.require(this.id).policies['agentsRef'];
+    return typeof ref === 'string' ? ref : null;
+  }
+
+  #assertAgents(): void {
+    const agents = this.#app.store.threads.require(this.id).policies['agents'];
+    if (agents === null || this.#pipeline !== null) return;
+    throw new DevsError(`Run "${this.id}" was started with agents, and none are given now.`, {
+      code: 'CONFIG_INVALID',
+      remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',
+      context: { id: this.id },
+    });
+  }
+}
+
+function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskView {
+  return { taskId, label: `T${taskNumber(taskId)}`, name, status, gitHash: gitHash ?? null };
+}

@@ -1,0 +1,55 @@
+import type { Gate } from '../orchestration/durable/Gate.ts';
+import type { DriveOutcome } from '../orchestration/durable/outcome.ts';
+import type { CommitView, Provenance } from '../orchestration/ports.ts';
+import type { TaskStatus } from '../orchestration/types.ts';
+import type { RunCost } from '../state/StepStore.ts';
+import type { ThreadStatus } from '../state/ThreadStore.ts';
+
+/** One task, as people count it. */
+export interface TaskView {
+  readonly taskId: string;
+  /** `T1`, `T2`, … */
+  readonly label: string;
+  readonly name: string;
+  readonly status: TaskStatus;
+  readonly gitHash: string | null;
+}
+
+/** A run, read without driving it. */
+export interface RunStatus {
+  readonly id: string;
+  readonly title: string;
+  readonly status: ThreadStatus;
+  readonly reason: string | null;
+  /** Who drives it now; `null` when nobody does. */
+  readonly driver: string | null;
+  /** Journal rows were lost. */
+  readonly degraded: boolean;
+  /** Where the agents' words come from; `null` without agents. */
+  readonly agents: { readonly name: string; readonly provenance: Provenance } | null;
+  readonly workspace: string | null;
+  readonly tasks: readonly TaskView[];
+  readonly gates: readonly Gate[];
+  readonly cost: RunCost;
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string;
+}
+
+/** What a drive ended with. */
+export interface DriveResult {
+  readonly status: DriveOutcome['status'];
+  readonly reason: string | null;
+  readonly gates: readonly Gate[];
+  readonly commits: readonly CommitView[];
+  readonly cost: RunCost;
+}
+
+/** One line of a run's story. */
+export interface LogEntry {
+  readonly seq: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly name: string;
+  readonly taskId: string | null;
+  readonly payload: unknown;
+}

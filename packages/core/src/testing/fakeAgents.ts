@@ -1,0 +1,67 @@
+import type { AgentCall, PlanResult, StageAgents, TaskRequest, WorkResult } from '../orchestration/ports.ts';
+
+export interface FakeAgentsOptions {
+  /** Tasks of the plan, each depending on the one before. @defaultValue 3 */
+  readonly tasks?: number;
+  /** Told of every call, with what it was for and its idempotency key. */
+  readonly onCall?: (what: string, key: string) => void;
+}
+
+/**
+ * Agents that answer at once with small, valid results: a plan of `tasks` tasks, each of which adds one file.
+ * Use them with {@link MemoryWorkspace} and {@link scriptedChecks}.
+ */
+export function fakeAgents({ tasks = 3, onCall = () => {} }: FakeAgentsOptions = {}): StageAgents {
+  const told = <T>(what: string, { idempotencyKey }: AgentCall, result: T): Promise<T> => {
+    onCall(what, idempotencyKey);
+    return Promise.resolve(result);
+  };
+  const work =
+    (step: string) =>
+    (request: TaskRequest, call: AgentCall): Promise<WorkResult> => {
+      const { taskId, name } = request.task;
+      const number = taskId.slice(taskId.lastIndexOf(':') + 1);
+      const path = `${step}/${number}.txt`;
+      return told(`T${number} ${step}`, call, {
+        summary: `${step} for ${name}`,
+        files: [{ path, content: `${step} ${number}\n` }],
+      });
+    };
+  return {
+    name: 'fake',
+    provenance: 'scripted',
+    research: (_request, call) => told('research', call, { documents: [aDocument('RESEARCH', 'Findings')] }),
+    design: ({ attempt }, call) =>
+      told('design', call, { documents: [aDocument('PRD', `Design ${attempt}`)] }),
+    distill: (_request, call) => told('distill', call, aPlan(tasks)),
+    writeTest: work('test'),
+    implement: work('implement'),
+    review: (request, call) =>
+      told(`review ${request.task.taskId}`, call, { approved: true, comments: 'Fine.' }),
+    document: work('document'),
+  };
+}
+
+const aDocument = (type: string, content: string) => ({ type, title: type, content });
+
+/** A plan of one epic with a chain of tasks. */
+export function aPlan(tasks: number): PlanResult {
+  const keys = Array.from({ length: tasks }, (_, index) => `task-${index + 1}`);
+  return {
+    requirements: [{ externalId: 'REQ-1', description: 'It works.' }],
+    epics: [
+      {
+        name: 'Everything',
+        description: 'All of it.',
+        tasks: keys.map((key, index) => ({
+          key,
+          name: `Task ${index + 1}`,
+          description: `Do part ${index + 1}.`,
+          dependsOn: keys.slice(Math.max(0, index - 1), index),
+          requirements: ['REQ-1'],
+          acceptanceCriteria: ['The file exists.'],
+        })),
+      },
+    ],
+  };
+}
