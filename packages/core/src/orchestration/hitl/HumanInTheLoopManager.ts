@@ -182,10 +182,7 @@ export class HumanInTheLoopManager {
   #recordDecision(sessionId: string, artifactHash: string, answer: Answer, principal: Principal): void {
     const isFirst = this.#sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
     const session = this.#sessions.require(sessionId);
-    if (!isFirst) {
-      assertDecidable(session, artifactHash); // throws: names the winner
-      throw closed(session);
-    }
+    if (!isFirst) throw closed(session); // another process won between the check and this write
     const { kind, threadId } = session;
     this.#log.record(session);
     if (threadId !== null) {

@@ -1,0 +1,44 @@
+import type { Database } from 'better-sqlite3';
+import { hashOf } from '../../state/canonicalJson.ts';
+import {
+  type HitlSession,
+  HitlSessionStore,
+  type InterruptedQuestion,
+} from '../../state/HitlSessionStore.ts';
+import { type Policies, ThreadStore } from '../../state/ThreadStore.ts';
+
+export const ARTIFACT_HASH = hashOf({ documents: [] });
+
+/** A run that waits at a gate; a test names only the fields it is about. */
+export function aRunWithGate(
+  db: Database,
+  overrides: Partial<InterruptedQuestion> = {},
+  policies: Policies = {},
+): HitlSession {
+  const { threadId = 'run-1' } = overrides;
+  new ThreadStore(db).create({
+    threadId,
+    projectId: threadId,
+    workspace: null,
+    briefSha256: null,
+    graphFingerprint: 'f',
+    policies,
+  });
+  return new HitlSessionStore(db).openForInterrupt({
+    threadId,
+    interruptId: 'i-1',
+    questionKey: 'design_approval/lg-1',
+    kind: 'design_approval',
+    taskId: threadId,
+    artifactHash: ARTIFACT_HASH,
+    question: { message: 'Approve?' },
+    checkpointId: null,
+    ...overrides,
+  }).session;
+}
+
+/** Every row of every table that a decision may touch. */
+export function everyRow(db: Database): string {
+  const tables = ['hitl_sessions', 'hitl_decisions', 'signals', 'events', 'threads', 'hitl_failure_gates'];
+  return JSON.stringify(tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all()));
+}

@@ -1,0 +1,15 @@
+// Evaluates one task above the threshold when told to, and says which session it got.
+import { createInterface } from 'node:readline';
+import { createDatabase } from '../../db/createDatabase.ts';
+import { HumanInTheLoopManager } from '../hitl/HumanInTheLoopManager.ts';
+import { TaskFailureGate } from '../TaskFailureGate.ts';
+
+const [, , dbPath = '', taskId = ''] = process.argv;
+const db = createDatabase({ dbPath });
+const gate = new TaskFailureGate({ db, manager: new HumanInTheLoopManager(db) });
+const tell = (message: unknown): boolean => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+tell('ready');
+for await (const _ of createInterface({ input: process.stdin })) {
+  tell(await gate.evaluate({ taskId, entropyScore: 0.9 }));
+}

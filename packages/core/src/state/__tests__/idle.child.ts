@@ -1,0 +1,5 @@
+// Names itself and stays.
+import { localHost, ownerToken } from '../hostIdentity.ts';
+
+process.stdout.write(`${JSON.stringify({ token: ownerToken(localHost()) })}\n`);
+process.stdin.resume();
