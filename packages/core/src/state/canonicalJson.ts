@@ -43,19 +43,12 @@ export function hashOf(value: unknown): string {
 }
 
 function textOf(value: unknown, place: Place): string {
-  switch (typeof value) {
-    case 'string':
-      return stringText(value, place);
-    case 'number':
-      if (!Number.isFinite(value)) throw notStorable(String(value), place);
-      return JSON.stringify(value);
-    case 'boolean':
-      return String(value);
-    case 'object':
-      return value === null ? 'null' : containerText(value, place);
-    default:
-      throw notStorable(typeof value, place);
-  }
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return stringText(value, place);
+  if (typeof value === 'object') return containerText(value, place);
+  if (typeof value !== 'number') throw notStorable(typeof value, place);
+  if (!Number.isFinite(value)) throw notStorable(String(value), place);
+  return JSON.stringify(value);
 }
 
 function stringText(text: string, place: Place): string {

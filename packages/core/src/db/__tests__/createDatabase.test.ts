@@ -5,7 +5,13 @@ import { afterEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { closeDatabase, createDatabase, getDatabase, openReadOnly } from '../createDatabase.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
-import { APPLICATION_ID, assertPragmas, type ConnectionPolicy, isSupportedSqlite } from '../pragmas.ts';
+import {
+  APPLICATION_ID,
+  applyPragmas,
+  assertPragmas,
+  type ConnectionPolicy,
+  isSupportedSqlite,
+} from '../pragmas.ts';
 import { prepareConnection } from '../prepareConnection.ts';
 
 const POLICY: ConnectionPolicy = { synchronous: 'full', busyTimeoutMs: 5000 };
@@ -68,6 +74,10 @@ describe('the settings of a connection', () => {
       false,
     ]);
     expect(['3.51.3', '3.51.10', '3.52.0', '4.0.0'].map(isSupportedSqlite)).toEqual([true, true, true, true]);
+    const db = createDatabase({ dbPath: ':memory:' });
+    db.function('sqlite_version', () => '3.51.2');
+    expect(() => assertPragmas(db, POLICY)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+    db.close();
   });
 
   test('can be relaxed to normal durability, and only by name', ({ dbPath }) => {
@@ -126,6 +136,12 @@ describe('files and folders', () => {
   test('a folder that cannot be made is an input/output fault', ({ dbPath }) => {
     writeFileSync(dbPath, '');
     expect(() => createDatabase({ dbPath: join(dbPath, 'state.sqlite') })).toThrow(
+      expect.objectContaining({ code: 'STATE_IO' }),
+    );
+  });
+
+  test('a name that the file system does not take is an input/output fault', ({ dbPath }) => {
+    expect(() => createDatabase({ dbPath: `${dbPath}${'x'.repeat(300)}` })).toThrow(
       expect.objectContaining({ code: 'STATE_IO' }),
     );
   });
@@ -256,6 +272,17 @@ describe('prepareConnection', () => {
     prepareConnection(db);
     expect(warn).not.toHaveBeenCalled();
     warn.mockRestore();
+  });
+
+  test('says nothing about a handle that is set as createDatabase sets it', ({ dbPath }) => {
+    createDatabase({ dbPath }).close();
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const db = new BetterSqlite3(dbPath);
+    applyPragmas(db, POLICY);
+    prepareConnection(db);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+    db.close();
   });
 
   test('leaves a read-only connection as it is, and checks its history', ({ db, dbPath }) => {
