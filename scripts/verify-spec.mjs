@@ -16,7 +16,8 @@ function missingNames({ id, file, testFile, test }) {
     .filter((path) => !existsSync(join(root, path)))
     .map((path) => `${id}: no file ${path}`);
   if (test === undefined || missing.length > 0) return missing;
-  const found = readFileSync(join(root, testFile), 'utf8').includes(test);
+  const source = readFileSync(join(root, testFile), 'utf8');
+  const found = [...`'"\``].some((quote) => source.includes(quote + test));
   return found ? [] : [`${id}: no test “${test}” in ${testFile}`];
 }
 
