@@ -19,31 +19,208 @@ function eventNames(): readonly string[] {
 
 describe('the public surface', () => {
   test('has these entry points', () => {
-    expect(Object.keys((manifest as { exports: object }).exports)).toMatchInlineSnapshot();
+    expect(Object.keys((manifest as { exports: object }).exports)).toMatchInlineSnapshot(`
+      [
+        ".",
+        "./langgraph",
+        "./state",
+        "./testing",
+        "./dist/db/migrate.js",
+        "./package.json",
+      ]
+    `);
   });
 
   test('@devs/core exports these values', async () => {
-    expect(await namesOf(import('../src/index.ts'))).toMatchInlineSnapshot();
+    expect(await namesOf(import('../src/index.ts'))).toMatchInlineSnapshot(`
+      [
+        "CHECKPOINT_WINDOW",
+        "CONSECUTIVE_ERROR_PIVOT_THRESHOLD",
+        "CheckpointPersister",
+        "DevsError",
+        "DurableApp",
+        "ENTROPY_LOOP_THRESHOLD",
+        "ERROR_CODES",
+        "EventBus",
+        "EventStore",
+        "GraphSuspendedSignal",
+        "HITL_ENTROPY_THRESHOLD",
+        "HitlSessionNotFoundError",
+        "HitlSessionStore",
+        "HumanInTheLoopManager",
+        "MAX_IMPLEMENTATION_TURNS",
+        "MAX_PIVOTS",
+        "MAX_RECURSION_DEPTH",
+        "OrchestrationGraph",
+        "Orchestrator",
+        "OrchestratorAnnotation",
+        "Run",
+        "STATE_FILE",
+        "SecretRegistry",
+        "SqliteSaver",
+        "StepStore",
+        "TaskFailureGate",
+        "ThreadStore",
+        "approveDesignNode",
+        "approveTaskDagNode",
+        "buildErrorRecord",
+        "checkRecursionDepth",
+        "checkTurnBudget",
+        "classifyError",
+        "closeDatabase",
+        "countConsecutiveErrors",
+        "createDatabase",
+        "createInitialState",
+        "designNode",
+        "detectEntropy",
+        "distillNode",
+        "durable",
+        "errorNode",
+        "findStaleOrDirtyStates",
+        "getDatabase",
+        "implementNode",
+        "incrementTurnBudget",
+        "initialState",
+        "isDevsError",
+        "loadOrchestratorConfig",
+        "maskPrecise",
+        "maskSensitiveData",
+        "openReadOnly",
+        "orchestratorEvents",
+        "parseBrief",
+        "pivotAgentNode",
+        "progress",
+        "researchNode",
+        "resetTurnBudget",
+        "routeAfterApproveDesign",
+        "routeAfterApproveTaskDag",
+        "routeAfterError",
+        "routeAfterVerify",
+        "runIdOf",
+        "runMigrations",
+        "secretRegistry",
+        "step",
+        "verifyNode",
+      ]
+    `);
   });
 
   test('@devs/core/langgraph exports these values', async () => {
-    expect(await namesOf(import('../src/langgraph.ts'))).toMatchInlineSnapshot();
+    expect(await namesOf(import('../src/langgraph.ts'))).toMatchInlineSnapshot(`
+      [
+        "DurableApp",
+        "GraphSuspendedSignal",
+        "SqliteSaver",
+        "checkRecursionDepth",
+        "durable",
+        "progress",
+        "step",
+      ]
+    `);
   });
 
   test('@devs/core/state exports these values', async () => {
-    expect(await namesOf(import('../src/state.ts'))).toMatchInlineSnapshot();
+    expect(await namesOf(import('../src/state.ts'))).toMatchInlineSnapshot(`
+      [
+        "CheckpointPersister",
+        "EventStore",
+        "HitlSessionStore",
+        "StepStore",
+        "ThreadStore",
+        "closeDatabase",
+        "createDatabase",
+        "getDatabase",
+        "openReadOnly",
+        "runMigrations",
+      ]
+    `);
   });
 
   test('@devs/core/testing exports these values', async () => {
-    expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot();
+    expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
+      [
+        "MemoryRunWorkspace",
+        "MemoryWorkspace",
+        "aPlan",
+        "fakeAgents",
+        "scriptedChecks",
+      ]
+    `);
   });
 
   test('errors carry one of these codes', () => {
     expect([...ERROR_CODES]).toEqual([...ERROR_CODES].sort());
-    expect(ERROR_CODES).toMatchInlineSnapshot();
+    expect(ERROR_CODES).toMatchInlineSnapshot(`
+      [
+        "AGENT_INVALID_OUTPUT",
+        "AGENT_MAY_NOT_DECIDE",
+        "CHECKPOINT_NOT_FOUND",
+        "CONFIG_INVALID",
+        "DAG_INVALID",
+        "FEEDBACK_REQUIRED",
+        "GATE_ALREADY_DECIDED",
+        "GATE_NOT_FOUND",
+        "GATE_NOT_READY",
+        "GATE_STALE",
+        "GRAPH_CHANGED",
+        "INVALID_ANSWER",
+        "JOURNAL_DEGRADED",
+        "LEASE_LOST",
+        "MIGRATION_EDITED",
+        "MIGRATION_GAP",
+        "PATH_REFUSED",
+        "POLICY_NOT_DECLARED",
+        "REPLAY_MISS",
+        "REWIND_CONFLICT",
+        "SANDBOX_MISSING",
+        "SCHEMA_TOO_NEW",
+        "STATE_CORRUPT",
+        "STATE_DISK_FULL",
+        "STATE_IO",
+        "STATE_REPLACED",
+        "THREAD_BUSY",
+        "THREAD_DEAD",
+        "THREAD_EXISTS",
+        "THREAD_NOT_FOUND",
+        "USE_DECIDE",
+        "VALUE_NOT_STORABLE",
+        "VALUE_TOO_LARGE",
+        "WORKSPACE_BUSY",
+        "WORKSPACE_DIRTY",
+        "WORKSPACE_FAILED",
+      ]
+    `);
   });
 
   test('events carry one of these names', () => {
-    expect(eventNames()).toMatchInlineSnapshot();
+    expect(eventNames()).toMatchInlineSnapshot(`
+      [
+        "CHECKPOINT_SAVE_FAILED",
+        "FAILURE_GATE_OPENED",
+        "GUARD_SUPPRESSED",
+        "GUARD_TRIPPED",
+        "GUARD_WARNED",
+        "HITL_SESSION_DECIDED",
+        "HITL_SESSION_OPENED",
+        "LEASE_LOST",
+        "NODE_FAILED",
+        "NODE_FINISHED",
+        "NODE_STARTED",
+        "PIVOTED",
+        "RECURSION_DEPTH_WARNING",
+        "RECURSION_LIMIT_REACHED",
+        "RETRIED",
+        "REWOUND",
+        "RUN_DEGRADED",
+        "RUN_FINISHED",
+        "RUN_RECOVERED",
+        "RUN_SUSPENDED",
+        "SECRET_REDACTED",
+        "STEP_FINISHED",
+        "TASK_BLOCKED",
+        "TASK_COMPLETED",
+        "TASK_FAILED",
+      ]
+    `);
   });
 });
