@@ -11,10 +11,13 @@
 //   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
 //   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending.
 
+import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   GraphDrained,
+  INTERRUPT,
   isGraphBubbleUp,
   isGraphInterrupt,
+  isInterrupted,
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import { isDevsError } from '../errors/DevsError.ts';
@@ -24,10 +27,14 @@ import { askAtEntry, type DeclaredGate } from './durable/entry.ts';
 import { engineFaultOf } from './durable/FaultBox.ts';
 import type { GuardedState } from './durable/GraphProfile.ts';
 import { NodeOutput } from './durable/nodeOutput.ts';
+
 import { openSessions } from './durable/openSessions.ts';
+import { isQuestion, type Question } from './durable/question.ts';
 import type { RunnerDeps } from './durable/RunnerDeps.ts';
 import { recordAction, recordFailure, recordThought } from './durable/turns.ts';
 import { type Visit, visitOf } from './durable/visit.ts';
+import { GraphSuspendedSignal } from './GraphSuspendedSignal.ts';
+import type { GraphState } from './types.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 
@@ -101,7 +108,7 @@ async function suspendIfStuck<State extends object>(
   { metadata }: NodeOutput,
   state: State,
   visit: Visit,
-  { store, profile, events }: RunnerDeps<State>,
+  { store, profile }: RunnerDeps<State>,
 ): Promise<Pick<GuardedState, 'pendingSuspension'>> {
   const taskId = profile.taskIdOf(state) ?? profile.projectIdOf(state, visit.threadId);
   if (store === null || profile.withoutEntryQuestion.has(visit.node)) return {};
@@ -109,15 +116,11 @@ async function suspendIfStuck<State extends object>(
   if (openBefore === null && metadata.entropyScore === undefined) return {};
 
   const { entropyScore = 0 } = metadata;
-  const result = openBefore ?? (await store.failureGate.evaluate({ entropyScore, taskId }));
+  const fence = store.fenceOf(visit);
+  const owner =
+    visit.epoch === null ? { graphState: state as unknown as GraphState } : { threadId: visit.threadId };
+  const result = openBefore ?? (await store.failureGate.evaluate({ entropyScore, taskId, fence, ...owner }));
   if (!result.triggered) return {};
-  if (openBefore === null) {
-    events.emit(
-      'FAILURE_GATE_OPENED',
-      { taskId, sessionId: result.sessionId },
-      { threadId: visit.threadId, taskId },
-    );
-  }
   const { sessionId } = result;
   return { pendingSuspension: { sessionId, kind: 'task_failure', taskId, node: visit.node } };
 }
@@ -145,4 +148,32 @@ function whatLeavesTheNode<State extends object>(
 function drainWith<State>(fault: unknown, visit: Visit, { faults }: RunnerDeps<State>): unknown {
   faults.put(visit.threadId, fault);
   return new GraphDrained(isDevsError(fault) ? fault.code : 'fault');
+}
+
+/** The part of a compiled graph that `invokeGuarded` uses. */
+export interface InvokableGraph<State> {
+  invoke(input: unknown, config: RunnableConfig): Promise<State>;
+}
+
+/**
+ * Invokes a graph in plain LangGraph use, and tells a run that was handed to a human from one that goes on or ended.
+ *
+ * @throws GraphSuspendedSignal (no `Error`) when the run stands at the question of a failure or depth gate.
+ */
+export async function invokeGuarded<State>(
+  graph: InvokableGraph<State>,
+  input: unknown,
+  config: RunnableConfig,
+): Promise<State> {
+  const result = await graph.invoke(input, config);
+  for (const question of questionsIn(result)) {
+    if (question.kind !== 'task_failure' && question.kind !== 'recursion_limit') continue;
+    throw new GraphSuspendedSignal(question.taskId, question.key);
+  }
+  return result;
+}
+
+function questionsIn(result: unknown): readonly Question[] {
+  if (!isInterrupted(result)) return [];
+  return result[INTERRUPT].map(({ value }) => value).filter(isQuestion);
 }

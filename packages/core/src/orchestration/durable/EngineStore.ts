@@ -47,6 +47,8 @@ export class EngineStore {
     this.failureGate = new TaskFailureGate({
       db,
       manager: this.manager,
+      events,
+      ...seams,
       ...(entropyThreshold !== undefined && { defaultThreshold: entropyThreshold }),
     });
   }

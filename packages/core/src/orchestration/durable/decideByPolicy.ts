@@ -1,6 +1,6 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies } from '../../state/ThreadStore.ts';
-import type { HitlSessionKind } from '../types.ts';
+import { isDeclaredAuto } from '../hitl/principals.ts';
 import type { EngineStore } from './EngineStore.ts';
 
 /** Who answers a gate of the pipeline: declared when a run starts, part of its record. */
@@ -11,24 +11,18 @@ export interface GatePolicies {
 
 export type GatePolicy = 'human' | 'auto';
 
-const GATE_NAMES: Partial<Record<HitlSessionKind, keyof GatePolicies>> = {
-  design_approval: 'design',
-  dag_approval: 'dag',
-};
-
 /** Approves the gates a declared policy covers. Returns whether it decided anything. */
 export function decideByPolicy(
   open: readonly HitlSession[],
   policies: Policies,
   store: EngineStore,
 ): boolean {
-  const gates = (policies['gates'] ?? {}) as GatePolicies;
-  const covered = open.filter(({ kind }) => gates[GATE_NAMES[kind] as keyof GatePolicies] === 'auto');
+  const covered = open.filter(({ kind }) => isDeclaredAuto(policies, kind));
   for (const { id, kind, artifactHash } of covered) {
     store.manager.decide(id, {
       artifactHash: artifactHash ?? '',
       answer: { approved: true },
-      by: { kind: 'policy', id: `gates.${GATE_NAMES[kind]}=auto` },
+      by: { kind: 'policy', id: `${kind}=auto` },
     });
   }
   return covered.length > 0;

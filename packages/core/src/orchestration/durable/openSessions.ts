@@ -1,5 +1,6 @@
 import type { Interrupt } from '@langchain/langgraph';
 import { hashOf } from '../../state/canonicalJson.ts';
+import type { GraphState } from '../types.ts';
 import { isQuestion, type Question } from './question.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import type { Visit } from './visit.ts';
@@ -15,22 +16,39 @@ export function openSessions<State extends object>(
   visit: Visit,
   deps: RunnerDeps<State>,
 ): void {
-  const { store, events } = deps;
-  if (store === null || visit.epoch === null) return;
+  const { store, events, profile } = deps;
+  const asked = interrupts.flatMap(({ id, value }) =>
+    id === undefined
+      ? []
+      : [{ id, question: asQuestion(value, id, profile.projectIdOf(state, visit.threadId)) }],
+  );
+  if (store === null || visit.epoch === null) {
+    for (const { question } of asked) notifyOfLimit(question, state, deps);
+    return;
+  }
   store.transact(events, (emit) => {
     store.fenceOf(visit).assertInTx();
-    for (const { id, value } of interrupts) {
-      if (id === undefined) continue;
-      const question = asQuestion(value, id, deps.profile.projectIdOf(state, visit.threadId));
+    for (const { id, question } of asked) {
       const { session, opened } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
       if (!opened) continue;
-      const { threadId } = visit;
       const { kind, taskId } = question;
-      emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, { threadId, taskId });
-      if (kind === 'recursion_limit')
-        emit('RECURSION_LIMIT_REACHED', depthIn(question), { threadId, taskId });
+      const scope = { threadId: visit.threadId, taskId };
+      emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
+      if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
     }
   });
+}
+
+/** In plain LangGraph use only the depth guard leaves a session: free-standing, with the state it stopped at. */
+function notifyOfLimit<State extends object>(
+  question: Question,
+  state: State,
+  { store, events }: RunnerDeps<State>,
+): void {
+  const { kind, key, taskId, artifact } = question;
+  if (kind !== 'recursion_limit') return;
+  events.emit('RECURSION_LIMIT_REACHED', depthIn(question), { taskId });
+  store?.manager.pause(state as unknown as GraphState, taskId, { kind, sessionId: key, evidence: artifact });
 }
 
 /** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */

@@ -17,7 +17,7 @@ export function recordThought<State extends object>(
   state: State,
   deps: RunnerDeps<State>,
 ): void {
-  transactTurn('Thought', visit, state, deps, (emit, scope) => {
+  transactTurn({ turnType: 'Thought', visit, state }, deps, (emit, scope) => {
     emit('NODE_STARTED', { node: visit.node, attempt: visit.attempt }, scope);
     const events: EventSink = { emit: (name, payload) => emit(name, payload, scope) };
     checkRecursionDepth(depthContext(state, visit), { events, limit: deps.maxDepth });
@@ -39,7 +39,7 @@ export function recordAction<State extends object>(
   deps: RunnerDeps<State>,
 ): void {
   const after = { ...before, ...output.update };
-  transactTurn('Action', visit, after, deps, (emit, scope) => {
+  transactTurn({ turnType: 'Action', visit, state: after }, deps, (emit, scope) => {
     if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
     deps.profile.announce(before, after, emit, scope);
     emit('NODE_FINISHED', { node: visit.node, durationMs: deps.now() - startedAt }, scope);
@@ -57,10 +57,14 @@ export function recordFailure<State>(
   else store.transact(events, (emit) => emit('NODE_FAILED', { node: visit.node, message }, scope));
 }
 
+interface Turn<State> {
+  readonly turnType: TurnType;
+  readonly visit: Visit;
+  readonly state: State;
+}
+
 function transactTurn<State extends object>(
-  turnType: TurnType,
-  visit: Visit,
-  state: State,
+  { turnType, visit, state }: Turn<State>,
   deps: RunnerDeps<State>,
   announce: (emit: EventSink['emit'], scope: EventScope) => void,
 ): void {

@@ -30,7 +30,8 @@ export function assertMayDecide(by: Principal, session: HitlSession, thread: Thr
   }
 }
 
-function isDeclaredAuto(policies: Policies | undefined, kind: HitlSessionKind): boolean {
+/** Whether a run declared at its start that gates of this kind are approved without a human. */
+export function isDeclaredAuto(policies: Policies | undefined, kind: HitlSessionKind): boolean {
   const gates = ownValue(policies, 'gates');
   return ownValue(gates, POLICY_NAMES[kind] ?? kind) === 'auto';
 }
