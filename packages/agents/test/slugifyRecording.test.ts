@@ -83,7 +83,7 @@ describe('the slugify recording', () => {
 
   it('ends as a package whose npm test passes, with one commit per task', async () => {
     expect(await check(new CommandChecks())).toMatchObject({ passed: true, command: 'npm test' });
-    expect(await run.log()).toHaveLength(4);
+    expect(await run.log()).toHaveLength(3);
     expect((await readdir(run.dir)).sort()).toEqual(['.git', 'README.md', 'package.json', 'src', 'test']);
   });
 });

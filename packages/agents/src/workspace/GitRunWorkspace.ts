@@ -95,43 +95,53 @@ export class GitRunWorkspace implements RunWorkspace {
    *
    * @throws DevsError `WORKSPACE_BUSY` when another driver moved the branch meanwhile.
    */
-  async commit({ tree, message, stepKey }: CommitRequest): Promise<string> {
-    requireObjectId('tree', tree);
-    requireOneLine(stepKey);
-    const commit = (await this.#findCommit(stepKey)) ?? (await this.#addCommit(tree, message, stepKey));
+  async commit(request: CommitRequest): Promise<string> {
+    requireObjectId('tree', request.tree);
+    requireOneLine(request.stepKey);
+    // Read once: a key that is not in this tip's history is added on this tip or not at all.
+    const tip = await this.#tip();
+    const commit = (await this.#findCommit(tip, request.stepKey)) ?? (await this.#addCommit(tip, request));
     await this.#showInFolder(commit);
     return commit;
   }
 
+  /** Empty before the first commit. */
   async log(): Promise<readonly CommitView[]> {
-    const text = await this.#git.run(['log', '-z', '--reverse', '--format=%H %s', this.#branch, '--']);
-    return text
-      .split('\0')
-      .filter((line) => line !== '')
-      .map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
+    const entries = await this.#history(await this.#tip(), ['--reverse', '--format=%H %s']);
+    return entries.map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
   }
 
-  async #findCommit(stepKey: string): Promise<string | null> {
+  /** `null` before the first commit. */
+  #tip(): Promise<string | null> {
+    return readRef(this.#git, this.#branch);
+  }
+
+  async #history(tip: string | null, format: readonly string[]): Promise<readonly string[]> {
+    if (tip === null) return [];
+    const text = await this.#git.run(['log', '-z', ...format, tip, '--']);
+    return text.split('\0').filter((entry) => entry !== '');
+  }
+
+  async #findCommit(tip: string | null, stepKey: string): Promise<string | null> {
     // The key stands alone on the last line, so a message that mentions a key cannot be mistaken for one.
-    const text = await this.#git.run(['log', '-z', '--format=%H %B', this.#branch, '--']);
-    const found = text.split('\0').find((entry) => entry.trimEnd().endsWith(`\n${STEP_TRAILER}${stepKey}`));
+    const entries = await this.#history(tip, ['--format=%H %B']);
+    const found = entries.find((entry) => entry.trimEnd().endsWith(`\n${STEP_TRAILER}${stepKey}`));
     return found === undefined ? null : found.slice(0, 40);
   }
 
-  async #addCommit(tree: string, message: string, stepKey: string): Promise<string> {
-    const parent = await readRef(this.#git, this.#branch);
-    if (parent === null) throw this.#busy('the branch is gone');
+  async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
     const stdin = `${message.trim() || 'Step'}\n\n${STEP_TRAILER}${stepKey}\n`;
     const env = { ...IDENTITY, ...signedAt(this.#now()) };
-    const args = ['commit-tree', tree, '-p', parent, '-F', '-'];
+    const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
     const commit = (await this.#git.run(args, { stdin, env })).trim();
     try {
       await moveRef(this.#git, this.#branch, { from: parent, to: commit });
       return commit;
     } catch (error) {
-      const winner = await this.#findCommit(stepKey);
+      const tip = await this.#tip();
+      const winner = await this.#findCommit(tip, stepKey);
       if (winner !== null) return winner;
-      if ((await readRef(this.#git, this.#branch)) !== parent) throw this.#busy('the branch moved');
+      if (tip !== parent) throw this.#busy('the branch moved');
       throw error;
     }
   }

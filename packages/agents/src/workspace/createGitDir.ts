@@ -2,11 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { GitRepository } from './GitRepository.ts';
-import { IDENTITY, moveRef, readRef, signedAt } from './refs.ts';
-
-/** The root commit is the same in every workspace: same author, same second, same (empty) tree. */
-const ROOT_DATE = new Date(0);
-const NO_OBJECT = '0'.repeat(40);
 
 /** A scratch folder of a killed operation is removed when it is older than this, ms. */
 const STALE_MS = 60 * 60 * 1000;
@@ -19,8 +14,9 @@ const ATTRIBUTES = '* -text -ident -filter !eol !working-tree-encoding\n';
 const EXCLUDES = 'node_modules\n';
 
 /**
- * Creates the git dir of a run, or completes one that a kill left half made. Its files are written directly,
- * so no template, no hook and no config of the machine gets in, and they are rewritten on every open.
+ * Creates the git dir of a run, or completes one that a kill left half made. No git runs and no branch is
+ * made: it begins with the run's first commit. The files are written directly, so no template, no hook and no
+ * config of the machine gets in, and they are rewritten on every open.
  */
 export async function createGitDir(git: GitRepository, branch: string): Promise<void> {
   const { gitDir } = git;
@@ -34,20 +30,6 @@ export async function createGitDir(git: GitRepository, branch: string): Promise<
     replaceText(join(gitDir, 'info', 'exclude'), EXCLUDES),
     removeStaleScratch(gitDir),
   ]);
-  if ((await readRef(git, branch)) === null) await createRoot(git, branch);
-}
-
-async function createRoot(git: GitRepository, branch: string): Promise<void> {
-  const tree = (await git.run(['mktree'])).trim();
-  const message = 'Start with an empty folder\n';
-  const env = { ...IDENTITY, ...signedAt(ROOT_DATE) };
-  const root = (await git.run(['commit-tree', tree, '-F', '-'], { stdin: message, env })).trim();
-  try {
-    await moveRef(git, branch, { from: NO_OBJECT, to: root });
-  } catch (error) {
-    // Another opener was first; it made the same commit.
-    if ((await readRef(git, branch)) === null) throw error;
-  }
 }
 
 /** `worktree` is relative to the git dir, so a project folder can be moved. */

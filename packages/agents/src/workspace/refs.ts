@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitRepository } from './GitRepository.ts';
 
+/** As an old value: the ref must not exist. */
+const NO_OBJECT = '0'.repeat(40);
+
 /** Git holds a ref's lock for milliseconds; one that is older than this belongs to a process that was killed. */
 const LOCK_STALE_MS = 2_000;
 
@@ -27,13 +30,16 @@ export async function readRef(git: GitRepository, branch: string): Promise<strin
   return line === undefined ? null : line.slice(name.length + 1);
 }
 
-/** Moves a branch only if it still points to `from`. A lock left by a killed process is removed once. */
+/**
+ * Moves a branch only if it still points to `from`; with `null`, makes it only if there is none. A lock left
+ * by a killed process is removed once.
+ */
 export async function moveRef(
   git: GitRepository,
   branch: string,
-  move: { from: string; to: string },
+  move: { from: string | null; to: string },
 ): Promise<void> {
-  const args = ['update-ref', `refs/heads/${branch}`, move.to, move.from];
+  const args = ['update-ref', `refs/heads/${branch}`, move.to, move.from ?? NO_OBJECT];
   try {
     await git.run(args);
   } catch (error) {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunWorkspace } from '@devs/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const execute = promisify(execFile);
@@ -47,23 +47,26 @@ describe('GitWorkspace.open', () => {
     expect((await stat(run.dir)).mode & 0o777).toBe(0o700);
   });
 
-  it('begins every run with the same root commit', async () => {
-    const other = await workspaces.open('run-2');
-    expect(await run.log()).toEqual(await other.log());
-    expect(await run.log()).toHaveLength(1);
+  it('begins a run without a commit, on a branch of its own', async () => {
+    expect(await run.log()).toEqual([]);
+    expect(await git('--git-dir', gitDir(), 'for-each-ref')).toBe('');
+    expect(await git('--git-dir', gitDir(), 'symbolic-ref', 'HEAD')).toBe('refs/heads/devs/run-1\n');
   });
 
   it('reopens a run with its history, and may be opened by several at once', async () => {
     await run.apply([{ path: 'a.txt', content: 'a' }]);
     await run.commit({ tree: await run.snapshot(), message: 'One', stepKey: 'one' });
     const again = await Promise.all([1, 2, 3].map(() => workspaces.open('run-1')));
-    for (const each of again) expect(await each.log()).toHaveLength(2);
+    for (const each of again) expect(await each.log()).toHaveLength(1);
   });
 
   it('completes a git dir that a kill left half made', async () => {
     await rm(gitDir(), { recursive: true });
     await mkdir(join(gitDir(), 'objects'), { recursive: true });
-    expect(await (await workspaces.open('run-1')).log()).toHaveLength(1);
+    const again = await workspaces.open('run-1');
+    expect(await again.log()).toEqual([]);
+    const sha = await again.commit({ tree: await again.snapshot(), message: 'One', stepKey: 'one' });
+    expect(await again.log()).toEqual([{ sha, subject: 'One' }]);
   });
 
   it.each(['', '.', '..', 'a/b', 'A', 'a_b', '-a', 'a.lock', 'é', 'a\0', 'a'.repeat(101)])(
@@ -82,20 +85,19 @@ describe('GitWorkspace.open', () => {
 
 describe('a git that does not work', () => {
   it('is named when it is not installed', async () => {
-    const { PATH } = process.env;
-    process.env['PATH'] = join(base, 'empty');
-    try {
-      const opening = workspaces.open('run-2');
-      await expect(opening).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
-      await expect(opening).rejects.toThrow('git could not be started');
-    } finally {
-      process.env['PATH'] = PATH;
-    }
+    await withPath(join(base, 'empty'), async () => {
+      const listing = run.log();
+      await expect(listing).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+      await expect(listing).rejects.toThrow('git could not be started');
+    });
   });
 
   it('is stopped at the time limit', async () => {
-    const hurried = new GitWorkspace({ dir: base, timeoutMs: 1 });
-    await expect(hurried.open('run-3')).rejects.toThrow('time limit');
+    const hurried = await new GitWorkspace({ dir: base, timeoutMs: 50 }).open('run-1');
+    const bin = await installGit('#!/bin/sh\nexec sleep 600\n');
+    await withPath(`${bin}:${process.env['PATH']}`, async () => {
+      await expect(hurried.log()).rejects.toThrow('time limit');
+    });
   });
 
   it('shows the end of what git reported', async () => {
@@ -281,10 +283,11 @@ describe('commit', () => {
   it('lists commits oldest first, by an author of its own', async () => {
     const first = await commitFile('1', 'T1/1', 'First\n\nWith a body');
     const second = await commitFile('2', 'T2/1', 'Second');
-    expect((await run.log()).slice(1)).toEqual([
+    expect(await run.log()).toEqual([
       { sha: first, subject: 'First' },
       { sha: second, subject: 'Second' },
     ]);
+    expect(await git('rev-list', '--parents', 'HEAD')).toBe(`${second} ${first}\n${first}\n`);
     expect(await git('log', '-1', '--format=%an %cI%n%(trailers)')).toBe(
       'devs 2026-01-02T03:04:05+00:00\nDevs-Step: T2/1\n\n',
     );
@@ -294,7 +297,7 @@ describe('commit', () => {
     const first = await commitFile('1', 'T1/1');
     await commitFile('2', 'T1/10');
     expect(await commitFile('3', 'T1/1')).toBe(first);
-    expect(await run.log()).toHaveLength(3);
+    expect(await run.log()).toHaveLength(2);
   });
 
   it('is not misled by a message that mentions a key', async () => {
@@ -315,13 +318,51 @@ describe('commit', () => {
       ),
     );
     const won = settled.filter(({ status }) => status === 'fulfilled').length;
-    expect(await run.log()).toHaveLength(2 + won);
+    expect(won).toBeGreaterThan(0);
+    expect(await run.log()).toHaveLength(1 + won);
     for (const result of settled) {
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'WORKSPACE_BUSY' });
     }
   });
 
-  it('goes on after a process was killed while it held a lock', async () => {
+  describe.each(['first', 'second'])('of a driver that another one overtakes, as the %s commit', (which) => {
+    let other: RunWorkspace;
+    let before: number;
+
+    beforeEach(async () => {
+      other = await workspaces.open('run-1');
+      if (which === 'second') await commitFile('0', 'T0/1');
+      before = (await run.log()).length;
+    });
+
+    it("is the other one's commit when the step is the same", async () => {
+      const tree = await run.snapshot();
+      const [late, early] = await overtake(
+        () => run.commit({ tree, message: 'Late', stepKey: 'T1/1' }),
+        () => other.commit({ tree, message: 'Early', stepKey: 'T1/1' }),
+      );
+      expect(late).toEqual({ status: 'fulfilled', value: early });
+      expect((await run.log()).slice(before)).toEqual([{ sha: early, subject: 'Early' }]);
+      expect(await git('rev-parse', 'HEAD')).toBe(`${early}\n`);
+    });
+
+    it('is refused when the step is another one, and can be tried again', async () => {
+      const request = { tree: await run.snapshot(), message: 'Late', stepKey: 'T2/1' };
+      const [late, early] = await overtake(
+        () => run.commit(request),
+        () => other.commit({ ...request, message: 'Early', stepKey: 'T1/1' }),
+      );
+      expect(late).toMatchObject({ status: 'rejected', reason: { code: 'WORKSPACE_BUSY' } });
+      expect((await run.log()).slice(before)).toEqual([{ sha: early, subject: 'Early' }]);
+      const sha = await run.commit(request);
+      expect((await run.log()).slice(before + 1)).toEqual([{ sha, subject: 'Late' }]);
+    });
+  });
+
+  it.each(['first', 'second'])('goes on after a kill during the %s commit left its locks', async (which) => {
+    if (which === 'second') await commitFile('0', 'T0/1');
+    const before = (await run.log()).length;
+    await mkdir(join(gitDir(), 'refs', 'heads', 'devs'), { recursive: true });
     const locks = [join(gitDir(), 'refs', 'heads', 'devs', 'run-1.lock'), join(gitDir(), 'HEAD.lock')];
     for (const lock of locks) {
       await writeFile(lock, '');
@@ -329,12 +370,12 @@ describe('commit', () => {
     }
     await writeFile(join(gitDir(), 'index.lock'), '');
     await commitFile('1', 'T1/1');
-    expect(await run.log()).toHaveLength(2);
+    expect(await run.log()).toHaveLength(before + 1);
   });
 
   it('lets the user look at the folder with git as usual', async () => {
     await commitFile('1', 'T1/1');
-    expect((await git('log', '--format=%s')).split('\n')[0]).toBe('Add a file');
+    expect(await git('log', '--format=%s')).toBe('Add a file\n');
     expect(await git('status', '--porcelain')).toBe('');
     expect(await git('rev-parse', '--abbrev-ref', 'HEAD')).toBe('devs/run-1\n');
     expect(await run.list()).toEqual(['a.txt']);
@@ -343,12 +384,21 @@ describe('commit', () => {
     });
   });
 
+  it('lets the user look when a kill came between the commit and the pointer to it', async () => {
+    const first = await commitFile('1', 'T1/1');
+    await rm(inFolder('.git'));
+    await rm(join(gitDir(), 'index'));
+    expect(await commitFile('1', 'T1/1')).toBe(first);
+    expect(await git('rev-parse', 'HEAD')).toBe(`${first}\n`);
+    expect(await git('status', '--porcelain')).toBe('');
+  });
+
   it('replaces a repository that a command put into the folder', async () => {
     await rm(inFolder('.git'), { recursive: true, force: true });
     await execute('git', ['init', '-q'], { cwd: run.dir });
     await commitFile('1', 'T1/1');
     expect((await stat(inFolder('.git'))).isFile()).toBe(true);
-    expect((await git('log', '--format=%s')).split('\n')[0]).toBe('Add a file');
+    expect(await git('log', '--format=%s')).toBe('Add a file\n');
   });
 
   it.each(['', 'two\nlines', ' padded', 'é', 'x'.repeat(201)])(
@@ -411,7 +461,7 @@ describe('a hostile workspace', () => {
       process.env = before;
     }
     await expect(stat(trap)).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(await run.log()).toHaveLength(2);
+    expect(await run.log()).toHaveLength(1);
   });
 
   it('cannot leave a changed engine configuration behind', async () => {
@@ -423,6 +473,54 @@ describe('a hostile workspace', () => {
     await expect(stat(trap)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });
+
+/** Holds the first answer to git's `for-each-ref` back until somebody makes the folder `released`. */
+const SLOW_GIT = `#!/bin/sh
+PATH=\${PATH#*:}
+at=\${0%/*}
+case " $* " in *' for-each-ref '*)
+  if mkdir "$at/taken" 2>/dev/null; then
+    git "$@"
+    mkdir "$at/held"
+    until [ -d "$at/released" ]; do sleep 0.01; done
+    exit 0
+  fi ;;
+esac
+exec git "$@"
+`;
+
+/** Starts `late`, lets it see where the branch is, runs `early` to its end, then lets `late` go on. */
+async function overtake(
+  late: () => Promise<string>,
+  early: () => Promise<string>,
+): Promise<readonly [PromiseSettledResult<string>, string]> {
+  const bin = await installGit(SLOW_GIT);
+  return withPath(`${bin}:${process.env['PATH']}`, async () => {
+    const overtaken = Promise.allSettled([late()]);
+    await vi.waitFor(() => stat(join(bin, 'held')), { timeout: 10_000, interval: 10 });
+    const winner = await early();
+    await mkdir(join(bin, 'released'));
+    return [(await overtaken)[0], winner] as const;
+  });
+}
+
+/** @returns the folder of a program named git. */
+async function installGit(script: string): Promise<string> {
+  const bin = join(base, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'git'), script, { mode: 0o755 });
+  return bin;
+}
+
+async function withPath<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const { PATH } = process.env;
+  process.env['PATH'] = path;
+  try {
+    return await work();
+  } finally {
+    process.env['PATH'] = PATH;
+  }
+}
 
 /** A repository inside the workspace whose own configuration runs a program. */
 async function plantRepository(dir: string, script: string): Promise<void> {
