@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { compileDurable } from './durable/compileDurable.ts';
@@ -24,6 +24,8 @@ export interface DurableOptions<State, Name extends string = string> {
   readonly guards?: {
     /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
     readonly maxDepth?: number;
+    /** A node's `entropyScore` in [0, 1] from which a human is asked. @defaultValue 0.75 */
+    readonly entropyThreshold?: number;
   };
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
@@ -59,11 +61,11 @@ export function durable<State extends object, Update, Name extends string>(
   { profile, endOf }: KnownGraph<State> = ownGraph(),
 ) {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
+  const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
   const { db, close } = openFile(options);
-  const store = new EngineStore(db, { events, now, newId });
+  const store = new EngineStore(db, { events, now, newId, entropyThreshold });
   const faults = new FaultBox();
   const saver = new SqliteSaver(db);
-  const maxDepth = guards.maxDepth ?? MAX_RECURSION_DEPTH;
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });

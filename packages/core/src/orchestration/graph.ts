@@ -3,7 +3,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { MemorySaver } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import { MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { compileDurable } from './durable/compileDurable.ts';
 import { EngineStore } from './durable/EngineStore.ts';
@@ -28,8 +28,8 @@ export interface OrchestrationGraphOptions {
   /** An open state file: turns are journalled and steps recorded in it. */
   readonly db?: Database;
   readonly events?: EventBus;
-  /** @defaultValue 25 */
-  readonly maxRecursionDepth?: number;
+  /** Read from the environment when left out. */
+  readonly config?: OrchestratorConfig;
 }
 
 /**
@@ -53,14 +53,11 @@ export class OrchestrationGraph {
     checkpointer: BaseCheckpointSaver = new MemorySaver(),
     options: OrchestrationGraphOptions = {},
   ) {
-    const {
-      pipeline = null,
-      db,
-      events = orchestratorEvents,
-      maxRecursionDepth = MAX_RECURSION_DEPTH,
-    } = options;
+    const { pipeline = null, db, events = orchestratorEvents, config = loadOrchestratorConfig() } = options;
+    const { maxRecursionDepth, hitlEntropyThreshold } = config;
     this.graph = compilePipeline(pipeline, checkpointer, {
-      store: db === undefined ? null : new EngineStore(db, { events }),
+      store:
+        db === undefined ? null : new EngineStore(db, { events, entropyThreshold: hitlEntropyThreshold }),
       events,
       profile: pipelineProfile,
       maxDepth: maxRecursionDepth,

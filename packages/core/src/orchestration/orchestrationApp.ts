@@ -1,3 +1,4 @@
+import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type DurableOptions, durable } from './durable.ts';
 import type { PipelineDeps } from './nodes/pipelineDeps.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
@@ -6,15 +7,15 @@ import type { GraphState } from './types.ts';
 
 export interface OrchestrationAppOptions
   extends Pick<DurableOptions<GraphState>, 'db' | 'events' | 'now' | 'newId'> {
-  readonly maxRecursionDepth?: number;
+  readonly config: OrchestratorConfig;
 }
 
 /** The pipeline as a durable app; `durable` is given what it cannot know of a graph. */
 export function orchestrationApp(
   pipeline: PipelineDeps | null,
-  { maxRecursionDepth, ...options }: OrchestrationAppOptions,
+  { config, ...options }: OrchestrationAppOptions,
 ) {
-  const guards = maxRecursionDepth === undefined ? {} : { maxDepth: maxRecursionDepth };
+  const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return durable(
     orchestrationBuilder(pipeline),
     { ...options, guards },

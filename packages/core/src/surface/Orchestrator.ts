@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { parseBrief, runIdOf } from '../brief/brief.ts';
 import { initialState } from '../brief/initialState.ts';
+import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -25,8 +26,8 @@ export interface OrchestratorOptions {
   readonly workspace?: Workspace;
   readonly checks?: Checks;
   readonly events?: EventBus;
-  /** Node transitions without progress from which a human is asked. @defaultValue 25 */
-  readonly maxRecursionDepth?: number;
+  /** Read from the environment (`DEVS_…`) when left out. */
+  readonly config?: OrchestratorConfig;
   /** Milliseconds since the Unix epoch. */
   readonly now?: () => number;
   readonly newId?: () => string;
@@ -65,25 +66,26 @@ export class Orchestrator {
   readonly #close: () => void;
 
   private constructor(options: OrchestratorOptions) {
-    const { dir, events = new EventBus(), now = Date.now, newId, maxRecursionDepth } = options;
+    const {
+      dir,
+      events = new EventBus(),
+      now = Date.now,
+      newId,
+      config = loadOrchestratorConfig(),
+    } = options;
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
     const db = createDatabase({ dbPath: path.join(dir, STATE_FILE) });
     this.#close = () => db.close();
-    const seams = {
-      now,
-      ...(newId && { newId }),
-      ...(maxRecursionDepth !== undefined && { maxRecursionDepth }),
-    };
-    this.#app = orchestrationApp(this.#pipeline, { db, events, ...seams });
+    this.#app = orchestrationApp(this.#pipeline, { db, events, config, now, ...(newId && { newId }) });
   }
 
   /**
    * Opens the engine's folder.
    *
    * @throws TypeError for agents without workspace or checks.
-   * @throws DevsError `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
+   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
     return new Orchestrator(options);

@@ -1,7 +1,10 @@
+import { MAX_RECURSION_DEPTH, RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { DriveOptions } from '../orchestration/drive.ts';
 import type { GateAnswer } from '../orchestration/durable/DurableApp.ts';
 import type { Gate } from '../orchestration/durable/Gate.ts';
+import { depthContext } from '../orchestration/durable/GraphProfile.ts';
+import { visitOf } from '../orchestration/durable/visit.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -9,6 +12,15 @@ import type { CommitView } from '../orchestration/ports.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import type { DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
+
+/** How far a run is from being stopped for making no progress. Counted in node transitions. */
+export interface RecursionDepth {
+  readonly current: number;
+  /** A human is asked at this depth. */
+  readonly limit: number;
+  /** A warning is raised from this depth. */
+  readonly warningAt: number;
+}
 
 /** A handle on one recorded run. Holds nothing open: everything is read from the state file. */
 export class Run {
@@ -90,6 +102,25 @@ export class Run {
   /** The state of the graph at its latest checkpoint; `null` before the first. */
   async state(): Promise<GraphState | null> {
     return this.#app.values(this.id);
+  }
+
+  /**
+   * The depth the guard sees in the visit that is due, or saw in the last one of a run that has ended
+   * [9_ROADMAP-RISK-401]. 0 before the first checkpoint.
+   *
+   * @param options - `limit`: as given to the orchestrator that drives the run; the file does not tell.
+   */
+  async recursionDepth({
+    limit = MAX_RECURSION_DEPTH,
+  }: {
+    readonly limit?: number;
+  } = {}): Promise<RecursionDepth> {
+    const configurable = { thread_id: this.id };
+    const { values, metadata, tasks, next } = await this.#app.graph.getState({ configurable });
+    const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);
+    const visit = visitOf(next[0] ?? '', { configurable, metadata: { langgraph_step: step } });
+    const { recursionDepth } = depthContext(values ?? {}, visit).metadata;
+    return { current: recursionDepth, limit, warningAt: Math.ceil(limit * RECURSION_WARNING_RATIO) };
   }
 
   /** Commits on the run's branch, oldest first; none without agents or before the first task. */

@@ -1,0 +1,37 @@
+// Drives the slugify example to its end, or goes on with it. Every call of an agent is first a line in calls.log:
+// a ledger outside the engine, which a test holds against what the engine recorded.
+// Arguments: DIR
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandChecks, GitWorkspace, ReplayAgents } from '@devs/agents';
+import { type AgentCall, Orchestrator, type StageAgents } from '@devs/core';
+
+const [dir = '.'] = process.argv.slice(2);
+const example = (name: string): URL => new URL(`../../../../examples/slugify/${name}`, import.meta.url);
+
+const replay = ReplayAgents.open(example('recording.jsonl').pathname);
+const agents = new Proxy<StageAgents>(replay, {
+  get(target, name: keyof StageAgents) {
+    const member = target[name];
+    if (typeof member !== 'function') return member;
+    return (request: never, call: AgentCall) => {
+      appendFileSync(join(dir, 'calls.log'), `${call.idempotencyKey}\n`);
+      return member.call(target, request, call);
+    };
+  },
+});
+
+const devs = await Orchestrator.open({
+  dir: join(dir, '.devs'),
+  agents,
+  workspace: new GitWorkspace({ dir }),
+  checks: new CommandChecks({ argv: [process.execPath, '--test'] }),
+});
+const run = await devs.start({
+  id: 'slugify',
+  brief: readFileSync(example('brief.md'), 'utf8'),
+  gates: { design: 'auto', dag: 'auto' },
+});
+const { status, commits } = await run.drive();
+devs.close();
+process.stdout.write(JSON.stringify({ status, commits: commits.map(({ subject }) => subject) }));

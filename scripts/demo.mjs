@@ -1,0 +1,74 @@
+// The demo: a brief becomes a tested package with one commit per task, in examples/slugify/out.
+//
+//   node scripts/demo.mjs                    both gates are passed by a declared policy
+//   node scripts/demo.mjs --corrupt          one character of the recorded implementation is altered: it must end red
+//   node scripts/demo.mjs --negative-control the same, and exits 0 only if it did
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const example = join(root, 'examples', 'slugify');
+const out = join(example, 'out');
+const bin = join(root, 'packages', 'cli', 'dist', 'bin.js');
+
+const isControl = process.argv.includes('--negative-control');
+const isCorrupt = isControl || process.argv.includes('--corrupt');
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const recording = isCorrupt ? corruptedRecording() : join(example, 'recording.jsonl');
+const args = [
+  'run',
+  join(example, 'brief.md'),
+  '--dir',
+  out,
+  '--id',
+  'slugify',
+  '--agents',
+  `replay:${recording}`,
+  '--yes',
+];
+console.log(`$ devs ${args.map((arg) => arg.replace(`${root}`, '')).join(' ')}\n`);
+const { status } = spawnSync(process.execPath, [bin, ...args], { stdio: 'inherit' });
+const commits = commitsIn(join(out, '.devs-work', 'slugify'));
+
+if (isCorrupt) reportCorrupted();
+else if (status === 0)
+  console.log(
+    `\nLook at it:  cd ${join('examples', 'slugify', 'out', '.devs-work', 'slugify')} && git log --stat && npm test`,
+  );
+process.exitCode = isControl ? Number(status === 0 || commits > 0) : (status ?? 1);
+
+function reportCorrupted() {
+  const isRed = status !== 0 && commits === 0;
+  const verdict = isRed ? 'as it must be: the tests noticed' : 'which is WRONG: nobody noticed';
+  console.log(
+    `\nOne character of the recorded implementation was altered. Exit code ${status}, ${commits} commits, ${verdict}.`,
+  );
+}
+
+/** The recording with `===` turned into `!==` in the first task's implementation. */
+function corruptedRecording() {
+  const lines = readFileSync(join(example, 'recording.jsonl'), 'utf8').split('\n');
+  const index = lines.findIndex((line) => line.includes('"step":"implement"'));
+  const { response, ...call } = JSON.parse(lines[index]);
+  const [file, ...others] = response.files;
+  const content = file.content.replace(/'-'/, "'+'");
+  if (content === file.content)
+    throw new Error('There is no separator to alter in the recorded implementation.');
+  lines[index] = JSON.stringify({
+    ...call,
+    response: { ...response, files: [{ ...file, content }, ...others] },
+  });
+  const path = join(out, 'corrupted.jsonl');
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+
+function commitsIn(workspace) {
+  if (!readdirSync(out).includes('.devs-work')) return 0;
+  const { stdout } = spawnSync('git', ['-C', workspace, 'rev-list', '--count', 'HEAD'], { encoding: 'utf8' });
+  return Number(stdout) || 0;
+}
