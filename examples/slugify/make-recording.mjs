@@ -1,5 +1,5 @@
-// Writes recording.jsonl from the files in script/: what each scripted agent answers, in readable form.
-// Another file may be named as the argument. The lines carry no requests, so they answer any; a recorder run over them adds the requests.
+// Turns the files in script/ into a recording, written to the file named as the argument. Its lines carry no requests,
+// so they answer any; record.ts drives the example with them and adds what the engine asked.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,5 +50,6 @@ const lines = [
   ...['T1', 'T2', 'T3'].flatMap(taskLines),
 ];
 
-const file = process.argv[2] ?? join(here, 'recording.jsonl');
+const [file] = process.argv.slice(2);
+if (file === undefined) throw new TypeError('Expected the file to write as the argument.');
 writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
