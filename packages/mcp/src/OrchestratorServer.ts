@@ -1,0 +1,118 @@
+import {
+  type CallToolResult,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceTemplate,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+import { MaskedStdioTransport } from './MaskedStdioTransport.ts';
+import { maskView } from './maskView.ts';
+import { type ErrorView, renderError, unknownTool } from './renderError.ts';
+import { RESOURCES, type ReadResource } from './resources.ts';
+import { type ReadContext, StateReader, type StateReaderOptions } from './StateReader.ts';
+import { TOOLS } from './tools.ts';
+
+export interface OrchestratorServerOptions extends StateReaderOptions {
+  /** Told of every call of a tool that does not exist, masked. */
+  readonly onRefused?: (refusal: ErrorView) => void;
+}
+
+const INFO = { name: 'devs', version: '0.1.0' };
+const READS_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const JSON_TYPE = 'application/json';
+
+/**
+ * Shows the runs of one folder over MCP: read-only tools and resources, masked [8_RISKS-REQ-001]. It lists nothing
+ * that decides a gate, drives a run or changes one, and refuses such a call by name.
+ *
+ * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`.
+ *
+ * @example
+ * ```ts
+ * const { close } = new OrchestratorServer({ dir: '.devs' }).serveStdio();
+ * ```
+ */
+export class OrchestratorServer {
+  readonly #reader: StateReader;
+  readonly #onRefused: (refusal: ErrorView) => void;
+
+  constructor({ onRefused = () => {}, ...options }: OrchestratorServerOptions) {
+    this.#reader = new StateReader(options);
+    this.#onRefused = onRefused;
+  }
+
+  /** Serves one client over this process's stdin and stdout; ends when stdin does. */
+  serveStdio(): StdioServerHandle {
+    return serveStdio(() => this.mcpServer(), { transport: new MaskedStdioTransport() });
+  }
+
+  /** A protocol server for one connection; bring your own transport. */
+  mcpServer(): McpServer {
+    const mcp = new McpServer(INFO);
+    mcp.server.registerCapabilities({ tools: {} });
+    mcp.server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(listed) }));
+    mcp.server.setRequestHandler('tools/call', ({ params }) => this.#call(params.name, params.arguments));
+    for (const resource of RESOURCES) this.#register(resource, mcp);
+    return mcp;
+  }
+
+  async #call(name: string, args: unknown): Promise<CallToolResult> {
+    const tool = TOOLS.find((candidate) => candidate.name === name);
+    if (tool === undefined) throw this.#refuse(name);
+    try {
+      return toolResult(await this.#reader.read(tool.parse(args)));
+    } catch (error) {
+      return { ...toolResult(renderError(error)), isError: true };
+    }
+  }
+
+  #refuse(name: string): ProtocolError {
+    const refusal = unknownTool(name);
+    this.#onRefused(refusal);
+    return protocolError(refusal);
+  }
+
+  #register({ name, uri, description, read }: ReadResource, mcp: McpServer): void {
+    const config = { description, mimeType: JSON_TYPE };
+    if (!uri.includes('{')) {
+      mcp.registerResource(name, uri, config, ({ href }) => this.#readResource(href, (at) => read(at, '')));
+      return;
+    }
+    mcp.registerResource(name, new ResourceTemplate(uri, { list: undefined }), config, ({ href }, { id }) =>
+      this.#readResource(href, (at) => read(at, String(id))),
+    );
+  }
+
+  async #readResource(
+    uri: string,
+    read: (context: ReadContext) => Promise<object>,
+  ): Promise<ReadResourceResult> {
+    try {
+      const text = JSON.stringify(maskView(await this.#reader.read(read)));
+      return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
+    } catch (error) {
+      throw protocolError(renderError(error));
+    }
+  }
+}
+
+const listed = ({ name, description, input }: (typeof TOOLS)[number]): Tool => ({
+  name,
+  description,
+  inputSchema: z.toJSONSchema(input, { io: 'input' }) as Tool['inputSchema'],
+  annotations: READS_ONLY,
+});
+
+function toolResult(view: object): CallToolResult {
+  const structuredContent = maskView(view) as Record<string, unknown>;
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+/** What a client gets where the protocol has no result for errors; the code and the remedy are its data. */
+function protocolError({ code, message, remedy }: ErrorView): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code, remedy });
+}

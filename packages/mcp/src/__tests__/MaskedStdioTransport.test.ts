@@ -1,0 +1,18 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { MaskedStdioTransport } from '../MaskedStdioTransport.ts';
+
+test('masks the errors of the protocol and leaves results as they are', async () => {
+  const stdout = new PassThrough();
+  const transport = new MaskedStdioTransport(new PassThrough(), stdout);
+  await transport.send({
+    jsonrpc: '2.0',
+    id: 1,
+    error: { code: -32602, message: 'no password=Tr0ub4dor', data: { uri: 'x?api_key=Tr0ub4dor' } },
+  });
+  await transport.send({ jsonrpc: '2.0', id: 2, result: { kept: 'as it is' } });
+  const [error, result] = String(stdout.read()).trim().split('\n');
+  expect(error).not.toContain('Tr0ub4dor');
+  expect(JSON.parse(error ?? '')).toMatchObject({ id: 1, error: { code: -32602 } });
+  expect(JSON.parse(result ?? '')).toEqual({ jsonrpc: '2.0', id: 2, result: { kept: 'as it is' } });
+});

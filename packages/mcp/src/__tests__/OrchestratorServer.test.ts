@@ -1,0 +1,149 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { Orchestrator } from '@devs/core';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { describe, expect, onTestFinished } from 'vitest';
+import { test } from '../../test/support/fixtures.ts';
+import { OrchestratorServer, type OrchestratorServerOptions } from '../OrchestratorServer.ts';
+import type { ErrorView } from '../renderError.ts';
+
+const ada = { kind: 'human', id: 'ada' } as const;
+
+async function connect(options: OrchestratorServerOptions) {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await new OrchestratorServer(options).mcpServer().connect(theirs);
+  const client = new Client({ name: 'test', version: '0' });
+  await client.connect(ours);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: args })).structuredContent as Record<string, unknown>;
+
+async function read(client: Client, uri: string): Promise<unknown> {
+  const [content] = (await client.readResource({ uri })).contents;
+  return content !== undefined && 'text' in content ? JSON.parse(content.text) : null;
+}
+
+/** A run in `dir` that has passed `gates` gates; nobody drives it. */
+async function aRun(dir: string, { id = 'run-1', gates = 0 } = {}) {
+  const devs = await Orchestrator.open({
+    dir,
+    agents: fakeAgents({ tasks: 1 }),
+    workspace: new MemoryWorkspace(),
+    checks: scriptedChecks(),
+  });
+  const run = await devs.start({ id, brief: `# Run ${id}\n\nDo it.` });
+  let now = await run.drive();
+  for (let passed = 0; passed < gates; passed += 1) {
+    for (const gate of now.gates) run.decide(gate, { approved: true, by: ada });
+    now = await run.drive();
+  }
+  const shown = run.gates();
+  devs.close();
+  return shown;
+}
+
+describe('OrchestratorServer', () => {
+  test('shows a gate with the hash a decision is bound to', async ({ dir }) => {
+    const [gate] = await aRun(dir);
+    const { gates } = await call(await connect({ dir }), 'get_gates', { runId: 'run-1' });
+    expect(gates).toMatchObject([{ sessionId: gate?.sessionId, artifactHash: gate?.artifactHash }]);
+  });
+
+  test('tells tools and resources the same', async ({ dir }) => {
+    await aRun(dir, { gates: 2 });
+    const client = await connect({ dir });
+    expect(await read(client, 'devs://runs')).toEqual(await call(client, 'list_runs'));
+    expect(await read(client, 'devs://runs/run-1')).toEqual(
+      await call(client, 'get_run', { runId: 'run-1' }),
+    );
+    expect(await read(client, 'devs://runs/run-1/recursion')).toEqual(
+      await call(client, 'get_recursion_depth', { runId: 'run-1' }),
+    );
+    const { resources } = await client.listResources();
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resources.map(({ uri }) => uri)).toEqual(['devs://runs']);
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'devs://runs/{id}',
+      'devs://runs/{id}/recursion',
+    ]);
+  });
+
+  test('reads the log page by page, without a gap or a repeat', async ({ dir }) => {
+    await aRun(dir);
+    const client = await connect({ dir });
+    const { entries: whole, nextAfterSeq } = await call(client, 'get_log', { runId: 'run-1', limit: 500 });
+    expect(nextAfterSeq).toBeNull();
+    const pages: unknown[] = [];
+    for (let afterSeq: unknown = 0; afterSeq !== null; ) {
+      const page = await call(client, 'get_log', { runId: 'run-1', afterSeq, limit: 3 });
+      pages.push(...(page['entries'] as unknown[]));
+      afterSeq = page['nextAfterSeq'];
+    }
+    expect(pages).toEqual(whole);
+  });
+
+  test('counts transitions against the configured limit, and anew after a decision', async ({ dir }) => {
+    await aRun(dir);
+    const client = await connect({ dir, env: { DEVS_MAX_RECURSION_DEPTH: '11' } });
+    const runId = 'run-1';
+    expect(await call(client, 'get_recursion_depth', { runId })).toEqual({
+      runId,
+      current: 3,
+      limit: 11,
+      warningAt: 9,
+      MAX_RECURSION_DEPTH: 11,
+    });
+    await aRun(dir, { id: 'run-2', gates: 1 });
+    expect(await call(client, 'get_recursion_depth', { runId: 'run-2' })).toMatchObject({ current: 2 });
+  });
+
+  test('a bad limit stops the start', ({ dir }) => {
+    expect(() => new OrchestratorServer({ dir, env: { DEVS_MAX_RECURSION_DEPTH: '4' } })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID' }),
+    );
+  });
+
+  test('sees a state file that is created, replaced or gone while it serves', async ({ dir }) => {
+    const folder = path.join(dir, 'later');
+    const client = await connect({ dir: folder });
+    expect(await call(client, 'list_runs')).toMatchObject({ code: 'STATE_IO' });
+    await aRun(folder);
+    expect(await call(client, 'list_runs')).toMatchObject({ runs: [{ id: 'run-1' }] });
+    rmSync(folder, { recursive: true });
+    expect(await call(client, 'list_runs')).toMatchObject({ code: 'STATE_IO' });
+    await aRun(folder, { id: 'run-2' });
+    expect(await call(client, 'list_runs')).toMatchObject({ runs: [{ id: 'run-2' }] });
+  });
+
+  test('an error carries a code and a remedy', async ({ dir }) => {
+    await aRun(dir);
+    const client = await connect({ dir });
+    const remedy = expect.stringMatching(/./);
+    expect(await call(client, 'get_run', { runId: 'nobody' })).toMatchObject({
+      code: 'THREAD_NOT_FOUND',
+      remedy,
+    });
+    await expect(client.readResource({ uri: 'devs://runs/nobody' })).rejects.toMatchObject({
+      data: { code: 'THREAD_NOT_FOUND', remedy },
+    });
+    const bad = [{}, { runId: 7 }, { runId: 'run-1', more: 1 }, { runId: 'run-1', limit: 0 }];
+    for (const args of bad) {
+      expect(await call(client, 'get_log', args), JSON.stringify(args)).toMatchObject({
+        code: 'INVALID_ARGUMENTS',
+        remedy,
+      });
+    }
+  });
+
+  test('reports a refused call', async ({ dir }) => {
+    const refusals: ErrorView[] = [];
+    const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });
+    await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('only reads');
+    await expect(client.callTool({ name: 'get_rnu' })).rejects.toThrow('no tool "get_rnu"');
+    expect(refusals.map(({ code }) => code)).toEqual(['AGENT_MAY_NOT_DECIDE', 'UNKNOWN_TOOL']);
+  });
+});

@@ -1,0 +1,27 @@
+import { maskSensitiveData } from '@devs/core';
+
+const REDACTED = '[REDACTED]';
+
+/** Ids that the engine issues: they open nothing, and a client needs them to name a gate. */
+const ISSUED_ID = /^sessionId:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Masks every text of a plain JSON value with the broad rules for output [8_RISKS-REQ-001]. A text is also looked at
+ * together with the name of its field, since `hunter2` is no secret until it is called a password. Text by text,
+ * never over serialized JSON: a rule that ends at a quote would break it.
+ */
+export function maskView(view: unknown, field = ''): unknown {
+  if (typeof view === 'string') return maskText(view, field);
+  if (Array.isArray(view)) return view.map((item) => maskView(item, field));
+  if (typeof view !== 'object' || view === null) return view;
+  return Object.fromEntries(
+    Object.entries(view).map(([name, value]) => [maskSensitiveData(name), maskView(value, name)]),
+  );
+}
+
+function maskText(text: string, field: string): string {
+  const masked = maskSensitiveData(text);
+  if (masked !== text || field === '' || ISSUED_ID.test(`${field}:${text}`)) return masked;
+  const named = JSON.stringify({ [field]: text });
+  return maskSensitiveData(named) === named ? text : REDACTED;
+}

@@ -1,0 +1,43 @@
+import { isDevsError, maskSensitiveData } from '@devs/core';
+import { z } from 'zod';
+
+/** An error as a client reads it: what to match on, what happened, what to do. Never a stack. */
+export interface ErrorView {
+  /** A code of the engine, or `UNKNOWN_TOOL`, `INVALID_ARGUMENTS`, `INTERNAL` of this server. */
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** Names that a client may try because other servers have them. None of them exists here. */
+const CHANGES_SOMETHING =
+  /approv|reject|decid|decision|resum|driv|start|creat|stop|paus|cancel|abort|skip|retry|rewind|rever|undo|grant|rais|polic|set|updat|writ|delet|prun/i;
+
+/** Renders whatever was thrown. */
+export function renderError(error: unknown): ErrorView {
+  const { code, message, remedy } = viewOf(error);
+  return { code, message: maskSensitiveData(message), remedy: maskSensitiveData(remedy) };
+}
+
+function viewOf(error: unknown): ErrorView {
+  if (isDevsError(error)) return error;
+  if (error instanceof z.ZodError) {
+    const remedy = 'Read the input schema of the tool in tools/list and call it again.';
+    return { code: 'INVALID_ARGUMENTS', message: z.prettifyError(error), remedy };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'INTERNAL', message, remedy: 'Call it again; if it stays, report it with this message.' };
+}
+
+/** Why a tool that is not in the list is not called. */
+export function unknownTool(name: string): ErrorView {
+  const message = `There is no tool ${JSON.stringify(maskSensitiveData(name.slice(0, 100)))}.`;
+  if (!CHANGES_SOMETHING.test(name)) {
+    return { code: 'UNKNOWN_TOOL', message, remedy: 'Call one of the tools in tools/list.' };
+  }
+  return {
+    code: 'AGENT_MAY_NOT_DECIDE',
+    message: `${message} This server only reads.`,
+    remedy: 'Ask a person to do it in their own terminal, with the devs command.',
+  };
+}

@@ -1,0 +1,32 @@
+import { recursionView } from './recursionView.ts';
+import type { ReadContext } from './StateReader.ts';
+import { runView, summaryOf } from './views.ts';
+
+/** A read-only address. `{id}` in it is the id of a run. */
+export interface ReadResource {
+  readonly name: string;
+  readonly uri: string;
+  readonly description: string;
+  readonly read: (context: ReadContext, runId: string) => Promise<object>;
+}
+
+export const RESOURCES: readonly ReadResource[] = [
+  {
+    name: 'runs',
+    uri: 'devs://runs',
+    description: 'Every run in the folder, newest first.',
+    read: async ({ devs }) => ({ runs: (await devs.list()).map(summaryOf) }),
+  },
+  {
+    name: 'run',
+    uri: 'devs://runs/{id}',
+    description: 'One run: status, tasks, cost, driver, open gates.',
+    read: async ({ devs }, runId) => runView(await devs.run(runId).status()),
+  },
+  {
+    name: 'recursion',
+    uri: 'devs://runs/{id}/recursion',
+    description: 'Node transitions of a run without progress, and the limit.',
+    read: recursionView,
+  },
+];

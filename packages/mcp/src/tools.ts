@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { recursionView } from './recursionView.ts';
+import type { ReadContext } from './StateReader.ts';
+import { gateView, logPage, runView, summaryOf } from './views.ts';
+
+/** A tool that reads. `call` parses the arguments itself and throws a `ZodError` for bad ones. */
+export interface ReadTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodObject;
+  readonly parse: (args: unknown) => (context: ReadContext) => Promise<object>;
+}
+
+const MAX_PAGE = 500;
+const RunId = z.string().min(1).max(128).describe('Id of the run, from list_runs.');
+const OneRun = z.strictObject({ runId: RunId });
+
+/** Every tool there is. All of them read; deciding, driving and changing a run are not for agents (law L8). */
+export const TOOLS: readonly ReadTool[] = [
+  readTool({
+    name: 'list_runs',
+    description: 'Lists every run in the folder, newest first: status, finished tasks, open gates.',
+    input: z.strictObject({}),
+    read: async ({ devs }) => ({ runs: (await devs.list()).map(summaryOf) }),
+  }),
+  readTool({
+    name: 'get_run',
+    description: 'Shows one run: status, tasks with their commits, cost so far, who drives it, open gates.',
+    input: OneRun,
+    read: async ({ devs }, { runId }) => runView(await devs.run(runId).status()),
+  }),
+  readTool({
+    name: 'get_gates',
+    description:
+      'Shows the questions a run asks people, with what is shown and the SHA-256 a decision is bound to. Deciding is not possible here.',
+    input: OneRun,
+    read: async ({ devs }, { runId }) => ({ gates: devs.run(runId).gates().map(gateView) }),
+  }),
+  readTool({
+    name: 'get_log',
+    description: 'Reads the events of a run, oldest first, page by page.',
+    input: z.strictObject({
+      runId: RunId,
+      afterSeq: z.int().min(0).default(0).describe('nextAfterSeq of the page before.'),
+      limit: z.int().min(1).max(MAX_PAGE).default(100),
+    }),
+    read: async ({ devs }, { runId, afterSeq, limit }) => logPage(devs.run(runId).log({ afterSeq }), limit),
+  }),
+  readTool({
+    name: 'get_recursion_depth',
+    description:
+      'Tells how many node transitions a run has made without progress, when a warning is raised and at which number a person is asked.',
+    input: OneRun,
+    read: (context, { runId }) => recursionView(context, runId),
+  }),
+];
+
+interface TypedTool<Input extends z.ZodObject> extends Omit<ReadTool, 'parse'> {
+  readonly input: Input;
+  readonly read: (context: ReadContext, input: z.infer<Input>) => Promise<object>;
+}
+
+function readTool<Input extends z.ZodObject>({ read, ...tool }: TypedTool<Input>): ReadTool {
+  return {
+    ...tool,
+    parse: (args) => {
+      const input = tool.input.parse(args ?? {});
+      return (context) => read(context, input);
+    },
+  };
+}

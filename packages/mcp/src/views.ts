@@ -1,0 +1,36 @@
+import type { Gate, LogEntry, RunStatus } from '@devs/core';
+
+/** One line per run. */
+export function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: RunStatus) {
+  return {
+    id,
+    title,
+    status,
+    reason,
+    tasks: { total: tasks.length, completed: tasks.filter((task) => task.status === 'completed').length },
+    openGates: gates.length,
+    updatedAt,
+  };
+}
+
+/** Everything about a run but what its gates show; that is in {@link gateView}. */
+export function runView(status: RunStatus) {
+  const gates = status.gates.map(({ sessionId, kind, artifactHash }) => ({ sessionId, kind, artifactHash }));
+  return { ...status, gates };
+}
+
+/** An open question as a person would read it before deciding elsewhere. */
+export function gateView({ sessionId, kind, taskId, artifactHash, message, artifact, openedAt }: Gate) {
+  return { sessionId, kind, taskId, artifactHash, message, artifact, openedAt };
+}
+
+export interface LogPage {
+  readonly entries: readonly LogEntry[];
+  /** Where the next page starts; `null` at the end of the log as it is now. */
+  readonly nextAfterSeq: number | null;
+}
+
+export function logPage(entries: readonly LogEntry[], limit: number): LogPage {
+  const page = entries.slice(0, limit);
+  return { entries: page, nextAfterSeq: entries.length > limit ? (page.at(-1)?.seq ?? null) : null };
+}

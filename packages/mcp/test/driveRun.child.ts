@@ -1,0 +1,35 @@
+// Drives a run and tells where it stands; goes on with every line on stdin.
+import { createInterface } from 'node:readline';
+import { Orchestrator } from '@devs/core';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
+
+const [dir = '', brief = ''] = process.argv.slice(2);
+const stdin = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const holdAt = (place: string): Promise<unknown> => {
+  process.stdout.write(`${JSON.stringify(place)}\n`);
+  return stdin.next();
+};
+
+const agents = fakeAgents({ tasks: 2 });
+const devs = await Orchestrator.open({
+  dir,
+  agents: {
+    ...agents,
+    implement: async (request, call) => {
+      await holdAt('in a task');
+      return agents.implement(request, call);
+    },
+  },
+  workspace: new MemoryWorkspace(),
+  checks: scriptedChecks(),
+});
+const run = await devs.start({ id: 'csv-export', brief });
+let now = await run.drive();
+while (now.status === 'suspended') {
+  await holdAt('at a gate');
+  for (const gate of now.gates) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+  now = await run.drive();
+}
+process.stdout.write(`${JSON.stringify(now.status)}\n`);
+devs.close();
+process.exit();
