@@ -92,6 +92,8 @@ class Drive {
   readonly #control: RunControl;
   readonly #deps: DriverDeps;
   readonly #config: DrivenConfig;
+  /** Driving a run that has ended or still waits says nothing new. */
+  #hasWorked = false;
 
   constructor(held: HeldLease, control: RunControl, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
@@ -156,15 +158,17 @@ class Drive {
 
     if (!this.#settle('waiting', `${open.length} open gate(s)`, thread.wakeSeq)) return null;
     const gates = answers.unanswered;
-    store.transact(events, (emit) =>
-      emit('RUN_SUSPENDED', { gates: gates.length }, { threadId: thread.threadId }),
-    );
+    if (this.#hasWorked) {
+      const scope = { threadId: thread.threadId };
+      store.transact(events, (emit) => emit('RUN_SUSPENDED', { gates: gates.length }, scope));
+    }
     return { status: 'suspended', gates };
   }
 
   async #invoke(input: unknown): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store } = this.#deps;
+    this.#hasWorked = true;
     try {
       await graph.invoke(input, this.#config);
       store.threads.resetRecoveries(this.#held.lease);
@@ -183,7 +187,9 @@ class Drive {
     const { threadId } = this.#held.lease;
     const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
     if (!this.#settle(status, reason, seen)) return null;
-    store.transact(events, (emit) => emit('RUN_FINISHED', { outcome: status }, { threadId }));
+    if (this.#hasWorked) {
+      store.transact(events, (emit) => emit('RUN_FINISHED', { outcome: status }, { threadId }));
+    }
     return { status, reason };
   }
 
