@@ -14,6 +14,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   GraphDrained,
+  GraphInterrupt,
   INTERRUPT,
   isGraphBubbleUp,
   isGraphInterrupt,
@@ -27,7 +28,6 @@ import { askAtEntry, type DeclaredGate } from './durable/entry.ts';
 import { engineFaultOf } from './durable/FaultBox.ts';
 import type { GuardedState } from './durable/GraphProfile.ts';
 import { NodeOutput } from './durable/nodeOutput.ts';
-
 import { openSessions } from './durable/openSessions.ts';
 import { isQuestion, type Question } from './durable/question.ts';
 import type { RunnerDeps } from './durable/RunnerDeps.ts';
@@ -97,7 +97,14 @@ async function runVisit<State extends object>(
 
 function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): ActiveVisit {
   const { store, events, profile } = deps;
-  return { visit, taskId: profile.taskIdOf(state), store, events, stepNames: new Set(), progressed: false };
+  return {
+    visit,
+    taskId: profile.taskIdOf(state, visit.node),
+    store,
+    events,
+    stepNames: new Set(),
+    progressed: false,
+  };
 }
 
 /**
@@ -110,7 +117,7 @@ async function suspendIfStuck<State extends object>(
   visit: Visit,
   { store, profile }: RunnerDeps<State>,
 ): Promise<Pick<GuardedState, 'pendingSuspension'>> {
-  const taskId = profile.taskIdOf(state) ?? profile.projectIdOf(state, visit.threadId);
+  const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
   if (store === null || profile.withoutEntryQuestion.has(visit.node)) return {};
   const openBefore = store.failureGate.getGateStatus(taskId);
   if (openBefore === null && metadata.entropyScore === undefined) return {};
@@ -133,8 +140,9 @@ function whatLeavesTheNode<State extends object>(
 ): unknown {
   try {
     if (isGraphInterrupt(error)) {
-      openSessions(error.interrupts, state, visit, deps);
-      return error;
+      const interrupts = maskPreciseDeep(error.interrupts).value;
+      openSessions(interrupts, state, visit, deps);
+      return new GraphInterrupt(interrupts);
     }
     if (isGraphBubbleUp(error as Error)) return error;
     const fault = engineFaultOf(error);

@@ -2,6 +2,7 @@ import type { AppliedAnswer, GraphProfile, StateUpdate } from './durable/GraphPr
 import type { EndOfRun } from './durable/outcome.ts';
 import type { Question } from './durable/question.ts';
 import { lastObservation } from './nodes/agentLog.ts';
+import { pickTask } from './nodes/pickTask.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
 import type { GraphState, TaskRecord } from './types.ts';
 
@@ -11,7 +12,9 @@ const WITHOUT_ENTRY_QUESTION: ReadonlySet<string> = new Set(['approveDesign', 'a
 /** How the runner reads the pipeline. Pure. */
 export const pipelineProfile: GraphProfile<GraphState> = {
   withoutEntryQuestion: WITHOUT_ENTRY_QUESTION,
-  taskIdOf: ({ activeTaskId }) => activeTaskId,
+  // `implement` picks its task itself: its visit belongs to the task it is about to pick.
+  taskIdOf: (state, node) =>
+    (node === 'implement' ? pickTask(state).task?.taskId : null) ?? state.activeTaskId,
   projectIdOf: ({ projectConfig }) => projectConfig.projectId,
   suspensionEvidence: (state, { taskId, node }) => ({
     taskId,

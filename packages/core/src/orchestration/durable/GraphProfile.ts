@@ -28,8 +28,8 @@ export interface AppliedAnswer<State> {
 export interface GraphProfile<State> {
   /** Nodes that ask their own question or repair: they get no entry question, or a lost answer would be asked there. */
   readonly withoutEntryQuestion: ReadonlySet<string>;
-  /** The task a visit works on; `null` where there is none. */
-  taskIdOf(state: State): string | null;
+  /** The task a visit of `node` works on; `null` where there is none. */
+  taskIdOf(state: State, node: string): string | null;
   /** Stands in for the task where a row needs one. */
   projectIdOf(state: State, threadId: string): string;
   /** What a human reads when the run was suspended by the state's pending suspension. */

@@ -79,7 +79,7 @@ function guardQuestion<State extends object>(
   const context = depthContext(state, visit);
   if (checkRecursionDepth(context, { limit: maxDepth, events: SILENT }).allowed) return null;
   const depth = context.metadata.recursionDepth;
-  const taskId = profile.taskIdOf(state) ?? profile.projectIdOf(state, visit.threadId);
+  const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
   const message = `${depth} node transitions without progress; the limit is ${maxDepth}.`;
   const key = `recursion_limit/${visit.lgTaskId}`;
   return questionAbout({ depth, limit: maxDepth }, { kind: 'recursion_limit', key, taskId, message });

@@ -1,5 +1,6 @@
 import { GraphDrained } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { RecordedStep } from '../../state/StepStore.ts';
 import type { CallUsage } from '../ports.ts';
 import { type ActiveVisit, activeVisit } from './activeVisit.ts';
 
@@ -41,7 +42,7 @@ export async function step<T>(name: string, fn: StepFunction<T>): Promise<T> {
 
   const id = { threadId: visit.threadId, lgTaskId: visit.lgTaskId, name };
   const recorded = store.steps.find(id);
-  if (recorded?.state === 'done') return recorded.result as T;
+  if (recorded?.state === 'done') return recordedResult<T>(recorded);
   if (visit.isDraining()) throw new GraphDrained('stopped before a step');
 
   const fence = store.fenceOf(visit);
@@ -55,7 +56,12 @@ export async function step<T>(name: string, fn: StepFunction<T>): Promise<T> {
     emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope);
     if (count > 0) emit('SECRET_REDACTED', { place: `step ${name}`, count }, scope);
   });
-  return masked as T;
+  return recordedResult<T>(store.steps.find(id));
+}
+
+/** Read back also the first time: a prompt made from the result is then the same text in every execution. */
+function recordedResult<T>(recorded: RecordedStep | null): T {
+  return (recorded?.state === 'done' ? recorded.result : undefined) as T;
 }
 
 function claimName({ stepNames, visit }: ActiveVisit, name: string): void {

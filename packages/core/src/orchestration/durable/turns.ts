@@ -69,7 +69,7 @@ function transactTurn<State extends object>(
   announce: (emit: EventSink['emit'], scope: EventScope) => void,
 ): void {
   const { store, events, profile } = deps;
-  const taskId = profile.taskIdOf(state);
+  const taskId = profile.taskIdOf(state, visit.node);
   const scope = { threadId: visit.threadId, taskId };
   if (store === null) {
     announce((name, payload) => events.emit(name, payload, scope), scope);
