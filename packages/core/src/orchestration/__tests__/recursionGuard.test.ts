@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import { Annotation, END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
+import { runGraphIteratively } from '../flatIterativeAdapter.ts';
+import { type CompiledLangGraph, recurse } from '../recurse.ts';
+import { checkRecursionDepth, type LangGraphContext } from '../recursionGuard.ts';
+import { SqliteSaver } from '../SqliteSaver.ts';
+import { WindowedSaver } from '../WindowedSaver.ts';
+
+const MIB = 2 ** 20;
+
+function contextAt(recursionDepth: number): LangGraphContext {
+  return Object.freeze({ metadata: Object.freeze({ recursionDepth }) });
+}
+
+function recordingBus() {
+  const events: unknown[] = [];
+  const bus = new EventBus();
+  bus.onAny((name, payload) => events.push([name, payload]));
+  return { bus, events };
+}
+
+const State = Annotation.Root({ depth: Annotation<number>(), payload: Annotation<string>() });
+type Recursive = CompiledLangGraph<Partial<typeof State.State>, typeof State.State>;
+
+/** A graph whose node runs the same graph again, one level further down. */
+function recursiveGraph(payloadOf: (payload: string, depth: number) => string): Recursive {
+  const graph: Recursive = new StateGraph(State)
+    .addNode('expand', async ({ depth, payload = '' }) => {
+      const own = payloadOf(payload, depth);
+      return depth === 0 ? { payload: own } : recurse(graph, { depth: depth - 1, payload: own });
+    })
+    .addNode('finish', ({ depth }) => ({ depth: depth + 1 }))
+    .addEdge(START, 'expand')
+    .addEdge('expand', 'finish')
+    .addEdge('finish', END)
+    .compile();
+  return graph;
+}
+
+/** A chain of nodes without recursion; each transition writes one checkpoint. */
+function chainGraph(nodes: number, checkpointer: BaseCheckpointSaver) {
+  return new StateGraph(State)
+    .addNode('step', ({ depth, payload }) => ({ depth: depth + 1, payload }))
+    .addEdge(START, 'step')
+    .addConditionalEdges('step', ({ depth }) => (depth < nodes ? 'step' : END))
+    .compile({ checkpointer });
+}
+
+describe('checkRecursionDepth', () => {
+  test('recursionGuard_allowsWithinLimit', () => {
+    expect(checkRecursionDepth(contextAt(4))).toEqual({ allowed: true });
+  });
+
+  test('recursionGuard_blocksAtLimit', () => {
+    expect(checkRecursionDepth(contextAt(25))).toEqual({
+      allowed: false,
+      reason: 'MAX_RECURSION_DEPTH_EXCEEDED',
+    });
+  });
+
+  test('recursionGuard_emitsWarningAt80Pct', () => {
+    const { bus, events } = recordingBus();
+    expect(checkRecursionDepth(contextAt(20), { events: bus })).toEqual({ allowed: true });
+    expect(events).toEqual([['RECURSION_DEPTH_WARNING', { depth: 20, limit: 25 }]]);
+  });
+
+  test('emits on the orchestrator event bus unless it is given another one', () => {
+    const payloads: unknown[] = [];
+    const off = orchestratorEvents.on('RECURSION_DEPTH_WARNING', (payload) => payloads.push(payload));
+    checkRecursionDepth(contextAt(20));
+    off();
+    expect(payloads).toEqual([{ depth: 20, limit: 25 }]);
+  });
+
+  test.each([
+    [0, true],
+    [19, true],
+    [24, true],
+    [26, false],
+    [1_000, false],
+  ])('depth %d of 25 is allowed: %s', (depth, allowed) => {
+    expect(checkRecursionDepth(contextAt(depth), { events: recordingBus().bus }).allowed).toBe(allowed);
+  });
+
+  test.each([
+    [5, 4],
+    [7, 6],
+    [26, 21],
+    [100, 80],
+  ])('with a limit of %d the warning begins at %d', (limit, first) => {
+    const { bus, events } = recordingBus();
+    checkRecursionDepth(contextAt(first - 1), { events: bus, limit });
+    expect(events).toEqual([]);
+    checkRecursionDepth(contextAt(first), { events: bus, limit });
+    expect(events).toEqual([['RECURSION_DEPTH_WARNING', { depth: first, limit }]]);
+  });
+
+  test('at the limit nothing is emitted: that is for the caller, once', () => {
+    const { bus, events } = recordingBus();
+    checkRecursionDepth(contextAt(25), { events: bus });
+    expect(events).toEqual([]);
+  });
+
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses a depth of %d', (depth) => {
+    expect(() => checkRecursionDepth(contextAt(depth))).toThrow(RangeError);
+  });
+
+  test.each([0, -5, 2.5, Number.NaN])('refuses a limit of %d', (limit) => {
+    expect(() => checkRecursionDepth(contextAt(1), { limit })).toThrow(RangeError);
+  });
+
+  test('two concurrent runs do not mix their depths', async () => {
+    const seen: Record<string, number[]> = { slow: [], fast: [] };
+    const graph = new StateGraph(State)
+      .addNode('step', async ({ depth }, { metadata, configurable }) => {
+        const recursionDepth = Number(metadata?.['langgraph_step']);
+        const run = String(configurable?.['thread_id']);
+        if (run === 'slow') await new Promise((resolve) => setImmediate(resolve));
+        expect(checkRecursionDepth(contextAt(recursionDepth)).allowed).toBe(true);
+        seen[run]?.push(recursionDepth);
+        return { depth: depth + 1 };
+      })
+      .addEdge(START, 'step')
+      .addConditionalEdges('step', ({ depth }) => (depth < 10 ? 'step' : END))
+      .compile({ checkpointer: new MemorySaver() });
+    const run = (thread_id: string) => graph.invoke({ depth: 0 }, { configurable: { thread_id } });
+    await Promise.all([run('slow'), run('fast')]);
+    const steps = Array.from({ length: 10 }, (_, index) => index + 1);
+    expect(seen).toEqual({ slow: steps, fast: steps });
+  });
+});
+
+describe('memory-efficient execution', () => {
+  test('flatIterativeAdapter_producesEquivalentOutput', async () => {
+    const graph = recursiveGraph((payload, depth) => payload + depth);
+    const plain = await graph.invoke({ depth: 4 });
+    expect(await runGraphIteratively(graph, { depth: 4 })).toEqual(plain);
+    expect(plain).toEqual({ depth: 5, payload: '43210' });
+  });
+
+  test('the adapter contains no recursion on itself', () => {
+    const source = readFileSync(new URL('../flatIterativeAdapter.ts', import.meta.url), 'utf8');
+    const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    for (const name of ['runGraphIteratively', 'runFrames']) {
+      const body = code.split(`function ${name}`)[1]?.split('\n}\n')[0];
+      expect(body).toBeDefined();
+      expect(body).not.toMatch(new RegExp(`\\b${name}\\s*[<(]`));
+    }
+    expect(code).toMatch(/\bfor \(let frame = stack\.at\(-1\)/);
+  });
+
+  test('heapSnapshot_staysBelow200MBFor50NodeGraph', async () => {
+    const collect = globalThis.gc;
+    expect(collect, 'run with --expose-gc').toBeTypeOf('function');
+    const used = (): number => {
+      collect?.();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const before = used();
+    let peak = before;
+    let turns = 0;
+    const push = (): void => {
+      turns += 1;
+      if (turns % 20 === 0) peak = Math.max(peak, used());
+    };
+    const graph = recursiveGraph((_payload, depth) => String(depth).padStart(128 * 1024, 'x'));
+    const { payload } = await runGraphIteratively(graph, { depth: 49 }, { window: { push } });
+    expect(payload).toHaveLength(128 * 1024);
+    expect(turns).toBeGreaterThan(100);
+    expect(peak - before).toBeLessThan(200 * MIB);
+    expect(used() - before).toBeLessThan(200 * MIB);
+  });
+
+  test('orchestrationGraph_trimsStateCheckpointsAboveDepth15', async ({ db }) => {
+    const inner = new SqliteSaver(db);
+    const saver = new WindowedSaver(inner);
+    const config = { configurable: { thread_id: 'project' }, recursionLimit: 100 };
+    await chainGraph(30, saver).invoke({ depth: 0, payload: '' }, config);
+
+    const stored: string[] = [];
+    for await (const { checkpoint } of inner.list(config)) stored.unshift(checkpoint.id);
+    expect(stored).toHaveLength(32);
+    expect(saver.retained('project')).toEqual([stored[0], ...stored.slice(-5)]);
+    for (const checkpoint_id of stored) {
+      const one = { configurable: { thread_id: 'project', checkpoint_id } };
+      expect((await saver.getTuple(one))?.checkpoint.id).toBe(checkpoint_id);
+    }
+  });
+});
