@@ -31,7 +31,10 @@ const ALLOWED_PACKAGES = {
   cli: ['core', 'agents', 'mcp'],
 };
 
-const FROM = /\b(import|export)(\s+type\b)?(?:[\s\w*{},$]*?\bfrom)?\s*['"]([^'"\n]+)['"]/g;
+/** What tests of every package share. */
+const SHARED_TEST_SUPPORT = 'packages/core/test/support/';
+
+const FROM = /(?<![\w-])(import|export)(\s+type\b)?(?:[\s\w*{},$]*?\bfrom)?\s*['"]([^'"\n]+)['"]/g;
 const CALLED = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
 const SQL =
   /\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET|SELECT\s+[\w*(][\s\S]*?\bFROM|CREATE\s+(?:TABLE|INDEX|TRIGGER|VIEW)|PRAGMA\s+\w)\b/;
@@ -77,6 +80,7 @@ function staysInPackage(file) {
   return file.imports
     .filter(({ target }) => target.startsWith('.'))
     .filter(({ target }) => !`${resolveFrom(file, target)}/`.startsWith(`packages/${file.pkg}/`))
+    .filter(({ target }) => !(file.isTest && resolveFrom(file, target).startsWith(SHARED_TEST_SUPPORT)))
     .map(({ target }) => `relative import leaves the package: ${target}`);
 }
 

@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import {
   DevsError,
   loadOrchestratorConfig,
   Orchestrator,
   type OrchestratorConfig,
-  openReadOnly,
   type Run,
-  STATE_FILE,
 } from '@devs/core';
 
 /** What a tool or resource may read. */
@@ -45,9 +42,7 @@ export class StateReader {
   async read<T>(work: (context: ReadContext) => Promise<T>): Promise<T> {
     const config = this.#config;
     if (!existsSync(this.#dir)) throw noFolder(this.#dir);
-    // Looking must not create: an orchestrator would make the missing file.
-    openReadOnly({ dbPath: path.join(this.#dir, STATE_FILE) }).close();
-    const devs = await Orchestrator.open({ dir: this.#dir, config });
+    const devs = await Orchestrator.open({ dir: this.#dir, config, readOnly: true });
     try {
       return await work({ devs, maxRecursionDepth: config.maxRecursionDepth });
     } finally {

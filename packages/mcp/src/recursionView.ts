@@ -2,6 +2,6 @@ import type { ReadContext } from './StateReader.ts';
 
 /** How close a run is to being stopped for making no progress [9_ROADMAP-RISK-401]. */
 export async function recursionView({ devs, maxRecursionDepth }: ReadContext, runId: string) {
-  const depth = await devs.run(runId).recursionDepth({ limit: maxRecursionDepth });
+  const depth = await devs.run(runId).recursionDepth();
   return { runId, ...depth, MAX_RECURSION_DEPTH: maxRecursionDepth };
 }

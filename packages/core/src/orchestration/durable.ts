@@ -72,6 +72,7 @@ export function durable<State extends object, Update, Name extends string>(
   return new DurableApp<typeof graph, State, Update>({
     graph,
     fingerprint,
+    maxDepth,
     store,
     saver,
     faults,

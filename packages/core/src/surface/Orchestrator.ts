@@ -2,7 +2,7 @@ import path from 'node:path';
 import { parseBrief, runIdOf } from '../brief/brief.ts';
 import { initialState } from '../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
-import { createDatabase } from '../db/createDatabase.ts';
+import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { GatePolicies } from '../orchestration/durable/decideByPolicy.ts';
@@ -21,6 +21,8 @@ const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 export interface OrchestratorOptions {
   /** The engine's folder; its state file is created when missing. */
   readonly dir: string;
+  /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
+  readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
   readonly agents?: StageAgents;
   readonly workspace?: Workspace;
@@ -68,6 +70,7 @@ export class Orchestrator {
   private constructor(options: OrchestratorOptions) {
     const {
       dir,
+      readOnly = false,
       events = new EventBus(),
       now = Date.now,
       newId,
@@ -76,7 +79,8 @@ export class Orchestrator {
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
-    const db = createDatabase({ dbPath: path.join(dir, STATE_FILE) });
+    const dbPath = path.join(dir, STATE_FILE);
+    const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
     this.#close = () => db.close();
     this.#app = orchestrationApp(this.#pipeline, { db, events, config, now, ...(newId && { newId }) });
   }

@@ -1,4 +1,4 @@
-import { MAX_RECURSION_DEPTH, RECURSION_WARNING_RATIO } from '../config/defaults.ts';
+import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { DriveOptions } from '../orchestration/drive.ts';
 import type { GateAnswer } from '../orchestration/durable/DurableApp.ts';
@@ -106,15 +106,10 @@ export class Run {
 
   /**
    * The depth the guard sees in the visit that is due, or saw in the last one of a run that has ended
-   * [9_ROADMAP-RISK-401]. 0 before the first checkpoint.
-   *
-   * @param options - `limit`: as given to the orchestrator that drives the run; the file does not tell.
+   * [9_ROADMAP-RISK-401]. 0 before the first checkpoint. The limit is this orchestrator's.
    */
-  async recursionDepth({
-    limit = MAX_RECURSION_DEPTH,
-  }: {
-    readonly limit?: number;
-  } = {}): Promise<RecursionDepth> {
+  async recursionDepth(): Promise<RecursionDepth> {
+    const limit = this.#app.maxDepth;
     const configurable = { thread_id: this.id };
     const { values, metadata, tasks, next } = await this.#app.graph.getState({ configurable });
     const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);

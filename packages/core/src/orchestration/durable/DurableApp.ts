@@ -14,6 +14,8 @@ import { readInput, recordInput } from './recordedInput.ts';
 export interface DurableParts<Graph> {
   readonly graph: Graph;
   readonly fingerprint: string;
+  /** Node transitions without progress from which a human is asked. */
+  readonly maxDepth: number;
   readonly store: EngineStore;
   readonly saver: BaseCheckpointSaver;
   readonly faults: FaultBox;
@@ -54,6 +56,7 @@ export class DurableApp<Graph extends DrivableGraph, State, Update> {
   readonly store: EngineStore;
   readonly events: EventBus;
   readonly fingerprint: string;
+  readonly maxDepth: number;
   readonly #parts: DurableParts<Graph>;
 
   constructor(parts: DurableParts<Graph>) {
@@ -61,6 +64,7 @@ export class DurableApp<Graph extends DrivableGraph, State, Update> {
     this.store = parts.store;
     this.events = parts.events;
     this.fingerprint = parts.fingerprint;
+    this.maxDepth = parts.maxDepth;
     this.#parts = parts;
   }
 
