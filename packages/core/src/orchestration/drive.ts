@@ -10,18 +10,20 @@
 //   D3. The run settles only against the wake sequence it has read: a signal that came later means "look again".
 
 import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
-import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
+import type { HitlSession } from '../state/HitlSessionStore.ts';
 import type { Thread, ThreadStatus } from '../state/ThreadStore.ts';
+import { askAtEnd } from './durable/askAtEnd.ts';
 import { decideByPolicy } from './durable/decideByPolicy.ts';
 import type { EngineStore } from './durable/EngineStore.ts';
 import type { FaultBox } from './durable/FaultBox.ts';
 import { type HeldLease, holdLease } from './durable/LeaseKeeper.ts';
-import { openQuestions } from './durable/openQuestions.ts';
+import { openQuestions, type PendingQuestion } from './durable/openQuestions.ts';
 import type { DriveOutcome, EndOfRun, EndStatus } from './durable/outcome.ts';
-import { type Answers, readAnswers } from './durable/readAnswers.ts';
+import { ABORTED, type Answers, isAbort, readAnswers } from './durable/readAnswers.ts';
 import type { DrivenConfigurable } from './durable/visit.ts';
 
 /** Recoveries without progress after which a run is given up (no crash loops). */
@@ -92,11 +94,12 @@ class Drive {
   readonly #control: RunControl;
   readonly #deps: DriverDeps;
   readonly #config: DrivenConfig;
-  /** Driving a run that has ended or still waits says nothing new. */
+  readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
   constructor(held: HeldLease, control: RunControl, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
+    this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#held = held;
     this.#control = control;
     this.#deps = deps;
@@ -133,32 +136,36 @@ class Drive {
 
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined) return this.#invoke(await inputOf(thread));
-    const { tasks, values } = await graph.getState(this.#config);
-    if (tasks.length === 0) {
-      const { status, reason } = endOf(values);
-      return this.#end(status, reason, thread.wakeSeq);
-    }
-    return this.#answerOrGoOn(thread, tuple);
-  }
-
-  async #answerOrGoOn(thread: Thread, tuple: CheckpointTuple): Promise<DriveOutcome | null> {
-    const { store, events } = this.#deps;
     const open = openQuestions(tuple);
     store.sessions.markResumed(
-      thread.threadId,
+      threadId,
       open.map(({ interruptId }) => interruptId),
     );
+    const { tasks, values } = await graph.getState(this.#config);
+    if (tasks.length > 0) return this.#answerOrGoOn(thread, open);
+    const last = askAtEnd(values, tuple, threadId, store);
+    if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
+    if (isAbort(last?.decision)) return this.#end('cancelled', ABORTED);
+    const { status, reason } = endOf(values);
+    return this.#end(status, reason, thread.wakeSeq);
+  }
+
+  async #answerOrGoOn(thread: Thread, open: readonly PendingQuestion[]): Promise<DriveOutcome | null> {
+    const { store } = this.#deps;
     if (open.length === 0) return this.#invoke(null);
 
     const answers = readAnswers(open, thread.threadId, store);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) return this.#invoke(new Command({ resume: resumeMap(answers) }));
+    if (answers.given.length > 0) return this.#invoke(resumeWith(answers));
+    return this.#wait(thread, answers.unanswered);
+  }
 
-    if (!this.#settle('waiting', `${open.length} open gate(s)`, thread.wakeSeq)) return null;
-    const gates = answers.unanswered;
-    if (this.#hasWorked) {
+  #wait(thread: Thread, gates: readonly HitlSession[]): DriveOutcome | null {
+    const { store, events } = this.#deps;
+    if (!this.#settle('waiting', `${gates.length} open gate(s)`, thread.wakeSeq)) return null;
+    if (this.#isNews('waiting')) {
       const scope = { threadId: thread.threadId };
       store.transact(events, (emit) => emit('RUN_SUSPENDED', { gates: gates.length }, scope));
     }
@@ -187,8 +194,11 @@ class Drive {
     const { threadId } = this.#held.lease;
     const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
     if (!this.#settle(status, reason, seen)) return null;
-    if (this.#hasWorked) {
-      store.transact(events, (emit) => emit('RUN_FINISHED', { outcome: status }, { threadId }));
+    if (this.#isNews(status)) {
+      store.transact(events, (emit) => {
+        if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
+        emit('RUN_FINISHED', { outcome: status }, { threadId });
+      });
     }
     return { status, reason };
   }
@@ -196,6 +206,11 @@ class Drive {
   #settle(status: ThreadStatus, reason: string | null, seenWakeSeq: number): boolean {
     const settlement = { seenWakeSeq, ...(reason !== null && { reason }) };
     return this.#deps.store.threads.settle(this.#held.lease, status, settlement) === 'settled';
+  }
+
+  /** Driving a run that has ended or still waits says nothing new. */
+  #isNews(status: ThreadStatus): boolean {
+    return this.#hasWorked || status !== this.#statusBefore;
   }
 
   #isCancelled(threadId: string): boolean {
@@ -209,8 +224,13 @@ class Drive {
   }
 }
 
-function resumeMap({ given }: Answers): Record<string, unknown> {
-  return Object.fromEntries(given.map(({ interruptId, resume }) => [interruptId, resume]));
+/** `null`, which only goes on, when LangGraph has every answer already. */
+function resumeWith({ given }: Answers): Command | null {
+  const fresh = given.filter(({ isDelivered }) => !isDelivered);
+  if (fresh.length === 0) return null;
+  return new Command({
+    resume: Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume])),
+  });
 }
 
 function assertSameGraph({ threadId, graphFingerprint }: Thread, fingerprint: string): void {

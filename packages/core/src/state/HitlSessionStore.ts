@@ -161,7 +161,8 @@ export class HitlSessionStore {
   /**
    * The session of an interrupt: the existing row, or the unbound session the question key names, which is bound
    * to the interrupt and can be decided from now on, or a new row. Older open rows of the same question become
-   * `superseded`: a node that asks again does so under a new interrupt.
+   * `superseded`: a node that asks again does so under a new interrupt. A guard's session that a parallel branch
+   * has bound already is shared: the guard asks once.
    *
    * @returns `opened` is true only for a new row; a bound one was announced when it was opened.
    * @throws DevsError `LEASE_LOST`
@@ -173,8 +174,9 @@ export class HitlSessionStore {
     const columns = toColumns(question);
     return this.#write(() => {
       fence.assertInTx();
-      const existing = this.findByInterrupt(question.threadId, question.interruptId);
-      if (existing !== null) return { session: existing, opened: false };
+      const existing = this.findForQuestion(question);
+      if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
+        return { session: existing, opened: false };
       const opened = this.#bind.run(columns).changes === 0;
       if (opened) this.#insert.run({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
       this.#supersedeOlder.run(columns);
@@ -207,6 +209,18 @@ export class HitlSessionStore {
 
   findByInterrupt(threadId: string, interruptId: string): HitlSession | null {
     return fromRow(this.#selectByInterrupt.get(threadId, interruptId));
+  }
+
+  /** The session of an interrupt, or the bound one that its question key names. */
+  findForQuestion({
+    threadId,
+    interruptId,
+    questionKey,
+  }: Pick<InterruptedQuestion, 'threadId' | 'interruptId' | 'questionKey'>): HitlSession | null {
+    const own = this.findByInterrupt(threadId, interruptId);
+    if (own !== null) return own;
+    const named = this.find(questionKey);
+    return named?.threadId === threadId && named.interruptId !== null ? named : null;
   }
 
   /** The oldest open session of a kind about a task, of this run or, with `null`, of none. */

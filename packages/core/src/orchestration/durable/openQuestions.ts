@@ -3,16 +3,23 @@ import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 
 // LangGraph's reserved channels for what happened to a task, as opposed to what it produced.
 const INTERRUPT = '__interrupt__';
+const RESUME = '__resume__';
 const CONTROL_CHANNELS: ReadonlySet<string> = new Set([
   INTERRUPT,
   '__error__',
   '__error_source_node__',
-  '__resume__',
+  RESUME,
 ]);
 
 export interface OpenQuestion {
   readonly interruptId: string;
   readonly value: unknown;
+}
+
+/** With what its task was told before. */
+export interface PendingQuestion extends OpenQuestion {
+  /** Answers of this task that LangGraph has stored; its next execution takes them in this order. */
+  readonly received: readonly unknown[];
 }
 
 /**
@@ -21,12 +28,19 @@ export interface OpenQuestion {
  * Read from the pending writes, because `getState().tasks` lists an answered interrupt until the next
  * checkpoint; a driver that trusts it answers twice.
  */
-export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly OpenQuestion[] {
+export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly PendingQuestion[] {
   const finished = new Set(
     pendingWrites.filter(([, channel]) => !CONTROL_CHANNELS.has(channel)).map(([taskId]) => taskId),
   );
+  const receivedBy = (task: string): readonly unknown[] =>
+    pendingWrites
+      .filter(([taskId, channel]) => taskId === task && channel === RESUME)
+      .flatMap(([, , v]) => v);
   return pendingWrites
     .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
-    .flatMap(([, , value]) => value as Interrupt[])
-    .flatMap(({ id, value }) => (id === undefined ? [] : [{ interruptId: id, value }]));
+    .flatMap(([taskId, , interrupts]) =>
+      (interrupts as Interrupt[]).flatMap(({ id, value }) =>
+        id === undefined ? [] : [{ interruptId: id, value, received: receivedBy(taskId) }],
+      ),
+    );
 }

@@ -1,6 +1,6 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from './EngineStore.ts';
-import type { OpenQuestion } from './openQuestions.ts';
+import type { PendingQuestion } from './openQuestions.ts';
 import { asQuestion, sessionOf } from './openSessions.ts';
 import { isQuestion, type KeyedAnswer } from './question.ts';
 
@@ -9,9 +9,20 @@ export interface GivenAnswer {
   readonly interruptId: string;
   readonly session: HitlSession;
   /** What LangGraph is resumed with: keyed, except for a bare `interrupt()` of an own graph. */
-  readonly resume: KeyedAnswer | unknown;
+  readonly resume: DeliveredAnswer;
+  /**
+   * LangGraph has stored it: its node took it and then failed or was stopped. Given again it would be taken by the
+   * node's next `interrupt()`, whatever that asks.
+   */
+  readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */
   readonly endsRun: string | null;
+}
+
+/** Carries its session, so that a stored answer can be told from an equal one. */
+interface DeliveredAnswer {
+  readonly sessionId: string;
+  readonly [name: string]: unknown;
 }
 
 export interface Answers {
@@ -23,29 +34,40 @@ export interface Answers {
  * Pairs open questions with recorded decisions. A question whose session is missing (the process died between the
  * two) gets it here.
  */
-export function readAnswers(open: readonly OpenQuestion[], threadId: string, store: EngineStore): Answers {
+export function readAnswers(open: readonly PendingQuestion[], threadId: string, store: EngineStore): Answers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
     const session = sessionFor(question, threadId, store);
-    if (session.status === 'awaiting_approval') unanswered.push(session);
-    else given.push(givenAnswer(question, session));
+    if (session.decision !== null) given.push(givenAnswer(question, session));
+    else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
   return { given, unanswered };
 }
 
-function sessionFor({ interruptId, value }: OpenQuestion, threadId: string, store: EngineStore): HitlSession {
-  const known = store.sessions.findByInterrupt(threadId, interruptId);
-  if (known !== null) return known;
+function sessionFor(
+  { interruptId, value }: PendingQuestion,
+  threadId: string,
+  store: EngineStore,
+): HitlSession {
   const question = asQuestion(value, interruptId, threadId);
+  const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey: question.key });
+  if (known !== null) return known;
   return store.sessions.openForInterrupt(sessionOf(question, interruptId, { threadId, checkpointId: null }))
     .session;
 }
 
-function givenAnswer({ interruptId, value }: OpenQuestion, session: HitlSession): GivenAnswer {
+function givenAnswer({ interruptId, value, received }: PendingQuestion, session: HitlSession): GivenAnswer {
   const answer = answerValue(session);
-  const resume = isQuestion(value) ? { for: value.key, value: answer } : answer;
-  return { interruptId, session, resume, endsRun: reasonToEnd(value, answer) };
+  const sessionId = session.id;
+  const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
+  const resume = { ...(isQuestion(value) ? keyed(value.key) : answer), sessionId };
+  const isDelivered = received.some((stored) => isAnswerOf(sessionId, stored));
+  return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(value, answer) };
+}
+
+function isAnswerOf(sessionId: string, stored: unknown): boolean {
+  return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;
 }
 
 /** What the human said, with who said it and when, for the record the node makes. */
@@ -56,8 +78,15 @@ function answerValue({ decision, principal, decidedAt }: HitlSession): Record<st
 }
 
 function reasonToEnd(question: unknown, answer: Readonly<Record<string, unknown>>): string | null {
-  if (answer['action'] === 'abort') return 'aborted by a human';
+  if (isAbort(answer)) return ABORTED;
   const rejected = answer['approved'] === false;
   if (!rejected || !isQuestion(question) || question.endsOnRejection !== true) return null;
   return `rejected: ${String(answer['feedback'] ?? 'no reason given')}`;
+}
+
+/** Why a run ends whose human answered `abort`. */
+export const ABORTED = 'aborted by a human';
+
+export function isAbort(answer: unknown): boolean {
+  return (answer as { readonly action?: unknown } | null | undefined)?.action === 'abort';
 }

@@ -1,0 +1,26 @@
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { EngineStore } from './EngineStore.ts';
+import { questionAbout } from './entry.ts';
+import { guardsOf } from './GraphProfile.ts';
+import { sessionOf } from './openSessions.ts';
+
+/**
+ * The session of a suspension that the last node of an own graph raised. No node is left whose entry could ask, so
+ * the question is bound to the last checkpoint instead of an interrupt; `null` when there is none.
+ */
+export function askAtEnd(
+  values: unknown,
+  { config }: CheckpointTuple,
+  threadId: string,
+  store: EngineStore,
+): HitlSession | null {
+  const { pendingSuspension } = guardsOf((values ?? {}) as object);
+  if (!pendingSuspension) return null;
+  const { sessionId, kind, taskId, node } = pendingSuspension;
+  const message = `Task ${taskId} makes no progress.`;
+  const question = questionAbout({ sessionId, node }, { kind, key: sessionId, taskId, message });
+  const checkpointId = String(config.configurable?.['checkpoint_id']);
+  const visit = { threadId, checkpointId };
+  return store.sessions.openForInterrupt(sessionOf(question, `end/${checkpointId}`, visit)).session;
+}
