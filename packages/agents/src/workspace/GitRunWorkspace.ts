@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type CommitRequest, type CommitView, DevsError, type FileEdit, type RunWorkspace } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
+import { writeGitPointer } from './gitPointer.ts';
 import { resolveInside } from './pathJail.ts';
 import { IDENTITY, moveRef, readRef, signedAt } from './refs.ts';
 
@@ -149,15 +150,9 @@ export class GitRunWorkspace implements RunWorkspace {
   /** Lets the user's own `git log` and `git status` work in the folder. */
   #showInFolder(commit: string): Promise<void> {
     return this.#withIndex(async (indexFile) => {
-      const { gitDir } = this.#git;
       await this.#git.run(['read-tree', commit], { indexFile });
-      await rename(indexFile, join(gitDir, 'index'));
-      const staged = `${indexFile}.pointer`;
-      await writeFile(staged, `gitdir: ${relative(this.dir, gitDir)}\n`);
-      // Whatever a command put there goes, a repository of its own included.
-      const pointer = join(this.dir, '.git');
-      await rm(pointer, { recursive: true, force: true });
-      await rename(staged, pointer);
+      await rename(indexFile, join(this.#git.gitDir, 'index'));
+      await writeGitPointer(this.#git, dirname(indexFile));
     });
   }
 

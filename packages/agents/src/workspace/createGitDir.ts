@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { GitRepository } from './GitRepository.ts';
+import { writeGitPointer } from './gitPointer.ts';
 
 /** A scratch folder of a killed operation is removed when it is older than this, ms. */
 const STALE_MS = 60 * 60 * 1000;
@@ -30,6 +31,14 @@ export async function createGitDir(git: GitRepository, branch: string): Promise<
     replaceText(join(gitDir, 'info', 'exclude'), EXCLUDES),
     removeStaleScratch(gitDir),
   ]);
+  await showFolder(git);
+}
+
+/** A new folder belongs to its own repository from the start, not to one around it. */
+async function showFolder(git: GitRepository): Promise<void> {
+  const scratch = await mkdtemp(join(git.gitDir, SCRATCH_PREFIX));
+  await writeGitPointer(git, scratch);
+  await rm(scratch, { recursive: true, force: true });
 }
 
 /** `worktree` is relative to the git dir, so a project folder can be moved. */

@@ -5,6 +5,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  realpath,
   rm,
   stat,
   symlink,
@@ -39,10 +40,16 @@ const git = async (...args: string[]): Promise<string> =>
   (await execute('git', args, { cwd: run.dir, env: { PATH: process.env['PATH'], LC_ALL: 'C' } })).stdout;
 
 describe('GitWorkspace.open', () => {
+  it('is a repository of its own from the start, whatever lies around it', async () => {
+    await execute('git', ['init', '-q'], { cwd: run.dir.replace(/\.devs-work.*$/, '') });
+    const { stdout } = await execute('git', ['rev-parse', '--show-toplevel'], { cwd: run.dir });
+    expect(stdout.trim()).toBe(await realpath(run.dir));
+  });
+
   it('makes an empty folder beside a git dir that lies outside it', async () => {
     expect(run.dir).toBe(join(base, '.devs-work', 'run-1'));
     expect(workspaces.dirOf('run-1')).toBe(run.dir);
-    expect(await readdir(run.dir)).toEqual([]);
+    expect(await readdir(run.dir)).toEqual(['.git']);
     expect((await stat(gitDir())).isDirectory()).toBe(true);
     expect((await stat(run.dir)).mode & 0o777).toBe(0o700);
   });
@@ -144,7 +151,7 @@ describe('apply', () => {
   ])('writes nothing at all when one edit has %s', async (_what, bad) => {
     const edits = [{ path: 'good.txt', content: 'x' }, ...bad];
     await expect(run.apply(edits)).rejects.toMatchObject({ code: 'PATH_REFUSED' });
-    expect(await readdir(run.dir)).toEqual([]);
+    expect(await readdir(run.dir)).toEqual(['.git']);
   });
 
   it('does not read through a link', async () => {
@@ -196,6 +203,7 @@ describe('snapshot and restore', () => {
 
     expect(await run.snapshot()).toBe(tree);
     expect((await readdir(run.dir)).sort()).toEqual([
+      '.git',
       'change.txt',
       'file',
       'folder',
@@ -263,7 +271,7 @@ describe('snapshot and restore', () => {
     await execute('git', [...identity, 'commit', '-qm', 'x'], { cwd: inFolder('sub') });
     await expect(run.snapshot()).rejects.toThrow('another git repository: "sub"');
     await run.restore(tree);
-    expect(await readdir(run.dir)).toEqual([]);
+    expect(await readdir(run.dir)).toEqual(['.git']);
   });
 
   it('refuses what is no tree before it touches the folder', async () => {
