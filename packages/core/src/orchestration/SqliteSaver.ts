@@ -20,7 +20,7 @@ import {
 import type { Database, Transaction } from 'better-sqlite3';
 import { prepareConnection } from '../db/prepareConnection.ts';
 import { withStateFaults } from '../db/sqliteFault.ts';
-import { type Fence, NO_FENCE } from '../state/Fence.ts';
+import { type Fence, type FencedLease, leaseFence, NO_FENCE } from '../state/Fence.ts';
 import {
   type ChannelRecord,
   type CheckpointQuery,
@@ -32,7 +32,7 @@ import {
 } from '../state/GraphCheckpointStore.ts';
 import {
   configOf,
-  fenceOf,
+  leaseOf,
   namespaceOf,
   optionalId,
   requiredId,
@@ -43,6 +43,8 @@ import {
 export interface SqliteSaverOptions {
   /** How values become bytes. Defaults to LangGraph's own serializer. */
   readonly serde?: SerializerProtocol;
+  /** Called in the transaction of every checkpoint of a driven run. */
+  readonly onCheckpoint?: (lease: FencedLease) => void;
 }
 
 /** What belongs to one checkpoint, read at one moment. */
@@ -77,6 +79,7 @@ const VERSION_FRACTIONS = 2 ** 32;
 export class SqliteSaver extends BaseCheckpointSaver {
   readonly #db: Database;
   readonly #store: GraphCheckpointStore;
+  readonly #onCheckpoint: (lease: FencedLease) => void;
   readonly #write: Transaction<(fence: Fence, work: () => void) => void>;
   readonly #read: Transaction<(load: () => StoredCheckpoint | null) => Snapshot | null>;
 
@@ -84,11 +87,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
    * @param db - An open database; its tables are created where they are missing.
    * @throws DevsError as `runMigrations`.
    */
-  constructor(db: Database, { serde }: SqliteSaverOptions = {}) {
+  constructor(db: Database, { serde, onCheckpoint = () => {} }: SqliteSaverOptions = {}) {
     super(serde);
     prepareConnection(db);
     this.#db = db;
     this.#store = new GraphCheckpointStore(db);
+    this.#onCheckpoint = onCheckpoint;
     this.#write = db.transaction((fence, work) => {
       fence.assertInTx();
       work();
@@ -154,9 +158,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
       this.#dumpChannels(values, whole ? versions : newVersions),
     ]);
     const parentId = getCheckpointId(config) || null;
-    this.#commit(config, () => {
+    this.#commit(config, (lease) => {
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
       for (const channel of channels) this.#store.saveChannel(key, channel);
+      if (lease !== null) this.#onCheckpoint(lease);
     });
     return configOf(key);
   }
@@ -203,9 +208,10 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (this.#db.open) this.#db.close();
   }
 
-  #commit(config: RunnableConfig, work: () => void): void {
-    const fence = fenceOf(this.#db, config);
-    withStateFaults(() => this.#write.immediate(fence, work));
+  #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void): void {
+    const lease = leaseOf(config);
+    const fence = lease === null ? NO_FENCE : leaseFence(this.#db, lease);
+    withStateFaults(() => this.#write.immediate(fence, () => work(lease)));
   }
 
   #queryOf(config: RunnableConfig, before: RunnableConfig | undefined): CheckpointQuery {

@@ -1,6 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { Database } from 'better-sqlite3';
-import { type Fence, leaseFence, NO_FENCE } from '../state/Fence.ts';
+import type { FencedLease } from '../state/Fence.ts';
 import type { CheckpointKey, NamespaceKey } from '../state/GraphCheckpointStore.ts';
 
 // What a checkpointer reads from LangGraph's `configurable`, and what it gives back.
@@ -39,12 +38,13 @@ export function namespaceOf(config: RunnableConfig): string | null {
   return checkpointNs;
 }
 
-/** The lease of the root thread also covers the threads of child frames, which have no row of their own. */
-export function fenceOf(db: Database, config: RunnableConfig): Fence {
+/** The lease a driven run writes under; `null` in plain LangGraph use. */
+export function leaseOf(config: RunnableConfig): FencedLease | null {
   const epoch: unknown = config.configurable?.['lease_epoch'];
-  if (epoch === undefined) return NO_FENCE;
+  if (epoch === undefined) return null;
   if (!Number.isSafeInteger(epoch))
     throw new TypeError(`configurable.lease_epoch: ${String(epoch)} is not a whole number`);
+  // The lease of the root thread also covers the threads of child frames, which have no row of their own.
   const threadId = optionalId(config, 'lease_thread_id') ?? requiredId(config, 'thread_id');
-  return leaseFence(db, { threadId, epoch: epoch as number });
+  return { threadId, epoch: epoch as number };
 }

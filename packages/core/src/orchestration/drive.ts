@@ -79,6 +79,7 @@ export async function drive(
   const requestDrain = (): void => control.requestDrain('asked to stop');
   signal?.addEventListener('abort', requestDrain, { once: true });
   try {
+    deps.faults.forget(threadId);
     const drive = new Drive(held, control, deps);
     if (signal?.aborted) return drive.drained();
     return await drive.toEnd();
@@ -182,7 +183,7 @@ class Drive {
       return null;
     } catch (error) {
       faults.rethrow(threadId);
-      if (isGraphDrained(error as Error)) return this.#control.drainRequested ? this.drained() : null;
+      if (isGraphDrained(error as Error)) return this.drained();
       if (error instanceof DevsError) throw error;
       const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
       return this.#end('failed', reason);

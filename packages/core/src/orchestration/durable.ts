@@ -65,7 +65,8 @@ export function durable<State extends object, Update, Name extends string>(
   const { db, close } = openFile(options);
   const store = new EngineStore(db, { events, now, newId, entropyThreshold });
   const faults = new FaultBox();
-  const saver = new SqliteSaver(db);
+  // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
+  const saver = new SqliteSaver(db, { onCheckpoint: (lease) => store.threads.resetRecoveries(lease) });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
-import { type Fence, leaseFence, leaseLost } from './Fence.ts';
+import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
@@ -125,7 +125,7 @@ export class ThreadStore {
     this.#release = db.prepare(RELEASE);
     this.#settle = db.prepare(SETTLE);
     this.#begin = db.prepare(BEGIN);
-    this.#resetRecoveries = db.prepare(updateOf('recoveries = 0'));
+    this.#resetRecoveries = db.prepare(`${updateOf('recoveries = 0')} AND recoveries > 0`);
     this.#markDegraded = db.prepare(updateOf('degraded = 1'));
     this.#setPolicies = db.prepare(updateOf('policies_json = @value'));
     this.#setFingerprint = db.prepare(updateOf('graph_fingerprint = @value'));
@@ -202,7 +202,7 @@ export class ThreadStore {
   }
 
   /** Guards the writes of this lease's driver. */
-  fence(lease: Lease): Fence {
+  fence(lease: FencedLease): Fence {
     return leaseFence(this.#db, lease);
   }
 
@@ -260,8 +260,9 @@ export class ThreadStore {
   }
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */
-  resetRecoveries(lease: Lease): void {
-    this.#fenced(lease, () => this.#update(this.#resetRecoveries, lease.threadId));
+  resetRecoveries(lease: FencedLease): void {
+    const { threadId } = lease;
+    this.#fenced(lease, () => this.#resetRecoveries.run({ threadId, now: this.#now() }));
   }
 
   /** The run has lost journal rows (law L6). */
@@ -323,7 +324,7 @@ export class ThreadStore {
     if (statement.run(values).changes === 0) notFound(threadId);
   }
 
-  #fenced<T>(lease: Lease, work: () => T): T {
+  #fenced<T>(lease: FencedLease, work: () => T): T {
     return this.#write(() => {
       this.fence(lease).assertInTx();
       return work();

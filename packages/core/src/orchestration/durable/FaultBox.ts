@@ -32,6 +32,11 @@ export class FaultBox {
     if (!this.#faults.has(threadId)) this.#faults.set(threadId, fault);
   }
 
+  /** Drops what a branch left after its drive had ended. */
+  forget(threadId: string): void {
+    this.#faults.delete(threadId);
+  }
+
   /** Throws what a node of this run left behind, if anything. */
   rethrow(threadId: string): void {
     if (!this.#faults.has(threadId)) return;
