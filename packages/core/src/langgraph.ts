@@ -1,5 +1,6 @@
 // @devs/core/langgraph: the engine for any LangGraph graph, without the pipeline.
 
+export { CheckpointWindow } from './orchestration/CheckpointWindow.ts';
 export type { DriveOptions } from './orchestration/drive.ts';
 export {
   DurableApp,
@@ -12,10 +13,18 @@ export type { Gate } from './orchestration/durable/Gate.ts';
 export { progress } from './orchestration/durable/progress.ts';
 export { type StepCall, type StepFunction, step } from './orchestration/durable/step.ts';
 export { type DurableOptions, durable } from './orchestration/durable.ts';
+export {
+  FlatIterativeAdapter,
+  type FlatRunOptions,
+  runGraphIteratively,
+} from './orchestration/flatIterativeAdapter.ts';
+export type { CompiledLangGraph } from './orchestration/frames/CompiledLangGraph.ts';
 export { GraphSuspendedSignal } from './orchestration/GraphSuspendedSignal.ts';
+export { recurse, recurseAll } from './orchestration/recurse.ts';
 export {
   checkRecursionDepth,
   type LangGraphContext,
   type RecursionCheckResult,
 } from './orchestration/recursionGuard.ts';
 export { SqliteSaver } from './orchestration/SqliteSaver.ts';
+export { WindowedSaver, type WindowedSaverOptions } from './orchestration/WindowedSaver.ts';

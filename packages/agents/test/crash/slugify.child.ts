@@ -16,7 +16,7 @@ const agents = new Proxy<StageAgents>(replay, {
     if (typeof member !== 'function') return member;
     return (request: never, call: AgentCall) => {
       appendFileSync(join(dir, 'calls.log'), `${call.idempotencyKey}\n`);
-      return member.call(target, request, call);
+      return Reflect.apply(member, target, [request, call]);
     };
   },
 });

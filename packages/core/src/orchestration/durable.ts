@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
-import { compileDurable } from './durable/compileDurable.ts';
+import { type CompilableBuilder, type CompiledOf, compileDurable } from './durable/compileDurable.ts';
 import { DurableApp } from './durable/DurableApp.ts';
 import { EngineStore } from './durable/EngineStore.ts';
 import type { DeclaredGate } from './durable/entry.ts';
@@ -55,11 +55,11 @@ export interface KnownGraph<State> {
  * await app.run('post-42');
  * ```
  */
-export function durable<State extends object, Update, Name extends string>(
-  builder: StateGraph<unknown, State, Update, Name>,
+export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
+  builder: Builder & StateGraph<unknown, State, Update, Name>,
   options: DurableOptions<State, Name>,
   { profile, endOf }: KnownGraph<State> = ownGraph(),
-) {
+): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
   const { db, close } = openFile(options);
@@ -70,7 +70,7 @@ export function durable<State extends object, Update, Name extends string>(
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });
-  return new DurableApp<typeof graph, State, Update>({
+  return new DurableApp({
     graph,
     fingerprint,
     maxDepth,

@@ -8,11 +8,13 @@ import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { compileDurable } from './durable/compileDurable.ts';
 import { EngineStore } from './durable/EngineStore.ts';
 import { FaultBox } from './durable/FaultBox.ts';
+import type { RunnerDeps } from './durable/RunnerDeps.ts';
 import type { PipelineDeps } from './nodes/pipelineDeps.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineProfile } from './pipelineProfile.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
 import type { GraphState } from './types.ts';
+import { WindowedSaver } from './WindowedSaver.ts';
 
 export { approveDesignNode, approveTaskDagNode } from './hitl.ts';
 export { designNode } from './nodes/designNode.ts';
@@ -72,7 +74,7 @@ export class OrchestrationGraph {
     db: Database,
     options: Omit<OrchestrationGraphOptions, 'db'> = {},
   ): OrchestrationGraph {
-    return new OrchestrationGraph(new SqliteSaver(db), { ...options, db });
+    return new OrchestrationGraph(new WindowedSaver(new SqliteSaver(db)), { ...options, db });
   }
 
   /** The invocation config of a project: several projects share one state file, one thread each. */
@@ -86,7 +88,7 @@ export class OrchestrationGraph {
 function compilePipeline(
   pipeline: PipelineDeps | null,
   checkpointer: BaseCheckpointSaver,
-  deps: Parameters<typeof compileDurable<GraphState, Partial<GraphState>, string>>[1]['deps'],
+  deps: RunnerDeps<GraphState>,
 ) {
   return compileDurable(orchestrationBuilder(pipeline), {
     checkpointer,

@@ -64,10 +64,11 @@ function applyAnswer(
   return { update: { ...freshStart, guidance: [...state.guidance, ...words] }, runNode: true };
 }
 
-/** A task or epic reached its end, or a human decided. */
+/** A task or epic reached its end, a human decided, or a pivot found a new strategy. */
 function isProgress(before: GraphState, update: StateUpdate<GraphState>): boolean {
   const after: GraphState = { ...before, ...update };
   if (after.hitlDecisions.length > before.hitlDecisions.length) return true;
+  if (after.pivots.length > before.pivots.length) return true;
   if (countClosed(after) > countClosed(before)) return true;
   return after.tasks.some((task) => isTaskTerminal(task, after.activeTaskId) && !wasTerminal(before, task));
 }

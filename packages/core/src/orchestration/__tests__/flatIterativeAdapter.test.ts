@@ -128,8 +128,8 @@ describe('runGraphIteratively', () => {
 
   test('uses the checkpointer the graph was compiled with', async () => {
     const saver = new MemorySaver();
-    const graph = new StateGraph(State)
-      .addNode('n', () => ({}))
+    const graph: Tree = new StateGraph(State)
+      .addNode('n', (): Partial<typeof State.State> => ({}))
       .addEdge(START, 'n')
       .compile({ checkpointer: saver });
     await runGraphIteratively(graph, { plan: leaf('x') }, { threadId: 'own' });
@@ -174,7 +174,7 @@ describe('runGraphIteratively', () => {
       })
       .addEdge(START, 'n')
       .compile();
-    const graph = new StateGraph(State)
+    const graph: Tree = new StateGraph(State)
       .addNode('n', async (_state, config) => {
         await recurse(
           child,
@@ -192,7 +192,7 @@ describe('runGraphIteratively', () => {
 
   test('a graph that a node invokes itself recurses inside its frame', async () => {
     const inner = treeGraph();
-    const graph = new StateGraph(State)
+    const graph: Tree = new StateGraph(State)
       .addNode('n', async ({ plan }) => ({ log: (await inner.invoke({ plan })).log }))
       .addEdge(START, 'n')
       .compile();
@@ -203,7 +203,7 @@ describe('runGraphIteratively', () => {
 
   test('a compiled graph that is a node of another one may recurse too', async () => {
     const inner = treeGraph() as ReturnType<StateGraph<typeof State.spec>['compile']>;
-    const graph = new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner').compile();
+    const graph: Tree = new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner').compile();
     const plan = parent('r', 'fanOut', [leaf('1'), parent('2', 'sequence', [leaf('3')])]);
     const flat = await runGraphIteratively(graph, { plan }, { checkpointer: new MemorySaver() });
     expect(flat).toEqual(await graph.invoke({ plan }));
@@ -267,7 +267,7 @@ describe('runGraphIteratively', () => {
   });
 
   test('refuses to be called inside a node, where recurse is the way', async () => {
-    const graph = new StateGraph(State)
+    const graph: Tree = new StateGraph(State)
       .addNode('n', async ({ plan }) => {
         await runGraphIteratively(treeGraph(), { plan });
         return {};
@@ -279,10 +279,10 @@ describe('runGraphIteratively', () => {
 
   test('refuses a child that cannot be suspended', async () => {
     const child = new StateGraph(State)
-      .addNode('n', () => ({}))
+      .addNode('n', (): Partial<typeof State.State> => ({}))
       .addEdge(START, 'n')
       .compile({ checkpointer: false });
-    const graph = new StateGraph(State)
+    const graph: Tree = new StateGraph(State)
       .addNode('n', async ({ plan }) => {
         await recurse(child, { plan });
         return {};

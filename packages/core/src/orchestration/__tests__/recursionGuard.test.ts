@@ -1,16 +1,51 @@
 import { readFileSync } from 'node:fs';
-import { Annotation, END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import {
+  Annotation,
+  Command,
+  END,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
 import { runGraphIteratively } from '../flatIterativeAdapter.ts';
+import { OrchestrationGraph } from '../graph.ts';
 import { type CompiledLangGraph, recurse } from '../recurse.ts';
 import { checkRecursionDepth, type LangGraphContext } from '../recursionGuard.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
-import { WindowedSaver } from '../WindowedSaver.ts';
+import { createInitialState, type OrchestratorState, type TaskRecord } from '../types.ts';
+import type { WindowedSaver } from '../WindowedSaver.ts';
 
 const MIB = 2 ** 20;
+
+/** A project whose one epic has a chain of tasks. */
+function aProjectOf(count: number): OrchestratorState {
+  const at = '2026-01-01T00:00:00.000Z';
+  const config = { projectId: 'project', name: 'Project', description: '', createdAt: at, updatedAt: at };
+  const tasks = Array.from({ length: count }, (_, index): TaskRecord => {
+    const dependsOn = index === 0 ? [] : [`project:${index}`];
+    const name = `Task ${index + 1}`;
+    const taskId = `project:${index + 1}`;
+    return {
+      taskId,
+      epicId: 'epic',
+      name,
+      description: '',
+      status: 'pending',
+      agentRole: 'developer',
+      dependsOn,
+    };
+  });
+  const epic = { epicId: 'epic', projectId: 'project', name: 'Epic', description: '', phaseNumber: 1 };
+  return {
+    ...createInitialState({ ...config, status: 'initializing' }),
+    epics: [{ ...epic, status: 'pending', requirementIds: [] }],
+    tasks,
+  };
+}
 
 function contextAt(recursionDepth: number): LangGraphContext {
   return Object.freeze({ metadata: Object.freeze({ recursionDepth }) });
@@ -39,15 +74,6 @@ function recursiveGraph(payloadOf: (payload: string, depth: number) => string): 
     .addEdge('finish', END)
     .compile();
   return graph;
-}
-
-/** A chain of nodes without recursion; each transition writes one checkpoint. */
-function chainGraph(nodes: number, checkpointer: BaseCheckpointSaver) {
-  return new StateGraph(State)
-    .addNode('step', ({ depth, payload }) => ({ depth: depth + 1, payload }))
-    .addEdge(START, 'step')
-    .addConditionalEdges('step', ({ depth }) => (depth < nodes ? 'step' : END))
-    .compile({ checkpointer });
 }
 
 describe('checkRecursionDepth', () => {
@@ -116,7 +142,7 @@ describe('checkRecursionDepth', () => {
   test('two concurrent runs do not mix their depths', async () => {
     const seen: Record<string, number[]> = { slow: [], fast: [] };
     const graph = new StateGraph(State)
-      .addNode('step', async ({ depth }, { metadata, configurable }) => {
+      .addNode('step', async ({ depth }, { metadata, configurable }: LangGraphRunnableConfig) => {
         const recursionDepth = Number(metadata?.['langgraph_step']);
         const run = String(configurable?.['thread_id']);
         if (run === 'slow') await new Promise((resolve) => setImmediate(resolve));
@@ -177,14 +203,17 @@ describe('memory-efficient execution', () => {
   });
 
   test('orchestrationGraph_trimsStateCheckpointsAboveDepth15', async ({ db }) => {
-    const inner = new SqliteSaver(db);
-    const saver = new WindowedSaver(inner);
-    const config = { configurable: { thread_id: 'project' }, recursionLimit: 100 };
-    await chainGraph(30, saver).invoke({ depth: 0, payload: '' }, config);
+    const { graph } = OrchestrationGraph.withSqlitePersistence(db);
+    const config = OrchestrationGraph.configForProject('project');
+    await graph.invoke(aProjectOf(30), config);
+    await graph.invoke(new Command({ resume: { approved: true } }), config);
+    const { status } = await graph.invoke(new Command({ resume: { approved: true } }), config);
+    expect(status).toBe('completed');
 
     const stored: string[] = [];
-    for await (const { checkpoint } of inner.list(config)) stored.unshift(checkpoint.id);
-    expect(stored).toHaveLength(32);
+    for await (const { checkpoint } of new SqliteSaver(db).list(config)) stored.unshift(checkpoint.id);
+    expect(stored.length).toBeGreaterThan(60);
+    const saver = graph.checkpointer as WindowedSaver;
     expect(saver.retained('project')).toEqual([stored[0], ...stored.slice(-5)]);
     for (const checkpoint_id of stored) {
       const one = { configurable: { thread_id: 'project', checkpoint_id } };

@@ -50,7 +50,7 @@ export interface RunEnd {
 }
 
 /** A compiled graph with its state file. Several processes may open the same file. */
-export class DurableApp<Graph extends DrivableGraph, State, Update> {
+export class DurableApp<Graph, State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
@@ -58,6 +58,7 @@ export class DurableApp<Graph extends DrivableGraph, State, Update> {
   readonly fingerprint: string;
   readonly maxDepth: number;
   readonly #parts: DurableParts<Graph>;
+  readonly #drivable: DrivableGraph;
 
   constructor(parts: DurableParts<Graph>) {
     this.graph = parts.graph;
@@ -66,6 +67,7 @@ export class DurableApp<Graph extends DrivableGraph, State, Update> {
     this.fingerprint = parts.fingerprint;
     this.maxDepth = parts.maxDepth;
     this.#parts = parts;
+    this.#drivable = parts.graph as DrivableGraph;
   }
 
   /**
@@ -98,7 +100,8 @@ export class DurableApp<Graph extends DrivableGraph, State, Update> {
 
   /** Drives a recorded run; see {@link run}. */
   async drive(id: string, options: DriveOptions = {}): Promise<RunResult<State>> {
-    const { saver, endOf, faults, fingerprint, graph, store, events } = this.#parts;
+    const { saver, endOf, faults, fingerprint, store, events } = this.#parts;
+    const graph = this.#drivable;
     const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
     const outcome = await drive(
       id,
@@ -112,7 +115,7 @@ export class DurableApp<Graph extends DrivableGraph, State, Update> {
 
   /** The graph's values at the latest checkpoint. */
   async values(id: string): Promise<State | null> {
-    const { values } = await this.#parts.graph.getState({ configurable: { thread_id: id } });
+    const { values } = await this.#drivable.getState({ configurable: { thread_id: id } });
     return values === undefined || Object.keys(values as object).length === 0 ? null : (values as State);
   }
 

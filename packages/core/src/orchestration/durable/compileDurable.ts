@@ -15,11 +15,28 @@ export interface CompileOptions<State> {
   readonly version: string;
 }
 
+/** A `StateGraph`, for the type its own `compile` returns: with its input, output and node names. */
+export interface CompilableBuilder {
+  compile(options?: never): unknown;
+}
+
+export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['compile']>;
+
+export interface DurableGraph<Builder extends CompilableBuilder> {
+  readonly graph: CompiledOf<Builder>;
+  readonly fingerprint: string;
+}
+
 /** Compiles a guarded copy of `builder` with the engine's defaults, so that raw LangGraph calls have them too. */
-export function compileDurable<State extends object, Update, Name extends string>(
-  builder: StateGraph<unknown, State, Update, Name>,
+export function compileDurable<
+  State extends object,
+  Update,
+  Name extends string,
+  Builder extends CompilableBuilder,
+>(
+  builder: Builder & StateGraph<unknown, State, Update, Name>,
   { checkpointer, deps, gates, version }: CompileOptions<State>,
-) {
+): DurableGraph<Builder> {
   const nodes = Object.keys(builder.nodes);
   for (const name of gates.keys()) {
     if (!nodes.includes(name)) throw new TypeError(`There is no node "${name}" to put a gate before.`);
@@ -31,5 +48,7 @@ export function compileDurable<State extends object, Update, Name extends string
     configurable: { __pregel_strict_resume: true },
   });
   const channels = Object.keys(guarded.channels);
-  return { graph, fingerprint: graphFingerprint({ nodes, channels, gates: [...gates.keys()], version }) };
+  const fingerprint = graphFingerprint({ nodes, channels, gates: [...gates.keys()], version });
+  // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
+  return { graph: graph as unknown as CompiledOf<Builder>, fingerprint };
 }

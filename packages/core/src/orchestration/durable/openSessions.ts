@@ -1,5 +1,6 @@
 import type { Interrupt } from '@langchain/langgraph';
 import { hashOf } from '../../state/canonicalJson.ts';
+import { isFrameQuestion } from '../frames/frameContext.ts';
 import type { GraphState } from '../types.ts';
 import { isQuestion, type Question } from './question.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
@@ -17,10 +18,9 @@ export function openSessions<State extends object>(
   deps: RunnerDeps<State>,
 ): void {
   const { store, events, profile } = deps;
+  const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value }) =>
-    id === undefined
-      ? []
-      : [{ id, question: asQuestion(value, id, profile.projectIdOf(state, visit.threadId)) }],
+    id === undefined || isFrameQuestion(value) ? [] : [{ id, question: asQuestion(value, id, taskId) }],
   );
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, deps);
