@@ -1,0 +1,16 @@
+/** Where text goes. */
+export interface Sink {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+}
+
+/** What the command may touch of its process. */
+export interface Io {
+  readonly stdin: AsyncIterable<Uint8Array | string>;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Aborting it asks a run to stop at the next safe point. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,49 @@
+import type { EventName, OrchestratorEvents } from '@devs/core';
+import { describe, expect, it } from 'vitest';
+import { sentence } from '../sentence.ts';
+
+type Examples = { readonly [Name in EventName]: readonly [OrchestratorEvents[Name], string | null] };
+
+const guard = { guard: 'cost', level: 8, limit: 10, evidence: 'x' };
+
+/** One example of every event, so that a new one needs words. */
+const EXAMPLES: Examples = {
+  RECURSION_DEPTH_WARNING: [{ depth: 20, limit: 25 }, '20 of 25 steps without progress'],
+  RECURSION_LIMIT_REACHED: [{ depth: 25, limit: 25 }, 'stopped after 25 steps without progress'],
+  HITL_SESSION_OPENED: [
+    { sessionId: '3f2a91c0-0000', kind: 'dag_approval', taskId: 'csv' },
+    'gate opened: plan (3f2a91c0)',
+  ],
+  HITL_SESSION_DECIDED: [
+    { sessionId: 's', kind: 'review', principal: 'human:ada' },
+    'gate decided: review, by human:ada',
+  ],
+  FAILURE_GATE_OPENED: [{ taskId: 'csv:1', sessionId: 's' }, 'stuck: a human is asked'],
+  CHECKPOINT_SAVE_FAILED: [{ nodeName: 'design', message: 'no' }, 'a journal line of design was lost: no'],
+  RUN_DEGRADED: [{ reason: 'no' }, 'the run goes on without parts of its journal'],
+  NODE_STARTED: [{ node: 'design', attempt: 1 }, null],
+  NODE_FINISHED: [{ node: 'distill', durationMs: 1 }, 'plan made'],
+  STEP_FINISHED: [{ node: 'implement', step: 'base', attempt: 1 }, null],
+  NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
+  TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
+  TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse' }, 'attempt failed'],
+  TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up'],
+  PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
+  REWOUND: [{ targetTaskId: 'csv:1', undone: 2 }, 'set back to the end of csv:1, 2 undone'],
+  RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
+  RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
+  GUARD_WARNED: [guard, 'cost at 8 of 10'],
+  GUARD_TRIPPED: [guard, 'cost reached 8 of 10'],
+  GUARD_SUPPRESSED: [guard, null],
+  RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
+  RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
+  LEASE_LOST: [{ epoch: 3 }, 'another process took over'],
+  SECRET_REDACTED: [{ place: 'step design', count: 2 }, '2 secrets masked in step design'],
+};
+
+describe('sentence', () => {
+  it.each(Object.keys(EXAMPLES) as readonly EventName[])('has words for %s, or none on purpose', (name) => {
+    const [payload, words] = EXAMPLES[name];
+    expect(sentence(name, payload)).toBe(words);
+  });
+});

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
+import { examples, type Start } from '../Start.ts';
+
+interface RejectOptions extends DecideOptions {
+  readonly feedback: string;
+}
+
+export function addReject(program: Command, start: Start): void {
+  program
+    .command('reject')
+    .description('say no at a gate and why; records the decision, drives nothing')
+    .argument('<gate>', 'gate, or a run that waits at one')
+    .requiredOption('--feedback <text>', 'what should change')
+    .option(
+      '--hash <prefix>',
+      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
+    )
+    .option('--by <name>', 'who decides (default: your user name)')
+    .addHelpText('after', examples("devs reject 3f2a91c0 --feedback 'Use one file, not two'"))
+    .action((name: string, { feedback, ...options }: RejectOptions, command: Command) => {
+      const decision: Decision = { verb: 'rejected', answer: (choices) => choices.reject(feedback) };
+      return start(command, (session) => decideGate(name, decision, options, session));
+    });
+}

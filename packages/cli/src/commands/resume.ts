@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { type AgentsFlags, agentsFrom, parseSpec, specFrom } from '../agentsFrom.ts';
+import { driveRun } from '../driveRun.ts';
+import type { ExitCode } from '../exitCodes.ts';
+import { withProject, withRuns } from '../openProject.ts';
+import type { Session } from '../Session.ts';
+import { examples, type Start } from '../Start.ts';
+
+export function addResume(program: Command, start: Start): void {
+  program
+    .command('resume')
+    .description('go on with a run, with the agents and checks it was started with')
+    .argument('<id>', 'run')
+    .option('--agents <agents>', 'other agents, this time: replay:FILE, or none')
+    .option('--check <command>', 'another check, this time')
+    .addHelpText('after', examples('devs resume csv-export', "devs resume csv-export --check 'node --test'"))
+    .action((id: string, flags: AgentsFlags, command: Command) =>
+      start(command, (session) => resume(id, flags, session)),
+    );
+}
+
+async function resume(id: string, flags: AgentsFlags, session: Session): Promise<ExitCode> {
+  const recorded = await withRuns(session, async (devs) => parseSpec(devs.run(id).agentsRef));
+  const spec = specFrom(flags, session.io.cwd, recorded);
+  return withProject(session, agentsFrom(spec, session.dir), (devs) =>
+    driveRun(devs, devs.run(id), spec, session),
+  );
+}

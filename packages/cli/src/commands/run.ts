@@ -1,0 +1,76 @@
+import type { Orchestrator, Run, StartOptions } from '@devs/core';
+import type { Command } from 'commander';
+import { type AgentsFlags, type AgentsSpec, agentsFrom, specFrom, specText } from '../agentsFrom.ts';
+import { driveRun } from '../driveRun.ts';
+import type { ExitCode } from '../exitCodes.ts';
+import { withProject } from '../openProject.ts';
+import { readBrief } from '../readBrief.ts';
+import type { Session } from '../Session.ts';
+import { examples, type Start } from '../Start.ts';
+import { usageError } from '../usageError.ts';
+
+interface RunOptions extends AgentsFlags {
+  readonly id?: string;
+  readonly yes?: true;
+}
+
+export function addRun(program: Command, start: Start): void {
+  program
+    .command('run')
+    .description('start a run of a brief, or go on with it, until it ends or waits for a human')
+    .argument('<brief>', 'Markdown file; - for stdin')
+    .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
+    .option('--agents <agents>', 'replay:FILE, or none')
+    .option('--check <command>', 'what judges the work; no shell (default: npm test)')
+    .option('--yes', 'declare at the start that design and plan need no human; part of the record')
+    .addHelpText(
+      'after',
+      examples(
+        'devs run brief.md --agents replay:recording.jsonl',
+        "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
+        'devs run - --id csv-export --agents none < brief.md',
+      ),
+    )
+    .action((brief: string, options: RunOptions, command: Command) =>
+      start(command, (session) => runBrief(brief, options, session)),
+    );
+}
+
+async function runBrief(name: string, options: RunOptions, session: Session): Promise<ExitCode> {
+  const { io, dir } = session;
+  const spec = specFrom(options, io.cwd, null);
+  const brief = await readBrief(name, io);
+  return withProject(session, agentsFrom(spec, dir), async (devs) => {
+    const run = await startRun(devs, startOptions(brief, options, spec));
+    const exitCode = await driveRun(devs, run, spec, session);
+    if (options.yes && waitsForDeclaredGate(run)) {
+      session.out.note(
+        '--yes was not taken up: how the gates are decided was declared when the run was started',
+      );
+    }
+    return exitCode;
+  });
+}
+
+function waitsForDeclaredGate(run: Run): boolean {
+  return run.gates().some(({ kind }) => kind === 'design_approval' || kind === 'dag_approval');
+}
+
+function startOptions(brief: string, { id, yes }: RunOptions, spec: AgentsSpec): StartOptions {
+  return {
+    brief,
+    agentsRef: specText(spec),
+    ...(id !== undefined && { id }),
+    ...(yes && { gates: { design: 'auto', dag: 'auto' } }),
+  };
+}
+
+/** What is a programmer's mistake to the engine (an empty brief, an id that names no folder) was typed by the user. */
+async function startRun(devs: Orchestrator, options: StartOptions): Promise<Run> {
+  try {
+    return await devs.start(options);
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    throw usageError(error.message, 'Correct the brief or the --id and run it again.', error);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { hasRuns, withRuns } from '../openProject.ts';
+import { renderStatus, runTable } from '../renderStatus.ts';
+import type { Session } from '../Session.ts';
+import { examples, type Start } from '../Start.ts';
+
+export function addStatus(program: Command, start: Start): void {
+  program
+    .command('status')
+    .description('list the runs, or show one with its tasks, gates and cost')
+    .argument('[id]', 'run')
+    .addHelpText('after', examples('devs status', 'devs status csv-export', 'devs status --json'))
+    .action((id: string | undefined, _options: object, command: Command) =>
+      start(command, (session) => (id === undefined ? listRuns(session) : showRun(id, session))),
+    );
+}
+
+async function listRuns(session: Session): Promise<ExitCode> {
+  const runs = hasRuns(session) ? await withRuns(session, (devs) => devs.list()) : [];
+  const none = [
+    `There are no runs in ${session.dir}.`,
+    `Start one: ${session.devs('run', 'brief.md', '--help')}`,
+  ];
+  session.out.result(runs, runs.length === 0 ? none : runTable(runs));
+  return EXIT.ok;
+}
+
+async function showRun(id: string, session: Session): Promise<ExitCode> {
+  const status = await withRuns(session, (devs) => devs.run(id).status());
+  session.out.result(status, renderStatus(status, session.devs));
+  return EXIT.ok;
+}

@@ -1,0 +1,68 @@
+import { userInfo } from 'node:os';
+import type { HitlSession } from '@devs/core';
+import { EXIT, type ExitCode } from './exitCodes.ts';
+import { GATE_CHOICES, type GateChoices } from './gateAnswers.ts';
+import { withRuns } from './openProject.ts';
+import { resolveGate } from './resolveGate.ts';
+import type { Session } from './Session.ts';
+import { GATE_NAMES } from './sentence.ts';
+import { usageError } from './usageError.ts';
+
+export interface DecideOptions {
+  readonly by?: string;
+  /** Beginning of the hash that was read; the gate as it is now when left out. */
+  readonly hash?: string;
+}
+
+export interface Decision {
+  /** Past participle, for the sentence about it. */
+  readonly verb: 'approved' | 'rejected';
+  readonly answer: (choices: GateChoices) => Readonly<Record<string, unknown>>;
+}
+
+/** Records a decision. The run is not driven: whoever drives it takes the decision up. */
+export async function decideGate(
+  name: string,
+  { verb, answer }: Decision,
+  { by, hash }: DecideOptions,
+  session: Session,
+): Promise<ExitCode> {
+  if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
+    throw usageError(
+      `--hash ${hash} is no beginning of a hash.`,
+      'Give at least 8 hex digits of the one devs show prints.',
+    );
+  }
+  if (by?.trim() === '') throw usageError('--by names nobody.', 'Say who decides, or leave it out.');
+  return withRuns(session, async (devs) => {
+    const { run, sessionId, kind, gate } = await resolveGate(devs, name);
+    // A closed gate has no hash to approve; the engine refuses and says who decided.
+    const artifactHash = hash ?? gate?.artifactHash ?? '';
+    const principal = { kind: 'human', id: by ?? userName() } as const;
+    const decided = run.decide({ sessionId, artifactHash }, { ...answer(GATE_CHOICES[kind]), by: principal });
+    const { driver, gates } = await run.status();
+    const next =
+      driver === null
+        ? `recorded; ${session.devs('resume', run.id)} goes on`
+        : 'recorded; the process that drives the run takes it up';
+    session.out.result({ ...view(decided), openGates: gates.length }, [
+      `${verb}: ${GATE_NAMES[kind]} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
+      next,
+    ]);
+    return EXIT.ok;
+  });
+}
+
+function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {
+  const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
+  return { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    // A container may run under a user id that has no name.
+    throw usageError('Your user has no name on this machine.', 'Say who decides with --by NAME.', error);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Orchestrator, Run } from '@devs/core';
+import type { AgentsSpec } from './agentsFrom.ts';
+import type { ExitCode } from './exitCodes.ts';
+import { showProgress } from './progress.ts';
+import { exitCodeOf, renderOutcome } from './renderOutcome.ts';
+import { agentsWords } from './renderStatus.ts';
+import type { Session } from './Session.ts';
+
+/** Drives a run, tells what happens and how it ended. */
+export async function driveRun(
+  devs: Orchestrator,
+  run: Run,
+  spec: AgentsSpec,
+  { io: { signal }, out, devs: commandLine }: Session,
+): Promise<ExitCode> {
+  const { title, agents, workspace } = await run.status();
+  out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
+  if (spec.agents !== 'none') {
+    out.print(`checks: ${spec.check.join(' ')} (no sandbox: they can read and write what you can)`);
+  }
+  const stopProgress = showProgress(devs.events, out);
+  const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
+  signal.addEventListener('abort', announce, { once: true });
+  try {
+    const result = await run.drive({ signal });
+    out.result(
+      { id: run.id, workspace, ...result },
+      renderOutcome({ id: run.id, workspace }, result, commandLine),
+    );
+    return exitCodeOf(result);
+  } finally {
+    signal.removeEventListener('abort', announce);
+    stopProgress();
+  }
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { addApprove } from './commands/approve.ts';
+import { addGates } from './commands/gates.ts';
+import { addLog } from './commands/log.ts';
+import { addReject } from './commands/reject.ts';
+import { addResume } from './commands/resume.ts';
+import { addRun } from './commands/run.ts';
+import { addShow } from './commands/show.ts';
+import { addStatus } from './commands/status.ts';
+import { EXIT, type ExitCode } from './exitCodes.ts';
+import type { Io } from './Io.ts';
+import { Output } from './Output.ts';
+import { renderError } from './renderError.ts';
+import { type GlobalOptions, newSession } from './Session.ts';
+import { examples, type Start } from './Start.ts';
+
+/**
+ * Runs one command line, without the program's name, and returns its exit code. Nothing is thrown: errors are on
+ * `io.stderr`, masked.
+ *
+ * @example
+ * ```ts
+ * process.exitCode = await main(['status', '--json'], io);
+ * ```
+ */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  const start: Start = async (command, work) => {
+    const options = command.optsWithGlobals<GlobalOptions>();
+    exitCode = await work(newSession(io, outputFor(io, options), options));
+  };
+  try {
+    await program(io, start).parseAsync([...argv], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // What failed may be the reading of the options themselves.
+    const rendered = renderError(error, { json: argv.includes('--json') });
+    io.stderr.write(rendered.text);
+    return rendered.exitCode;
+  }
+}
+
+const VERBS = [addRun, addStatus, addGates, addShow, addApprove, addReject, addResume, addLog] as const;
+
+function program(io: Io, start: Start): Command {
+  const devs = new Command('devs')
+    .description('Human-gated agent runs that survive anything, in one SQLite file.')
+    .version(packageVersion())
+    .option('--dir <folder>', 'project folder; runs are in its .devs and .devs-work (default: here)')
+    .option('--json', 'print one JSON document and nothing else')
+    .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs run brief.md --agents replay:recording.jsonl',
+        'devs show GATE',
+        'devs approve GATE',
+        'devs resume RUN',
+      ),
+    )
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: () => undefined,
+    });
+  for (const addVerb of VERBS) addVerb(devs, start);
+  return devs;
+}
+
+function outputFor({ stdout, stderr, env }: Io, { json = false, color = true }: GlobalOptions): Output {
+  const wantsColor = color && (env['NO_COLOR'] ?? '') === '' && stdout.isTTY === true;
+  return new Output({ stdout, stderr, json, color: wantsColor });
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

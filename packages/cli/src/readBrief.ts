@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Io } from './Io.ts';
+import { usageError } from './usageError.ts';
+
+/**
+ * Reads a brief from a file, or from stdin for `-`.
+ *
+ * @throws DevsError `CONFIG_INVALID` when it cannot be read.
+ */
+export async function readBrief(name: string, { cwd, stdin }: Pick<Io, 'cwd' | 'stdin'>): Promise<string> {
+  if (name === '-') return readAll(stdin);
+  try {
+    return await readFile(path.resolve(cwd, name), 'utf8');
+  } catch (error) {
+    throw usageError(
+      `The brief ${name} cannot be read: ${(error as Error).message}`,
+      'Name a Markdown file, or - to read it from stdin.',
+      error,
+    );
+  }
+}
+
+async function readAll(stdin: Io['stdin']): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
+}

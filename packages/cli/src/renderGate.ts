@@ -1,0 +1,107 @@
+import type { DocumentRecord, EpicRecord, Gate, RequirementRecord, TaskRecord } from '@devs/core';
+import { columns } from './columns.ts';
+import { GATE_CHOICES } from './gateAnswers.ts';
+import { isMaskedForDisplay } from './maskedJson.ts';
+import type { Line } from './Output.ts';
+import type { Session } from './Session.ts';
+import { GATE_NAMES, taskLabel } from './sentence.ts';
+
+interface Documents {
+  readonly documents: readonly Pick<DocumentRecord, 'type' | 'title' | 'content' | 'version'>[];
+}
+
+interface Plan {
+  readonly requirements: readonly Pick<RequirementRecord, 'requirementId' | 'externalId' | 'description'>[];
+  readonly epics: readonly Pick<EpicRecord, 'epicId' | 'name' | 'description'>[];
+  readonly tasks: readonly Omit<TaskRecord, 'status' | 'gitHash'>[];
+}
+
+/** A gate in one line: how to name it, what it is about, since when. */
+export function gateLine(gate: Gate): readonly string[] {
+  const task = taskLabel(gate.taskId);
+  const about = `${GATE_NAMES[gate.kind]}${task === '' ? '' : ` ${task}`}`;
+  return [shortId(gate), gate.threadId, about, gate.openedAt];
+}
+
+export const shortId = ({ sessionId }: Pick<Gate, 'sessionId'>): string => sessionId.slice(0, 8);
+export const shortHash = ({ artifactHash }: Pick<Gate, 'artifactHash'>): string => artifactHash.slice(0, 12);
+
+/** All that a decision on the gate is about, and how to decide. */
+export function renderGate(gate: Gate, devs: Session['devs']): readonly Line[] {
+  const { approving, rejecting } = GATE_CHOICES[gate.kind];
+  const [id, hash] = [shortId(gate), shortHash(gate)];
+  return [
+    { style: 'bold', text: `Gate ${id}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}` },
+    `open since ${gate.openedAt}, hash ${hash}`,
+    gate.message,
+    '',
+    ...artifactLines(gate.artifact),
+    ...(isMaskedForDisplay(gate.artifact)
+      ? [
+          'Note: passages that look like secrets are masked above. The hash covers the text without this mask.',
+          '',
+        ]
+      : []),
+    { style: 'dim', text: `approve: ${approving}; reject: ${rejecting}` },
+    `  ${devs('approve', id, '--hash', hash)}`,
+    `  ${devs('reject', id, '--feedback', 'what should change')}`,
+  ];
+}
+
+function artifactLines(artifact: unknown): readonly Line[] {
+  if (hasLists(artifact, ['documents'])) return documentLines(artifact as Documents);
+  if (hasLists(artifact, ['requirements', 'epics', 'tasks'])) return planLines(artifact as Plan);
+  return [JSON.stringify(artifact, null, 2), ''];
+}
+
+function hasLists(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return names.every((name) => Array.isArray((value as Readonly<Record<string, unknown>>)[name]));
+}
+
+function documentLines({ documents }: Documents): readonly Line[] {
+  return documents.flatMap(({ type, title, content, version }) => [
+    { style: 'bold', text: `── ${type}: ${title} (version ${version})` } as const,
+    content.trimEnd(),
+    '',
+  ]);
+}
+
+function planLines({ requirements, epics, tasks }: Plan): readonly Line[] {
+  const externalIds = new Map(
+    requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
+  );
+  const namesOf = (ids: readonly string[]): string =>
+    ids.map((id) => externalIds.get(id) ?? id).join(', ') || '-';
+  const ordered = [...tasks].sort((a, b) => numberOf(a.taskId) - numberOf(b.taskId));
+  const rows = ordered.map(({ taskId, dependsOn, requirementIds = [], name }) => [
+    taskLabel(taskId),
+    dependsOn.map(taskLabel).join(', ') || '-',
+    namesOf(requirementIds),
+    name,
+  ]);
+  return [
+    { style: 'bold', text: 'Requirements' },
+    ...columns(requirements.map(({ externalId, description }) => [externalId, description])),
+    '',
+    { style: 'bold', text: 'Tasks' },
+    ...columns([['task', 'after', 'requirements', 'name'], ...rows]),
+    '',
+    ...epics.flatMap((epic) => epicLines(epic, ordered)),
+  ];
+}
+
+function epicLines(
+  { epicId, name, description }: Plan['epics'][number],
+  tasks: Plan['tasks'],
+): readonly Line[] {
+  const own = tasks.filter((task) => task.epicId === epicId);
+  return [{ style: 'bold', text: `Epic: ${name}` }, description, '', ...own.flatMap(taskLines)];
+}
+
+function taskLines({ taskId, name, description, agentRole, acceptanceCriteria = [] }: Plan['tasks'][number]) {
+  const criteria = acceptanceCriteria.map((criterion) => `  - ${criterion}`);
+  return [`${taskLabel(taskId)} ${name} (${agentRole})`, `  ${description}`, ...criteria, ''];
+}
+
+const numberOf = (taskId: string): number => Number(taskLabel(taskId).slice(1));

@@ -1,0 +1,64 @@
+import type { DriveResult, Gate, RunStatus } from '@devs/core';
+import { EXIT, type ExitCode } from './exitCodes.ts';
+import type { Line } from './Output.ts';
+import { shortHash, shortId } from './renderGate.ts';
+import { costWords } from './renderStatus.ts';
+import type { Session } from './Session.ts';
+import { GATE_NAMES } from './sentence.ts';
+
+const EXIT_CODES: Readonly<Record<DriveResult['status'], ExitCode>> = {
+  completed: EXIT.ok,
+  suspended: EXIT.resumable,
+  drained: EXIT.resumable,
+  failed: EXIT.runFailed,
+  cancelled: EXIT.runFailed,
+  dead_letter: EXIT.runFailed,
+};
+
+export const exitCodeOf = ({ status }: DriveResult): ExitCode => EXIT_CODES[status];
+
+/** How a drive ended and what to do next, with commands to copy. */
+export function renderOutcome(
+  { id, workspace }: Pick<RunStatus, 'id' | 'workspace'>,
+  result: DriveResult,
+  devs: Session['devs'],
+): readonly Line[] {
+  switch (result.status) {
+    case 'completed':
+      return ['', { style: 'bold', text: `completed: ${id}` }, ...workLines(result, workspace)];
+    case 'suspended':
+      return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
+    case 'drained':
+      return ['', `stopped; nothing is lost. Go on: ${devs('resume', id)}`];
+    case 'failed':
+    case 'cancelled':
+    case 'dead_letter':
+      return [
+        '',
+        { style: 'bold', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
+        ...workLines(result, workspace),
+        `what happened: ${devs('log', id)}`,
+      ];
+  }
+}
+
+function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
+  const id = shortId(gate);
+  return [
+    { style: 'bold', text: `waiting for a human: ${GATE_NAMES[gate.kind]}` },
+    gate.message,
+    `read:    ${devs('show', id)}`,
+    `approve: ${devs('approve', id, '--hash', shortHash(gate))}`,
+    `reject:  ${devs('reject', id, '--feedback', 'what should change')}`,
+  ];
+}
+
+function workLines({ commits, cost }: DriveResult, workspace: string | null): readonly Line[] {
+  return [
+    ...commits.map(({ sha, subject }) => `  ${sha.slice(0, 7)} ${subject}`),
+    ...(workspace === null
+      ? []
+      : [`  ${commits.length === 1 ? '1 commit' : `${commits.length} commits`} in ${workspace}`]),
+    `  cost: ${costWords(cost)}`,
+  ];
+}

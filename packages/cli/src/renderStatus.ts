@@ -1,0 +1,87 @@
+import type { RunStatus, TaskView } from '@devs/core';
+import { columns } from './columns.ts';
+import type { Line } from './Output.ts';
+import { gateLine, shortId } from './renderGate.ts';
+import type { Session } from './Session.ts';
+
+/** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
+export function statusWords({
+  status,
+  driver,
+  gates,
+}: Pick<RunStatus, 'status' | 'driver' | 'gates'>): string {
+  if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : 'decided, waiting for resume';
+  if (status === 'running' && driver === null) return 'stopped, can be resumed';
+  return status === 'created' ? 'not driven yet' : status;
+}
+
+/** Runs, one line each. */
+export function runTable(runs: readonly RunStatus[]): readonly string[] {
+  const rows = runs.map((run) => [run.id, statusWords(run), doneOf(run.tasks), run.title]);
+  return columns([['run', 'status', 'tasks', 'title'], ...rows]);
+}
+
+/** One run with its tasks and gates, and what can be done next. */
+export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Line[] {
+  const { id, title, reason, workspace, tasks, gates, degraded } = run;
+  const facts = [
+    ['status', statusWords(run)],
+    ...(reason === null || run.status === 'waiting' ? [] : [['reason', reason]]),
+    ['agents', agentsWords(run.agents)],
+    ['driver', driverWords(run)],
+    ['folder', workspace ?? '-'],
+    ['cost', costWords(run.cost)],
+    ['changed', run.updatedAt],
+    ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
+  ];
+  return [
+    { style: 'bold', text: `${id}  ${title}` },
+    ...indented(columns(facts)),
+    ...section('tasks', tasks.map(taskRow)),
+    ...section('gates', gates.map(gateLine)),
+    ...gates.map((gate) => `  read it: ${devs('show', shortId(gate))}`),
+    ...(isResumable(run) ? [`  go on:   ${devs('resume', id)}`] : []),
+  ];
+}
+
+/** `slugify (scripted)`: whose words a run is made of. */
+export function agentsWords(agents: RunStatus['agents']): string {
+  return agents === null
+    ? 'none: the stages are walked, nothing is written'
+    : `${agents.name} (${agents.provenance})`;
+}
+
+export function costWords({ calls, tokensIn, tokensOut, costUsd }: RunStatus['cost']): string {
+  if (calls === 0) return 'nothing reported';
+  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}`;
+}
+
+function driverWords({ driver, status }: RunStatus): string {
+  if (driver === null) return 'nobody';
+  const process = `process ${driver.split(':')[0]}`;
+  return status === 'running' ? `${process}; if it is gone, resume takes over` : process;
+}
+
+function isResumable({ status, driver, gates }: RunStatus): boolean {
+  if (status === 'waiting' || status === 'paused') return gates.length === 0;
+  return status === 'created' || (status === 'running' && driver === null);
+}
+
+function doneOf(tasks: readonly TaskView[]): string {
+  return tasks.length === 0
+    ? '-'
+    : `${tasks.filter(({ status }) => status === 'completed').length}/${tasks.length}`;
+}
+
+const taskRow = ({ label, status, gitHash, name }: TaskView): readonly string[] => [
+  label,
+  status,
+  gitHash?.slice(0, 7) ?? '-',
+  name,
+];
+
+function section(name: string, rows: readonly (readonly string[])[]): readonly Line[] {
+  return rows.length === 0 ? [] : [{ style: 'dim', text: `  ${name}` }, ...indented(indented(columns(rows)))];
+}
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);

@@ -1,0 +1,87 @@
+import type { EventName, HitlSessionKind, OrchestratorEvents } from '@devs/core';
+
+/** What each kind of gate is called in a sentence. */
+export const GATE_NAMES: Readonly<Record<HitlSessionKind, string>> = {
+  design_approval: 'design',
+  dag_approval: 'plan',
+  task_failure: 'stuck task',
+  recursion_limit: 'lack of progress',
+  budget: 'budget',
+  review: 'review',
+  node_gate: 'next step',
+};
+
+// The tasks of one turn speak through their steps; these nodes have nothing to add.
+const NODES: Readonly<Record<string, string | null>> = {
+  research: 'research written',
+  design: 'design written',
+  approveDesign: 'decision on the design taken up',
+  distill: 'plan made',
+  approveTaskDag: 'decision on the plan taken up',
+  implement: null,
+  verify: null,
+  error: 'error recorded',
+  pivot_agent: null,
+};
+
+// A step's event does not say how its checks ended; the step after it could only follow the expected end.
+const STEPS: Readonly<Record<string, string>> = {
+  test: 'test written',
+  red: 'test run before the code',
+  implement: 'test was red; code written',
+  review: 'code reviewed',
+  green: 'tests run on the code',
+  document: 'tests green; documentation written',
+  verify: 'verification run',
+};
+
+type Sentences = {
+  readonly [Name in EventName]: (payload: OrchestratorEvents[Name]) => string | null;
+};
+
+const gateName = (kind: string): string => GATE_NAMES[kind as HitlSessionKind] ?? kind;
+const shortId = (id: string): string => id.slice(0, 8);
+
+const SENTENCES: Sentences = {
+  RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
+  RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
+  HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
+  HITL_SESSION_DECIDED: ({ kind, principal }) => `gate decided: ${gateName(kind)}, by ${principal}`,
+  FAILURE_GATE_OPENED: () => 'stuck: a human is asked',
+  CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `a journal line of ${nodeName} was lost: ${message}`,
+  RUN_DEGRADED: () => 'the run goes on without parts of its journal',
+  NODE_STARTED: () => null,
+  NODE_FINISHED: ({ node }) => (Object.hasOwn(NODES, node) ? (NODES[node] ?? null) : `${node} done`),
+  STEP_FINISHED: ({ step }) => STEPS[step] ?? null,
+  NODE_FAILED: ({ node, message }) => `${node} failed: ${message}`,
+  TASK_COMPLETED: ({ name, gitHash }) =>
+    gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,
+  TASK_FAILED: () => 'attempt failed',
+  TASK_BLOCKED: () => 'blocked by a task that was given up',
+  PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
+  REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,
+  RUN_RECOVERED: () => 'taken over from a process that had gone',
+  RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
+  GUARD_WARNED: ({ guard, level, limit }) => `${guard} at ${level} of ${limit}`,
+  GUARD_TRIPPED: ({ guard, level, limit }) => `${guard} reached ${level} of ${limit}`,
+  GUARD_SUPPRESSED: () => null,
+  RUN_SUSPENDED: ({ gates }) => `waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`,
+  RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
+  LEASE_LOST: () => 'another process took over',
+  SECRET_REDACTED: ({ place, count }) =>
+    `${count === 1 ? 'a secret' : `${count} secrets`} masked in ${place}`,
+};
+
+/** An event in human words; `null` when it has nothing to tell people. */
+export function sentence<Name extends EventName>(
+  name: Name,
+  payload: OrchestratorEvents[Name],
+): string | null {
+  return SENTENCES[name](payload);
+}
+
+/** `T3` for the third task of a run; empty where an event is about no task. */
+export function taskLabel(taskId: string | null | undefined): string {
+  const number = /:(\d+)$/.exec(taskId ?? '')?.[1];
+  return number === undefined ? '' : `T${number}`;
+}

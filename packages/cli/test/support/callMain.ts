@@ -1,0 +1,41 @@
+import type { ExitCode } from '../../src/exitCodes.ts';
+import type { Io } from '../../src/Io.ts';
+import { main } from '../../src/main.ts';
+
+export interface Called {
+  readonly exitCode: ExitCode;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command line in this process. */
+export async function callMain(
+  cwd: string,
+  argv: readonly string[],
+  io: Partial<Pick<Io, 'stdin' | 'env' | 'signal'>> & {
+    readonly isTTY?: boolean;
+    readonly onWrite?: (text: string) => void;
+  } = {},
+): Promise<Called> {
+  const { isTTY = false, onWrite, ...given } = io;
+  const written = { stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') => ({
+    isTTY,
+    write: (text: string) => {
+      written[name] += text;
+      onWrite?.(text);
+    },
+  });
+  const exitCode = await main(argv, {
+    stdin: noInput(),
+    env: {},
+    cwd,
+    signal: new AbortController().signal,
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    ...given,
+  });
+  return { exitCode, ...written };
+}
+
+async function* noInput(): AsyncGenerator<string> {}

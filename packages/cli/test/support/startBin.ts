@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
+const TSX = import.meta.resolve('tsx');
+
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves once there is such a file; rejects when the process ends before. */
+  readonly untilExists: (path: string) => Promise<void>;
+  /** Resolves once the text was written to stderr; rejects when the process ends before. */
+  readonly untilSays: (text: string) => Promise<void>;
+}
+
+/** Starts the real command as a process, from its sources. */
+export function startBin(cwd: string, argv: readonly string[]): Started {
+  const node = ['--conditions=@devs/source', '--import', TSX, BIN, ...argv];
+  const child = spawn(process.execPath, node, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+    });
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ exitCode, ...written }));
+  });
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) {
+      if (child.exitCode !== null) throw new Error(`The process ended too early: ${written.stderr}`);
+      await sleep(10);
+    }
+  };
+  return {
+    child,
+    ended,
+    untilExists: (path) => until(() => existsSync(path)),
+    untilSays: (text) => until(() => written.stderr.includes(text)),
+  };
+}
+
+export const runBin = (cwd: string, argv: readonly string[]): Promise<Ended> => startBin(cwd, argv).ended;
