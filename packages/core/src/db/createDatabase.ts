@@ -2,12 +2,14 @@ import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
+import { identityOf, watchFile } from './fileIdentity.ts';
 import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
 import {
   APPLICATION_ID,
   applyPragmas,
   applyReadPragmas,
   assertPragmas,
+  assertReadPragmas,
   type ConnectionPolicy,
   MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
@@ -36,8 +38,8 @@ let defaultDatabase: Database | undefined;
  * ```
  *
  * @param options - `busyTimeoutMs` in milliseconds (default and minimum 5000); `synchronous` defaults to `full`.
- * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `CONFIG_INVALID`, or those of `runMigrations`. A
- *   file that is refused is not written to.
+ * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`, `STATE_REPLACED`, `CONFIG_INVALID`, or those of
+ *   `runMigrations`. A file that is refused is not written to.
  */
 export function createDatabase(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
@@ -65,6 +67,7 @@ export function openReadOnly(options: CreateDatabaseOptions): Database {
   const path = stateFilePath(options);
   return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, (db) => {
     applyReadPragmas(db);
+    assertReadPragmas(db);
     assertStateFile(db, path);
     if (!hasLedger(db)) throw notAStateFile(path);
     pendingMigrations(db);
@@ -89,6 +92,11 @@ export function getDatabase(options?: CreateDatabaseOptions): Database {
 export function closeDatabase(): void {
   defaultDatabase?.close();
   defaultDatabase = undefined;
+}
+
+/** An empty database in memory without any settings, to try migrations on. */
+export function openScratch(): Database {
+  return new BetterSqlite3(MEMORY);
 }
 
 /** The absolute path that options name; `:memory:` as it is. */
@@ -120,9 +128,11 @@ function policyOf({
 /** Opens, then sets up; a connection that cannot be set up is closed again. */
 function opened(path: string, options: Options, setUp: (db: Database) => void): Database {
   return withStateFaults(() => {
+    const file = path === MEMORY ? undefined : identityOf(path);
     const db = new BetterSqlite3(path, options);
     try {
       setUp(db);
+      if (path !== MEMORY) watchFile(db, path, file);
     } catch (error) {
       db.close();
       throw error;

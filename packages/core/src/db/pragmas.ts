@@ -28,6 +28,14 @@ const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
 const SYNCHRONOUS_LEVEL = { normal: 1, full: 2 } as const;
 
+type Expectation = readonly [name: string, want: string, holds: (value: unknown) => boolean];
+
+const READ_EXPECTATIONS: readonly Expectation[] = [
+  ['busy_timeout', `at least ${MIN_BUSY_TIMEOUT_MS} ms`, (value) => Number(value) >= MIN_BUSY_TIMEOUT_MS],
+  ['trusted_schema', 'off', (value) => value === 0],
+  ['cell_size_check', 'on', (value) => value === 1],
+];
+
 /**
  * Sets what every writing connection needs.
  *
@@ -51,19 +59,29 @@ export function applyReadPragmas(db: Database): void {
 
 /** What of a writing connection is not as {@link applyPragmas} sets it, read back from SQLite. */
 export function pragmaDeviations(db: Database, policy: ConnectionPolicy): readonly Deviation[] {
-  const read = (name: string): unknown => db.pragma(name, { simple: true });
-  const expected: readonly (readonly [name: string, want: string, holds: (value: unknown) => boolean])[] = [
+  return deviationsFrom(db, [
     ['journal_mode', 'wal', (value) => value === (db.memory ? 'memory' : 'wal')],
     ['synchronous', policy.synchronous, (value) => Number(value) >= SYNCHRONOUS_LEVEL[policy.synchronous]],
     ['foreign_keys', 'on', (value) => value === 1],
-    ['busy_timeout', `at least ${MIN_BUSY_TIMEOUT_MS} ms`, (value) => Number(value) >= MIN_BUSY_TIMEOUT_MS],
-    ['trusted_schema', 'off', (value) => value === 0],
-    ['cell_size_check', 'on', (value) => value === 1],
     ['journal_size_limit', `0 to ${JOURNAL_SIZE_LIMIT} bytes`, isJournalLimit],
     ['application_id', String(APPLICATION_ID), (value) => value === APPLICATION_ID],
-  ];
+    ...READ_EXPECTATIONS,
+  ]);
+}
+
+/** @throws DevsError `STATE_IO` or `CONFIG_INVALID` naming every setting that SQLite did not take. */
+export function assertPragmas(db: Database, policy: ConnectionPolicy): void {
+  assertNone(pragmaDeviations(db, policy));
+}
+
+/** As {@link assertPragmas}, for a connection that only reads. */
+export function assertReadPragmas(db: Database): void {
+  assertNone(deviationsFrom(db, READ_EXPECTATIONS));
+}
+
+function deviationsFrom(db: Database, expected: readonly Expectation[]): readonly Deviation[] {
   const deviations = expected
-    .map(([name, want, holds]) => ({ name, want, holds, value: read(name) }))
+    .map(([name, want, holds]) => ({ name, want, holds, value: db.pragma(name, { simple: true }) }))
     .filter(({ holds, value }) => !holds(value))
     .map(
       ({ name, want, value }): Deviation => ({ code: 'STATE_IO', text: `${name} is ${value}, not ${want}` }),
@@ -71,9 +89,7 @@ export function pragmaDeviations(db: Database, policy: ConnectionPolicy): readon
   return [...versionDeviations(db), ...deviations];
 }
 
-/** @throws DevsError `STATE_IO` or `CONFIG_INVALID` naming every setting that SQLite did not take. */
-export function assertPragmas(db: Database, policy: ConnectionPolicy): void {
-  const deviations = pragmaDeviations(db, policy);
+function assertNone(deviations: readonly Deviation[]): void {
   const [first] = deviations;
   if (first === undefined) return;
   throw new DevsError(

@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { identityOf, watchFile } from './fileIdentity.ts';
 import { pendingMigrations, runMigrations } from './migrate.ts';
 import { MIN_BUSY_TIMEOUT_MS, pragmaDeviations } from './pragmas.ts';
 import { withStateFaults } from './sqliteFault.ts';
@@ -23,7 +25,15 @@ export function prepareConnection(db: Database): void {
       warnAboutDeviations(db);
     }
   });
+  watchOpenFile(db);
   markPrepared(db);
+}
+
+/** What the path led to before the handle was opened is unknown here; a URI leads to no path at all. */
+function watchOpenFile(db: Database): void {
+  const path = resolve(db.name);
+  const file = db.memory ? undefined : identityOf(path);
+  if (file !== undefined) watchFile(db, path, file);
 }
 
 /** Records that a connection needs no further preparation. */

@@ -19,7 +19,20 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 const sizeOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
 const pragma = (db: Database, name: string): unknown => db.pragma(name, { simple: true });
 
+/** Makes SQLite seem to hold a setting at another value than it was given. */
+function falsify(name: string, value: string | number): void {
+  const { pragma: real } = BetterSqlite3.prototype;
+  const falsified: Database['pragma'] = function (this: Database, source, options) {
+    return source === name ? value : real.call(this, source, options);
+  };
+  vi.spyOn(BetterSqlite3.prototype, 'pragma').mockImplementation(falsified);
+}
+
 describe('the settings of a connection', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
   test('are as strict on the second open as on the first', ({ dbPath }) => {
     const first = createDatabase({ dbPath });
     const second = createDatabase({ dbPath });
@@ -64,6 +77,34 @@ describe('the settings of a connection', () => {
     db.pragma(setting);
     expect(() => assertPragmas(db, POLICY)).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
     expect(() => assertPragmas(db, POLICY)).toThrow(setting.split(' ')[0]);
+  });
+
+  test.for([
+    ['journal_mode', 'delete'],
+    ['synchronous', 1],
+    ['foreign_keys', 0],
+    ['busy_timeout', 4999],
+    ['trusted_schema', 1],
+    ['cell_size_check', 0],
+    ['journal_size_limit', 16 * 1024 * 1024 + 1],
+  ] as const)('that SQLite does not take stop the opening: %s stays %s', ([name, value], { dbPath }) => {
+    createDatabase({ dbPath }).close();
+    const untouched = readFileSync(dbPath);
+    falsify(name, value);
+    const open = (): Database => createDatabase({ dbPath });
+    expect(open).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
+    expect(open).toThrow(`${name} is ${value}`);
+    expect(readFileSync(dbPath).equals(untouched)).toBe(true);
+  });
+
+  test.for([
+    ['busy_timeout', 0],
+    ['trusted_schema', 1],
+    ['cell_size_check', 0],
+  ] as const)('of a viewer are read back as well: %s stays %s', ([name, value], { dbPath }) => {
+    createDatabase({ dbPath }).close();
+    falsify(name, value);
+    expect(() => openReadOnly({ dbPath })).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
   });
 
   test('refuse a SQLite that can damage a shared write-ahead log', () => {
