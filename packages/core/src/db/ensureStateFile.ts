@@ -26,9 +26,18 @@ export function ensureStateFile(path: string): void {
   }
 }
 
+/**
+ * Creates an empty file that only its owner can read, under any umask.
+ *
+ * @throws A Node.js error `EEXIST` if the path is taken.
+ */
+export function createPrivateFile(path: string): void {
+  closeSync(openSync(path, 'wx', PRIVATE_FILE));
+}
+
 function createEmpty(path: string): void {
   try {
-    closeSync(openSync(path, 'wx', PRIVATE_FILE));
+    createPrivateFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

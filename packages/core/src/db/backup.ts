@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { createPrivateFile } from './ensureStateFile.ts';
+import { toFileFault, toStateFault } from './sqliteFault.ts';
+
+/** A finished backup. */
+export interface Backup {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/**
+ * Copies an open state file, also while other processes write to it: the copy is one snapshot and holds every commit
+ * acknowledged before the call. It is a single file, compacted, readable by its owner only, and opens like any state
+ * file. Blocks until the copy is on disk; the target appears whole or not at all.
+ *
+ * ```ts
+ * backup(db, 'before-upgrade.sqlite');
+ * ```
+ *
+ * @param db - Open for reading or writing, outside a transaction.
+ * @param target - A path where no file exists yet, in a folder that exists.
+ * @throws DevsError `CONFIG_INVALID` if the target exists, `STATE_DISK_FULL` or `STATE_IO` if it cannot be written,
+ *   `STATE_CORRUPT` if the state file cannot be read as a whole.
+ */
+export function backup(db: Database, target: string): Backup {
+  if (db.inTransaction) throw new TypeError('db: a backup cannot be taken inside a transaction');
+  const path = resolve(target);
+  // A log left by another file of that name would be applied to the copy.
+  const taken = [path, `${path}-wal`, `${path}-journal`].find(exists);
+  if (taken !== undefined) throw targetExists(taken);
+  // Beside the target, because a hard link cannot lead to another disk.
+  const partial = `${path}.${randomUUID()}.partial`;
+  try {
+    createPrivateFile(partial);
+    db.prepare<[string]>('VACUUM INTO ?').run(partial);
+    linkSync(partial, path); // Unlike a rename, fails if somebody else has made the target meanwhile.
+    syncFolder(dirname(path));
+    return { path, bytes: statSync(path).size };
+  } catch (error) {
+    throw toBackupFault(error, path);
+  } finally {
+    for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
+  }
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The name of a new file is on disk once its folder is. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A mistake of the caller, such as a closed connection, stays what it is. */
+function toBackupFault(error: unknown, path: string): unknown {
+  const errno = (error as NodeJS.ErrnoException).code;
+  if (errno === 'EEXIST') return targetExists(path);
+  const fault = toStateFault(error) ?? (errno?.startsWith('E') === true ? toFileFault(error, path) : null);
+  if (fault === null || fault.code === 'STATE_CORRUPT') return fault ?? error;
+  return new DevsError(`The backup ${path} could not be written.`, {
+    code: fault.code,
+    remedy: 'Check the free space and the permissions of its folder, then take the backup again.',
+    context: { ...fault.context, path },
+    cause: error,
+  });
+}
+
+function targetExists(path: string): DevsError {
+  return new DevsError(`There is a file at ${path} already; a backup never overwrites.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Name a path where no file exists yet.',
+    context: { path },
+  });
+}
