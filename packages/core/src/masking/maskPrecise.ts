@@ -1,3 +1,4 @@
+import { DevsError } from '../errors/DevsError.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type MaskRule } from './MaskRule.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
@@ -22,34 +23,53 @@ export function maskPrecise(text: string, registry: SecretRegistry = secretRegis
  *
  * Parts without a secret are returned as they are: `value` is the same object when `count` is 0. Values that
  * are not plain JSON (class instances, dates) are left alone.
+ *
+ * @throws DevsError `VALUE_TOO_LARGE` for a value nested deeper than 1,000 levels, as a cycle is.
  */
 export function maskPreciseDeep<T>(json: T, registry: SecretRegistry = secretRegistry): Masked<T> {
   const rules = [...registry.rules(), ...SHAPE_RULES];
-  return maskValue(json, rules) as Masked<T>;
+  return maskValue(json, { rules, depth: 0 }) as Masked<T>;
 }
 
-function maskValue(value: unknown, rules: readonly MaskRule[]): Masked<unknown> {
-  if (typeof value === 'string') return applyRules(value, rules);
-  if (Array.isArray(value)) return maskArray(value, rules);
-  if (isPlainObject(value)) return maskObject(value, rules);
+/** Levels of arrays and objects: what is deeper cannot be searched for secrets without exhausting the stack. */
+const MAX_DEPTH = 1_000;
+
+interface Walk {
+  readonly rules: readonly MaskRule[];
+  readonly depth: number;
+}
+
+function maskValue(value: unknown, walk: Walk): Masked<unknown> {
+  if (typeof value === 'string') return applyRules(value, walk.rules);
+  if (walk.depth > MAX_DEPTH) throw tooDeep();
+  const inside = { rules: walk.rules, depth: walk.depth + 1 };
+  if (Array.isArray(value)) return maskArray(value, inside);
+  if (isPlainObject(value)) return maskObject(value, inside);
   return { value, count: 0 };
 }
 
-function maskArray(items: readonly unknown[], rules: readonly MaskRule[]): Masked<unknown> {
-  const masked = items.map((item) => maskValue(item, rules));
+function maskArray(items: readonly unknown[], walk: Walk): Masked<unknown> {
+  const masked = items.map((item) => maskValue(item, walk));
   const count = masked.reduce((sum, item) => sum + item.count, 0);
   return count === 0 ? { value: items, count } : { value: masked.map((item) => item.value), count };
 }
 
-function maskObject(object: object, rules: readonly MaskRule[]): Masked<unknown> {
+function maskObject(object: object, walk: Walk): Masked<unknown> {
   let count = 0;
   const entries = Object.entries(object).map(([key, value]) => {
-    const maskedKey = applyRules(key, rules);
-    const maskedValue = maskValue(value, rules);
+    const maskedKey = applyRules(key, walk.rules);
+    const maskedValue = maskValue(value, walk);
     count += maskedKey.count + maskedValue.count;
     return [maskedKey.value, maskedValue.value] as const;
   });
   return count === 0 ? { value: object, count } : { value: Object.fromEntries(entries), count };
+}
+
+function tooDeep(): DevsError {
+  return new DevsError(`The value is nested deeper than ${MAX_DEPTH} levels, or contains itself.`, {
+    code: 'VALUE_TOO_LARGE',
+    remedy: 'Store a flatter value: ids that refer to each other instead of a deep tree.',
+  });
 }
 
 function isPlainObject(value: unknown): value is object {
