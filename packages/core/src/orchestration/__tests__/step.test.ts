@@ -212,7 +212,7 @@ describe('a process that dies at any operation of the saver', () => {
     return key.slice(key.lastIndexOf('/') + 1);
   };
   /** What the run now driven has done outside, by key. */
-  const effects: string[] = [];
+  let effects: string[] = [];
 
   /** One process: its own connection, a saver that may die. */
   function start(dbPath: string, death: Death | null) {
