@@ -1,8 +1,9 @@
 import type { Database, Statement, Transaction } from 'better-sqlite3';
 import { withStateFaults } from '../db/sqliteFault.ts';
 import { BlobStore } from './BlobStore.ts';
+import { RecentMap } from './blobs/RecentMap.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
-import { type JournaledState, readState, storeState } from './journaledState.ts';
+import { type JournaledState, readState, referencesOf, storeState } from './journaledState.ts';
 import type { LangGraphCheckpoint, TurnType } from './types.ts';
 
 interface TurnRow {
@@ -32,8 +33,17 @@ const INSERT_WITH_VISIT = `
 const SELECT_LATEST = `
   SELECT * FROM langgraph_checkpoints WHERE graph_id = ? ORDER BY rowid DESC LIMIT 1`;
 
+const SELECT_LATEST_STATE = `
+  SELECT serialized_state FROM langgraph_checkpoints WHERE graph_id = ? ORDER BY rowid DESC LIMIT 1`;
+
 const SELECT_FOR_TASK = `
   SELECT * FROM langgraph_checkpoints WHERE task_id = ? ORDER BY rowid ASC`;
+
+/** Where the large fields of a run's last turn lie: field → blob. */
+type FieldHeads = Readonly<Record<string, number>>;
+
+/** Runs whose last turn is remembered; the file knows the others. */
+const REMEMBERED_RUNS = 64;
 
 /** What a {@link CheckpointPersister} takes besides the open state file. */
 export interface CheckpointPersisterOptions {
@@ -54,6 +64,7 @@ export class CheckpointPersister {
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
   readonly #save: Transaction<(checkpoint: LangGraphCheckpoint, state: JournaledState) => void>;
+  readonly #heads = new RecentMap<string, FieldHeads>(REMEMBERED_RUNS);
   #insertWithVisit: Statement<[TurnRow]> | undefined;
   #blobs: BlobStore | undefined;
 
@@ -113,16 +124,34 @@ export class CheckpointPersister {
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
     this.#fence.assertInTx();
-    const row = toRow(
-      checkpoint,
-      state.write((bytes) => this.#blobStore().put(bytes)),
-    );
+    const row = toRow(checkpoint, this.#write(checkpoint.graphId, state));
     if (checkpoint.visit === undefined) {
       this.#insert.run(row);
       return;
     }
     this.#insertWithVisit ??= this.#db.prepare<[TurnRow]>(INSERT_WITH_VISIT);
     this.#insertWithVisit.run({ ...row, visit: checkpoint.visit });
+  }
+
+  /** The text of a turn's state; its large fields are stored as what changed since the turn before. */
+  #write(graphId: string, state: JournaledState): string {
+    if (state.kind === 'whole') return state.json;
+    const before = this.#headsOf(graphId);
+    const after: Record<string, number> = {};
+    const text = state.write((field, bytes) => {
+      const blobId = this.#blobStore().put(bytes, { base: before[field] ?? null });
+      after[field] = blobId;
+      return blobId;
+    });
+    this.#heads.set(graphId, after);
+    return text;
+  }
+
+  #headsOf(graphId: string): FieldHeads {
+    const remembered = this.#heads.get(graphId);
+    if (remembered !== undefined) return remembered;
+    const select = this.#db.prepare<[string], string>(SELECT_LATEST_STATE).pluck();
+    return referencesOf(select.get(graphId) ?? '{}');
   }
 
   #fromRow(row: TurnRow): LangGraphCheckpoint {

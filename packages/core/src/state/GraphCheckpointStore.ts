@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore, equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
+import { RecentMap } from './blobs/RecentMap.ts';
 import * as sql from './graphCheckpointSql.ts';
 
 /** Bytes and the name of the serialization that made them. */
@@ -61,8 +62,18 @@ export interface CheckpointQuery {
   readonly beforeId: string | null;
 }
 
+/** The value of a channel that was stored last. */
+interface ChannelHead {
+  readonly version: string;
+  readonly blobId: number | null;
+  readonly size: number;
+}
+
 /** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
-const INLINE_WRITE_BYTES = 1024;
+const INLINE_WRITE_BYTES = 256;
+
+/** Channels whose last value is remembered; the file knows the others. */
+const REMEMBERED_HEADS = 4096;
 
 const EMPTY = 'empty';
 
@@ -75,6 +86,7 @@ const EMPTY = 'empty';
  */
 export class GraphCheckpointStore {
   readonly #blobs: BlobStore;
+  readonly #heads = new RecentMap<string, ChannelHead>(REMEMBERED_HEADS);
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
   readonly #selectCheckpoint: Statement<[CheckpointKey], sql.StoredCheckpointRow>;
   readonly #selectLatest: Statement<[NamespaceKey], sql.StoredCheckpointRow>;
@@ -89,6 +101,11 @@ export class GraphCheckpointStore {
   >;
   readonly #insertChannel: Statement<[sql.ChannelRow]>;
   readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], Pick<sql.ChannelRow, 'type' | 'blobId'>>;
+  readonly #selectSize: Statement<[NamespaceKey & ChannelKey], { readonly size: number }>;
+  readonly #selectHead: Statement<
+    [NamespaceKey & { readonly channel: string }],
+    { readonly blobId: number | null }
+  >;
   readonly #insertWrite: Statement<[sql.WriteRow]>;
   readonly #upsertWrite: Statement<[sql.WriteRow]>;
   readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
@@ -105,6 +122,8 @@ export class GraphCheckpointStore {
     this.#selectSeq = db.prepare(sql.SELECT_SEQ);
     this.#insertChannel = db.prepare(sql.INSERT_CHANNEL);
     this.#selectChannel = db.prepare(sql.SELECT_CHANNEL);
+    this.#selectSize = db.prepare(sql.SELECT_CHANNEL_SIZE);
+    this.#selectHead = db.prepare(sql.SELECT_CHANNEL_HEAD);
     this.#insertWrite = db.prepare(sql.INSERT_WRITE);
     this.#upsertWrite = db.prepare(sql.UPSERT_WRITE);
     this.#selectWrites = db.prepare(sql.SELECT_WRITES);
@@ -130,26 +149,38 @@ export class GraphCheckpointStore {
    */
   saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
     const type = value === null ? EMPTY : value.type;
-    const blobId = value === null ? null : this.#blobs.put(value.bytes);
+    const base = value === null ? null : this.#headOf(key, channel.channel);
+    const blobId = value === null ? null : this.#blobs.put(value.bytes, { base });
     const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, type, blobId };
-    if (this.#insertChannel.run(row).changes === 1) return;
-    const stored = this.#selectChannel.get(row);
-    if (stored?.type !== type || stored.blobId !== blobId) throw versionTaken(row);
+    if (this.#insertChannel.run(row).changes === 0) {
+      const stored = this.#selectChannel.get(row);
+      if (stored?.type !== type || stored.blobId !== blobId) throw versionTaken(row);
+    }
+    if (value === null) return;
+    const head = { version: channel.version, blobId, size: value.bytes.byteLength };
+    this.#heads.set(headKey(key, channel.channel), head);
+  }
+
+  /** Bytes of the value of a channel at a version; 0 where it is empty or was never stored. */
+  sizeOfChannel({ threadId, checkpointNs }: NamespaceKey, { channel, version }: ChannelKey): number {
+    const head = this.#heads.get(headKey({ threadId, checkpointNs }, channel));
+    if (head?.version === version) return head.size;
+    return this.#selectSize.get({ threadId, checkpointNs, channel, version })?.size ?? 0;
   }
 
   /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */
   saveWrites(key: CheckpointKey, writes: readonly WriteRecord[]): void {
     for (const { value, ...write } of writes) {
+      const { threadId, checkpointNs, checkpointId } = key;
+      const sha256 = hashBytes(value.bytes);
       const inline = value.bytes.byteLength <= INLINE_WRITE_BYTES;
       const row = {
-        threadId: key.threadId,
-        checkpointNs: key.checkpointNs,
-        checkpointId: key.checkpointId,
+        ...{ threadId, checkpointNs, checkpointId },
         ...write,
         type: value.type,
         value: inline ? value.bytes : null,
-        blobId: inline ? null : this.#blobs.put(value.bytes),
-        sha256: hashBytes(value.bytes),
+        blobId: inline ? null : this.#putWrite(key, write.channel, { bytes: value.bytes, sha256 }),
+        sha256,
       };
       (write.idx < 0 ? this.#upsertWrite : this.#insertWrite).run(row);
     }
@@ -194,11 +225,30 @@ export class GraphCheckpointStore {
     for (const statement of this.#deletes) statement.run(threadId);
   }
 
+  /** A write often is the channel's next value; it is not remembered as such, because it may be a mere addition. */
+  #putWrite(
+    key: NamespaceKey,
+    channel: string,
+    { bytes, sha256 }: { readonly bytes: Uint8Array; readonly sha256: Uint8Array },
+  ): number {
+    return this.#blobs.put(bytes, { base: this.#headOf(key, channel), sha256 });
+  }
+
+  #headOf({ threadId, checkpointNs }: NamespaceKey, channel: string): number | null {
+    const head = this.#heads.get(headKey({ threadId, checkpointNs }, channel));
+    if (head !== undefined) return head.blobId;
+    return this.#selectHead.get({ threadId, checkpointNs, channel })?.blobId ?? null;
+  }
+
   #toWrite(key: CheckpointKey, { type, value, blobId, sha256, ...write }: sql.StoredWriteRow): WriteRecord {
     const bytes = blobId === null ? (value ?? new Uint8Array()) : this.#blobs.get(blobId);
     if (!equalBytes(hashBytes(bytes), sha256)) throw corrupt(key, `write ${write.taskId}/${write.idx}`);
     return { ...write, value: { type, bytes: plainBytes(bytes) } };
   }
+}
+
+function headKey({ threadId, checkpointNs }: NamespaceKey, channel: string): string {
+  return JSON.stringify([threadId, checkpointNs, channel]);
 }
 
 function toCheckpoint(row: sql.StoredCheckpointRow): StoredCheckpoint {

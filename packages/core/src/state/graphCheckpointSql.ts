@@ -90,6 +90,16 @@ export const SELECT_CHANNEL = `
   SELECT type, blob_id AS blobId FROM checkpoint_blobs
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;
 
+const OF_CHANNEL = 'c.thread_id = @threadId AND c.checkpoint_ns = @checkpointNs AND c.channel = @channel';
+
+export const SELECT_CHANNEL_SIZE = `
+  SELECT b.size FROM checkpoint_blobs c JOIN state_blobs b ON b.blob_id = c.blob_id
+  WHERE ${OF_CHANNEL} AND c.version = @version`;
+
+// Versions sort as text, not by age; blob ids grow.
+export const SELECT_CHANNEL_HEAD = `
+  SELECT max(c.blob_id) AS blobId FROM checkpoint_blobs c WHERE ${OF_CHANNEL}`;
+
 const WRITE_VALUES = `
   INSERT INTO checkpoint_writes
     (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, value, blob_id, sha256)

@@ -2,11 +2,14 @@ import { DevsError } from '../errors/DevsError.ts';
 
 type State = Record<string, unknown>;
 
+/** Stores a large field and returns the id of its blob. */
+export type PutField = (field: string, bytes: Uint8Array) => number;
+
 /** A state that is serialized, but whose large fields are not stored yet. */
-export interface JournaledState {
-  /** The text of the row; hands every large field to `put`, which returns the id of its blob. */
-  write(put: (bytes: Uint8Array) => number): string;
-}
+export type JournaledState =
+  | { readonly kind: 'whole'; readonly json: string }
+  /** `write` gives the text of the row; hands every large field to `put`. */
+  | { readonly kind: 'manifest'; readonly write: (put: PutField) => string };
 
 interface Field {
   readonly name: string;
@@ -43,7 +46,8 @@ export function storeState(state: State): JournaledState {
   // The same text as JSON.stringify(state), put together from texts that the manifest needs too.
   const whole = `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
   const fits = Buffer.byteLength(whole) <= WHOLE_STATE_BYTES && !Object.hasOwn(state, MARK);
-  return { write: (put) => (fits ? whole : JSON.stringify(manifestOf(fields, put))) };
+  if (fits) return { kind: 'whole', json: whole };
+  return { kind: 'manifest', write: (put) => JSON.stringify(manifestOf(fields, put)) };
 }
 
 /** The full state of a row. @throws DevsError `STATE_CORRUPT` if the text is not what `storeState` writes. */
@@ -58,14 +62,20 @@ export function readState(text: string, get: (blobId: number) => Uint8Array): St
   return Object.fromEntries([...Object.entries(parsed.fields), ...large]);
 }
 
-function manifestOf(fields: readonly Field[], put: (bytes: Uint8Array) => number): Manifest {
+/** The blobs a row refers to, by field; none where it holds the state itself. */
+export function referencesOf(text: string): Readonly<Record<string, number>> {
+  const parsed = parse(text);
+  return isManifest(parsed) ? parsed.channels : {};
+}
+
+function manifestOf(fields: readonly Field[], put: PutField): Manifest {
   const isSmall = ({ json }: Field): boolean => json.length <= INLINE_FIELD_LENGTH;
   const small = fields.filter(isSmall);
   const large = fields.filter((field) => !isSmall(field));
   return {
     $devs: 1,
     fields: Object.fromEntries(small.map(({ name, json }) => [name, JSON.parse(json) as unknown])),
-    channels: Object.fromEntries(large.map(({ name, json }) => [name, put(Buffer.from(json))])),
+    channels: Object.fromEntries(large.map(({ name, json }) => [name, put(name, Buffer.from(json))])),
   };
 }
 

@@ -193,7 +193,9 @@ CREATE TABLE threads (
   updated_at         INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id);
+CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
+
+CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX checkpoint_writes_by_blob ON checkpoint_writes (blob_id) WHERE blob_id IS NOT NULL;
 
@@ -212,6 +214,8 @@ CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
 CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
+
+CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');

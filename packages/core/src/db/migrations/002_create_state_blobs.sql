@@ -11,3 +11,6 @@ CREATE TABLE state_blobs (
   bytes    BLOB    NOT NULL,
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
+
+-- Finds the splices that rest on a value, before it is deleted.
+CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;

@@ -46,4 +46,4 @@ CREATE TABLE checkpoint_blobs (
   PRIMARY KEY (thread_id, checkpoint_ns, channel, version)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id);
+CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;

@@ -16,3 +16,5 @@ CREATE TABLE agent_steps (
   finished_at INTEGER,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;

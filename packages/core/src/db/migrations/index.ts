@@ -50,7 +50,7 @@ CREATE TABLE signals (
   {
     version: 2,
     name: '002_create_state_blobs',
-    sha256: '442f042953824d959ad6bb1eb229a227343603c3e1ec594dd9eb052e544c24c6',
+    sha256: '949ffe70480e73a72fd3a42f269356d8b634c82cfa1a131d46974917459db411',
     sql: `-- Content-addressed bytes, shared by channel values, large pending writes and the journal. Written by BlobStore only.
 -- A row is a full value (base_id NULL) or a splice: base[0, prefix) + bytes + base[size - suffix, size).
 CREATE TABLE state_blobs (
@@ -64,12 +64,15 @@ CREATE TABLE state_blobs (
   bytes    BLOB    NOT NULL,
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
+
+-- Finds the splices that rest on a value, before it is deleted.
+CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
 `,
   },
   {
     version: 3,
     name: '003_create_checkpoints',
-    sha256: 'b0f741b7e21862667e7a4f4f7aeea111bd9fd5f6ac3e45c4b689535234ef3da7',
+    sha256: 'f482bac3310c3f60369c61212827860618c02a3c5853260916ada0178c5fa31f',
     sql: `-- LangGraph's resume data. Written by GraphCheckpointStore only. Newest = highest seq, never highest id:
 -- checkpoint ids are made from the clock, and clocks step back. Rows are upserted, so a row keeps its seq.
 CREATE TABLE checkpoints (
@@ -118,7 +121,7 @@ CREATE TABLE checkpoint_blobs (
   PRIMARY KEY (thread_id, checkpoint_ns, channel, version)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id);
+CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
 `,
   },
   {
@@ -145,7 +148,7 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
   {
     version: 5,
     name: '005_create_agent_steps',
-    sha256: '37025363403a476118a87c1e4697133fa8f8b11abdfa3c4d1590b1e2876fdbe9',
+    sha256: 'd8a2c0f8db577dcd898caddfac51f8a0bc40dcd86a1db8d5e3929c9779da61f6',
     sql: `-- Results of durable steps, so that a recorded call is never made twice. Written by StepStore only.
 CREATE TABLE agent_steps (
   thread_id   TEXT    NOT NULL,
@@ -164,6 +167,8 @@ CREATE TABLE agent_steps (
   finished_at INTEGER,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 `,
   },
   {

@@ -1,8 +1,11 @@
+import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { BlobStore, hashBytes } from '../BlobStore.ts';
+import { ValueCache } from '../blobs/ValueCache.ts';
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);
 
@@ -59,10 +62,9 @@ describe('BlobStore', () => {
 
   test.each([
     ['raw', text('short')],
-    ['deflate', text('a line of text\n'.repeat(100))],
-  ] as const)('reports one flipped bit of a %s blob and names it', async (encoding, bytes) => {
+    ['deflate', text('a line of text\n'.repeat(120))],
+  ] as const)('reports one flipped bit of a %s blob and names it', (encoding, bytes) => {
     // A database of its own: fixtures are not passed to the callbacks of test.each.
-    const { createDatabase } = await import('../../db/createDatabase.ts');
     const db = createDatabase({ dbPath: ':memory:' });
     const blobs = new BlobStore(db);
     const id = blobs.put(bytes);
@@ -86,5 +88,140 @@ describe('BlobStore', () => {
     const error = thrownBy(() => new BlobStore(db).get(42));
     expect(isDevsError(error, 'STATE_CORRUPT')).toBe(true);
     expect(String(error)).toContain('42');
+  });
+});
+
+interface Row {
+  readonly blob_id: number;
+  readonly base_id: number | null;
+  readonly size: number;
+  readonly stored: number;
+}
+
+const rowsOf = (db: Database): readonly Row[] =>
+  db
+    .prepare<[], Row>(
+      'SELECT blob_id, base_id, size, length(bytes) AS stored FROM state_blobs ORDER BY blob_id',
+    )
+    .all();
+
+/** Bytes that neither repeat nor compress, the same for the same seed. */
+function noise(seed: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  let state = seed + 1;
+  for (let index = 0; index < length; index += 1) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}
+
+const joined = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+
+describe('splices', () => {
+  test('every value of any history comes back, from a warm and from a cold start', ({ db }) => {
+    const piece = fc.record({ at: fc.nat(), remove: fc.nat(900), insert: fc.nat(900), seed: fc.nat(9) });
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 25 }), fc.boolean(), (edits, cold) => {
+        let blobs = new BlobStore(db, new ValueCache());
+        let value = noise(edits.length, 3000);
+        let base = blobs.put(value);
+        const stored = new Map([[base, value]]);
+        for (const { at, remove, insert, seed } of edits) {
+          if (cold) blobs = new BlobStore(db, new ValueCache());
+          const place = at % (value.length + 1);
+          value = joined(value.subarray(0, place), noise(seed, insert), value.subarray(place + remove));
+          base = blobs.put(value, { base });
+          stored.set(base, value);
+        }
+        for (const [id, bytes] of stored) expect(Buffer.compare(blobs.get(id), bytes)).toBe(0);
+      }),
+      { numRuns: 60 },
+    );
+    expect(rowsOf(db).some(({ base_id }) => base_id !== null)).toBe(true);
+  });
+
+  test('a small change costs about its size, and a whole value comes when the changes have cost as much', ({
+    db,
+  }) => {
+    const blobs = new BlobStore(db);
+    const head = noise(0, 50_000);
+    let base: number | null = null;
+    for (let step = 0; step < 200; step += 1) base = blobs.put(joined(head, noise(step, 1000)), { base });
+    const rows = rowsOf(db);
+    const full = rows.filter(({ base_id }) => base_id === null);
+    const splices = rows.filter(({ base_id }) => base_id !== null);
+    expect(splices.every(({ stored }) => stored <= 1000)).toBe(true);
+    // 51,000 bytes hold 46 splices of 1,000 bytes and their rows.
+    expect(full).toHaveLength(5);
+    const bytes = rows.reduce((sum, { stored }) => sum + stored, 0);
+    expect(bytes).toBeLessThan(2.5 * 200 * 1000);
+  });
+
+  test('a value that only grows is stored whole each time it has doubled', ({ db }) => {
+    const blobs = new BlobStore(db);
+    let value = new Uint8Array();
+    let base: number | null = null;
+    for (let step = 0; step < 500; step += 1) {
+      value = joined(value, noise(step, 300)) as Uint8Array<ArrayBuffer>;
+      base = blobs.put(value, { base });
+    }
+    const full = rowsOf(db).filter(({ base_id }) => base_id === null);
+    expect(full.length).toBeLessThanOrEqual(12);
+    const bytes = rowsOf(db).reduce((sum, { stored }) => sum + stored, 0);
+    expect(bytes).toBeLessThan(3.5 * value.length);
+    expect(blobs.get(base ?? 0)).toEqual(value);
+  });
+
+  test('a value that shares little with its base, or is small, is stored whole', ({ db }) => {
+    const blobs = new BlobStore(db);
+    const base = blobs.put(noise(1, 2000));
+    blobs.put(noise(2, 2000), { base });
+    blobs.put(noise(1, 2000).subarray(0, 400), { base });
+    blobs.put(noise(3, 2000), { base: 4711 });
+    expect(rowsOf(db).map(({ base_id }) => base_id)).toEqual([null, null, null, null]);
+  });
+
+  test('a base that a rolled back transaction made is not taken for another of the same id', ({ db }) => {
+    const blobs = new BlobStore(db);
+    let lost = 0;
+    const rollback = db.transaction(() => {
+      lost = blobs.put(noise(1, 5000));
+      throw new Error('no');
+    });
+    expect(() => rollback.immediate()).toThrow('no');
+    const other = new BlobStore(db, new ValueCache());
+    expect(other.put(noise(2, 5000))).toBe(lost);
+    const next = joined(noise(2, 5000), text('more'));
+    const id = blobs.put(next, { base: lost });
+    expect(rowsOf(db).at(-1)?.base_id).toBe(lost);
+    expect(blobs.get(id)).toEqual(next);
+  });
+
+  test('a base cannot be deleted before its splices', ({ db }) => {
+    const blobs = new BlobStore(db);
+    const base = blobs.put(noise(1, 2000));
+    blobs.put(joined(noise(1, 2000), text('more')), { base });
+    expect(() => db.prepare('DELETE FROM state_blobs WHERE blob_id = ?').run(base)).toThrow(/FOREIGN KEY/);
+  });
+
+  test.for([
+    ['a damaged base', 'UPDATE state_blobs SET bytes = zeroblob(length(bytes)) WHERE base_id IS NULL'],
+    ['a missing base', 'DELETE FROM state_blobs WHERE base_id IS NULL'],
+    ['a base that is newer', 'UPDATE state_blobs SET base_id = 9 WHERE base_id IS NOT NULL'],
+    ['a circle', 'UPDATE state_blobs SET base_id = blob_id WHERE base_id IS NOT NULL'],
+    ['a wrong prefix', 'UPDATE state_blobs SET prefix = prefix + 1 WHERE base_id IS NOT NULL'],
+    ['a shifted splice', 'UPDATE state_blobs SET prefix = prefix - 1, suffix = 1 WHERE base_id IS NOT NULL'],
+  ] as const)('%s is reported, in reading and as a base from a cold start', ([, damage], { db }) => {
+    const blobs = new BlobStore(db);
+    const base = blobs.put(noise(1, 2000));
+    const id = blobs.put(joined(noise(1, 2000), text('more')), { base });
+    db.pragma('foreign_keys = OFF');
+    db.exec(damage);
+    const work = [
+      () => blobs.get(id),
+      () => new BlobStore(db, new ValueCache()).put(noise(7, 2000), { base: id }),
+    ];
+    for (const attempt of work) expect(thrownBy(attempt)).toMatchObject({ code: 'STATE_CORRUPT' });
   });
 });

@@ -1,0 +1,72 @@
+/** A value that may be the base of the next one, and how it is stored. */
+export interface CachedValue {
+  readonly bytes: Uint8Array;
+  /** Bytes of the full value its chain of splices ends at; its own size where it is a full value. */
+  readonly fullSize: number;
+  /** Bytes the splices since that full value take in the file; 0 where it is a full value. */
+  readonly chainBytes: number;
+}
+
+/** Bytes that are kept; the last value of each channel of a run or two. */
+const CAPACITY = 32 * 1024 * 1024;
+
+/**
+ * The values that were stored last, by hash, so that the next splice is found without reading its base back.
+ *
+ * Keyed by content, because a rolled back transaction gives its row ids to other values. A value that was passed in is
+ * kept, not copied.
+ */
+export class ValueCache {
+  readonly #capacity: number;
+  readonly #values = new Map<string, CachedValue>();
+  #size = 0;
+
+  /** @param capacity - Bytes; the values used longest ago go first. */
+  constructor(capacity: number = CAPACITY) {
+    this.#capacity = capacity;
+  }
+
+  /** Bytes that are kept now. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get(sha256: Uint8Array): CachedValue | undefined {
+    const key = keyOf(sha256);
+    const value = this.#values.get(key);
+    if (value === undefined) return undefined;
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    return value;
+  }
+
+  set(sha256: Uint8Array, value: CachedValue): void {
+    this.delete(sha256);
+    if (value.bytes.byteLength > this.#capacity) return;
+    this.#values.set(keyOf(sha256), value);
+    this.#size += value.bytes.byteLength;
+    this.#evict();
+  }
+
+  delete(sha256: Uint8Array): void {
+    this.#remove(keyOf(sha256));
+  }
+
+  #evict(): void {
+    for (const key of this.#values.keys()) {
+      if (this.#size <= this.#capacity) return;
+      this.#remove(key);
+    }
+  }
+
+  #remove(key: string): void {
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#values.delete(key);
+    this.#size -= value.bytes.byteLength;
+  }
+}
+
+function keyOf(sha256: Uint8Array): string {
+  return Buffer.from(sha256.buffer, sha256.byteOffset, sha256.byteLength).toString('latin1');
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { RecentMap } from '../RecentMap.ts';
+import { ValueCache } from '../ValueCache.ts';
+
+const hash = (number: number): Uint8Array => new Uint8Array(32).fill(number);
+const sized = (size: number) => ({ bytes: new Uint8Array(size), fullSize: size, chainBytes: 0 });
+
+describe('ValueCache', () => {
+  test('keeps at most its capacity in bytes and drops what was used longest ago', () => {
+    const cache = new ValueCache(100);
+    for (const number of [1, 2, 3]) cache.set(hash(number), sized(30));
+    expect(cache.get(hash(1))).toBeDefined();
+    cache.set(hash(4), sized(30));
+    expect(cache.size).toBe(90);
+    expect(cache.get(hash(2))).toBeUndefined();
+    expect(cache.get(hash(1))).toBeDefined();
+  });
+
+  test('counts a replaced, a deleted and an oversized value once or not at all', () => {
+    const cache = new ValueCache(100);
+    cache.set(hash(1), sized(60));
+    cache.set(hash(1), sized(40));
+    expect(cache.size).toBe(40);
+    cache.set(hash(2), sized(101));
+    expect(cache.get(hash(2))).toBeUndefined();
+    cache.delete(hash(1));
+    cache.delete(hash(1));
+    expect(cache.size).toBe(0);
+  });
+});
+
+describe('RecentMap', () => {
+  test('drops the entry used longest ago', () => {
+    const map = new RecentMap<string, number>(2);
+    map.set('a', 1);
+    map.set('b', 2);
+    expect(map.get('a')).toBe(1);
+    map.set('c', 3);
+    expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([1, undefined, 3]);
+  });
+});

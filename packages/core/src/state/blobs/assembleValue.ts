@@ -1,0 +1,72 @@
+/** A value that is stored whole. */
+export interface FullPart {
+  readonly size: number;
+  readonly bytes: Uint8Array;
+}
+
+/** A value that is stored as the difference from its base: base[0, prefix) + bytes + base[end - suffix, end). */
+export interface SplicePart extends FullPart {
+  readonly prefix: number;
+  readonly suffix: number;
+}
+
+/** Bytes [start, end) of the value under the walk, which belong at `target` of the result. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly target: number;
+}
+
+/**
+ * Puts a value together from its splices and the full value at their end.
+ *
+ * Every byte is copied once, however long the chain: the walk carries which ranges of the next base are still needed,
+ * instead of building each value in between.
+ *
+ * @param splices - From the value itself towards the full one.
+ * @throws RangeError if the parts do not fit together.
+ */
+export function assembleValue(splices: readonly SplicePart[], full: FullPart): Uint8Array {
+  const parts = [...splices, full];
+  const result = new Uint8Array(parts[0]?.size ?? 0);
+  let needed: readonly Range[] = [{ start: 0, end: result.byteLength, target: 0 }];
+  splices.forEach((splice, index) => {
+    const baseSize = parts[index + 1]?.size ?? 0;
+    assertFits(splice, baseSize);
+    needed = needed.flatMap((range) => takeMiddle(range, splice, baseSize, result));
+  });
+  if (full.bytes.byteLength !== full.size) throw new RangeError(`full value: ${full.bytes.byteLength} bytes`);
+  for (const { start, end, target } of needed) result.set(full.bytes.subarray(start, end), target);
+  return result;
+}
+
+/** Copies what of a range lies in the splice's own bytes; returns what lies in its base, in the base's places. */
+function takeMiddle(
+  range: Range,
+  splice: SplicePart,
+  baseSize: number,
+  result: Uint8Array,
+): readonly Range[] {
+  const { prefix, suffix, bytes, size } = splice;
+  const middleEnd = size - suffix;
+  const middle = part(range, prefix, middleEnd);
+  if (middle !== null) result.set(bytes.subarray(middle.start - prefix, middle.end - prefix), middle.target);
+  const before = part(range, 0, prefix);
+  const after = part(range, middleEnd, size);
+  const shift = baseSize - size;
+  return [
+    ...(before === null ? [] : [before]),
+    ...(after === null ? [] : [{ ...after, start: after.start + shift, end: after.end + shift }]),
+  ];
+}
+
+function part({ start, end, target }: Range, from: number, to: number): Range | null {
+  const first = Math.max(start, from);
+  const last = Math.min(end, to);
+  return first < last ? { start: first, end: last, target: target + first - start } : null;
+}
+
+function assertFits({ prefix, suffix, bytes, size }: SplicePart, baseSize: number): void {
+  const fits = prefix + bytes.byteLength + suffix === size && prefix + suffix <= baseSize;
+  if (!fits || prefix < 0 || suffix < 0) throw new RangeError('a splice does not fit its base');
+}
