@@ -1,5 +1,6 @@
 // @devs/core/state: the state file and its tables. Loads no LangGraph.
 
+export { type Backup, backup } from './db/backup.ts';
 export {
   type CreateDatabaseOptions,
   closeDatabase,
@@ -9,6 +10,7 @@ export {
 } from './db/createDatabase.ts';
 export { runMigrations } from './db/migrate.ts';
 export { CheckpointPersister } from './state/CheckpointPersister.ts';
+export { type DoctorReport, doctor, type FileSizes, type Finding } from './state/doctor.ts';
 export { type EventRecord, EventStore } from './state/EventStore.ts';
 export { type HitlSession, HitlSessionStore } from './state/HitlSessionStore.ts';
 export type { HitlSessionKind, HitlSessionStatus, Principal } from './state/hitlSession.ts';

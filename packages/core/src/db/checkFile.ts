@@ -1,0 +1,90 @@
+import type { Database } from 'better-sqlite3';
+import { isDevsError } from '../errors/DevsError.ts';
+import { type SchemaDrift, schemaDrift } from './schemaDrift.ts';
+import { withStateFaults } from './sqliteFault.ts';
+
+/** What is wrong with a state file, for people; `code` is for programs. */
+export interface FileFinding {
+  readonly code:
+    | 'FILE_DAMAGED'
+    | 'FOREIGN_KEY_BROKEN'
+    | 'SCHEMA_MISSING'
+    | 'SCHEMA_CHANGED'
+    | 'SCHEMA_FOREIGN';
+  /** A `note` harms nothing. */
+  readonly severity: 'error' | 'note';
+  /** `null` where it is about the whole file. */
+  readonly table: string | null;
+  readonly detail: string;
+}
+
+interface BrokenReference {
+  readonly table: string;
+  readonly rowid: number | null;
+  readonly parent: string;
+}
+
+/**
+ * Checks a state file as a database: its pages and indexes, its foreign keys, and its schema against the migrations.
+ * Knows nothing of what the rows mean. Only reads; takes time in proportion to the file.
+ *
+ * @throws DevsError `STATE_IO` if the file cannot be read at all, or as `runMigrations` for its history.
+ */
+export function checkFile(db: Database): readonly FileFinding[] {
+  return [pageFindings, referenceFindings, schemaFindings].flatMap((check) =>
+    findingsOrDamage(() => check(db)),
+  );
+}
+
+/** SQLite gives up on a page it cannot read; that is a finding too, and the next check may still work. */
+export function findingsOrDamage<Finding>(
+  check: () => readonly Finding[],
+): readonly (Finding | FileFinding)[] {
+  try {
+    return withStateFaults(check);
+  } catch (error) {
+    if (!isDevsError(error, 'STATE_CORRUPT')) throw error;
+    return [damage(reasonOf(error))];
+  }
+}
+
+function pageFindings(db: Database): readonly FileFinding[] {
+  const rows = db.pragma('integrity_check') as readonly { readonly integrity_check: string }[];
+  return rows
+    .map(({ integrity_check: detail }) => detail)
+    .filter((detail) => detail !== 'ok')
+    .map(damage);
+}
+
+function referenceFindings(db: Database): readonly FileFinding[] {
+  const rows = db.pragma('foreign_key_check') as readonly BrokenReference[];
+  return rows.map(({ table, rowid, parent }) => ({
+    code: 'FOREIGN_KEY_BROKEN',
+    severity: 'error',
+    table,
+    detail: `${rowid === null ? 'A row' : `Row ${rowid}`} refers to a row of ${parent} that does not exist.`,
+  }));
+}
+
+function schemaFindings(db: Database): readonly FileFinding[] {
+  return schemaDrift(db).map(({ kind, type, name, table }) => {
+    const [code, what] = DRIFT[kind];
+    // Another program's table in the file harms nothing; its trigger may change rows of the engine.
+    const harmless = kind === 'foreign' && type !== 'trigger';
+    return { code, severity: harmless ? 'note' : 'error', table, detail: `The ${type} ${name} ${what}.` };
+  });
+}
+
+const DRIFT: Readonly<Record<SchemaDrift['kind'], readonly [code: FileFinding['code'], what: string]>> = {
+  missing: ['SCHEMA_MISSING', 'is missing'],
+  changed: ['SCHEMA_CHANGED', 'is not as the migrations make it'],
+  foreign: ['SCHEMA_FOREIGN', 'is none of this engine'],
+};
+
+function damage(detail: string): FileFinding {
+  return { code: 'FILE_DAMAGED', severity: 'error', table: null, detail };
+}
+
+function reasonOf(error: Error): string {
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

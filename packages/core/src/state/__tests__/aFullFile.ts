@@ -1,0 +1,83 @@
+import type { Database } from 'better-sqlite3';
+import { CheckpointPersister } from '../CheckpointPersister.ts';
+import { DecisionLog } from '../DecisionLog.ts';
+import { NO_FENCE } from '../Fence.ts';
+import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { HitlSessionStore } from '../HitlSessionStore.ts';
+import { StepStore } from '../StepStore.ts';
+import { ThreadStore } from '../ThreadStore.ts';
+import { aQuestion, HASH } from './aQuestion.ts';
+import { aThread } from './aThread.ts';
+
+/** Letters and digits without a pattern, the same for the same seed: nothing in them compresses away. */
+export function noise(length: number, seed: number): string {
+  let state = seed * 2654435761 + 1;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 27).toString(36);
+  }).join('');
+}
+
+const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
+
+/** What a checkpoint of {@link aFullFile} holds, to compare with what is read back. */
+export interface StoredTexts {
+  readonly checkpointId: string;
+  readonly checkpoint: string;
+  readonly metadata: string;
+  readonly channel: string;
+  readonly writes: readonly string[];
+}
+
+export const RUN = { threadId: 'run-1', checkpointNs: '' };
+
+export function storedTexts(n: number): StoredTexts {
+  return {
+    checkpointId: `checkpoint-${n}`,
+    checkpoint: JSON.stringify({ v: 4, text: noise(400, n) }),
+    metadata: JSON.stringify({ step: n, text: noise(100, n + 1000) }),
+    channel: JSON.stringify(noise(2000, n + 2000)),
+    writes: [JSON.stringify(noise(200, n + 3000)), JSON.stringify(noise(1500, n + 4000))],
+  };
+}
+
+function saveCheckpoint(store: GraphCheckpointStore, n: number): void {
+  const { checkpointId, checkpoint, metadata, channel, writes } = storedTexts(n);
+  const json = (text: string) => ({ type: 'json', bytes: bytesOf(text) });
+  const key = { ...RUN, checkpointId };
+  store.saveCheckpoint({ ...key, parentId: null, checkpoint: json(checkpoint), metadata: json(metadata) });
+  store.saveChannel(RUN, { channel: 'text', version: String(n), value: json(channel) });
+  store.saveChannel(RUN, { channel: 'nothing', version: String(n), value: null });
+  const records = writes.map((text, idx) => ({
+    taskId: `task-${n}`,
+    idx,
+    taskPath: '',
+    channel: 'text',
+    value: json(text),
+  }));
+  store.saveWrites(key, records);
+}
+
+/** A state file with something in every table that `doctor` examines. */
+export function aFullFile(db: Database, { checkpoints = 3 } = {}): void {
+  new ThreadStore(db).create(aThread());
+  const store = new GraphCheckpointStore(db);
+  const save = db.transaction((n: number) => saveCheckpoint(store, n));
+  for (let n = 1; n <= checkpoints; n += 1) save.immediate(n);
+
+  const turn = { graphId: 'run-1', nodeName: 'design', taskId: 'run-1', createdAt: new Date(0) };
+  const journal = new CheckpointPersister(db);
+  journal.save({ ...turn, id: 'thought', turnType: 'Thought', state: { small: true } });
+  journal.save({ ...turn, id: 'action', turnType: 'Action', state: { large: noise(12_000, 7) } });
+
+  const steps = new StepStore(db);
+  const step = { threadId: 'run-1', lgTaskId: 'lg-1', name: 'call', node: 'design', taskId: null };
+  steps.intent(step, NO_FENCE);
+  steps.finish(step, noise(10_000, 8), {}, NO_FENCE);
+
+  const sessions = new HitlSessionStore(db, { newId: () => 'session-1' });
+  const { id } = sessions.openForInterrupt(aQuestion()).session;
+  const principal = { kind: 'human', id: 'reviewer-1' } as const;
+  sessions.decide({ id, artifactHash: HASH, decision: { approved: true }, principal });
+  new DecisionLog(db).record(sessions.require(id));
+}

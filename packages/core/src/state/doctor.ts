@@ -1,0 +1,92 @@
+import type { Database } from 'better-sqlite3';
+import { checkFile, findingsOrDamage } from '../db/checkFile.ts';
+import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
+import { pendingMigrations } from '../db/migrate.ts';
+import { withStateFaults } from '../db/sqliteFault.ts';
+import { isDevsError } from '../errors/DevsError.ts';
+import { DecisionLog } from './DecisionLog.ts';
+import { damagedValues } from './doctor/damagedValues.ts';
+import { error, type Finding, note } from './doctor/finding.ts';
+import { orphanRows } from './doctor/orphanRows.ts';
+import { unusedBlobs } from './doctor/unusedBlobs.ts';
+
+export type { FileSizes } from '../db/fileSizes.ts';
+export type { Finding } from './doctor/finding.ts';
+
+/** What {@link doctor} found. */
+export interface DoctorReport {
+  /** True when no finding is an `error`. */
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+  /** `null` where the file is too damaged to be measured. */
+  readonly sizes: FileSizes | null;
+}
+
+/**
+ * Examines a whole state file and changes nothing: pages, indexes, foreign keys, the schema, the SHA-256 of every
+ * stored value, rows without their other half, and the chain of decisions. Looks at one snapshot, so a run may go on
+ * meanwhile; a connection of `openReadOnly` is enough.
+ *
+ * ```ts
+ * const { ok, findings } = doctor(openReadOnly({ dbPath: '.devs/state.sqlite' }));
+ * ```
+ *
+ * @throws DevsError `STATE_IO` if the file cannot be read at all, `SCHEMA_TOO_NEW`, `MIGRATION_EDITED` or
+ *   `MIGRATION_GAP` if its history is not the engine's. Damage is a finding, never an error.
+ */
+export function doctor(db: Database): DoctorReport {
+  const findings: Finding[] = [];
+  let sizes: FileSizes | null = null;
+  const examine = db.transaction(() => {
+    findings.push(...checkFile(db));
+    findings.push(...findingsOrDamage(() => contentFindings(db)));
+    sizes = sizesOf(db);
+  });
+  // In a damaged file even the end of a transaction can fail; what was found until then is kept.
+  const failure = findingsOrDamage(() => {
+    examine.deferred();
+    return [];
+  });
+  const all = withoutRepetition([...findings, ...failure]);
+  return { ok: all.every(({ severity }) => severity === 'note'), findings: all, sizes };
+}
+
+function contentFindings(db: Database): readonly Finding[] {
+  const [oldest] = pendingMigrations(db);
+  if (oldest !== undefined) {
+    const detail = `The file lacks migration ${oldest.name} and later ones; its content was not examined.`;
+    return [note('NOT_EXAMINED', null, detail)];
+  }
+  return [damagedValues, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
+    examined(() => findingsOrDamage(() => check(db))),
+  );
+}
+
+/** A table or column that a check needs may be gone: the check fails, the others go on. */
+function examined(check: () => readonly Finding[]): readonly Finding[] {
+  try {
+    return check();
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_ERROR')) throw thrown;
+    return [error('NOT_EXAMINED', null, `Content was not examined: ${thrown.message}.`)];
+  }
+}
+
+function logFindings(db: Database): readonly Finding[] {
+  const verdict = new DecisionLog(db).verify();
+  return verdict.ok ? [] : [error('DECISION_LOG_BROKEN', 'hitl_decisions', verdict.reason)];
+}
+
+function sizesOf(db: Database): FileSizes | null {
+  try {
+    return withStateFaults(() => fileSizes(db));
+  } catch (thrown) {
+    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
+    return null;
+  }
+}
+
+/** One damaged page makes several checks fail with the same words. */
+function withoutRepetition(findings: readonly Finding[]): readonly Finding[] {
+  return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
+}

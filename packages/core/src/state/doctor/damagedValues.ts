@@ -1,0 +1,112 @@
+import type { Database } from 'better-sqlite3';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
+import { type CheckpointKey, GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { readState } from '../journaledState.ts';
+import { error, type ValueFinding } from './finding.ts';
+
+interface InlineWrite {
+  readonly taskId: string;
+  readonly idx: number;
+  readonly value: Uint8Array;
+  readonly sha256: Uint8Array;
+}
+
+interface Turn {
+  readonly id: string;
+  readonly serializedState: string;
+}
+
+// Ascending: the base of a splice is older than the splice, so a store that remembers its last values reads each once.
+const SELECT_BLOBS = 'SELECT blob_id FROM state_blobs ORDER BY blob_id ASC';
+
+const SELECT_CHECKPOINTS = `
+  SELECT thread_id AS threadId, checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId
+  FROM checkpoints ORDER BY seq ASC`;
+
+const SELECT_INLINE_WRITES = `
+  SELECT task_id AS taskId, idx, value, sha256 FROM checkpoint_writes WHERE blob_id IS NULL`;
+
+const SELECT_MISMATCHED_WRITES = `
+  SELECT w.task_id AS taskId, w.idx FROM checkpoint_writes AS w JOIN state_blobs AS b USING (blob_id)
+  WHERE b.sha256 <> w.sha256`;
+
+const SELECT_TURNS = `
+  SELECT id, serialized_state AS serializedState FROM langgraph_checkpoints ORDER BY rowid ASC`;
+
+/** Values that are not the ones whose SHA-256 was stored with them, in every table that has one. */
+export function damagedValues(db: Database): readonly ValueFinding[] {
+  return [...damagedBlobs(db), ...damagedCheckpoints(db), ...damagedWrites(db), ...unreadableTurns(db)];
+}
+
+function damagedBlobs(db: Database): readonly ValueFinding[] {
+  const blobs = new BlobStore(db);
+  const ids = db.prepare<[], number>(SELECT_BLOBS).pluck().all();
+  return ids.flatMap((blobId) => damageOf('state_blobs', () => blobs.get(blobId)));
+}
+
+function damagedCheckpoints(db: Database): readonly ValueFinding[] {
+  const store = new GraphCheckpointStore(db);
+  const keys = db.prepare<[], CheckpointKey>(SELECT_CHECKPOINTS).all();
+  return keys.flatMap((key) => damageOf('checkpoints', () => store.load(key)));
+}
+
+/** A write whose bytes are a blob names the blob's hash; the blob itself is checked above. */
+function damagedWrites(db: Database): readonly ValueFinding[] {
+  const damaged: Pick<InlineWrite, 'taskId' | 'idx'>[] = [];
+  for (const write of db.prepare<[], InlineWrite>(SELECT_INLINE_WRITES).iterate()) {
+    if (!equalBytes(hashBytes(write.value), write.sha256)) damaged.push(write);
+  }
+  damaged.push(...db.prepare<[], InlineWrite>(SELECT_MISMATCHED_WRITES).all());
+  return damaged.map(({ taskId, idx }) =>
+    error('VALUE_DAMAGED', 'checkpoint_writes', `Write ${taskId}/${idx} does not match its SHA-256.`),
+  );
+}
+
+/** A turn's text is JSON (a constraint of its column); here: whether it is a turn, and its large fields exist. */
+function unreadableTurns(db: Database): readonly ValueFinding[] {
+  const existing = new Set(db.prepare<[], number>(SELECT_BLOBS).pluck().all());
+  const findings: ValueFinding[] = [];
+  for (const { id, serializedState } of db.prepare<[], Turn>(SELECT_TURNS).iterate()) {
+    const missing = missingBlobs(serializedState, existing);
+    if (missing === null) {
+      findings.push(error('VALUE_DAMAGED', 'langgraph_checkpoints', `Turn ${id} cannot be read.`));
+    } else if (missing.length > 0) {
+      const detail = `Turn ${id} refers to missing blobs: ${missing.join(', ')}.`;
+      findings.push(error('VALUE_MISSING', 'langgraph_checkpoints', detail));
+    }
+  }
+  return findings;
+}
+
+function missingBlobs(serializedState: string, existing: ReadonlySet<number>): readonly number[] | null {
+  try {
+    return blobsOfTurn(serializedState).filter((blobId) => !existing.has(blobId));
+  } catch (thrown) {
+    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
+    return null;
+  }
+}
+
+const JSON_NULL = new TextEncoder().encode('null');
+
+/** The blobs that a row of the journal refers to. @throws DevsError `STATE_CORRUPT` if its text is no turn. */
+export function blobsOfTurn(serializedState: string): readonly number[] {
+  const blobIds: number[] = [];
+  readState(serializedState, (blobId) => {
+    blobIds.push(blobId);
+    return JSON_NULL;
+  });
+  return blobIds;
+}
+
+function damageOf(table: string, read: () => unknown): readonly ValueFinding[] {
+  try {
+    read();
+    return [];
+  } catch (thrown) {
+    // A page SQLite cannot read has the same code, but a cause of the driver; it is a damage of the value as well.
+    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
+    return [error('VALUE_DAMAGED', table, thrown.message)];
+  }
+}

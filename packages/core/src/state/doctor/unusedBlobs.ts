@@ -1,0 +1,47 @@
+import type { Database } from 'better-sqlite3';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { blobsOfTurn } from './damagedValues.ts';
+import { note, type ValueFinding } from './finding.ts';
+
+interface BlobSize {
+  readonly blobId: number;
+  readonly baseId: number | null;
+  readonly bytes: number;
+}
+
+const SELECT_REFERRED = `
+  SELECT blob_id FROM checkpoint_blobs WHERE blob_id IS NOT NULL
+  UNION SELECT blob_id FROM checkpoint_writes WHERE blob_id IS NOT NULL
+  UNION SELECT blob_id FROM agent_steps WHERE blob_id IS NOT NULL`;
+
+const SELECT_TURNS = `SELECT serialized_state FROM langgraph_checkpoints`;
+
+// Newest first: a splice comes before the base it needs.
+const SELECT_SIZES = `
+  SELECT blob_id AS blobId, base_id AS baseId, length(bytes) AS bytes FROM state_blobs ORDER BY blob_id DESC`;
+
+/** Bytes that nothing refers to any more: what a deleted run leaves until it is pruned. */
+export function unusedBlobs(db: Database): readonly ValueFinding[] {
+  const used = new Set(db.prepare<[], number>(SELECT_REFERRED).pluck().all());
+  for (const text of db.prepare<[], string>(SELECT_TURNS).pluck().iterate()) {
+    for (const blobId of readableBlobs(text)) used.add(blobId);
+  }
+  const unused: BlobSize[] = [];
+  for (const blob of db.prepare<[], BlobSize>(SELECT_SIZES).iterate()) {
+    if (!used.has(blob.blobId)) unused.push(blob);
+    else if (blob.baseId !== null) used.add(blob.baseId);
+  }
+  if (unused.length === 0) return [];
+  const bytes = unused.reduce((sum, blob) => sum + blob.bytes, 0);
+  return [note('BLOB_UNUSED', 'state_blobs', `${unused.length} blobs of ${bytes} bytes belong to no row.`)];
+}
+
+/** A turn that cannot be read is reported as such elsewhere. */
+function readableBlobs(text: string): readonly number[] {
+  try {
+    return blobsOfTurn(text);
+  } catch (thrown) {
+    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
+    return [];
+  }
+}
