@@ -9,8 +9,7 @@ import { runTddTurn } from './tddTurn.ts';
 /** `implement` without agents: picks a task and counts a turn, or hands over to the pivot when the budget is spent. */
 export function implementNode(state: GraphState): Partial<GraphState> {
   const { task, state: episode } = pickTask(state);
-  const pivot = checkTurnBudget(episode) ?? (detectEntropy(episode) ? towardsPivot(state) : null);
-  if (pivot !== null) return pivot;
+  if (checkTurnBudget(episode) !== null || detectEntropy(episode)) return towardsPivot(state);
   return {
     ...advance(state, 'implementing'),
     ...incrementTurnBudget(episode),
