@@ -5,6 +5,7 @@ export type { DriveOptions } from './orchestration/drive.ts';
 export {
   DurableApp,
   type GateAnswer,
+  type RunOptions,
   type RunResult,
 } from './orchestration/durable/DurableApp.ts';
 export type { GatePolicies, GatePolicy } from './orchestration/durable/decideByPolicy.ts';

@@ -24,6 +24,7 @@ import { type HeldLease, holdLease } from './durable/LeaseKeeper.ts';
 import { openQuestions, type PendingQuestion } from './durable/openQuestions.ts';
 import type { DriveOutcome, EndOfRun, EndStatus } from './durable/outcome.ts';
 import { ABORTED, type Answers, isAbort, readAnswers } from './durable/readAnswers.ts';
+import { SignalWatch } from './durable/SignalWatch.ts';
 import type { DrivenConfigurable } from './durable/visit.ts';
 
 /** Recoveries without progress after which a run is given up (no crash loops). */
@@ -62,6 +63,13 @@ export interface DriveOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The lease of one drive, and what may stop it. */
+interface Claim {
+  readonly held: HeldLease;
+  readonly control: RunControl;
+  readonly requests: SignalWatch;
+}
+
 /**
  * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
  *
@@ -73,36 +81,47 @@ export async function drive(
   deps: DriverDeps,
   { signal }: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  assertSameGraph(deps.store.threads.require(threadId), deps.fingerprint);
+  const thread = deps.store.threads.require(threadId);
+  if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
+  assertSameGraph(thread, deps.fingerprint);
   const held = await holdLease(deps.store.threads, threadId);
   const control = new RunControl();
   const requestDrain = (): void => control.requestDrain('asked to stop');
   signal?.addEventListener('abort', requestDrain, { once: true });
+  const requests = new SignalWatch(deps.store.threads, threadId, control);
   try {
     deps.faults.forget(threadId);
-    const drive = new Drive(held, control, deps);
+    const drive = new Drive({ held, control, requests }, deps);
     if (signal?.aborted) return drive.drained();
     return await drive.toEnd();
   } finally {
     signal?.removeEventListener('abort', requestDrain);
+    requests.stop();
     held.stop();
   }
+}
+
+/** A failed run may be driven again: what failed is tried anew. */
+function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
+  return status === 'completed' || status === 'cancelled' || status === 'dead_letter';
 }
 
 /** One claim of one run. */
 class Drive {
   readonly #held: HeldLease;
   readonly #control: RunControl;
+  readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
   readonly #config: DrivenConfig;
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
-  constructor(held: HeldLease, control: RunControl, deps: DriverDeps) {
+  constructor({ held, control, requests }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#held = held;
     this.#control = control;
+    this.#requests = requests;
     this.#deps = deps;
     this.#config = {
       configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
@@ -133,7 +152,7 @@ class Drive {
     const { store, saver, graph, inputOf, endOf } = this.#deps;
     const { threadId } = this.#held.lease;
     const thread = store.threads.require(threadId);
-    if (this.#isCancelled(threadId)) return this.#end('cancelled', 'cancelled by request');
+    if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined) return this.#invoke(await inputOf(thread));
@@ -183,7 +202,7 @@ class Drive {
       return null;
     } catch (error) {
       faults.rethrow(threadId);
-      if (isGraphDrained(error as Error)) return this.drained();
+      if (isGraphDrained(error as Error)) return this.#stopped();
       if (error instanceof DevsError) throw error;
       const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
       return this.#end('failed', reason);
@@ -214,8 +233,19 @@ class Drive {
     return this.#hasWorked || status !== this.#statusBefore;
   }
 
-  #isCancelled(threadId: string): boolean {
-    return this.#deps.store.threads.pendingSignals(threadId).some(({ kind }) => kind === 'cancel');
+  /** Why a drained graph stopped: a cancelled run ends, a paused one says so, any other is only left. */
+  #stopped(): DriveOutcome | null {
+    if (this.#requests.has('cancel')) return null;
+    if (!this.#requests.has('pause')) return this.drained();
+    this.#requests.consume('pause');
+    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    return this.#settle('paused', 'paused by request', wakeSeq) ? this.drained() : null;
+  }
+
+  #cancel(): DriveOutcome | null {
+    const outcome = this.#end('cancelled', 'cancelled by request');
+    if (outcome !== null) this.#requests.consume('cancel');
+    return outcome;
   }
 
   #emitRecovered(): void {

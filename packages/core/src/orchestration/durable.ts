@@ -79,6 +79,7 @@ export function durable<State extends object, Update, Name extends string, Build
     faults,
     events,
     endOf,
+    newId,
     close,
   });
 }

@@ -1,7 +1,6 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import type { DriveOptions } from '../orchestration/drive.ts';
-import type { GateAnswer } from '../orchestration/durable/DurableApp.ts';
+import type { GateAnswer, RunOptions } from '../orchestration/durable/DurableApp.ts';
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import { depthContext } from '../orchestration/durable/GraphProfile.ts';
 import { visitOf } from '../orchestration/durable/visit.ts';
@@ -40,7 +39,7 @@ export class Run {
    * @throws DevsError `THREAD_BUSY` while another process drives it; `CONFIG_INVALID` without the agents it was
    *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) as they are: the run stays resumable.
    */
-  async drive(options: DriveOptions = {}): Promise<DriveResult> {
+  async drive(options: RunOptions = {}): Promise<DriveResult> {
     this.#assertAgents();
     const { status, reason, gates } = await this.#app.drive(this.id, options);
     return {
@@ -50,6 +49,16 @@ export class Run {
       commits: await this.commits(),
       cost: this.#app.store.steps.costOf(this.id),
     };
+  }
+
+  /** Asks whoever drives the run to stop at the next safe point; driving it again goes on. */
+  pause(): void {
+    this.#app.pause(this.id);
+  }
+
+  /** Ends the run for good: at the next safe point, or with the next drive. */
+  cancel(): void {
+    this.#app.cancel(this.id);
   }
 
   /** Where the run stands, without driving it. */

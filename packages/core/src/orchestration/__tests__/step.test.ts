@@ -296,6 +296,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
     events,
     maxDepth: 25,
     endOf: () => ({ status: 'completed', reason: null }),
+    newId: randomUUID,
     close: () => db.close(),
   });
 }

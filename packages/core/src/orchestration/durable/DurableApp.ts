@@ -5,6 +5,7 @@ import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import { type DrivableGraph, type DriveOptions, drive } from '../drive.ts';
 import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
+import { awaitWake } from './awaitWake.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { FaultBox } from './FaultBox.ts';
 import { type Gate, gateOf } from './Gate.ts';
@@ -21,6 +22,7 @@ export interface DurableParts<Graph> {
   readonly faults: FaultBox;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
+  readonly newId: () => string;
   readonly close: () => void;
 }
 
@@ -43,6 +45,14 @@ export type RunResult<State> = RunEnd & {
   /** `null` before the first checkpoint. */
   readonly values: State | null;
 };
+
+export interface RunOptions extends DriveOptions {
+  /**
+   * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
+   * held meanwhile; aborting `signal` returns. @defaultValue false
+   */
+  readonly wait?: boolean;
+}
 
 export interface RunEnd {
   readonly status: DriveOutcome['status'];
@@ -77,7 +87,7 @@ export class DurableApp<Graph, State, Update> {
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `THREAD_BUSY` while another
    *   process drives it.
    */
-  async run(id: string, input?: Update, options: DriveOptions = {}): Promise<RunResult<State>> {
+  async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
     if (input !== undefined) await this.admit({ threadId: id, input });
     return this.drive(id, options);
   }
@@ -99,7 +109,15 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /** Drives a recorded run; see {@link run}. */
-  async drive(id: string, options: DriveOptions = {}): Promise<RunResult<State>> {
+  async drive(id: string, { wait = false, ...options }: RunOptions = {}): Promise<RunResult<State>> {
+    for (;;) {
+      const result = await this.#driveOnce(id, options);
+      if (!wait || result.status !== 'suspended') return result;
+      if (!(await awaitWake(this.store.threads, id, options.signal))) return result;
+    }
+  }
+
+  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
     const { saver, endOf, faults, fingerprint, store, events } = this.#parts;
     const graph = this.#drivable;
     const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
@@ -111,6 +129,20 @@ export class DurableApp<Graph, State, Update> {
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     return { status: outcome.status, reason, gates, values: await this.values(id) };
+  }
+
+  /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
+  pause(id: string): void {
+    this.#request(id, 'pause');
+  }
+
+  /** Ends the run at the next safe point, or at once with the next drive. It cannot go on afterwards. */
+  cancel(id: string): void {
+    this.#request(id, 'cancel');
+  }
+
+  #request(id: string, kind: 'pause' | 'cancel'): void {
+    this.store.threads.signal(id, { id: this.#parts.newId(), kind, payload: null });
   }
 
   /** The graph's values at the latest checkpoint. */

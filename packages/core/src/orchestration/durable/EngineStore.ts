@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { DevsError } from '../../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
+import { DecisionLog } from '../../state/DecisionLog.ts';
 import { EventOutbox } from '../../state/EventOutbox.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { type Fence, leaseFence, NO_FENCE } from '../../state/Fence.ts';
@@ -21,7 +23,11 @@ export interface EngineStoreOptions {
   readonly entropyThreshold?: number;
 }
 
-/** Everything the engine keeps in one open state file. */
+/**
+ * Everything the engine keeps in one open state file.
+ *
+ * @throws DevsError `STATE_CORRUPT` if recorded decisions were edited, removed or reordered (law L2).
+ */
 export class EngineStore {
   readonly db: Database;
   readonly threads: ThreadStore;
@@ -36,6 +42,7 @@ export class EngineStore {
 
   constructor(db: Database, { events, now, newId, entropyThreshold }: EngineStoreOptions) {
     const seams = { ...(now && { now }), ...(newId && { newId }) };
+    assertDecisions(db);
     this.db = db;
     this.#seams = seams;
     this.threads = new ThreadStore(db, seams);
@@ -69,4 +76,14 @@ export class EngineStore {
     outbox.flush();
     return result;
   }
+}
+
+function assertDecisions(db: Database): void {
+  const verdict = new DecisionLog(db).verify();
+  if (verdict.ok) return;
+  throw new DevsError(`The decision log does not fit its sessions: ${verdict.reason}.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Somebody changed recorded decisions. Restore the state file from a backup, or find out who did.',
+    context: { line: verdict.seq ?? 0 },
+  });
 }

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { only } from '../../../test/support/only.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
+import { step } from '../durable/step.ts';
+import { durable } from '../durable.ts';
+
+const State = Annotation.Root({ rounds: Annotation<number>() });
+const ada = { kind: 'human', id: 'ada' } as const;
+
+/** A graph that works in rounds of 50 ms until it has done `until` of them; a gate stands before the last node. */
+function rounds(db: Database, until: number) {
+  const builder = new StateGraph(State)
+    .addNode('work', async ({ rounds: done }) => ({ rounds: await step('round', () => sleep(50, done + 1)) }))
+    .addNode('finish', () => ({}))
+    .addEdge(START, 'work')
+    .addConditionalEdges('work', ({ rounds: done }) => (done < until ? 'work' : 'finish'), ['work', 'finish'])
+    .addEdge('finish', END);
+  return durable(builder, { db, gates: { finish: (state) => state.rounds }, guards: { maxDepth: 100 } });
+}
+
+describe('requests to a run', () => {
+  test('a pause recorded by another connection stops the driver; driving again goes on', async ({
+    db,
+    dbPath,
+  }) => {
+    const app = rounds(db, 40);
+    const other = rounds(createDatabase({ dbPath }), 40);
+    const driving = app.run('r', { rounds: 0 });
+    await sleep(100);
+    other.pause('r');
+
+    expect(await driving).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(other.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
+    const { rounds: done = 0 } = (await other.values('r')) ?? {};
+    expect(done).toBeLessThan(40);
+    expect(await other.run('r')).toMatchObject({ status: 'suspended', values: { rounds: 40 } });
+    other.store.db.close();
+  });
+
+  test('a cancelled run ends, and stays ended', async ({ db, dbPath }) => {
+    const app = rounds(db, 40);
+    const other = rounds(createDatabase({ dbPath }), 40);
+    const driving = app.run('r', { rounds: 0 });
+    await sleep(100);
+    other.cancel('r');
+    expect(await driving).toMatchObject({ status: 'cancelled' });
+    expect(await other.run('r')).toMatchObject({ status: 'cancelled' });
+    other.store.db.close();
+  });
+
+  test('a waiting driver takes up a decision of another process', async ({ db, dbPath }) => {
+    const app = rounds(db, 1);
+    const other = rounds(createDatabase({ dbPath }), 1);
+    const driving = app.run('r', { rounds: 0 }, { wait: true });
+    while ((other.store.threads.get('r')?.status ?? '') !== 'waiting') await sleep(20);
+    expect(other.store.threads.require('r').leaseOwner).toBeNull();
+    other.decide(only(other.gates('r')), { approved: true, by: ada });
+    expect(await driving).toMatchObject({ status: 'completed' });
+    other.store.db.close();
+  });
+
+  test('a waiting driver leaves when it is asked to', async ({ db }) => {
+    const stop = new AbortController();
+    const driving = rounds(db, 1).run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
+    await sleep(300);
+    stop.abort();
+    expect(await driving).toMatchObject({ status: 'suspended' });
+  });
+
+  test('a file whose decisions were edited is refused at the next open', async ({ db }) => {
+    const app = rounds(db, 1);
+    const { gates } = await app.run('r', { rounds: 0 });
+    app.decide(only(gates), { approved: false, feedback: 'no', by: ada });
+    db.prepare(`UPDATE hitl_sessions SET decision_json = '{"approved":true}'`).run();
+    expect(() => rounds(db, 1)).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
+  });
+});
