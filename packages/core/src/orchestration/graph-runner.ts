@@ -102,6 +102,7 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     taskId: profile.taskIdOf(state, visit.node),
     store,
     events,
+    isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
     stepNames: new Set(),
     progressed: false,
   };

@@ -91,6 +91,8 @@ const FINISH = `
                          tokens_out = @tokensOut, cost_usd = @costUsd, finished_at = @now
   WHERE ${KEY} AND state = 'intent'`;
 
+const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
+
 const SELECT_FOR_THREAD = `
   SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
 
@@ -109,6 +111,7 @@ export class StepStore {
   readonly #now: () => number;
   readonly #blobs: BlobStore;
   readonly #select: Statement<[StepKey], StepRow>;
+  readonly #selectVisit: Statement<[string, string], number>;
   readonly #selectForThread: Statement<[string], StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #intend: Statement<[object], number>;
@@ -120,6 +123,7 @@ export class StepStore {
     this.#now = now;
     this.#blobs = new BlobStore(db);
     this.#select = db.prepare(`SELECT ${COLUMNS} FROM agent_steps WHERE ${KEY}`);
+    this.#selectVisit = db.prepare<[string, string], number>(SELECT_VISIT).pluck();
     this.#selectForThread = db.prepare(SELECT_FOR_THREAD);
     this.#sumCost = db.prepare(SUM_COST);
     this.#intend = db.prepare<[object], number>(INTEND).pluck();
@@ -169,6 +173,11 @@ export class StepStore {
       if (this.#finish.run(values).changes === 1) return;
       throw new RangeError(`Step "${step.name}" has no open intent; call intent() first.`);
     });
+  }
+
+  /** Whether any step of this visit of a node was ever begun. */
+  hasVisit(threadId: string, lgTaskId: string): boolean {
+    return this.#selectVisit.get(threadId, lgTaskId) !== undefined;
   }
 
   /** Steps of a run, oldest first. */

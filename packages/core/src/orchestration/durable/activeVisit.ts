@@ -10,6 +10,8 @@ export interface ActiveVisit {
   /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
   readonly store: EngineStore | null;
   readonly events: EventBus;
+  /** True when an earlier execution of this visit began a step and did not get to the end. */
+  readonly isResumed: boolean;
   readonly stepNames: Set<string>;
   /** Set by `progress()`. */
   progressed: boolean;

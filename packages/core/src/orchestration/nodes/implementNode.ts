@@ -1,3 +1,4 @@
+import { activeVisit } from '../durable/activeVisit.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget } from '../robustness.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
@@ -23,14 +24,18 @@ export function makeImplementNode(deps: PipelineDeps) {
     const update = implementNode(state);
     const next: GraphState = { ...state, ...update };
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
-    if (task === undefined || task.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent')
-      return update;
+    if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
     const turn = await runTddTurn(task, next, deps);
     const log = agentLog(next, { task, thought: `Turn ${next.implementationTurns}`, ...turn }, deps.now());
-    const status = turn.passed ? 'in_progress' : 'failed';
+    const status = turn.passed ? underWay() : 'failed';
     return { ...update, agentLogs: withLog(next, log), tasks: withTask(next.tasks, task.taskId, { status }) };
   };
+}
+
+/** A task whose driver died in this visit is marked, so that people can see why it took longer. */
+function underWay(): TaskRecord['status'] {
+  return activeVisit('implement').isResumed ? 'resumed' : 'in_progress';
 }
 
 function towardsPivot(state: GraphState): Partial<GraphState> {

@@ -1,13 +1,16 @@
 import type { ErrorRecord } from '../types.ts';
+import { errorFingerprint } from './errorFingerprint.ts';
 import { maskedMessageOf } from './errorRecord.ts';
 
-/** Counts how many of the newest records, without a gap, have this message (masked or not) and task. */
+/** Counts how many of the newest records, without a gap, have this message, but for what differs by accident, and task. */
 export function countConsecutiveErrors(
   history: readonly ErrorRecord[],
   message: string,
   taskId: string | null,
 ): number {
-  const masked = maskedMessageOf(message);
-  const other = history.findLastIndex((record) => record.message !== masked || record.taskId !== taskId);
+  const wanted = errorFingerprint(maskedMessageOf(message));
+  const other = history.findLastIndex(
+    (record) => errorFingerprint(record.message) !== wanted || record.taskId !== taskId,
+  );
   return history.length - 1 - other;
 }
