@@ -7,6 +7,7 @@ import {
   type GraphState,
   type HitlDecisionRecord,
   type HitlGate,
+  type RequirementRecord,
   type TaskRecord,
 } from '../types.ts';
 
@@ -56,6 +57,34 @@ export function aChain(count: number): readonly TaskRecord[] {
   return Array.from({ length: count }, (_, index) =>
     aTask(index + 1, { dependsOn: index === 0 ? [] : [`shop:${index}`] }),
   );
+}
+
+/** A project whose plan is made: forty requirements that depend on each other, two epics, six tasks. */
+export function aPlannedState(): GraphState {
+  const requirements = Array.from({ length: 40 }, (_, index): RequirementRecord => {
+    const externalId = `REQ-${index + 1}`;
+    const dependsOn = [index - 1, index - 7].filter((other) => other >= 0).map((n) => `shop/REQ-${n + 1}`);
+    const description = `Größe ${index} ist „klein“ – 寸法 📏 \\u0000 "quoted"\n`;
+    return {
+      requirementId: `shop/${externalId}`,
+      projectId: 'shop',
+      externalId,
+      description,
+      status: 'pending',
+      dependsOn,
+    };
+  });
+  const epics = [
+    anEpic(1, { requirementIds: ['shop/REQ-1'] }),
+    anEpic(2, { requirementIds: ['shop/REQ-2'] }),
+  ];
+  const tasks = aChain(6).map((task, index) => ({
+    ...task,
+    epicId: index < 3 ? 'shop/epic-1' : 'shop/epic-2',
+    requirementIds: [`shop/REQ-${index + 1}`],
+    acceptanceCriteria: ['It exists.', 'It is tested.'],
+  }));
+  return aState({ requirements, epics, tasks });
 }
 
 export function aDecision(
