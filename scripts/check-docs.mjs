@@ -1,7 +1,8 @@
-// Documentation that can be checked: relative links lead somewhere, every DEVS_* variable is documented.
+// Documentation that can be checked: relative links lead somewhere; every DEVS_* variable, error code and event is
+// documented; and what is called reserved or not emitted is exactly what no source raises or emits.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,15 +27,65 @@ function brokenLinks(path) {
 
 function undocumentedVariables() {
   const documented = read('docs/configuration.md');
-  const sources = filesNamed('packages/*/src/**/*.ts').filter((path) => !path.includes('__tests__'));
-  const used = new Set(sources.flatMap((path) => read(path).match(/\bDEVS_[A-Z_]+\b/g) ?? []));
+  const used = new Set(source.match(/\bDEVS_[A-Z_]+\b/g));
   return [...used]
     .filter((name) => !documented.includes(`\`${name}\``))
     .map((name) => `docs/configuration.md: no ${name}`);
 }
 
+/** Every code has a page, listed in the index; no page is left of a code that is gone. */
+function errorComplaints() {
+  const [, list] = /ERROR_CODES = \[([^\]]*)\]/.exec(read('packages/core/src/errors/DevsError.ts'));
+  const codes = list.match(/\b[A-Z_]+\b/g);
+  const index = read('docs/errors/README.md');
+  const found = filesNamed('docs/errors/*.md').map((path) => basename(path, '.md'));
+  return [
+    ...found
+      .filter((name) => name !== 'README' && !codes.includes(name))
+      .map((name) => `docs/errors/${name}.md: no such code`),
+    ...codes
+      .filter((code) => !index.includes(`(${code}.md)`))
+      .map((code) => `docs/errors/README.md: no ${code}`),
+    ...codes.filter((code) => !found.includes(code)).map((code) => `docs/errors: no page ${code}.md`),
+    ...codes.filter((code) => found.includes(code)).flatMap(wronglyReserved),
+  ];
+}
+
+function wronglyReserved(code) {
+  const path = `docs/errors/${code}.md`;
+  const isReserved = read(path).includes('Reserved:');
+  const isRaised = source.includes(`code: '${code}'`);
+  if (isReserved !== isRaised) return [];
+  return [
+    `${path}: ${isRaised ? 'says reserved, but it is raised' : 'it is raised nowhere: call it reserved'}`,
+  ];
+}
+
+/** Every event has a row in docs/events.md. */
+function eventComplaints() {
+  const names = read('packages/core/src/events/events.ts').match(/^ {2}[A-Z_]+(?=:)/gm);
+  const rows = read('docs/events.md').split('\n');
+  return names.flatMap((spaced) => {
+    const name = spaced.trim();
+    const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
+    if (row === undefined) return [`docs/events.md: no row for ${name}`];
+    const isEmitted = new RegExp(`\\b(?:emit|record)\\(\\s*'${name}'`).test(source);
+    if (row.includes('not emitted yet') !== isEmitted) return [];
+    return [`docs/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
+  });
+}
+
+const source = filesNamed('packages/*/src/**/*.ts')
+  .filter((path) => !path.includes('__tests__'))
+  .map(read)
+  .join('\n');
 const pages = filesNamed('*.md');
-const complaints = [...pages.flatMap(brokenLinks), ...undocumentedVariables()];
+const complaints = [
+  ...pages.flatMap(brokenLinks),
+  ...undocumentedVariables(),
+  ...errorComplaints(),
+  ...eventComplaints(),
+];
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 process.stdout.write(`docs: ${pages.length} pages, ${complaints.length} complaints\n`);
 process.exitCode = complaints.length === 0 ? 0 : 1;
