@@ -7,13 +7,16 @@ import { Child } from '../../state/__tests__/Child.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { leaseFence } from '../../state/Fence.ts';
+import { durable } from '../durable.ts';
 import { GraphSuspendedSignal } from '../GraphSuspendedSignal.ts';
+import { invokeGuarded } from '../graph-runner.ts';
 import { HumanInTheLoopManager } from '../hitl/HumanInTheLoopManager.ts';
 import {
   type GateEvaluationResult,
   TaskFailureGate,
   type TaskFailureGateOptions,
 } from '../TaskFailureGate.ts';
+import { repeating, twoSteps } from './ownGraph.ts';
 
 const EVALUATE = new URL('./evaluateGate.child.ts', import.meta.url);
 
@@ -89,6 +92,21 @@ describe('TaskFailureGate', () => {
     ).run('g-1', 't1', 0.9, 1, sessionId);
     expect(gate.getGateStatus('t1')).toEqual({ triggered: true, sessionId, reason: 'entropy_limit' });
     expect(gate.getGateStatus('t2')).toBeNull();
+  });
+
+  test('full entropy-limit flow suspends LangGraph execution', async ({ db }) => {
+    const { graph, store } = durable(
+      twoSteps(() => repeating({ log: ['first'] }, 0.9)),
+      { db },
+    );
+    const run = invokeGuarded(graph, {}, { configurable: { thread_id: 'run' } });
+    const signal: unknown = await run.catch((thrown: unknown) => thrown);
+    expect(signal).toBeInstanceOf(GraphSuspendedSignal);
+    const { taskId, sessionId } = signal as GraphSuspendedSignal;
+    expect(store.manager.listPendingSessions()).toMatchObject([
+      { id: sessionId, taskId, kind: 'task_failure' },
+    ]);
+    expect(count(db, 'hitl_failure_gates')).toBe(1);
   });
 });
 
