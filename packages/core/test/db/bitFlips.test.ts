@@ -67,7 +67,10 @@ const EXPECTED = Array.from({ length: CHECKPOINTS }, (_, n): StoredTexts => stor
 );
 
 describe('a bit that flips in a stored value', () => {
-  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, ({ db, dbPath }) => {
+  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, { timeout: 120_000 }, ({
+    db,
+    dbPath,
+  }) => {
     aFullFile(db, { checkpoints: CHECKPOINTS });
     const copy = join(dirname(dbPath), 'copy.sqlite');
     backup(db, copy); // One file without a log, in which every page is in use.

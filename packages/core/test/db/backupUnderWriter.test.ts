@@ -1,0 +1,53 @@
+import { rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, onTestFinished } from 'vitest';
+import { backup } from '../../src/db/backup.ts';
+import { openReadOnly } from '../../src/db/createDatabase.ts';
+import { aThread } from '../../src/state/__tests__/aThread.ts';
+import { doctor } from '../../src/state/doctor.ts';
+import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { test } from '../support/fixtures.ts';
+import { type CommittingProcess, startCommitting } from './committingProcess.ts';
+
+const BACKUPS = 100;
+
+/** Lets the writer go on for a while, so that every backup meets another moment of it. */
+async function moreCommits({ acknowledged }: CommittingProcess, count: number): Promise<void> {
+  const until = acknowledged() + count;
+  while (acknowledged() < until) await nextTurn();
+}
+
+describe('backup', () => {
+  test(`holds what a live writer had committed before it began (${BACKUPS} times)`, {
+    timeout: 120_000,
+  }, async ({ db, dbPath }) => {
+    new ThreadStore(db).create(aThread());
+    const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 2000, pauseMs: 4 });
+    onTestFinished(writer.kill);
+
+    let during = 0;
+    for (let n = 0; n < BACKUPS; n += 1) {
+      await moreCommits(writer, 3);
+      const before = writer.acknowledged();
+      const target = join(dirname(dbPath), `copy-${n}.sqlite`);
+      backup(db, target);
+      await nextTurn();
+      during += writer.acknowledged() > before ? 1 : 0;
+
+      expect(statSync(target).mode & 0o777).toBe(0o600);
+      const copy = openReadOnly({ dbPath: target });
+      const newest = copy
+        .prepare<[], number>('SELECT max(CAST(checkpoint_id AS INTEGER)) FROM checkpoints')
+        .pluck()
+        .get();
+      expect(newest).toBeGreaterThanOrEqual(before);
+      expect(copy.prepare('SELECT count(*) FROM checkpoints').pluck().get()).toBe(newest); // no gap
+      expect(doctor(copy)).toMatchObject({ ok: true, findings: [] });
+      copy.close();
+      rmSync(target);
+    }
+    process.stdout.write(`backups: ${BACKUPS}, with commits meanwhile: ${during}\n`);
+    expect(during).toBeGreaterThan(0); // else the writer was not live
+  });
+});

@@ -1,0 +1,21 @@
+// When told to, raises a counter in transactions that read before they write, and sends as many signals to a run.
+import { createInterface } from 'node:readline';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { ThreadStore } from '../../src/state/ThreadStore.ts';
+
+const [, , dbPath = '', threadId = '', name = '', times = ''] = process.argv;
+const db = createDatabase({ dbPath });
+const threads = new ThreadStore(db);
+const select = db.prepare<[], number>('SELECT n FROM counter').pluck();
+const update = db.prepare<[number]>('UPDATE counter SET n = ?');
+const increment = db.transaction(() => update.run((select.get() ?? 0) + 1));
+const tell = (message: unknown): boolean => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+tell('ready');
+for await (const _ of createInterface({ input: process.stdin })) {
+  for (let n = 0; n < Number(times); n += 1) {
+    increment.immediate();
+    threads.signal(threadId, { id: `${name}-${n}`, kind: 'pause', payload: {} });
+  }
+  tell('done');
+}

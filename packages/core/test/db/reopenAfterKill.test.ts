@@ -1,0 +1,68 @@
+import { copyFileSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished } from 'vitest';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { aThread } from '../../src/state/__tests__/aThread.ts';
+import { doctor } from '../../src/state/doctor.ts';
+import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
+import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { test } from '../support/fixtures.ts';
+import { startCommitting } from './committingProcess.ts';
+
+const FILE_BYTES = 100 * 1024 * 1024;
+const REOPENED = 20;
+const RUN = { threadId: 'run-1', checkpointNs: '' };
+
+/** What a driver does first: opens the file, takes over the run and reads its newest state. */
+function recover(dbPath: string): { readonly ms: number; readonly newest: number } {
+  const start = performance.now();
+  const db = createDatabase({ dbPath });
+  const claim = new ThreadStore(db).claim(RUN.threadId);
+  const store = new GraphCheckpointStore(db);
+  const newest = store.loadLatest(RUN)?.checkpointId ?? '0';
+  const value = store.loadChannel(RUN, { channel: 'value', version: newest });
+  const ms = performance.now() - start;
+  expect(claim).toMatchObject({ kind: 'claimed', recovered: true });
+  expect(value?.bytes).toHaveLength(100_000);
+  db.close();
+  return { ms, newest: Number(newest) };
+}
+
+describe('a large state file', () => {
+  test('whose writer was killed opens again with everything it had acknowledged', {
+    timeout: 120_000,
+  }, async ({ db, dbPath }) => {
+    new ThreadStore(db).create(aThread());
+    db.close();
+    const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 100_000, pauseMs: 0 });
+    onTestFinished(writer.kill);
+    const size = (): number => statSync(dbPath).size;
+    while (size() < FILE_BYTES) await sleep(20);
+    await writer.kill();
+    const acknowledged = writer.acknowledged();
+    const logBytes = statSync(`${dbPath}-wal`).size;
+
+    const times: number[] = [];
+    for (let n = 0; n < REOPENED; n += 1) {
+      const copy = join(dirname(dbPath), 'copy', 'state.sqlite');
+      mkdirSync(dirname(copy));
+      for (const suffix of ['', '-wal']) copyFileSync(dbPath + suffix, copy + suffix);
+      const { ms, newest } = recover(copy);
+      times.push(ms);
+      expect(newest).toBeGreaterThanOrEqual(acknowledged);
+      rmSync(dirname(copy), { recursive: true });
+    }
+    expect(recover(dbPath).newest).toBeGreaterThanOrEqual(acknowledged);
+    const survivor = createDatabase({ dbPath });
+    expect(doctor(survivor)).toMatchObject({ ok: true, findings: [] });
+    survivor.close();
+
+    const p95 = times.toSorted((a, b) => a - b)[Math.ceil(REOPENED * 0.95) - 1] ?? 0;
+    const mebibytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
+    process.stdout.write(
+      `reopened after a kill: ${mebibytes(size())} MiB with a log of ${mebibytes(logBytes)} MiB, p95 of ${REOPENED}: ${p95.toFixed(0)} ms\n`,
+    );
+  });
+});

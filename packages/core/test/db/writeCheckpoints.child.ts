@@ -1,0 +1,25 @@
+// Claims the run, commits checkpoints one by one and says after each that it is committed. Ends only when killed.
+import { randomBytes } from 'node:crypto';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
+import { ThreadStore } from '../../src/state/ThreadStore.ts';
+
+const [, , dbPath = '', threadId = '', valueBytes = '', pauseMs = ''] = process.argv;
+const db = createDatabase({ dbPath });
+const store = new GraphCheckpointStore(db);
+const key = { threadId, checkpointNs: '' };
+
+const commit = db.transaction((version: string) => {
+  const bytes = new Uint8Array(randomBytes(Number(valueBytes)));
+  const none = { type: 'json', bytes: new Uint8Array(Buffer.from('{}')) };
+  store.saveChannel(key, { channel: 'value', version, value: { type: 'bytes', bytes } });
+  store.saveCheckpoint({ ...key, checkpointId: version, parentId: null, checkpoint: none, metadata: none });
+});
+
+new ThreadStore(db).claim(threadId);
+const nap = new Int32Array(new SharedArrayBuffer(4));
+for (let version = 1; ; version += 1) {
+  commit.immediate(String(version));
+  process.stdout.write(`${version}\n`);
+  if (pauseMs !== '0') Atomics.wait(nap, 0, 0, Number(pauseMs));
+}
