@@ -91,7 +91,7 @@ async function runVisit<State extends object>(
     redacted += masked.count;
     return masked.value;
   });
-  recordAction(visit, { before, output: new NodeOutput(result), startedAt, redacted }, deps);
+  recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted }, deps);
   return result;
 }
 

@@ -19,8 +19,10 @@ export const says =
   () => ({ log: [word] });
 
 /** An update that says how much its node repeats itself. */
-export const repeating = (update: OwnUpdate, entropyScore: number): OwnUpdate =>
-  ({ ...update, __metadata__: { entropyScore } }) as OwnUpdate;
+export const repeating = <Update extends object>(update: Update, entropyScore: number): Update => ({
+  ...update,
+  __metadata__: { entropyScore },
+});
 
 /** Two nodes in a row, `first` and `second`. */
 export function twoSteps(first: OwnNode = says('first'), second: OwnNode = says('second')) {

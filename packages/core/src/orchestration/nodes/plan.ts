@@ -20,6 +20,7 @@ export function planFrom(state: GraphState, draft: PlanResult): Plan {
     draft.requirements.map(({ externalId }) => externalId),
     'requirement id',
   );
+  assertWorkInEveryEpic(draft);
   assertKnown(tasks, draft);
   assertAcyclic(tasks);
 
@@ -90,6 +91,12 @@ function taskRecord(
 function assertUnique(names: readonly string[], what: string): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw dagInvalid(`the ${what} "${twice}" is used twice`);
+}
+
+/** An epic without tasks could only be closed by planning everything again. */
+function assertWorkInEveryEpic({ epics }: PlanResult): void {
+  const empty = epics.find(({ tasks }) => tasks.length === 0);
+  if (empty !== undefined) throw dagInvalid(`the epic "${empty.name}" has no tasks`);
 }
 
 function assertKnown(tasks: readonly TaskDraft[], { requirements }: PlanResult): void {

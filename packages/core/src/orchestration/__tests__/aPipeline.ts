@@ -1,0 +1,62 @@
+import type { Database } from 'better-sqlite3';
+import { parseBrief } from '../../brief/brief.ts';
+import { initialState } from '../../brief/initialState.ts';
+import { loadOrchestratorConfig, type OrchestratorConfig } from '../../config/orchestratorConfig.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import type { GateAnswer } from '../durable/DurableApp.ts';
+import type { Gate } from '../durable/Gate.ts';
+import { orchestrationApp } from '../orchestrationApp.ts';
+import type { Checks, StageAgents } from '../ports.ts';
+import { AT } from './aState.ts';
+import { ada } from './ownGraph.ts';
+
+export interface PipelineOptions {
+  readonly agents?: Partial<StageAgents>;
+  readonly tasks?: number;
+  readonly checks?: Checks;
+  readonly config?: Partial<OrchestratorConfig>;
+}
+
+/** The pipeline on one project, `shop`, with agents and checks in memory. */
+export async function aPipeline(
+  db: Database,
+  { agents = {}, tasks = 2, checks, config }: PipelineOptions = {},
+) {
+  const calls: string[] = [];
+  const events = new EventBus();
+  const workspace = new MemoryWorkspace();
+  const app = orchestrationApp(
+    {
+      agents: { ...fakeAgents({ tasks, onCall: (what) => calls.push(what) }), ...agents },
+      workspace,
+      checks: checks ?? scriptedChecks(),
+      now: () => Date.parse(AT),
+    },
+    { db, events, config: { ...loadOrchestratorConfig(), ...config } },
+  );
+  await app.admit({
+    threadId: 'shop',
+    input: initialState('shop', parseBrief('# Shop\n\nSell things.'), AT),
+  });
+  return { app, events, calls, workspace };
+}
+
+export type Pipeline = Awaited<ReturnType<typeof aPipeline>>;
+
+/** Drives until the run ends; `answer` is asked about every gate, in order. */
+export async function driveToTheEnd(
+  { app }: Pipeline,
+  answer: (gate: Gate) => object = () => ({ approved: true }),
+) {
+  const kinds: string[] = [];
+  let result = await app.drive('shop');
+  while (result.status === 'suspended' && kinds.length < 20) {
+    for (const gate of result.gates) {
+      kinds.push(gate.kind);
+      app.decide(gate, { ...answer(gate), by: ada } satisfies GateAnswer);
+    }
+    result = await app.drive('shop');
+  }
+  return { ...result, kinds };
+}
