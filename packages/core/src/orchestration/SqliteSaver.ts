@@ -6,16 +6,11 @@ import {
   type Checkpoint,
   type CheckpointListOptions,
   type CheckpointMetadata,
-  type CheckpointPendingWrite,
   type CheckpointTuple,
-  compareWritesSortKeys,
   getCheckpointId,
-  maxChannelVersion,
   type PendingWrite,
   type SerializerProtocol,
-  TASKS,
   WRITES_IDX_MAP,
-  writesSortKey,
 } from '@langchain/langgraph-checkpoint';
 import type { Database, Transaction } from 'better-sqlite3';
 import { prepareConnection } from '../db/prepareConnection.ts';
@@ -23,11 +18,8 @@ import { withStateFaults } from '../db/sqliteFault.ts';
 import { type Fence, type FencedLease, leaseFence, NO_FENCE } from '../state/Fence.ts';
 import {
   type ChannelRecord,
-  type CheckpointQuery,
   GraphCheckpointStore,
   type NamespaceKey,
-  type StoredCheckpoint,
-  type TypedBytes,
   type WriteRecord,
 } from '../state/GraphCheckpointStore.ts';
 import {
@@ -38,31 +30,29 @@ import {
   requiredId,
   requiredNamespace,
 } from './checkpointConfig.ts';
+import { CheckpointReader, VERSIONED_FORMAT } from './saver/CheckpointReader.ts';
+import { type SaverLimits, validLimits } from './saver/limits.ts';
+import { listQuery, matchesFilter, validLimit } from './saver/listQuery.ts';
+import { StrictSerde } from './saver/StrictSerde.ts';
+import { ValueCodec } from './saver/ValueCodec.ts';
 
 /** What a {@link SqliteSaver} takes besides the open state file. */
 export interface SqliteSaverOptions {
-  /** How values become bytes. Defaults to LangGraph's own serializer. */
+  /** How values become bytes. Defaults to {@link StrictSerde}: a value comes back equal, or is refused. */
   readonly serde?: SerializerProtocol;
+  /** How large values may be. */
+  readonly limits?: Partial<SaverLimits>;
+  /**
+   * Whether `list` without a thread gives the checkpoints of every thread. LangGraph's interface has it so; pass `false`
+   * where a caller that lost its thread id must not read the runs of others. @defaultValue true
+   */
+  readonly allThreads?: boolean;
   /** Called in the transaction of every checkpoint of a driven run. */
   readonly onCheckpoint?: (lease: FencedLease) => void;
 }
 
-/** What belongs to one checkpoint, read at one moment. */
-interface Snapshot {
-  readonly stored: StoredCheckpoint;
-  readonly writes: readonly WriteRecord[];
-  /** Of checkpoints older than format 4, which keep the sends of a step as writes of the step before. */
-  readonly parentWrites: readonly WriteRecord[];
-}
-
-/** Format from which values are kept by channel version and sends are a channel. */
-const VERSIONED_FORMAT = 4;
-
-/** Checkpoints that `list` reads at a time; no statement is open while the caller works. */
-const PAGE_SIZE = 32;
-
-/** Fractions of a version number; see {@link SqliteSaver.getNextVersion}. */
-const VERSION_FRACTIONS = 2 ** 32;
+/** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
+const VERSION_FRACTIONS = 1e9;
 
 /**
  * LangGraph's checkpointer over the state file. Source: 2_TAS-REQ-016, TAS-009.
@@ -70,7 +60,8 @@ const VERSION_FRACTIONS = 2 ** 32;
  * - S1 One `put` or `putWrites` is one transaction; nothing is awaited inside it.
  * - S2 The newest checkpoint is the one inserted last. Ids come from the clock, and clocks step back.
  * - S3 A channel's value is stored once per version; a version never changes its value.
- * - S4 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
+ * - S4 A value comes back equal, or its write is refused before anything is stored.
+ * - S5 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
  *
  * ```ts
  * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
@@ -79,25 +70,31 @@ const VERSION_FRACTIONS = 2 ** 32;
 export class SqliteSaver extends BaseCheckpointSaver {
   readonly #db: Database;
   readonly #store: GraphCheckpointStore;
+  readonly #codec: ValueCodec;
+  readonly #reader: CheckpointReader;
+  readonly #allThreads: boolean;
   readonly #onCheckpoint: (lease: FencedLease) => void;
   readonly #write: Transaction<(fence: Fence, work: () => void) => void>;
-  readonly #read: Transaction<(load: () => StoredCheckpoint | null) => Snapshot | null>;
 
   /**
    * @param db - An open database; its tables are created where they are missing.
    * @throws DevsError as `runMigrations`.
+   * @throws RangeError if a limit is not a whole number of at least 1.
    */
-  constructor(db: Database, { serde, onCheckpoint = () => {} }: SqliteSaverOptions = {}) {
-    super(serde);
+  constructor(db: Database, options: SqliteSaverOptions = {}) {
+    const limits = validLimits(options.limits);
+    super(options.serde ?? new StrictSerde({ maxDepth: limits.depth }));
     prepareConnection(db);
     this.#db = db;
     this.#store = new GraphCheckpointStore(db);
-    this.#onCheckpoint = onCheckpoint;
+    this.#codec = new ValueCodec(this.serde, limits);
+    this.#reader = new CheckpointReader(db, this.#store, this.#codec, () => this.getNextVersion(undefined));
+    this.#allThreads = options.allThreads ?? true;
+    this.#onCheckpoint = options.onCheckpoint ?? (() => {});
     this.#write = db.transaction((fence, work) => {
       fence.assertInTx();
       work();
     });
-    this.#read = db.transaction((load) => this.#snapshot(load()));
   }
 
   /** The checkpoint that the config names, or the newest of its thread and namespace. */
@@ -106,40 +103,41 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (threadId === null) return undefined;
     const key = { threadId, checkpointNs: namespaceOf(config) ?? '' };
     const checkpointId = getCheckpointId(config);
-    const snapshot = withStateFaults(() =>
-      this.#read.deferred(() =>
-        checkpointId === '' ? this.#store.loadLatest(key) : this.#store.load({ ...key, checkpointId }),
-      ),
+    return await this.#reader.read(() =>
+      checkpointId === '' ? this.#store.loadLatest(key) : this.#store.load({ ...key, checkpointId }),
     );
-    return snapshot === null ? undefined : await this.#tupleOf(snapshot);
   }
 
   /**
-   * Checkpoints, newest first: of one thread, or of all threads when the config names none, as LangGraph's interface
-   * has it. Streams; rows inserted meanwhile are not seen.
+   * Checkpoints, newest first: of one thread, or of all threads when the config has no `thread_id` and `allThreads`
+   * permits it. Streams; rows inserted meanwhile are not seen.
    *
    * @throws RangeError if `limit` is not a whole number of at least 0.
-   * @throws TypeError if an id in the config is not a text.
+   * @throws TypeError if an id in the config is not a text, or the thread is missing where it may not be.
    */
   override async *list(
     config: RunnableConfig,
     { limit, before, filter }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     let remaining = validLimit(limit);
-    for (const stored of this.#checkpoints(this.#queryOf(config, before))) {
+    const findSeq = (id: string, threadId: string | null): number | null => this.#store.findSeq(id, threadId);
+    const query = listQuery(config, before, { allThreads: this.#allThreads, findSeq });
+    for (const stored of this.#reader.rows(query)) {
       if (remaining <= 0) return;
-      if (!matches(await this.#load<CheckpointMetadata>(stored.metadata), filter)) continue;
-      const snapshot = withStateFaults(() => this.#read.deferred(() => stored));
-      if (snapshot === null) continue;
+      if (!matchesFilter(await this.#reader.metadataOf(stored), filter)) continue;
+      const tuple = await this.#reader.read(() => stored);
+      if (tuple === undefined) continue;
       remaining -= 1;
-      yield await this.#tupleOf(snapshot);
+      yield tuple;
     }
   }
 
   /**
    * Stores a checkpoint under the config's thread, as child of the checkpoint the config names.
    *
-   * @throws DevsError `LEASE_LOST`, `VALUE_NOT_STORABLE`, or a storage fault; then nothing was stored.
+   * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` or `LEASE_LOST`; then nothing was stored.
+   * @throws DevsError a fault of the file. What a failed commit left is unknown: read before repeating anything else than
+   *   this call, which may be repeated.
    */
   override async put(
     config: RunnableConfig,
@@ -153,14 +151,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const inline = Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name));
     // Every dump begins before the first await: what the caller changes later is not stored.
     const [row, meta, channels] = await Promise.all([
-      this.#dump({ ...checkpoint, channel_values: Object.fromEntries(inline) }),
-      this.#dump(metadata),
+      this.#codec.dump({ ...checkpoint, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
+      this.#codec.dump(metadata, 'the metadata'),
       this.#dumpChannels(values, whole ? versions : newVersions),
     ]);
     const parentId = getCheckpointId(config) || null;
     this.#commit(config, (lease) => {
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
       for (const channel of channels) this.#store.saveChannel(key, channel);
+      this.#codec.assertCheckpointSize(this.#sizeOf(key, versions));
       if (lease !== null) this.#onCheckpoint(lease);
     });
     return configOf(key);
@@ -183,7 +182,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const records = await Promise.all(
       writes.map(async ([channel, value], position): Promise<WriteRecord> => {
         const idx = WRITES_IDX_MAP[channel] ?? position;
-        return { taskId, idx, taskPath, channel, value: await this.#dump(value) };
+        return {
+          taskId,
+          idx,
+          taskPath,
+          channel,
+          value: await this.#codec.dump(value, `channel "${channel}"`),
+        };
       }),
     );
     this.#commit(config, () => this.#store.saveWrites(key, records));
@@ -214,86 +219,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     withStateFaults(() => this.#write.immediate(fence, () => work(lease)));
   }
 
-  #queryOf(config: RunnableConfig, before: RunnableConfig | undefined): CheckpointQuery {
-    const threadId = optionalId(config, 'thread_id');
-    const beforeId = before === undefined ? null : optionalId(before, 'checkpoint_id');
-    const beforeThread = before === undefined ? null : optionalId(before, 'thread_id');
-    const beforeSeq = beforeId === null ? null : this.#store.seqOf(beforeId, beforeThread ?? threadId);
-    return {
-      threadId,
-      checkpointNs: namespaceOf(config),
-      checkpointId: optionalId(config, 'checkpoint_id'),
-      beforeSeq,
-      beforeId: beforeSeq === null ? beforeId : null,
-    };
-  }
-
-  *#checkpoints(query: CheckpointQuery): Generator<StoredCheckpoint> {
-    let beforeSeq = query.beforeSeq;
-    for (;;) {
-      const page = withStateFaults(() => this.#store.loadPage({ ...query, beforeSeq }, PAGE_SIZE));
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE_SIZE) return;
-      beforeSeq = last.seq;
-    }
-  }
-
-  #snapshot(stored: StoredCheckpoint | null): Snapshot | null {
-    if (stored === null) return null;
-    const { parentId } = stored;
-    return {
-      stored,
-      writes: inOrder(this.#store.loadWrites(stored)),
-      parentWrites:
-        parentId === null ? [] : inOrder(this.#store.loadWrites({ ...stored, checkpointId: parentId })),
-    };
-  }
-
-  async #tupleOf({ stored, writes, parentWrites }: Snapshot): Promise<CheckpointTuple> {
-    const loaded = await this.#load<Checkpoint>(stored.checkpoint);
-    const checkpoint = { ...loaded, channel_values: await this.#channelValues(stored, loaded) };
-    if (loaded.v < VERSIONED_FORMAT && stored.parentId !== null) {
-      await this.#addPendingSends(checkpoint, parentWrites);
-    }
-    const { parentId } = stored;
-    return {
-      config: configOf(stored),
-      checkpoint,
-      metadata: await this.#load<CheckpointMetadata>(stored.metadata),
-      pendingWrites: await Promise.all(writes.map((write) => this.#pendingWrite(write))),
-      ...(parentId !== null && { parentConfig: configOf({ ...stored, checkpointId: parentId }) }),
-    };
-  }
-
-  async #channelValues(key: NamespaceKey, checkpoint: Checkpoint): Promise<Record<string, unknown>> {
-    const inline = checkpoint.channel_values;
-    const stored = Object.entries(checkpoint.channel_versions)
-      .filter(([channel]) => !Object.hasOwn(inline, channel))
-      .map(([channel, version]) => ({
-        channel,
-        value: withStateFaults(() => this.#store.loadChannel(key, { channel, version: String(version) })),
-      }));
-    const entries = await Promise.all(
-      stored.flatMap(({ channel, value }) =>
-        value ? [this.#load<unknown>(value).then((loaded): [string, unknown] => [channel, loaded])] : [],
-      ),
+  /** Bytes of all values of a checkpoint, in the transaction that has just stored the new ones. */
+  #sizeOf(key: NamespaceKey, versions: ChannelVersions): number {
+    return Object.entries(versions).reduce(
+      (sum, [channel, version]) =>
+        sum + this.#store.sizeOfChannel(key, { channel, version: String(version) }),
+      0,
     );
-    return { ...inline, ...Object.fromEntries(entries) };
-  }
-
-  async #addPendingSends(checkpoint: Checkpoint, parentWrites: readonly WriteRecord[]): Promise<void> {
-    const sends = parentWrites.filter(({ channel }) => channel === TASKS);
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_values[TASKS] = await Promise.all(
-      sends.map(({ value }) => this.#load<unknown>(value)),
-    );
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
-  }
-
-  async #pendingWrite({ taskId, channel, value }: WriteRecord): Promise<CheckpointPendingWrite> {
-    return [taskId, channel, await this.#load<unknown>(value)];
   }
 
   async #dumpChannels(
@@ -301,42 +233,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
     versions: ChannelVersions,
   ): Promise<readonly ChannelRecord[]> {
     return await Promise.all(
-      Object.entries(versions).map(async ([channel, version]) => ({
-        channel,
-        version: String(version),
-        value: Object.hasOwn(values, channel) ? await this.#dump(values[channel]) : null,
-      })),
+      Object.entries(versions).map(async ([channel, version]) => {
+        const stored = { channel, version: String(version) };
+        if (!Object.hasOwn(values, channel)) return { ...stored, value: null };
+        return { ...stored, value: await this.#codec.dump(values[channel], `channel "${channel}"`) };
+      }),
     );
   }
-
-  async #dump(value: unknown): Promise<TypedBytes> {
-    const [type, bytes] = await this.serde.dumpsTyped(value);
-    return { type, bytes };
-  }
-
-  async #load<T>({ type, bytes }: TypedBytes): Promise<T> {
-    return (await this.serde.loadsTyped(type, bytes)) as T;
-  }
-}
-
-function inOrder(writes: readonly WriteRecord[]): readonly WriteRecord[] {
-  const keyed = writes.map((write) => ({
-    write,
-    key: writesSortKey(write.taskPath, write.taskId, write.idx),
-  }));
-  return keyed.sort((a, b) => compareWritesSortKeys(a.key, b.key)).map(({ write }) => write);
-}
-
-/** Metadata is matched by its own properties only: a filter must not reach a prototype. */
-function matches(metadata: object, filter: Record<string, unknown> = {}): boolean {
-  const own = new Map<string, unknown>(Object.entries(metadata));
-  return Object.entries(filter).every(([name, value]) => own.has(name) && own.get(name) === value);
-}
-
-function validLimit(limit: number | undefined): number {
-  if (limit === undefined) return Number.POSITIVE_INFINITY;
-  if (!Number.isSafeInteger(limit) || limit < 0) {
-    throw new RangeError(`limit: ${String(limit)} is not a whole number of at least 0`);
-  }
-  return limit;
 }

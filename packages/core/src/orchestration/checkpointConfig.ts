@@ -27,7 +27,7 @@ export function optionalId(config: RunnableConfig, name: string): string | null 
   if (id === undefined || (id === '' && name === 'checkpoint_id')) return null;
   if (typeof id !== 'string' || id === '')
     throw new TypeError(`configurable.${name}: not a text with characters`);
-  return id;
+  return wellFormed(id, name);
 }
 
 /** `null` when the config names none. */
@@ -35,7 +35,13 @@ export function namespaceOf(config: RunnableConfig): string | null {
   const checkpointNs: unknown = config.configurable?.['checkpoint_ns'];
   if (checkpointNs === undefined) return null;
   if (typeof checkpointNs !== 'string') throw new TypeError('configurable.checkpoint_ns: not a text');
-  return checkpointNs;
+  return wellFormed(checkpointNs, 'checkpoint_ns');
+}
+
+/** Half a character becomes U+FFFD in the file, where two different ids would then be the same. */
+function wellFormed(id: string, name: string): string {
+  if ((id as string & { isWellFormed(): boolean }).isWellFormed()) return id;
+  throw new TypeError(`configurable.${name}: a text with a lone surrogate`);
 }
 
 /** The lease a driven run writes under; `null` in plain LangGraph use. */

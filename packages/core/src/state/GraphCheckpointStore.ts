@@ -203,9 +203,14 @@ export class GraphCheckpointStore {
     return select.all({ ...query, limit }).map(toCheckpoint);
   }
 
-  /** Where a checkpoint stands in the order; `null` if the file does not have it. */
-  seqOf(checkpointId: string, threadId: string | null): number | null {
+  /** Where a checkpoint stands in the order, by its id alone; `null` if the file does not have it. */
+  findSeq(checkpointId: string, threadId: string | null): number | null {
     return this.#selectSeq.get({ checkpointId, threadId })?.seq ?? null;
+  }
+
+  /** True while the file has this very checkpoint. */
+  has({ threadId, checkpointNs, checkpointId, seq }: StoredCheckpoint): boolean {
+    return this.#selectCheckpoint.get({ threadId, checkpointNs, checkpointId })?.seq === seq;
   }
 
   /** @returns `undefined` when the version was never stored, `null` when the channel is empty at it. */

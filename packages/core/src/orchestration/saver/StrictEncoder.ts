@@ -1,0 +1,280 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import { ERROR_CLASSES, TAG_KEY, type Tag, type TagName, tag } from './strictTags.ts';
+
+/** A value with LangChain's own serialization, and what was written for it. */
+export interface LangChainInstance {
+  readonly instance: LangChainSerializable;
+  readonly record: unknown;
+  /** Where it is, for messages. */
+  readonly path: string;
+}
+
+export type LangChainSerializable = object & {
+  readonly lc_serializable: true;
+  toJSON(): unknown;
+};
+
+/** JSON would change these keys, or give them a meaning, when the text is read again. */
+const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Characters of a path in a message. */
+const MAX_PATH_LENGTH = 200;
+
+type Members = Record<string, unknown>;
+
+/**
+ * Turns one value into a tree that JSON gives back unchanged, or refuses it and names the place. Used once per value.
+ *
+ * Reads every property once, so a getter or a proxy cannot show one value here and another one later.
+ */
+export class StrictEncoder {
+  readonly #maxDepth: number;
+  readonly #root: string;
+  readonly #path: (string | number)[] = [];
+  readonly #open = new Set<object>();
+  readonly #instances: LangChainInstance[] = [];
+  #tagged = false;
+
+  /**
+   * @param maxDepth - Levels of arrays and objects.
+   * @param root - Where the value itself is, for messages.
+   */
+  constructor(maxDepth: number, root = '$') {
+    this.#maxDepth = maxDepth;
+    this.#root = root;
+  }
+
+  /** True when the tree holds tags: it then has to be decoded, not just parsed. */
+  get tagged(): boolean {
+    return this.#tagged;
+  }
+
+  /** What has to be proved to come back, which is not possible without waiting. */
+  get instances(): readonly LangChainInstance[] {
+    return this.#instances;
+  }
+
+  /** @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`. */
+  encode(value: unknown): unknown {
+    try {
+      return this.#encode(value);
+    } catch (error) {
+      if (error instanceof DevsError) throw error;
+      throw this.#refusal('reading it throws an error', error);
+    }
+  }
+
+  #encode(value: unknown): unknown {
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value);
+      case 'number':
+        return this.#number(value);
+      case 'boolean':
+        return value;
+      case 'undefined':
+        return this.#tag('undefined');
+      case 'object':
+        return value === null ? null : this.#container(value);
+      case 'bigint':
+      case 'function':
+      case 'symbol':
+        throw this.#refusal(`a ${typeof value}`);
+    }
+  }
+
+  #text(text: string): string {
+    if ((text as string & { isWellFormed(): boolean }).isWellFormed()) return text;
+    throw this.#refusal('text with a lone surrogate');
+  }
+
+  #number(number: number): unknown {
+    if (!Number.isFinite(number)) throw this.#refusal(String(number));
+    return Object.is(number, -0) ? this.#tag('negative zero') : number;
+  }
+
+  #container(value: object): unknown {
+    if (this.#open.has(value)) throw this.#refusal('a cycle');
+    if (this.#open.size >= this.#maxDepth) throw this.#tooDeep();
+    this.#open.add(value);
+    const encoded = this.#byPrototype(value);
+    this.#open.delete(value);
+    return encoded;
+  }
+
+  #byPrototype(value: object): unknown {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype) return this.#object(value as Members);
+    if (prototype === null) return this.#tag('object without prototype', this.#object(value as Members));
+    if (prototype === Array.prototype) return this.#array(value as readonly unknown[]);
+    return this.#builtIn(value, prototype) ?? this.#instance(value);
+  }
+
+  #object(object: Members): unknown {
+    const members = this.#members(object);
+    const keys = Object.keys(members);
+    return keys.length === 1 && keys[0] === TAG_KEY ? this.#tag('object', members) : members;
+  }
+
+  #members(object: Members): Members {
+    const keys = Object.keys(object);
+    if (Reflect.ownKeys(object).length !== keys.length)
+      throw this.#refusal('a symbol as a key, or a hidden property');
+    const members: Members = {};
+    for (const key of keys) members[this.#key(key)] = this.#at(key, object[key]);
+    return members;
+  }
+
+  #key(key: string): string {
+    if (!POLLUTING_KEYS.has(key)) return this.#text(key);
+    throw this.#refusal(`the key ${key}`);
+  }
+
+  #array(array: readonly unknown[]): unknown[] {
+    if (Reflect.ownKeys(array).length !== array.length + 1) {
+      throw this.#refusal('an array with holes or properties');
+    }
+    return Array.from(array, (item, index) => this.#at(index, item));
+  }
+
+  #at(key: string | number, value: unknown): unknown {
+    this.#path.push(key);
+    const encoded = this.#encode(value);
+    this.#path.pop();
+    return encoded;
+  }
+
+  /** Instances of the language's own classes; `null` for any other. */
+  #builtIn(value: object, prototype: unknown): Tag | null {
+    switch (prototype) {
+      case Date.prototype:
+        return this.#date(this.#bare(value as Date));
+      case Map.prototype:
+        return this.#tag(
+          'map',
+          [...this.#bare(value as Map<unknown, unknown>)].map((pair, at) => this.#at(at, pair)),
+        );
+      case Set.prototype:
+        return this.#tag(
+          'set',
+          [...this.#bare(value as Set<unknown>)].map((item, at) => this.#at(at, item)),
+        );
+      case RegExp.prototype:
+        return this.#regExp(value as RegExp);
+      case Uint8Array.prototype:
+        return this.#tag('bytes', base64Of(value as Uint8Array));
+      case Buffer.prototype:
+        return this.#tag('buffer', base64Of(value as Uint8Array));
+      default:
+        return this.#error(value, prototype);
+    }
+  }
+
+  /** @throws DevsError if somebody has put properties on the instance. */
+  #bare<T extends object>(value: T): T {
+    if (Reflect.ownKeys(value).length === 0) return value;
+    throw this.#refusal('an instance with properties of its own');
+  }
+
+  #date(date: Date): Tag {
+    const time = date.getTime();
+    if (Number.isNaN(time)) throw this.#refusal('an invalid date');
+    return this.#tag('date', time);
+  }
+
+  #regExp(pattern: RegExp): Tag {
+    if (Reflect.ownKeys(pattern).length === 1 && pattern.lastIndex === 0) {
+      return this.#tag('regexp', pattern.source, pattern.flags);
+    }
+    throw this.#refusal('a pattern in the middle of its use');
+  }
+
+  #error(value: object, prototype: unknown): Tag | null {
+    const name = Object.keys(ERROR_CLASSES).find((key) => ERROR_CLASSES[key]?.prototype === prototype);
+    if (name === undefined) return null;
+    const { message, stack, cause } = value as Error;
+    const hidden = ['message', 'stack', 'cause'].filter((key) => Object.hasOwn(value, key));
+    const own = Object.keys(value).filter((key) => !hidden.includes(key));
+    if (Reflect.ownKeys(value).length !== own.length + hidden.length)
+      throw this.#refusal('a hidden property');
+    const members = this.#members(
+      Object.fromEntries(own.map((key) => [key, (value as unknown as Members)[key]])),
+    );
+    const texts = [this.#at('message', message), this.#at('stack', stack)];
+    const causes = hidden.includes('cause') ? [this.#at('cause', cause)] : [];
+    return this.#tag('error', name, ...texts, members, causes);
+  }
+
+  /** Instances of LangGraph's and LangChain's classes. */
+  #instance(value: object): Tag {
+    if ('lg_name' in value) {
+      const encoded = this.#ofLangGraph(value as Members);
+      if (encoded !== null) return encoded;
+    }
+    if (isLangChainSerializable(value)) return this.#ofLangChain(value);
+    throw this.#refusal(`an instance of ${value.constructor?.name ?? 'a class'}`);
+  }
+
+  #ofLangGraph(value: Members): Tag | null {
+    const parts = (...names: readonly string[]): unknown[] =>
+      names.map((name) => this.#at(name, value[name]));
+    switch (value['lg_name']) {
+      case 'Send':
+        return this.#tag('send', ...parts('node', 'args', 'timeout'));
+      case 'Command':
+        return this.#tag('command', ...parts('graph', 'update', 'resume', 'goto'));
+      case 'Overwrite':
+        return this.#tag('overwrite', ...parts('value'));
+      case 'DeltaSnapshot':
+        return this.#tag('delta snapshot', ...parts('value'));
+      default:
+        return null;
+    }
+  }
+
+  #ofLangChain(instance: LangChainSerializable): Tag {
+    const record = this.#encode(instance.toJSON());
+    this.#instances.push({ instance, record, path: this.#place() });
+    return this.#tag('langchain', record);
+  }
+
+  #tag(name: TagName, ...parts: readonly unknown[]): Tag {
+    this.#tagged = true;
+    return tag(name, ...parts);
+  }
+
+  #place(): string {
+    const path = this.#path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    return `${this.#root}${path}`.slice(0, MAX_PATH_LENGTH);
+  }
+
+  #refusal(found: string, cause?: unknown): DevsError {
+    return notStorable(this.#place(), found, cause);
+  }
+
+  #tooDeep(): DevsError {
+    return new DevsError(`The value is nested deeper than ${this.#maxDepth} levels.`, {
+      code: 'VALUE_TOO_LARGE',
+      remedy: 'Store a flatter value: ids that refer to each other instead of a deep tree.',
+      context: { path: this.#place(), limit: this.#maxDepth },
+    });
+  }
+}
+
+export function notStorable(path: string, found: string, cause?: unknown): DevsError {
+  return new DevsError(`The value at ${path} would not come back as it is: ${found}.`, {
+    code: 'VALUE_NOT_STORABLE',
+    remedy:
+      'Keep plain data in the state: text, finite numbers, booleans, null, arrays, plain objects, dates, maps, sets and bytes.',
+    context: { path, found },
+    cause,
+  });
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+function isLangChainSerializable(value: object): value is LangChainSerializable {
+  return 'lc_serializable' in value && value.lc_serializable === true && 'toJSON' in value;
+}

@@ -1,0 +1,116 @@
+import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
+import { decodeTagged } from './decodeTagged.ts';
+import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
+import { tag } from './strictTags.ts';
+
+/** Levels of arrays and objects. */
+export const DEFAULT_MAX_DEPTH = 200;
+
+export interface StrictSerdeOptions {
+  /** Levels of arrays and objects; deeper values are refused. @defaultValue 200 */
+  readonly maxDepth?: number;
+}
+
+/** `plain` is JSON itself, `tagged` JSON with tags; see `strictTags.ts`. None of them is LangGraph's `json`. */
+type StoredType = 'plain' | 'tagged' | 'bytes' | 'buffer';
+
+/** LangChain instances whose return was proved, with what they held then. */
+const proved = new WeakMap<object, string>();
+
+/**
+ * LangGraph's serializer with one promise: a value comes back equal, or it is refused when it is written.
+ *
+ * Comes back: JSON, `undefined`, `-0`, objects without prototype, dates, maps, sets, patterns, bytes, errors of the
+ * language's own classes, LangGraph's `Send`, `Command` and `Overwrite`, LangChain's messages and whatever else its
+ * serialization gives back. Is refused: everything else, among it `NaN`, bigints, functions, symbols, cycles, holes in
+ * arrays, lone surrogates, instances of other classes, and the keys `__proto__`, `constructor`, `prototype`. Plain data
+ * stays plain data, whatever it looks like: no class is made of it.
+ *
+ * Source: 2_TAS-REQ-016.
+ *
+ * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` from `dumpsTyped`, naming the place.
+ */
+export class StrictSerde implements SerializerProtocol {
+  readonly #maxDepth: number;
+
+  /** @throws RangeError if `maxDepth` is not a whole number of at least 1. */
+  constructor({ maxDepth = DEFAULT_MAX_DEPTH }: StrictSerdeOptions = {}) {
+    if (!Number.isSafeInteger(maxDepth) || maxDepth < 1) throw new RangeError(`maxDepth: ${maxDepth}`);
+    this.#maxDepth = maxDepth;
+  }
+
+  async dumpsTyped(value: unknown): Promise<[StoredType, Uint8Array]> {
+    if (value instanceof Uint8Array) {
+      const prototype: unknown = Object.getPrototypeOf(value);
+      if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
+      if (prototype === Buffer.prototype) return ['buffer', Buffer.from(value)];
+    }
+    const encoder = new StrictEncoder(this.#maxDepth);
+    const text = JSON.stringify(encoder.encode(value));
+    const claims = encoder.instances.map((found) => ({
+      ...found,
+      held: this.#fieldsOf(found.instance, found.path),
+    }));
+    for (const claim of claims) await this.#prove(claim);
+    return [encoder.tagged ? 'tagged' : 'plain', Buffer.from(text)];
+  }
+
+  async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    switch (type) {
+      case 'plain':
+        return JSON.parse(textOf(bytes));
+      case 'tagged':
+        return await decodeTagged(JSON.parse(textOf(bytes)));
+      case 'bytes':
+        return new Uint8Array(bytes);
+      case 'buffer':
+        return Buffer.from(bytes);
+      default:
+        throw unknownType(type);
+    }
+  }
+
+  /** Reads back what was written for an instance: its class may be unknown to LangChain, or leave fields out. */
+  async #prove({
+    instance,
+    record,
+    path,
+    held,
+  }: LangChainInstance & { readonly held: string }): Promise<void> {
+    if (proved.get(instance) === held) return;
+    const { name } = instance.constructor;
+    const revived = await revivedFrom(record).catch((error: unknown) => {
+      throw notStorable(path, `an instance of ${name}, which cannot be loaded`, error);
+    });
+    const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
+    if (!same || this.#fieldsOf(revived, path) !== held) {
+      throw notStorable(path, `an instance of ${name}, which comes back changed`);
+    }
+    proved.set(instance, held);
+  }
+
+  /** Without the arguments of the constructor, which LangChain keeps beside the fields they became. */
+  #fieldsOf(instance: object, path: string): string {
+    const fields = Object.entries(instance).filter(([name]) => name !== 'lc_kwargs');
+    return JSON.stringify(new StrictEncoder(this.#maxDepth, path).encode(Object.fromEntries(fields)));
+  }
+}
+
+async function revivedFrom(record: unknown): Promise<object> {
+  return (await decodeTagged(tag('langchain', structuredClone(record)))) as object;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+function unknownType(type: string): DevsError {
+  return new DevsError(`A stored value is of unknown kind "${type}".`, {
+    code: 'STATE_CORRUPT',
+    remedy:
+      'Pass the serde that wrote the file to SqliteSaver, or use the version of @devs/core that wrote it.',
+    context: { type },
+  });
+}

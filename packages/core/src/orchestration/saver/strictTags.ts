@@ -1,0 +1,41 @@
+// What JSON cannot say is written as an object with one key, `$`, that holds a list: a name and what belongs to it.
+// A plain object of that shape is itself written as a tag, so data is never taken for one.
+
+/** The one key of a tag. */
+export const TAG_KEY = '$';
+
+export type TagName =
+  | 'undefined'
+  | 'negative zero'
+  /** A plain object with `$` as its only key. */
+  | 'object'
+  | 'object without prototype'
+  | 'date'
+  | 'map'
+  | 'set'
+  | 'regexp'
+  | 'bytes'
+  | 'buffer'
+  | 'error'
+  | 'send'
+  | 'command'
+  | 'overwrite'
+  | 'delta snapshot'
+  | 'langchain';
+
+export type Tag = Readonly<Record<typeof TAG_KEY, readonly [TagName, ...unknown[]]>>;
+
+export function tag(name: TagName, ...parts: readonly unknown[]): Tag {
+  return { [TAG_KEY]: [name, ...parts] };
+}
+
+/** The errors of the language itself, which can be made again from what they hold. */
+export const ERROR_CLASSES: Readonly<Record<string, ErrorConstructor>> = {
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+};
