@@ -1,0 +1,178 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openReadOnly, STATE_FILE, ThreadStore } from '@devs/core';
+import { type EndedRun, judgeEnd } from './judgeEnd.ts';
+import { judgeFile } from './judgeFile.ts';
+import { judgeLife } from './judgeLife.ts';
+import type { ModelServer } from './ModelServer.ts';
+import { type Commit, NOTHING, type Observation, type ObservedEvent } from './Observation.ts';
+import { observeFile } from './observeFile.ts';
+import { Program } from './Program.ts';
+import { RUN_ID, type Scenario } from './scenarios.ts';
+import { type Outcome, workspaceOf } from './subject.ts';
+
+export interface KilledRunOptions {
+  readonly scenario: Scenario;
+  /** A fresh folder. */
+  readonly dir: string;
+  /** Path of the bundled `run.child.ts`. */
+  readonly program: string;
+  readonly server: ModelServer;
+  /** The run's number on the server. */
+  readonly number: number;
+  readonly random: () => number;
+  /** Whether the next driver is to be killed. */
+  readonly wantsKill: () => boolean;
+  /** Told of every life: whether its driver was killed, and what repeated what. */
+  readonly onLife: (life: Life) => void;
+}
+
+export interface Life {
+  readonly killed: boolean;
+  readonly killWanted: boolean;
+  /** Set when the driver before was killed. */
+  readonly afterKill: { readonly repeatedCalls: number; readonly redoneNodes: number } | null;
+}
+
+/** Longest time a driver lives, ms, once it has loaded; git makes everything slower. */
+const LONGEST_LIFE_MS = { file: 350, git: 700 };
+
+/** A run is given up after 5 recoveries without progress (dead letter), so the last ones are let through to it. */
+const PATIENT_FROM_RECOVERIES = 4;
+
+/** Far above what any scenario needs. */
+const MAX_LIVES = 300;
+
+/** One run, driven by one process after the other, most of which are killed. */
+export class KilledRun {
+  readonly violations: string[] = [];
+  readonly #options: KilledRunOptions;
+  #last: Observation = NOTHING;
+
+  constructor(options: KilledRunOptions) {
+    this.#options = options;
+    mkdirSync(options.dir, { recursive: true });
+  }
+
+  /** Drives the run until it has ended; returns what is left, or `null` if it did not end well. */
+  async toEnd(): Promise<EndedRun | null> {
+    for (let lives = 0; lives < MAX_LIVES && this.violations.length === 0; lives++) {
+      const outcome = await this.#live();
+      const isSuspended = outcome?.status === 'suspended';
+      if (outcome !== null && !isSuspended) return { outcome, last: this.#last };
+      if (isSuspended || this.#decidesEarly()) await this.#decide();
+    }
+    if (this.violations.length === 0) this.violations.push(`not ended after ${MAX_LIVES} lives`);
+    return null;
+  }
+
+  compare(ended: EndedRun | null, reference: EndedRun): void {
+    if (ended !== null) this.violations.push(...judgeEnd(ended, reference));
+  }
+
+  /** A human may be quicker than the next driver; a policy is the driver's own. */
+  #decidesEarly(): boolean {
+    const { scenario, random } = this.#options;
+    return scenario.gates === 'human' && random() < 0.5;
+  }
+
+  /** One driver, from its start to its end or its kill. */
+  async #live(): Promise<Outcome | null> {
+    const { program, wantsKill, onLife, server, scenario } = this.#options;
+    const killWanted = wantsKill();
+    const driver = new Program(program, this.#argument('drive'));
+    if (killWanted) await this.#killAtRandom(driver);
+    const { signal, code, result, stderr } = await driver.ended;
+    await server.settled();
+
+    const finished = result !== undefined;
+    const killed = signal === 'SIGKILL' && !finished;
+    if (!killed && code !== 0 && !finished) this.violations.push(`driver ended with ${code}: ${stderr}`);
+    const before = this.#last;
+    this.#last = await this.#observe(killed);
+    const { violations, ...repeats } = judgeLife(before, this.#last, scenario.branches);
+    this.violations.push(...violations, ...judgeFile(this.#last, scenario.branches));
+    onLife({ killed, killWanted, afterKill: before.killed ? repeats : null });
+    return finished ? (result as Outcome) : null;
+  }
+
+  async #killAtRandom(driver: Program): Promise<void> {
+    const { random, scenario } = this.#options;
+    const patient = this.#recoveries() >= PATIENT_FROM_RECOVERIES;
+    const delayMs = random() * LONGEST_LIFE_MS[scenario.workspace];
+    await driver.ready;
+    while (patient && driver.isRunning && this.#recoveries() > 0) await sleep(20);
+    await Promise.race([sleep(delayMs), driver.ended]);
+    driver.kill();
+  }
+
+  /** Read through a connection that is closed again: an open one would keep the next driver from recovering the file. */
+  #recoveries(): number {
+    const dbPath = join(this.#options.dir, '.devs', STATE_FILE);
+    if (this.#last === NOTHING || !existsSync(dbPath)) return 0;
+    const db = openReadOnly({ dbPath });
+    const recoveries = new ThreadStore(db).get(RUN_ID)?.recoveries ?? 0;
+    db.close();
+    return recoveries;
+  }
+
+  /** Approves what is open, in one process or, as a double click would, in two at once. */
+  async #decide(): Promise<void> {
+    const { program, random } = this.#options;
+    const open = this.#last.file.sessions.filter(({ status }) => status === 'awaiting_approval').length;
+    if (open === 0) return;
+    const deciders = Array.from(
+      { length: random() < 0.5 ? 1 : 2 },
+      () => new Program(program, this.#argument('decide')).ended,
+    );
+    const ended = await Promise.all(deciders);
+    for (const { code, stderr } of ended) {
+      if (code !== 0) this.violations.push(`decider ended with ${code}: ${stderr}`);
+    }
+    const decided = ended.reduce((sum, { result }) => sum + Number(result ?? 0), 0);
+    if (decided !== open) this.violations.push(`${open} open gates, ${decided} decisions`);
+  }
+
+  async #observe(killed: boolean): Promise<Observation> {
+    const { dir, server, number, scenario } = this.#options;
+    const file = await observeFile(join(dir, '.devs'));
+    const commits = scenario.graph === 'pipeline' ? await commitsOf(this.#options) : [];
+    return { file, calls: server.keysOf(number), acknowledged: acknowledgedIn(dir), commits, killed };
+  }
+
+  #argument(role: 'drive' | 'decide'): object {
+    const { scenario, dir, server, number } = this.#options;
+    return { role, scenario, dir, model: server.urlOf(number) };
+  }
+}
+
+/** The last line may be cut short by the kill. */
+function acknowledgedIn(dir: string): readonly ObservedEvent[] {
+  const log = join(dir, 'acks.log');
+  if (!existsSync(log)) return [];
+  const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const [name, payload] = JSON.parse(line) as [string, unknown];
+    return { name, payload };
+  });
+}
+
+/** Git is asked directly: opening the workspace could repair what is to be judged. */
+async function commitsOf({
+  scenario,
+  dir,
+}: Pick<KilledRunOptions, 'scenario' | 'dir'>): Promise<readonly Commit[]> {
+  if (scenario.workspace === 'file') return (await workspaceOf({ scenario, dir }).open(RUN_ID)).log();
+  const gitDir = join(dir, '.devs', 'git', `${RUN_ID}.git`);
+  const branch = `refs/heads/devs/${RUN_ID}`;
+  const git = (...args: readonly string[]) => promisify(execFile)('git', ['--git-dir', gitDir, ...args]);
+  if (!(await git('rev-parse', '--verify', branch).catch(() => false))) return []; // no git dir, half a one, no commit
+  const { stdout } = await git('log', '--reverse', '--format=%H %s', branch);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
+}

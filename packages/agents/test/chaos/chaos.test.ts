@@ -1,0 +1,27 @@
+import { randomInt } from 'node:crypto';
+import { env } from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { type Histogram, runChaos } from './runChaos.ts';
+
+/** `pnpm chaos --kills 1000` is the same with more of them. */
+const KILLS = { pipeline: 60, ownGraph: 40 };
+
+const seed = Number(env['CHAOS_SEED'] ?? randomInt(2 ** 31));
+
+const shown = (counts: Histogram): string =>
+  Object.entries(counts)
+    .map(([repeats, times]) => `${times} × ${repeats}`)
+    .join(', ');
+
+describe('drivers killed with -9 at random moments', () => {
+  test(`lose nothing, tear nothing and repeat nothing that was recorded (CHAOS_SEED=${seed})`, {
+    timeout: 600_000,
+  }, async ({ annotate }) => {
+    const report = await runChaos({ kills: KILLS, seed });
+    await annotate(
+      `calls made again per kill: ${shown(report.repeatedCalls)}; nodes redone: ${shown(report.redoneNodes)}`,
+    );
+    expect(report.violations).toEqual([]);
+    expect(report.kills).toEqual(KILLS);
+  });
+});

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { GitWorkspace } from '@devs/agents';
+import {
+  type DurableApp,
+  type EventBus,
+  type Gate,
+  Orchestrator,
+  STATE_FILE,
+  type Workspace,
+} from '@devs/core';
+import { type Ask, gatedBranches, gatedChain } from '../../../core/test/support/gatedGraphs.ts';
+import { FileWorkspace } from './FileWorkspace.ts';
+import { ModelClient } from './ModelClient.ts';
+import { RUN_ID, type Scenario } from './scenarios.ts';
+import { serverAgents } from './serverAgents.ts';
+import { treeChecks } from './treeChecks.ts';
+
+export interface SubjectOptions {
+  readonly scenario: Scenario;
+  /** The run's own folder. */
+  readonly dir: string;
+  /** The model server's address for this run. */
+  readonly model: string;
+}
+
+/** How a drive ended. */
+export interface Outcome {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly values: unknown;
+  readonly commits: readonly string[];
+  /** Id of the workspace's tree; `null` without a workspace. */
+  readonly tree: string | null;
+}
+
+/** The one run of a folder, whatever its graph is. */
+export interface Subject {
+  readonly events: EventBus;
+  drive(): Promise<Outcome>;
+  gates(): readonly Gate[];
+  approve(gate: Gate): void;
+  close(): void;
+}
+
+const APPROVAL = { approved: true, by: { kind: 'human', id: 'reviewer' } } as const;
+
+export function openSubject(options: SubjectOptions): Promise<Subject> | Subject {
+  const { scenario, dir } = options;
+  if (scenario.graph === 'pipeline') return openPipeline(options);
+  const model = new ModelClient(options.model);
+  const ask: Ask = (what, text, key) => model.ask(what, { text }, key);
+  const file = join(dir, '.devs', STATE_FILE);
+  const input = { topic: 'green tea' };
+  if (scenario.graph === 'chain') return ownGraph(gatedChain(file, ask), input);
+  return ownGraph(gatedBranches(file, ask), input);
+}
+
+export function workspaceOf({ scenario, dir }: Pick<SubjectOptions, 'scenario' | 'dir'>): Workspace {
+  return scenario.workspace === 'git' ? new GitWorkspace({ dir }) : new FileWorkspace(dir);
+}
+
+async function openPipeline(options: SubjectOptions): Promise<Subject> {
+  const workspace = workspaceOf(options);
+  const { gates } = options.scenario;
+  const devs = await Orchestrator.open({
+    dir: join(options.dir, '.devs'),
+    agents: serverAgents(new ModelClient(options.model)),
+    workspace,
+    checks: treeChecks,
+  });
+  const run = await devs.start({
+    id: RUN_ID,
+    brief: '# Chaos\n\nSurvive.\n',
+    gates: { design: gates, dag: gates },
+  });
+  return {
+    events: devs.events,
+    async drive() {
+      const { status, reason, commits } = await run.drive();
+      const tree = await (await workspace.open(RUN_ID)).snapshot();
+      return {
+        status,
+        reason,
+        values: await run.state(),
+        commits: commits.map(({ subject }) => subject),
+        tree,
+      };
+    },
+    gates: () => run.gates(),
+    approve: (gate) => run.decide(gate, APPROVAL),
+    close: () => devs.close(),
+  };
+}
+
+function ownGraph<Graph, State, Update>(app: DurableApp<Graph, State, Update>, input: Update): Subject {
+  return {
+    events: app.events,
+    async drive() {
+      const { status, reason, values } = await app.run(RUN_ID, input);
+      return { status, reason, values, commits: [], tree: null };
+    },
+    gates: () => app.gates(RUN_ID),
+    approve: (gate) => app.decide(gate, APPROVAL),
+    close: () => app.close(),
+  };
+}

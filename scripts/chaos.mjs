@@ -1,0 +1,79 @@
+// Kills drivers with -9 at random moments and judges what is left after every one: the pipeline over two kinds of
+// workspace, and two graphs of one's own; 60 % and 40 % of the kills.
+//
+//   pnpm chaos                     100 kills
+//   pnpm chaos --kills 1000        as many as wanted
+//   pnpm chaos --seed 42           the scenarios, moments and latencies of that seed; where a kill falls may differ
+//   pnpm chaos --chains 2          runs at the same time; 3 without it
+//   pnpm chaos --json              the report as JSON on stdout, progress on stderr
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { runChaos } from '../packages/agents/test/chaos/runChaos.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    chains: { type: 'string', default: '3' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+function wholeNumber(name, least) {
+  const number = Number(values[name]);
+  if (Number.isSafeInteger(number) && number >= least) return number;
+  process.stderr.write(
+    `--${name}: expected a whole number of at least ${least}, got ${JSON.stringify(values[name])}\n`,
+  );
+  process.exit(2);
+}
+
+const kills = wholeNumber('kills', 1);
+const seed = wholeNumber('seed', 0);
+const chains = wholeNumber('chains', 1);
+const pipeline = Math.ceil(kills * 0.6);
+
+const startedAt = performance.now();
+const seconds = () => Math.round((performance.now() - startedAt) / 1000);
+
+let shown = 0;
+function showProgress(done) {
+  if (done === shown || (done % 10 !== 0 && !process.stderr.isTTY)) return;
+  shown = done;
+  process.stderr.write(
+    process.stderr.isTTY
+      ? `\r${done} of ${kills} kills, ${seconds()} s `
+      : `${done} of ${kills} kills, ${seconds()} s\n`,
+  );
+}
+
+const histogram = (counts) =>
+  Object.entries(counts)
+    .map(([repeats, times]) => `${times} × ${repeats}`)
+    .join(', ');
+
+process.stderr.write(`chaos: ${kills} kills, seed ${seed}\n`);
+const report = await runChaos({
+  kills: { pipeline, ownGraph: kills - pipeline },
+  seed,
+  chains,
+  onProgress: showProgress,
+});
+if (process.stderr.isTTY) process.stderr.write('\n');
+
+if (values.json) console.log(JSON.stringify({ ...report, seconds: seconds() }, null, 2));
+else {
+  console.log(`seed                       ${report.seed}`);
+  console.log(
+    `kills of a live driver     ${report.kills.pipeline} pipeline, ${report.kills.ownGraph} own graphs`,
+  );
+  console.log(
+    `runs                       ${report.runs}, ${report.missed} drivers had finished before their kill`,
+  );
+  console.log(`calls made again per kill  ${histogram(report.repeatedCalls)}`);
+  console.log(`nodes redone per kill      ${histogram(report.redoneNodes)}`);
+  console.log(`violations                 ${report.violations.length}`);
+  for (const violation of report.violations) console.log(`  ${violation}`);
+  console.log(`time                       ${seconds()} s`);
+}
+process.exitCode = report.violations.length === 0 ? 0 : 1;
