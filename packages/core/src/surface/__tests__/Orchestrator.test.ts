@@ -1,34 +1,368 @@
 import path from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
+import { loadOrchestratorConfig } from '../../config/orchestratorConfig.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { everyTable } from '../../orchestration/__tests__/everyTable.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { Orchestrator } from '../Orchestrator.ts';
+import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';
+import type { Run } from '../Run.ts';
+import type { DriveResult } from '../views.ts';
 
 const BRIEF = '# CSV export\n\nExport the table as CSV.\n';
 const ada = { kind: 'human', id: 'ada' } as const;
+const yes = { approved: true, by: ada } as const;
+
+const withAgents = (calls: string[] = []): Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'> => ({
+  agents: fakeAgents({ onCall: (what) => calls.push(what) }),
+  workspace: new MemoryWorkspace(),
+  checks: scriptedChecks(),
+});
+
+/** An orchestrator on the folder of `dbPath`, closed after the test. */
+async function open(dbPath: string, options: Partial<OrchestratorOptions> = {}): Promise<Orchestrator> {
+  const devs = await Orchestrator.open({ dir: path.dirname(dbPath), ...options });
+  onTestFinished(() => devs.close());
+  return devs;
+}
+
+/** Approves every gate until the run ends. */
+async function toTheEnd(run: Run): Promise<DriveResult> {
+  let result = await run.drive();
+  while (result.status === 'suspended') {
+    for (const gate of result.gates) run.decide(gate, yes);
+    result = await run.drive();
+  }
+  return result;
+}
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    return isDevsError(error) ? error.code : String(error);
+  }
+  return 'nothing was thrown';
+}
 
 describe('Orchestrator', () => {
   test('takes a brief through both gates to one commit per task', async ({ dbPath }) => {
-    const calls: string[] = [];
-    const devs = await Orchestrator.open({
-      dir: path.dirname(dbPath),
-      agents: fakeAgents({ onCall: (what) => calls.push(what) }),
-      workspace: new MemoryWorkspace(),
-      checks: scriptedChecks(),
-    });
+    const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'csv-export', brief: BRIEF });
 
     const atDesign = await run.drive();
     expect(atDesign).toMatchObject({ status: 'suspended', gates: [{ kind: 'design_approval' }] });
-    run.decide(only(atDesign.gates), { approved: true, by: ada });
+    run.decide(only(atDesign.gates), yes);
     const atDag = await run.drive();
     expect(atDag).toMatchObject({ status: 'suspended', gates: [{ kind: 'dag_approval' }] });
-    run.decide(only(atDag.gates), { approved: true, by: ada });
+    run.decide(only(atDag.gates), yes);
 
     const done = await run.drive();
     expect(done.status).toBe('completed');
     expect(done.commits.map(({ subject }) => subject)).toEqual(['Task 1', 'Task 2', 'Task 3']);
-    devs.close();
+  });
+
+  test('goes on in another process at every gate, and asks no agent twice', async ({ dbPath }) => {
+    const calls: string[] = [];
+    const options = withAgents(calls);
+    const first = await open(dbPath, options);
+    await (await first.start({ id: 'csv-export', brief: BRIEF })).drive();
+    first.close();
+    let status = 'suspended';
+    for (let processes = 0; status === 'suspended' && processes < 5; processes += 1) {
+      const next = await open(dbPath, options);
+      const run = await next.start({ brief: BRIEF, id: 'csv-export' });
+      for (const gate of run.gates()) run.decide(gate, yes);
+      ({ status } = await run.drive());
+      next.close();
+    }
+    expect(status).toBe('completed');
+    expect(calls).toHaveLength(new Set(calls).size);
+  });
+
+  test('without agents runs the whole topology, and writes nothing outside its file', async ({ dbPath }) => {
+    const devs = await open(dbPath);
+    const run = await devs.start({ brief: BRIEF });
+    expect(run.id).toMatch(/^csv-export-[0-9a-f]{6}$/);
+    expect(await toTheEnd(run)).toEqual({
+      status: 'completed',
+      reason: null,
+      gates: [],
+      commits: [],
+      cost: { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0 },
+    });
+  });
+
+  test('keeps secrets of a brief out of its file', async ({ db, dbPath }) => {
+    const devs = await open(dbPath, withAgents());
+    const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
+    const run = await devs.start({ id: 'r', brief: `# Use ${secret}\n\nThe key is ${secret}.` });
+    await toTheEnd(run);
+    expect(everyTable(db)).not.toContain(secret);
+    expect((await run.state())?.documents[0]?.content).toContain('[REDACTED:github]');
   });
 });
+
+describe('start', () => {
+  test('is idempotent: the same brief under the same id is the same run', async ({ db, dbPath }) => {
+    const devs = await open(dbPath);
+    await devs.start({ id: 'r', brief: BRIEF });
+    const before = everyTable(db);
+    await devs.start({ id: 'r', brief: BRIEF, gates: { dag: 'auto' } });
+    expect(everyTable(db)).toBe(before);
+  });
+
+  test('refuses another brief under a known id', async ({ db, dbPath }) => {
+    const devs = await open(dbPath);
+    await devs.start({ id: 'r', brief: BRIEF });
+    const before = everyTable(db);
+    await expect(devs.start({ id: 'r', brief: `${BRIEF}And more.` })).rejects.toMatchObject({
+      code: 'THREAD_EXISTS',
+    });
+    expect(everyTable(db)).toBe(before);
+  });
+
+  test.for(['', '-a', 'a-', 'A', 'a/b', '..', 'a b', 'a.b', 'ü', 'x'.repeat(65)])(
+    'refuses the id "%s", which cannot name a folder',
+    async (id, { dbPath }) => {
+      const devs = await open(dbPath);
+      await expect(devs.start({ id, brief: BRIEF })).rejects.toThrow(RangeError);
+      expect(await devs.list()).toEqual([]);
+    },
+  );
+
+  test('refuses an empty brief', async ({ dbPath }) => {
+    await expect((await open(dbPath)).start({ brief: ' \n' })).rejects.toThrow(TypeError);
+  });
+
+  test('needs workspace and checks together with agents', async ({ dbPath }) => {
+    await expect(open(dbPath, { agents: fakeAgents() })).rejects.toThrow(/workspace/);
+  });
+
+  test('executes nothing', async ({ dbPath }) => {
+    const calls: string[] = [];
+    const devs = await open(dbPath, withAgents(calls));
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    expect(await run.status()).toMatchObject({ status: 'created', driver: null, tasks: [], gates: [] });
+    expect([calls, await run.state(), run.log()]).toEqual([[], null, []]);
+  });
+});
+
+describe('policies', () => {
+  test('declared for both gates leave nothing to a human, and are part of the record', async ({
+    db,
+    dbPath,
+  }) => {
+    const devs = await open(dbPath, withAgents());
+    const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
+    expect((await run.drive()).status).toBe('completed');
+    const decided = db.prepare('SELECT kind, status, principal_kind, principal_id FROM hitl_sessions').all();
+    expect(decided).toEqual([
+      {
+        kind: 'design_approval',
+        status: 'resumed',
+        principal_kind: 'policy',
+        principal_id: 'design_approval=auto',
+      },
+      {
+        kind: 'dag_approval',
+        status: 'resumed',
+        principal_kind: 'policy',
+        principal_id: 'dag_approval=auto',
+      },
+    ]);
+    const { hitlDecisions } = (await run.state()) ?? {};
+    expect(hitlDecisions?.map(({ signal }) => signal.approvedBy)).toEqual([
+      'design_approval=auto',
+      'dag_approval=auto',
+    ]);
+  });
+
+  test('cover only the gate they name', async ({ dbPath }) => {
+    const devs = await open(dbPath);
+    const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto' } });
+    const { gates } = await run.drive();
+    expect(only(gates).kind).toBe('dag_approval');
+  });
+
+  test('cannot be claimed by somebody who decides', async ({ db, dbPath }) => {
+    const devs = await open(dbPath);
+    const run = await devs.start({ id: 'r', brief: BRIEF, gates: { dag: 'auto' } });
+    const gate = only((await run.drive()).gates);
+    const before = everyTable(db);
+    const claim = (by: object) => codeOf(() => run.decide(gate, { approved: true, by: by as typeof ada }));
+    expect(claim({ kind: 'policy', id: 'dag_approval=auto' })).toBe('POLICY_NOT_DECLARED');
+    expect(claim({ kind: 'agent', id: 'a' })).toBe('AGENT_MAY_NOT_DECIDE');
+    expect(claim({ kind: 'human', id: '' })).toMatch(/TypeError/);
+    expect(claim({ kind: 'root', id: 'a' })).toMatch(/TypeError/);
+    expect(everyTable(db)).toBe(before);
+  });
+});
+
+describe('a gate', () => {
+  test('shows what will run, to the letter, and a rejection changes what is shown', async ({ dbPath }) => {
+    const devs = await open(dbPath, withAgents());
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    const first = only((await run.drive()).gates);
+    expect(first.artifact).toMatchObject({
+      documents: [{ type: 'BRIEF' }, { type: 'RESEARCH' }, { type: 'PRD', content: 'Design 1', version: 1 }],
+    });
+    run.decide(first, { approved: false, feedback: 'Smaller.', by: ada });
+    const second = only((await run.drive()).gates);
+    expect(second.artifact).toMatchObject({
+      documents: [{}, {}, { type: 'PRD', content: 'Design 2', version: 2 }],
+    });
+    expect(codeOf(() => run.decide({ ...second, artifactHash: first.artifactHash }, yes))).toBe('GATE_STALE');
+    expect(codeOf(() => run.decide(first, yes))).toBe('GATE_ALREADY_DECIDED');
+    run.decide(second, yes);
+    expect(only((await run.drive()).gates).kind).toBe('dag_approval');
+    expect((await run.state())?.hitlDecisions.at(-1)?.artifactHash).toBe(second.artifactHash);
+  });
+});
+
+describe('reading', () => {
+  test('tells where a run stands without driving it', async ({ dbPath }) => {
+    const devs = await open(dbPath, withAgents());
+    const run = await devs.start({ id: 'r', brief: BRIEF, agentsRef: 'fake' });
+    await run.drive();
+    for (const gate of run.gates()) run.decide(gate, yes);
+    await run.drive();
+    expect(await run.status()).toMatchObject({
+      id: 'r',
+      title: 'CSV export',
+      status: 'waiting',
+      reason: '1 open gate(s)',
+      driver: null,
+      degraded: false,
+      agents: { name: 'fake', provenance: 'scripted' },
+      workspace: '/memory/r',
+      tasks: [
+        { taskId: 'r:1', label: 'T1', name: 'Task 1', status: 'pending', gitHash: null },
+        { label: 'T2' },
+        { label: 'T3' },
+      ],
+      gates: [{ kind: 'dag_approval' }],
+    });
+    expect(run.agentsRef).toBe('fake');
+    expect((await devs.list()).map(({ id }) => id)).toEqual(['r']);
+  });
+
+  test('tells the story of a run in order, and from any point on', async ({ dbPath }) => {
+    const devs = await open(dbPath, withAgents());
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    await toTheEnd(run);
+    const log = run.log();
+    expect(log.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq).sort((a, b) => a - b));
+    expect(log.filter(({ name }) => name === 'TASK_COMPLETED').map(({ taskId }) => taskId)).toEqual([
+      'r:1',
+      'r:2',
+      'r:3',
+    ]);
+    expect(log.at(-1)).toMatchObject({ name: 'RUN_FINISHED', payload: { outcome: 'completed' } });
+    const middle = log[10]?.seq ?? 0;
+    expect(run.log({ afterSeq: middle })).toEqual(log.slice(11));
+  });
+
+  test('tells the depth of a run: it grows without progress and falls with a decision', async ({
+    dbPath,
+  }) => {
+    const devs = await open(dbPath, { config: { ...loadOrchestratorConfig(), maxRecursionDepth: 50 } });
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    expect(await run.recursionDepth()).toEqual({ current: 0, limit: 50, warningAt: 40 });
+    await run.drive();
+    expect((await run.recursionDepth()).current).toBe(3);
+    for (const gate of run.gates()) run.decide(gate, yes);
+    await run.drive();
+    expect((await run.recursionDepth()).current).toBe(2);
+  });
+
+  test('of an unknown run is refused by name', async ({ dbPath }) => {
+    const devs = await open(dbPath);
+    expect(codeOf(() => devs.run('nobody'))).toBe('THREAD_NOT_FOUND');
+  });
+
+  test('works beside a driver, and cannot decide or drive', async ({ dbPath }) => {
+    const devs = await open(dbPath);
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    await run.drive();
+    const viewer = (await open(dbPath, { readOnly: true })).run('r');
+    const gate = only(viewer.gates());
+    expect(await viewer.status()).toEqual(await run.status());
+    expect(() => viewer.decide(gate, yes)).toThrow();
+    await expect(viewer.drive()).rejects.toThrow();
+    expect(only(run.gates())).toEqual(gate);
+  });
+});
+
+describe('a run with agents', () => {
+  test('cannot be driven without them', async ({ dbPath }) => {
+    const devs = await open(dbPath, withAgents());
+    await devs.start({ id: 'r', brief: BRIEF });
+    const without = await open(dbPath);
+    await expect(without.run('r').drive()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+
+  test('adds up what they cost', async ({ dbPath }) => {
+    const agents = fakeAgents();
+    const design: typeof agents.design = (request, call) => {
+      call.usage({ tokensIn: 100, tokensOut: 20, costUsd: 0.5 });
+      return agents.design(request, call);
+    };
+    const devs = await open(dbPath, { ...withAgents(), agents: { ...agents, design } });
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    expect((await run.drive()).cost).toEqual({ tokensIn: 100, tokensOut: 20, costUsd: 0.5, calls: 1 });
+  });
+
+  test('that is stopped in the middle of a task repeats no call that is on record', async ({
+    db,
+    dbPath,
+  }) => {
+    const calls: string[] = [];
+    const stop = new AbortController();
+    const options = withAgents(calls);
+    const devs = await open(dbPath, options);
+    devs.events.on('STEP_FINISHED', ({ step }) => {
+      if (step === 'implement') stop.abort();
+    });
+    const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
+    expect((await run.drive({ signal: stop.signal })).status).toBe('drained');
+    expect(calls.at(-1)).toBe('T1 implement');
+    expect(db.prepare("SELECT count(*) FROM agent_steps WHERE state = 'intent'").pluck().get()).toBe(0);
+    expect((await run.drive()).commits).toHaveLength(3);
+    expect(calls).toHaveLength(new Set(calls).size);
+  });
+
+  test('leaves an engine fault as it is: the run stays resumable', async ({ dbPath }) => {
+    const checks = scriptedChecks();
+    let isFull = true;
+    const full = createDatabase({ dbPath });
+    onTestFinished(() => void full.close());
+    const devs = await open(dbPath, {
+      ...withAgents(),
+      checks: {
+        run: async (request) => {
+          if (!isFull) return checks.run(request);
+          const error = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+          Object.setPrototypeOf(error, fullError(full));
+          throw error;
+        },
+      },
+    });
+    const run = await devs.start({ id: 'r', brief: BRIEF, gates: { design: 'auto', dag: 'auto' } });
+    await expect(run.drive()).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
+    isFull = false;
+    expect((await run.drive()).status).toBe('completed');
+  });
+});
+
+/** The prototype of better-sqlite3's own errors. */
+function fullError(db: ReturnType<typeof createDatabase>): object {
+  try {
+    db.prepare('no SQL');
+  } catch (error) {
+    return Object.getPrototypeOf(error) as object;
+  }
+  throw new Error('SQLite took it.');
+}
