@@ -101,19 +101,17 @@ export class KilledRun {
 
   async #killAtRandom(driver: Program): Promise<void> {
     const { random, scenario } = this.#options;
-    const patient = this.#recoveries() >= PATIENT_FROM_RECOVERIES;
+    const patient = this.#last.file.recoveries >= PATIENT_FROM_RECOVERIES;
     const delayMs = random() * LONGEST_LIFE_MS[scenario.workspace];
     await driver.ready;
-    while (patient && driver.isRunning && this.#recoveries() > 0) await sleep(20);
+    while (patient && driver.isRunning && this.#recoveriesNow() > 0) await sleep(20);
     await Promise.race([sleep(delayMs), driver.ended]);
     driver.kill();
   }
 
   /** Read through a connection that is closed again: an open one would keep the next driver from recovering the file. */
-  #recoveries(): number {
-    const dbPath = join(this.#options.dir, '.devs', STATE_FILE);
-    if (this.#last === NOTHING || !existsSync(dbPath)) return 0;
-    const db = openReadOnly({ dbPath });
+  #recoveriesNow(): number {
+    const db = openReadOnly({ dbPath: join(this.#options.dir, '.devs', STATE_FILE) });
     const recoveries = new ThreadStore(db).get(RUN_ID)?.recoveries ?? 0;
     db.close();
     return recoveries;

@@ -52,6 +52,8 @@ export interface FileContent {
   /** Visits whose output is written. */
   readonly outputs: ReadonlySet<string>;
   readonly status: string;
+  /** Of the run, since its last progress. */
+  readonly recoveries: number;
 }
 
 /** A run as seen from outside, after one life of a driver. */
@@ -80,6 +82,7 @@ export const NOTHING: Observation = {
     interrupts: new Map(),
     outputs: new Set(),
     status: 'created',
+    recoveries: 0,
   },
   calls: [],
   acknowledged: [],
