@@ -11,7 +11,7 @@
 
 import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { DevsError } from '../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
@@ -94,6 +94,12 @@ export async function drive(
     const drive = new Drive({ held, control, requests }, deps);
     if (signal?.aborted) return drive.drained();
     return await drive.toEnd();
+  } catch (error) {
+    if (isDevsError(error, 'LEASE_LOST')) {
+      // On the bus alone: the log belongs to the new driver.
+      deps.events.emit('LEASE_LOST', { epoch: held.lease.epoch }, { threadId });
+    }
+    throw error;
   } finally {
     signal?.removeEventListener('abort', requestDrain);
     requests.stop();

@@ -3,6 +3,7 @@ import type { EndOfRun } from './durable/outcome.ts';
 import type { Question } from './durable/question.ts';
 import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
+import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
 import type { GraphState, TaskRecord } from './types.ts';
 
@@ -25,6 +26,7 @@ export const pipelineProfile: GraphProfile<GraphState> = {
   }),
   applyAnswer,
   isProgress,
+  willRetry: (error, attempt) => attempt < MAX_ATTEMPTS && isRetriable(error),
   announce: (before, after, emit, scope) => {
     for (const task of after.tasks) {
       const { taskId, name, status, gitHash = '' } = task;
@@ -41,9 +43,9 @@ export function endOfPipeline(values: unknown): EndOfRun {
   const { status, epics, errorHistory } = values as GraphState;
   const isDone = status === 'completed' || (status === 'implementing' && epics.length === 0);
   if (isDone) return { status: 'completed', reason: null };
-  const reason =
-    status === 'strategy_pivot' ? 'no strategy led on' : (errorHistory.at(-1)?.message ?? 'an epic failed');
-  return { status: 'failed', reason };
+  const reason = status === 'strategy_pivot' ? 'no strategy led on' : 'an epic failed';
+  const lastError = errorHistory.at(-1)?.message;
+  return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
 }
 
 type FailureAnswer = { readonly action: 'retry' | 'skip' | 'continue'; readonly guidance?: string };

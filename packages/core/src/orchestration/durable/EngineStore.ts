@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
@@ -68,11 +69,15 @@ export class EngineStore {
   /**
    * Runs `work` in one write transaction. Events it raises are rows of that transaction, published after commit;
    * a rolled back transaction leaves no event.
+   *
+   * @throws DevsError `STATE_REPLACED` if the file was deleted or replaced: SQLite itself would acknowledge the commit.
    */
   transact<T>(bus: EventBus, work: (emit: EventSink['emit']) => T): T {
     const outbox = new EventOutbox(this.db, bus, this.#seams);
     const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
+    assertSameFile(this.db);
     const result = this.db.transaction(() => work(emit)).immediate();
+    assertSameFile(this.db);
     outbox.flush();
     return result;
   }

@@ -37,6 +37,8 @@ export interface GraphProfile<State> {
   applyAnswer(state: State, question: Question, answer: unknown): AppliedAnswer<State>;
   /** True when `update` completes something: the depth guard then counts anew. */
   isProgress(before: State, update: StateUpdate<State>): boolean;
+  /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */
+  willRetry(error: unknown, attempt: number): boolean;
   /** Raises the events that follow from what a node changed. */
   announce(before: State, after: State, emit: EventSink['emit'], scope: EventScope): void;
 }

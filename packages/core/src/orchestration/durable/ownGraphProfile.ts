@@ -12,6 +12,8 @@ export function ownGraphProfile<State extends object>(): GraphProfile<State> {
       runNode: (answer as { action?: string }).action !== 'skip',
     }),
     isProgress: () => false,
+    // An author's own retry policy is not read here.
+    willRetry: () => false,
     announce: () => {},
   };
 }

@@ -46,15 +46,20 @@ export function recordAction<State extends object>(
   });
 }
 
+/** A node threw: an event that says whether it is tried again. */
 export function recordFailure<State>(
   error: unknown,
   visit: Visit,
-  { store, events }: RunnerDeps<State>,
+  { store, events, profile }: RunnerDeps<State>,
 ): void {
+  const { node, attempt, threadId } = visit;
   const message = maskSensitiveData(error instanceof Error ? error.message : String(error));
-  const scope = { threadId: visit.threadId };
-  if (store === null) events.emit('NODE_FAILED', { node: visit.node, message }, scope);
-  else store.transact(events, (emit) => emit('NODE_FAILED', { node: visit.node, message }, scope));
+  const announce = (emit: EventSink['emit']): void => {
+    if (profile.willRetry(error, attempt)) emit('RETRIED', { node, attempt, message }, { threadId });
+    else emit('NODE_FAILED', { node, message }, { threadId });
+  };
+  if (store === null) announce((name, payload, scope) => events.emit(name, payload, scope));
+  else store.transact(events, announce);
 }
 
 interface Turn<State> {

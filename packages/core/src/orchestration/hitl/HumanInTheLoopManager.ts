@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
@@ -205,8 +206,12 @@ export class HumanInTheLoopManager {
     if (kind === 'task_failure') this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now() });
   }
 
+  /** A decision must not be acknowledged by a file that nobody will find again. */
   #write<T>(work: () => T): T {
-    return this.#db.transaction(work).immediate();
+    assertSameFile(this.#db);
+    const result = this.#db.transaction(work).immediate();
+    assertSameFile(this.#db);
+    return result;
   }
 }
 

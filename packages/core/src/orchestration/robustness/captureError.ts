@@ -1,5 +1,6 @@
 import { Command, type NodeError } from '@langchain/langgraph';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { pickTask } from '../nodes/pickTask.ts';
 import type { CapturedError, GraphState } from '../types.ts';
 
 /**
@@ -8,13 +9,20 @@ import type { CapturedError, GraphState } from '../types.ts';
  * Never rethrows: LangGraph would store the error and replay it to this handler for ever. An error that comes back
  * after a crash has lost its stack.
  */
-export function captureError(_state: unknown, { node, error }: NodeError) {
+export function captureError(state: unknown, { node, error }: NodeError) {
   const capturedError: CapturedError = {
     node,
     name: error.name,
     message: maskSensitiveData(error.message),
     stackTrace: maskSensitiveData(error.stack ?? ''),
   };
-  const update: Partial<GraphState> = { capturedError, pendingSuspension: null };
+  const episode = node === 'implement' ? episodeOf(state as GraphState) : {};
+  const update: Partial<GraphState> = { ...episode, capturedError, pendingSuspension: null };
   return new Command({ goto: 'error', update });
+}
+
+/** The task `implement` had picked when it threw: its own update is lost, and the error belongs to that task. */
+function episodeOf(state: GraphState): Partial<GraphState> {
+  const { activeTaskId, activeEpicId, implementationTurns, entropy, errorHistory } = pickTask(state).state;
+  return { activeTaskId, activeEpicId, implementationTurns, entropy, errorHistory };
 }

@@ -2,16 +2,24 @@ import type { RetryPolicy } from '@langchain/langgraph';
 import { engineFaultOf } from '../durable/FaultBox.ts';
 import { classifyError } from './classifyError.ts';
 
+/** Times a node is tried in one visit. */
+export const MAX_ATTEMPTS = 3;
+
+/** Whether an error may pass by itself: no fault of the engine, and transient. */
+export function isRetriable(error: unknown): boolean {
+  return engineFaultOf(error) === null && classifyError(error) === 'transient';
+}
+
 /**
  * Retries what may pass by itself. LangGraph would print each retry with the raw error to stdout, secrets included,
  * unless told not to.
  */
 export const transientRetryPolicy: RetryPolicy = {
-  maxAttempts: 3,
+  maxAttempts: MAX_ATTEMPTS,
   initialInterval: 500,
   maxInterval: 5_000,
   backoffFactor: 2,
   jitter: true,
   logWarning: false,
-  retryOn: (error: unknown) => engineFaultOf(error) === null && classifyError(error) === 'transient',
+  retryOn: isRetriable,
 };
