@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { isDevsError } from '../errors/DevsError.ts';
 import { type SchemaDrift, schemaDrift } from './schemaDrift.ts';
-import { withStateFaults } from './sqliteFault.ts';
+import { toStateFault } from './sqliteFault.ts';
 
 /** What is wrong with a state file, for people; `code` is for programs. */
 export interface FileFinding {
@@ -10,7 +9,8 @@ export interface FileFinding {
     | 'FOREIGN_KEY_BROKEN'
     | 'SCHEMA_MISSING'
     | 'SCHEMA_CHANGED'
-    | 'SCHEMA_FOREIGN';
+    | 'SCHEMA_FOREIGN'
+    | 'NOT_EXAMINED';
   /** A `note` harms nothing. */
   readonly severity: 'error' | 'note';
   /** `null` where it is about the whole file. */
@@ -36,16 +36,28 @@ export function checkFile(db: Database): readonly FileFinding[] {
   );
 }
 
-/** SQLite gives up on a page it cannot read; that is a finding too, and the next check may still work. */
+/**
+ * Runs a check. SQLite gives up on a page it cannot read, and a statement may need a table that is gone: each is a
+ * finding too, and the next check may still work.
+ */
 export function findingsOrDamage<Finding>(
   check: () => readonly Finding[],
 ): readonly (Finding | FileFinding)[] {
   try {
-    return withStateFaults(check);
+    return check();
   } catch (error) {
-    if (!isDevsError(error, 'STATE_CORRUPT')) throw error;
-    return [damage(reasonOf(error))];
+    const finding = findingOf(error);
+    if (finding === null) throw error;
+    return [finding];
   }
+}
+
+function findingOf(error: unknown): FileFinding | null {
+  const fault = toStateFault(error);
+  if (fault !== null) return fault.code === 'STATE_CORRUPT' ? damage(fault.message) : null;
+  if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR')) return null;
+  const detail = `A part of the file was not examined: ${error.message}.`;
+  return { code: 'NOT_EXAMINED', severity: 'error', table: null, detail };
 }
 
 function pageFindings(db: Database): readonly FileFinding[] {
@@ -83,8 +95,4 @@ const DRIFT: Readonly<Record<SchemaDrift['kind'], readonly [code: FileFinding['c
 
 function damage(detail: string): FileFinding {
   return { code: 'FILE_DAMAGED', severity: 'error', table: null, detail };
-}
-
-function reasonOf(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -1,6 +1,7 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
+import { withStateFaults } from './sqliteFault.ts';
 
 /** Which file a path leads to. */
 export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
@@ -42,7 +43,7 @@ export function watchFile(db: Database, path: string, before: FileIdentity | und
  * keeps a damaged file from being written to; after one it keeps the commit from being acknowledged. Does nothing for a
  * database in memory or one that nobody watches.
  *
- * @throws DevsError `STATE_REPLACED`
+ * @throws DevsError `STATE_REPLACED`, or `STATE_CORRUPT` if so little is left that SQLite cannot count its pages.
  */
 export function assertSameFile(db: Database): void {
   const known = watched.get(db);
@@ -58,13 +59,8 @@ export function assertSameFile(db: Database): void {
 /** SQLite itself shrinks a file after VACUUM only, and never below the pages it counts. */
 function isTruncated(db: Database, size: bigint): boolean {
   if (size === 0n) return true;
-  try {
-    const pages = Number(db.pragma('page_count', { simple: true }));
-    const pageSize = Number(db.pragma('page_size', { simple: true }));
-    return size < BigInt(pages * pageSize);
-  } catch {
-    return true; // It cannot even read the first page any more.
-  }
+  const read = (name: string): number => Number(withStateFaults(() => db.pragma(name, { simple: true })));
+  return size < BigInt(read('page_count') * read('page_size'));
 }
 
 function isSame(a: FileIdentity, b: FileIdentity | undefined): boolean {

@@ -3,7 +3,6 @@ import { checkFile, findingsOrDamage } from '../db/checkFile.ts';
 import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { withStateFaults } from '../db/sqliteFault.ts';
-import { isDevsError } from '../errors/DevsError.ts';
 import { DecisionLog } from './DecisionLog.ts';
 import { damagedValues } from './doctor/damagedValues.ts';
 import { error, type Finding, note } from './doctor/finding.ts';
@@ -37,17 +36,21 @@ export interface DoctorReport {
 export function doctor(db: Database): DoctorReport {
   const findings: Finding[] = [];
   let sizes: FileSizes | null = null;
+  const parts: readonly (() => readonly Finding[])[] = [
+    () => checkFile(db),
+    () => contentFindings(db),
+    () => {
+      sizes = fileSizes(db);
+      return [];
+    },
+  ];
   const examine = db.transaction(() => {
-    findings.push(...checkFile(db));
-    findings.push(...findingsOrDamage(() => contentFindings(db)));
-    sizes = sizesOf(db);
-  });
-  // In a damaged file even the end of a transaction can fail; what was found until then is kept.
-  const failure = findingsOrDamage(() => {
-    examine.deferred();
+    for (const part of parts) findings.push(...findingsOrDamage(part));
     return [];
   });
-  const all = withoutRepetition([...findings, ...failure]);
+  // In a damaged file even the end of a transaction can fail; what was found until then is kept.
+  findings.push(...withStateFaults(() => findingsOrDamage(() => examine.deferred())));
+  const all = withoutRepetition(findings);
   return { ok: all.every(({ severity }) => severity === 'note'), findings: all, sizes };
 }
 
@@ -58,32 +61,13 @@ function contentFindings(db: Database): readonly Finding[] {
     return [note('NOT_EXAMINED', null, detail)];
   }
   return [damagedValues, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
-    examined(() => findingsOrDamage(() => check(db))),
+    findingsOrDamage(() => check(db)),
   );
-}
-
-/** A table or column that a check needs may be gone: the check fails, the others go on. */
-function examined(check: () => readonly Finding[]): readonly Finding[] {
-  try {
-    return check();
-  } catch (thrown) {
-    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_ERROR')) throw thrown;
-    return [error('NOT_EXAMINED', null, `Content was not examined: ${thrown.message}.`)];
-  }
 }
 
 function logFindings(db: Database): readonly Finding[] {
   const verdict = new DecisionLog(db).verify();
   return verdict.ok ? [] : [error('DECISION_LOG_BROKEN', 'hitl_decisions', verdict.reason)];
-}
-
-function sizesOf(db: Database): FileSizes | null {
-  try {
-    return withStateFaults(() => fileSizes(db));
-  } catch (thrown) {
-    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
-    return null;
-  }
 }
 
 /** One damaged page makes several checks fail with the same words. */

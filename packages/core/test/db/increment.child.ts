@@ -1,10 +1,11 @@
-// When told to, raises a counter in transactions that read before they write, and sends as many signals to a run.
+// When told to, raises a counter in transactions that read before they write, and sends a signal to a run now and then.
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 
 const [, , dbPath = '', threadId = '', name = '', times = ''] = process.argv;
-const db = createDatabase({ dbPath });
+// Writers without a pause between them: SQLite's queue is not fair, and the default wait is meant for less.
+const db = createDatabase({ dbPath, busyTimeoutMs: 60_000 });
 const threads = new ThreadStore(db);
 const select = db.prepare<[], number>('SELECT n FROM counter').pluck();
 const update = db.prepare<[number]>('UPDATE counter SET n = ?');
@@ -15,7 +16,7 @@ tell('ready');
 for await (const _ of createInterface({ input: process.stdin })) {
   for (let n = 0; n < Number(times); n += 1) {
     increment.immediate();
-    threads.signal(threadId, { id: `${name}-${n}`, kind: 'pause', payload: {} });
+    if (n % 5 === 0) threads.signal(threadId, { id: `${name}-${n}`, kind: 'pause', payload: {} });
   }
   tell('done');
 }

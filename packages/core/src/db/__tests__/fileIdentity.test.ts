@@ -50,6 +50,17 @@ describe('a state file that is', () => {
     rmSync(`${dirname(dbPath)}-moved`, { recursive: true, force: true });
   });
 
+  test('truncated while its log is empty is not taken for a compacted one', ({ db, dbPath }) => {
+    commit(db);
+    const other = createDatabase({ dbPath });
+    commit(other);
+    other.pragma('wal_checkpoint(TRUNCATE)');
+    other.close();
+    assertSameFile(db);
+    truncateSync(dbPath, 4096);
+    expect(() => assertSameFile(db)).toThrow(REPLACED);
+  });
+
   test('replaced during a commit does not acknowledge it', ({ db, dbPath }) => {
     expect(() => commit(db, () => rmSync(dbPath))).toThrow(REPLACED);
   });

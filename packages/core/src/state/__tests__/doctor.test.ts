@@ -6,7 +6,8 @@ import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
 import { type DoctorReport, doctor } from '../doctor.ts';
-import { aFullFile } from './aFullFile.ts';
+import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { aFullFile, noise, RUN } from './aFullFile.ts';
 
 const codesOf = ({ findings }: DoctorReport): readonly string[] => [
   ...new Set(findings.map(({ code, table }) => `${code} ${table}`)),
@@ -97,6 +98,10 @@ describe('doctor reports', () => {
       'DECISION_LOG_BROKEN hitl_decisions',
       "INSERT INTO hitl_decisions (session_id, body_json, prev_sha256, sha256) VALUES ('session-1', '{}', 'x', 'y')",
     ],
+    [
+      'FOREIGN_KEY_BROKEN hitl_failure_gates_history',
+      "INSERT INTO hitl_failure_gates_history VALUES ('g', 't', 0.9, 0, 'nobody', 'entropy_limit', 0, 'retry')",
+    ],
     ['FOREIGN_KEY_BROKEN checkpoint_blobs', 'UPDATE checkpoint_blobs SET blob_id = 999'],
     ['FILE_DAMAGED null', "UPDATE threads SET status = 'sleeping'"],
     ['SCHEMA_MISSING events', 'DROP INDEX events_by_thread'],
@@ -122,6 +127,20 @@ describe('doctor reports', () => {
     const report = doctor(db);
     expect(report.ok).toBe(true);
     expect(codesOf(report)).toEqual([expected]);
+  });
+
+  test('no base of a splice in use as unused', ({ db }) => {
+    const store = new GraphCheckpointStore(db);
+    const values = [noise(5000, 1), `${noise(5000, 1)} and more`];
+    for (const [n, text] of values.entries()) {
+      const value = { type: 'json', bytes: new Uint8Array(Buffer.from(text)) };
+      store.saveChannel(RUN, { channel: 'text', version: String(n), value });
+    }
+    expect(db.prepare('SELECT count(base_id) FROM state_blobs').pluck().get()).toBe(1);
+    db.exec("DELETE FROM checkpoint_blobs WHERE version = '0'");
+    expect(doctor(db).findings).toEqual([]);
+    db.exec('DELETE FROM checkpoint_blobs');
+    expect(codesOf(doctor(db))).toEqual(['BLOB_UNUSED state_blobs']);
   });
 
   test('a session of a run inside a run as belonging to the outer one', ({ db }) => {
@@ -169,6 +188,15 @@ describe('a file whose pages are damaged', () => {
       damaged.close();
       expect(report.ok, `page ${page}`).toBe(false);
     }
+  });
+
+  test('is an error only when somebody else keeps it locked', ({ db, dbPath }) => {
+    db.pragma('journal_mode = DELETE'); // Readers and a writer exclude each other, as in a backup just made.
+    db.exec('BEGIN EXCLUSIVE');
+    const reader = new BetterSqlite3(dbPath, { readonly: true, timeout: 0 });
+    expect(() => doctor(reader)).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
+    reader.close();
+    db.exec('ROLLBACK');
   });
 
   test('has no sizes if they cannot be read', ({ db, dbPath }) => {

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
-import { isDevsError } from '../../errors/DevsError.ts';
+import { findingsOrDamage } from '../../db/checkFile.ts';
 import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
 import { type CheckpointKey, GraphCheckpointStore } from '../GraphCheckpointStore.ts';
-import { readState } from '../journaledState.ts';
+import { blobsOfTurn } from './blobsOfTurn.ts';
 import { error, type ValueFinding } from './finding.ts';
 
 interface InlineWrite {
@@ -68,8 +68,9 @@ function unreadableTurns(db: Database): readonly ValueFinding[] {
   const existing = new Set(db.prepare<[], number>(SELECT_BLOBS).pluck().all());
   const findings: ValueFinding[] = [];
   for (const { id, serializedState } of db.prepare<[], Turn>(SELECT_TURNS).iterate()) {
-    const missing = missingBlobs(serializedState, existing);
-    if (missing === null) {
+    const blobIds = blobsOfTurn(serializedState);
+    const missing = blobIds?.filter((blobId) => !existing.has(blobId));
+    if (missing === undefined) {
       findings.push(error('VALUE_DAMAGED', 'langgraph_checkpoints', `Turn ${id} cannot be read.`));
     } else if (missing.length > 0) {
       const detail = `Turn ${id} refers to missing blobs: ${missing.join(', ')}.`;
@@ -79,34 +80,10 @@ function unreadableTurns(db: Database): readonly ValueFinding[] {
   return findings;
 }
 
-function missingBlobs(serializedState: string, existing: ReadonlySet<number>): readonly number[] | null {
-  try {
-    return blobsOfTurn(serializedState).filter((blobId) => !existing.has(blobId));
-  } catch (thrown) {
-    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
-    return null;
-  }
-}
-
-const JSON_NULL = new TextEncoder().encode('null');
-
-/** The blobs that a row of the journal refers to. @throws DevsError `STATE_CORRUPT` if its text is no turn. */
-export function blobsOfTurn(serializedState: string): readonly number[] {
-  const blobIds: number[] = [];
-  readState(serializedState, (blobId) => {
-    blobIds.push(blobId);
-    return JSON_NULL;
-  });
-  return blobIds;
-}
-
 function damageOf(table: string, read: () => unknown): readonly ValueFinding[] {
-  try {
+  const damage = findingsOrDamage(() => {
     read();
     return [];
-  } catch (thrown) {
-    // A page SQLite cannot read has the same code, but a cause of the driver; it is a damage of the value as well.
-    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
-    return [error('VALUE_DAMAGED', table, thrown.message)];
-  }
+  });
+  return damage.map(({ detail }) => error('VALUE_DAMAGED', table, detail));
 }

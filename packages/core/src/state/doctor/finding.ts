@@ -18,7 +18,7 @@ export interface ValueFinding {
 /** What `doctor` reports: `code` is for programs, `detail` for people. Holds ids, never a stored value. */
 export type Finding = FileFinding | ValueFinding;
 
-export function error(code: ValueFinding['code'], table: string | null, detail: string): ValueFinding {
+export function error(code: ValueFinding['code'], table: string, detail: string): ValueFinding {
   return { code, severity: 'error', table, detail };
 }
 

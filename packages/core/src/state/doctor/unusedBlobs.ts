@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { isDevsError } from '../../errors/DevsError.ts';
-import { blobsOfTurn } from './damagedValues.ts';
+import { blobsOfTurn } from './blobsOfTurn.ts';
 import { note, type ValueFinding } from './finding.ts';
 
 interface BlobSize {
@@ -24,7 +23,7 @@ const SELECT_SIZES = `
 export function unusedBlobs(db: Database): readonly ValueFinding[] {
   const used = new Set(db.prepare<[], number>(SELECT_REFERRED).pluck().all());
   for (const text of db.prepare<[], string>(SELECT_TURNS).pluck().iterate()) {
-    for (const blobId of readableBlobs(text)) used.add(blobId);
+    for (const blobId of blobsOfTurn(text) ?? []) used.add(blobId);
   }
   const unused: BlobSize[] = [];
   for (const blob of db.prepare<[], BlobSize>(SELECT_SIZES).iterate()) {
@@ -34,14 +33,4 @@ export function unusedBlobs(db: Database): readonly ValueFinding[] {
   if (unused.length === 0) return [];
   const bytes = unused.reduce((sum, blob) => sum + blob.bytes, 0);
   return [note('BLOB_UNUSED', 'state_blobs', `${unused.length} blobs of ${bytes} bytes belong to no row.`)];
-}
-
-/** A turn that cannot be read is reported as such elsewhere. */
-function readableBlobs(text: string): readonly number[] {
-  try {
-    return blobsOfTurn(text);
-  } catch (thrown) {
-    if (!isDevsError(thrown, 'STATE_CORRUPT')) throw thrown;
-    return [];
-  }
 }
