@@ -15,6 +15,7 @@ import {
 import type { Database, Transaction } from 'better-sqlite3';
 import { prepareConnection } from '../db/prepareConnection.ts';
 import { withStateFaults } from '../db/sqliteFault.ts';
+import type { PruneResult } from '../state/CheckpointPruner.ts';
 import { type Fence, type FencedLease, leaseFence, NO_FENCE } from '../state/Fence.ts';
 import {
   type ChannelRecord,
@@ -22,6 +23,7 @@ import {
   type NamespaceKey,
   type WriteRecord,
 } from '../state/GraphCheckpointStore.ts';
+import { type StateStats, stateStats } from '../state/StateStats.ts';
 import {
   configOf,
   leaseOf,
@@ -33,7 +35,9 @@ import {
 import { CheckpointReader, VERSIONED_FORMAT } from './saver/CheckpointReader.ts';
 import { type SaverLimits, validLimits } from './saver/limits.ts';
 import { listQuery, matchesFilter, validLimit } from './saver/listQuery.ts';
+import type { PrunePolicy } from './saver/retainedCheckpoints.ts';
 import { StrictSerde } from './saver/StrictSerde.ts';
+import { ThreadPruner } from './saver/ThreadPruner.ts';
 import { ValueCodec } from './saver/ValueCodec.ts';
 
 /** What a {@link SqliteSaver} takes besides the open state file. */
@@ -194,10 +198,32 @@ export class SqliteSaver extends BaseCheckpointSaver {
     this.#commit(config, () => this.#store.saveWrites(key, records));
   }
 
-  /** Deletes every checkpoint and write of a thread, in all namespaces. */
+  /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
   override async deleteThread(threadId: string): Promise<void> {
     if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
     withStateFaults(() => this.#write.immediate(NO_FENCE, () => this.#store.deleteThread(threadId)));
+  }
+
+  /**
+   * Thins out a thread's history and deletes the values that nothing uses any more. Kept are the first checkpoint, the
+   * last ones, pinned ones, those at which a question waits or a session points, those from which branches part, and
+   * everything these are made of. Each of them is read again before anything is committed. The file does not shrink: its
+   * free pages are used again.
+   *
+   * Not meant for a thread that a driver is just forking from an old checkpoint.
+   *
+   * @throws DevsError `CHECKPOINT_NOT_FOUND` for a pinned id that is not there, `THREAD_BUSY` if a driver keeps adding
+   *   checkpoints, `STATE_CORRUPT`, or a storage fault; then nothing was deleted.
+   * @throws RangeError if `keepLast` is not a whole number of at least 1.
+   */
+  async prune(threadId: string, policy: PrunePolicy): Promise<PruneResult> {
+    const pruner = new ThreadPruner(this.#db, this.#store, this.#reader, this.#codec);
+    return await pruner.prune(threadId, policy);
+  }
+
+  /** Rows and bytes by table, and how the values are stored. Reads the whole file. */
+  stats(): StateStats {
+    return withStateFaults(() => stateStats(this.#db));
   }
 
   /**

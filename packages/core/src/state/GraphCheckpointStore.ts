@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore, equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
+import { BlobSweeper } from './blobs/BlobSweeper.ts';
 import { RecentMap } from './blobs/RecentMap.ts';
 import * as sql from './graphCheckpointSql.ts';
 
@@ -109,6 +110,8 @@ export class GraphCheckpointStore {
   readonly #insertWrite: Statement<[sql.WriteRow]>;
   readonly #upsertWrite: Statement<[sql.WriteRow]>;
   readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
+  readonly #sweeper: BlobSweeper;
+  readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
   readonly #deletes: readonly Statement<[string]>[];
 
   /** @param db - An open, migrated state file. Statements are prepared here, once. */
@@ -127,6 +130,10 @@ export class GraphCheckpointStore {
     this.#insertWrite = db.prepare(sql.INSERT_WRITE);
     this.#upsertWrite = db.prepare(sql.UPSERT_WRITE);
     this.#selectWrites = db.prepare(sql.SELECT_WRITES);
+    this.#sweeper = new BlobSweeper(db);
+    this.#selectBlobs = db
+      .prepare<[{ readonly threadId: string }], number>(sql.SELECT_BLOBS_OF_THREAD)
+      .pluck();
     this.#deletes = sql.DELETE_THREAD.map((text) => db.prepare<[string]>(text));
   }
 
@@ -225,9 +232,11 @@ export class GraphCheckpointStore {
     return this.#selectWrites.all(key).map((row) => this.#toWrite(key, row));
   }
 
-  /** Deletes a thread's rows in every namespace. Shared bytes stay: other rows may refer to them. */
+  /** Deletes a thread's rows in every namespace, and the values that nothing else refers to. */
   deleteThread(threadId: string): void {
+    const blobIds = this.#selectBlobs.all({ threadId });
     for (const statement of this.#deletes) statement.run(threadId);
+    this.#sweeper.sweep(blobIds);
   }
 
   /** A write often is the channel's next value; it is not remembered as such, because it may be a mere addition. */

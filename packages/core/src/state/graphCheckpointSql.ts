@@ -119,6 +119,10 @@ export const SELECT_WRITES = `
   FROM checkpoint_writes
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
 
+export const SELECT_BLOBS_OF_THREAD = `
+  SELECT blob_id FROM checkpoint_blobs WHERE thread_id = @threadId AND blob_id IS NOT NULL
+  UNION SELECT blob_id FROM checkpoint_writes WHERE thread_id = @threadId AND blob_id IS NOT NULL`;
+
 export const DELETE_THREAD = [
   'DELETE FROM checkpoints WHERE thread_id = ?',
   'DELETE FROM checkpoint_writes WHERE thread_id = ?',

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import type { Database, Statement, Transaction } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import type {
+  ChannelKey,
+  CheckpointKey,
+  GraphCheckpointStore,
+  NamespaceKey,
+  StoredCheckpoint,
+} from './GraphCheckpointStore.ts';
+
+/** A checkpoint to keep, and the channel versions it is made of. */
+export interface KeptCheckpoint extends CheckpointKey {
+  readonly channels: readonly ChannelKey[];
+}
+
+export interface PrunePlan {
+  readonly threadId: string;
+  /** What {@link CheckpointPruner.stateOf} said when the plan was made. */
+  readonly state: string;
+  readonly keep: readonly KeptCheckpoint[];
+}
+
+export interface PruneResult {
+  /** Checkpoints that are still there, in all namespaces. */
+  readonly kept: number;
+  readonly removed: number;
+  readonly swept: Swept;
+}
+
+interface CheckpointRef {
+  readonly checkpointNs: string;
+  readonly checkpointId: string;
+}
+
+const SELECT_STATE = 'SELECT seq, sha256 FROM checkpoints WHERE thread_id = ? ORDER BY seq';
+
+const SELECT_CHECKPOINTS = `
+  SELECT checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId FROM checkpoints WHERE thread_id = ?`;
+
+const SELECT_CHANNELS = `
+  SELECT checkpoint_ns AS checkpointNs, channel, version FROM checkpoint_blobs WHERE thread_id = ?`;
+
+// LangGraph's own channels say what happened to a task; any other is its output, and then its question was answered.
+const SELECT_OPEN = `
+  SELECT DISTINCT checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId FROM checkpoint_writes AS asked
+  WHERE thread_id = @threadId AND channel = '__interrupt__' AND NOT EXISTS (
+    SELECT 1 FROM checkpoint_writes AS written
+    WHERE written.thread_id = asked.thread_id AND written.checkpoint_ns = asked.checkpoint_ns
+      AND written.checkpoint_id = asked.checkpoint_id AND written.task_id = asked.task_id
+      AND written.channel NOT IN ('__error__', '__error_source_node__', '__interrupt__', '__resume__'))
+  UNION
+  SELECT '', checkpoint_id FROM hitl_sessions WHERE thread_id = @threadId AND checkpoint_id IS NOT NULL`;
+
+const OF_CHECKPOINT = `
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
+const DELETE_CHECKPOINT = `DELETE FROM checkpoints ${OF_CHECKPOINT}`;
+const DELETE_WRITES = `DELETE FROM checkpoint_writes ${OF_CHECKPOINT}`;
+const DELETE_CHANNEL = `
+  DELETE FROM checkpoint_blobs
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;
+
+/**
+ * Deletes checkpoints of a thread together with everything only they needed, in one transaction, and proves it: every
+ * checkpoint that stays is read before and after, and where a byte differs nothing is deleted.
+ */
+export class CheckpointPruner {
+  readonly #store: GraphCheckpointStore;
+  readonly #sweeper: BlobSweeper;
+  readonly #selectState: Statement<[string], { readonly seq: number; readonly sha256: Uint8Array }>;
+  readonly #selectOpen: Statement<[{ readonly threadId: string }], CheckpointRef>;
+  readonly #selectCheckpoints: Statement<[string], CheckpointRef>;
+  readonly #selectChannels: Statement<[string], ChannelKey & { readonly checkpointNs: string }>;
+  readonly #deleteCheckpoint: Statement<[CheckpointKey]>;
+  readonly #deleteWrites: Statement<[CheckpointKey]>;
+  readonly #deleteChannel: Statement<[NamespaceKey & ChannelKey]>;
+  readonly #prune: Transaction<(plan: PrunePlan) => PruneResult | null>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, store: GraphCheckpointStore) {
+    this.#store = store;
+    this.#sweeper = new BlobSweeper(db);
+    this.#selectState = db.prepare(SELECT_STATE);
+    this.#selectOpen = db.prepare(SELECT_OPEN);
+    this.#selectCheckpoints = db.prepare(SELECT_CHECKPOINTS);
+    this.#selectChannels = db.prepare(SELECT_CHANNELS);
+    this.#deleteCheckpoint = db.prepare(DELETE_CHECKPOINT);
+    this.#deleteWrites = db.prepare(DELETE_WRITES);
+    this.#deleteChannel = db.prepare(DELETE_CHANNEL);
+    this.#prune = db.transaction((plan) => this.#pruneInTx(plan));
+  }
+
+  /** Names which checkpoints a thread has now; another text as soon as one is added or changed. */
+  stateOf(threadId: string): string {
+    const hash = createHash('sha256');
+    for (const { seq, sha256 } of this.#selectState.all(threadId)) hash.update(`${seq}`).update(sha256);
+    return hash.digest('hex');
+  }
+
+  /** Checkpoints at which a question waits for its answer, and those that sessions name as their state. */
+  waiting(threadId: string): readonly CheckpointRef[] {
+    return this.#selectOpen.all({ threadId });
+  }
+
+  /**
+   * @returns `null` if the thread has changed since the plan was made; then nothing was deleted.
+   * @throws DevsError `STATE_CORRUPT` if a checkpoint to keep is damaged, or would be; then nothing was deleted.
+   */
+  prune(plan: PrunePlan): PruneResult | null {
+    return this.#prune.immediate(plan);
+  }
+
+  #pruneInTx(plan: PrunePlan): PruneResult | null {
+    const { threadId, keep } = plan;
+    if (this.stateOf(threadId) !== plan.state) return null;
+    const before = this.#digest(keep);
+    const removed = this.#deleteCheckpoints(plan);
+    this.#deleteChannels(plan);
+    const swept = this.#sweeper.sweepAll();
+    if (this.#digest(keep) !== before) throw wouldDamage(threadId);
+    return { kept: keep.length, removed, swept };
+  }
+
+  #deleteCheckpoints({ threadId, keep }: PrunePlan): number {
+    const kept = new Set(keep.map(checkpointKey));
+    const removed = this.#selectCheckpoints.all(threadId).filter((ref) => !kept.has(checkpointKey(ref)));
+    for (const { checkpointNs, checkpointId } of removed) {
+      this.#deleteWrites.run({ threadId, checkpointNs, checkpointId });
+      this.#deleteCheckpoint.run({ threadId, checkpointNs, checkpointId });
+    }
+    return removed.length;
+  }
+
+  #deleteChannels({ threadId, keep }: PrunePlan): void {
+    const needed = new Set(
+      keep.flatMap(({ checkpointNs, channels }) => channels.map((it) => channelKey(checkpointNs, it))),
+    );
+    for (const { checkpointNs, channel, version } of this.#selectChannels.all(threadId)) {
+      if (needed.has(channelKey(checkpointNs, { channel, version }))) continue;
+      this.#deleteChannel.run({ threadId, checkpointNs, channel, version });
+    }
+  }
+
+  /** Everything that belongs to the checkpoints, as read from the file. */
+  #digest(checkpoints: readonly KeptCheckpoint[]): string {
+    const hash = createHash('sha256');
+    const done = new Set<string>();
+    for (const checkpoint of checkpoints) {
+      const stored = this.#store.load(checkpoint);
+      hash.update(textOf(stored));
+      for (const { value, ...write } of this.#store.loadWrites(checkpoint)) {
+        hash.update(JSON.stringify(write)).update(value.type).update(value.bytes);
+      }
+      for (const channel of checkpoint.channels) {
+        const key = channelKey(checkpoint.checkpointNs, channel);
+        if (done.has(key)) continue;
+        done.add(key);
+        const value = this.#store.loadChannel(checkpoint, channel);
+        hash
+          .update(key)
+          .update(value?.type ?? String(value))
+          .update(value?.bytes ?? '');
+      }
+    }
+    return hash.digest('hex');
+  }
+}
+
+function textOf(stored: StoredCheckpoint | null): string {
+  if (stored === null) return 'missing';
+  const { checkpoint, metadata, ...row } = stored;
+  const bytes = [checkpoint, metadata].map(({ type, bytes }) => [
+    type,
+    Buffer.from(bytes).toString('base64'),
+  ]);
+  return JSON.stringify([row, bytes]);
+}
+
+function checkpointKey({ checkpointNs, checkpointId }: CheckpointRef): string {
+  return JSON.stringify([checkpointNs, checkpointId]);
+}
+
+function channelKey(checkpointNs: string, { channel, version }: ChannelKey): string {
+  return JSON.stringify([checkpointNs, channel, version]);
+}
+
+function wouldDamage(threadId: string): DevsError {
+  return new DevsError(
+    `Pruning thread "${threadId}" would have changed a checkpoint it keeps; nothing was deleted.`,
+    {
+      code: 'STATE_CORRUPT',
+      remedy: 'Report this with a copy of the state file; the file itself is as it was.',
+      context: { threadId },
+    },
+  );
+}

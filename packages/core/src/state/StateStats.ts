@@ -1,0 +1,47 @@
+import type { Database } from 'better-sqlite3';
+import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
+
+/** How the values in `state_blobs` are stored. */
+export interface BlobStats {
+  readonly count: number;
+  /** Bytes in the file. */
+  readonly storedBytes: number;
+  /** Bytes of the values themselves. */
+  readonly valueBytes: number;
+}
+
+/** What a state file holds. */
+export interface StateStats extends FileSizes {
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly fullValues: BlobStats;
+  readonly splices: BlobStats;
+}
+
+const SELECT_TABLES = `
+  SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
+
+const SELECT_BLOBS = `
+  SELECT count(*) AS count, coalesce(sum(length(bytes)), 0) AS storedBytes, coalesce(sum(size), 0) AS valueBytes
+  FROM state_blobs WHERE (base_id IS NULL) = ?`;
+
+/** Measures a state file, at one moment. Reads every page of it. */
+export function stateStats(db: Database): StateStats {
+  return db
+    .transaction((): StateStats => {
+      const tables = db.prepare<[], string>(SELECT_TABLES).pluck().all();
+      const blobs = db.prepare<[number], BlobStats>(SELECT_BLOBS);
+      const none = { count: 0, storedBytes: 0, valueBytes: 0 };
+      return {
+        ...fileSizes(db),
+        rows: Object.fromEntries(tables.map((name) => [name, rowsOf(db, name)])),
+        fullValues: blobs.get(1) ?? none,
+        splices: blobs.get(0) ?? none,
+      };
+    })
+    .deferred();
+}
+
+function rowsOf(db: Database, table: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0;
+}
