@@ -271,12 +271,15 @@ describe('prune', () => {
       const driver = new SqliteSaver(createDatabase({ dbPath }));
       const strict = new StrictSerde();
       let left: number = changes;
-      const reads = 0;
+      let reads = 0;
       const serde: SerializerProtocol = {
         dumpsTyped: (value) => strict.dumpsTyped(value),
         loadsTyped: async (type, bytes) => {
-          left -= 1;
-          if (left >= 0) await driver.put(THREAD, { ...emptyCheckpoint(), id: uuid6(0) }, METADATA, {});
+          reads += 1;
+          if (reads % 8 === 0) left -= 1;
+          if (reads % 8 === 0 && left >= 0) {
+            await driver.put(THREAD, { ...emptyCheckpoint(), id: uuid6(0) }, METADATA, {});
+          }
           return await strict.loadsTyped(type, bytes);
         },
       };
