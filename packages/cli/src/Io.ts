@@ -13,4 +13,6 @@ export interface Io {
   readonly cwd: string;
   /** Aborting it asks a run to stop at the next safe point. */
   readonly signal: AbortSignal;
+  /** Aborting it ends the calls in flight too. */
+  readonly abort?: AbortSignal;
 }

@@ -11,7 +11,7 @@ export async function driveRun(
   devs: Orchestrator,
   run: Run,
   spec: AgentsSpec,
-  { io: { signal }, out, devs: commandLine }: Session,
+  { io: { signal, abort }, out, devs: commandLine }: Session,
 ): Promise<ExitCode> {
   const { title, agents, workspace } = await run.status();
   out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
@@ -22,7 +22,7 @@ export async function driveRun(
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
   try {
-    const result = await run.drive({ signal });
+    const result = await run.drive({ signal, ...(abort && { abort }) });
     out.result(
       { id: run.id, workspace, ...result },
       renderOutcome({ id: run.id, workspace }, result, commandLine),

@@ -11,7 +11,7 @@ export function statusWords({
   gates,
 }: Pick<RunStatus, 'status' | 'driver' | 'gates'>): string {
   if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : 'decided, waiting for resume';
-  if (status === 'running' && driver === null) return 'stopped, can be resumed';
+  if ((status === 'running' || status === 'paused') && driver === null) return 'stopped, can be resumed';
   return status === 'created' ? 'not driven yet' : status;
 }
 

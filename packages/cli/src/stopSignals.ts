@@ -2,17 +2,27 @@ import { EXIT } from './exitCodes.ts';
 
 type SignalSource = Pick<NodeJS.Process, 'on' | 'exit'>;
 
-/**
- * Turns Ctrl-C and SIGTERM into a request to stop: the first one aborts the returned signal, the second one ends the
- * process at once.
- */
-export function stopSignals(process: SignalSource): AbortSignal {
-  const controller = new AbortController();
+/** How long calls in flight have to end after a second signal, ms. */
+const GRACE_MS = 3_000;
+
+export interface StopSignals {
+  /** Aborted by the first signal: stop at the next safe point. */
+  readonly signal: AbortSignal;
+  /** Aborted by the second one: end what is in flight, with its processes, and leave. */
+  readonly abort: AbortSignal;
+}
+
+/** Turns Ctrl-C and SIGTERM into requests to stop; a call that does not end in time is left behind. */
+export function stopSignals(process: SignalSource): StopSignals {
+  const drain = new AbortController();
+  const abort = new AbortController();
   const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort();
+    if (!drain.signal.aborted) return drain.abort();
+    if (abort.signal.aborted) process.exit(EXIT.interrupted);
+    abort.abort();
+    setTimeout(() => process.exit(EXIT.interrupted), GRACE_MS).unref();
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  return controller.signal;
+  return { signal: drain.signal, abort: abort.signal };
 }

@@ -221,6 +221,7 @@ describe('devs resume', () => {
 
   test('stops before it begins when it was asked to stop before', async ({ dir }) => {
     await callMain(dir, RUN_SUM);
+    await callMain(dir, ['approve', 'sum']);
     const resumed = await callMain(dir, ['resume', 'sum', '--json'], { signal: AbortSignal.abort() });
     expect(resumed.exitCode).toBe(75);
     expect(documentOf(resumed)).toMatchObject({ id: 'sum', status: 'drained' });

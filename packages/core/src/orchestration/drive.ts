@@ -33,6 +33,7 @@ const MAX_RECOVERIES = 5;
 interface DrivenConfig {
   readonly configurable: DrivenConfigurable;
   readonly control?: RunControl;
+  readonly signal?: AbortSignal;
 }
 
 interface ReadConfig {
@@ -61,6 +62,8 @@ export interface DriverDeps {
 export interface DriveOptions {
   /** Aborting it stops the run at the next safe point; it can be resumed. */
   readonly signal?: AbortSignal;
+  /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
+  readonly abort?: AbortSignal;
 }
 
 /** The lease of one drive, and what may stop it. */
@@ -68,6 +71,7 @@ interface Claim {
   readonly held: HeldLease;
   readonly control: RunControl;
   readonly requests: SignalWatch;
+  readonly abort: AbortSignal | undefined;
 }
 
 /**
@@ -79,7 +83,7 @@ interface Claim {
 export async function drive(
   threadId: string,
   deps: DriverDeps,
-  { signal }: DriveOptions = {},
+  { signal, abort }: DriveOptions = {},
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
@@ -88,12 +92,12 @@ export async function drive(
   const control = new RunControl();
   const requestDrain = (): void => control.requestDrain('asked to stop');
   signal?.addEventListener('abort', requestDrain, { once: true });
+  abort?.addEventListener('abort', requestDrain, { once: true });
   const requests = new SignalWatch(deps.store.threads, threadId, control);
   try {
     deps.faults.forget(threadId);
-    const drive = new Drive({ held, control, requests }, deps);
-    if (signal?.aborted) return drive.drained();
-    return await drive.toEnd();
+    if (signal?.aborted || abort?.aborted) requestDrain();
+    return await new Drive({ held, control, requests, abort }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.
@@ -102,10 +106,14 @@ export async function drive(
     throw error;
   } finally {
     signal?.removeEventListener('abort', requestDrain);
+    abort?.removeEventListener('abort', requestDrain);
     requests.stop();
     held.stop();
   }
 }
+
+/** A request came in while the run was being left; the next drive reads it. */
+const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request came in' };
 
 /** A failed run may be driven again: what failed is tried anew. */
 function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
@@ -122,7 +130,7 @@ class Drive {
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
-  constructor({ held, control, requests }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#held = held;
@@ -132,6 +140,7 @@ class Drive {
     this.#config = {
       configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
       control,
+      ...(abort && { signal: abort }),
     };
   }
 
@@ -141,16 +150,12 @@ class Drive {
     const { recoveries } = threads.begin(lease, { recovered });
     if (recovered) this.#emitRecovered();
     if (recoveries > MAX_RECOVERIES) {
-      return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? this.drained();
+      return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
     }
     for (;;) {
       const outcome = await this.#turn();
       if (outcome !== null) return outcome;
     }
-  }
-
-  drained(): DriveOutcome {
-    return { status: 'drained', reason: this.#control.drainReason ?? 'asked to stop' };
   }
 
   /** One look at the run and one act; `null` to look again. */
@@ -201,6 +206,7 @@ class Drive {
   async #invoke(input: unknown): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store } = this.#deps;
+    if (this.#control.drainRequested) return this.#stopped();
     this.#hasWorked = true;
     try {
       await graph.invoke(input, this.#config);
@@ -208,7 +214,7 @@ class Drive {
       return null;
     } catch (error) {
       faults.rethrow(threadId);
-      if (isGraphDrained(error as Error)) return this.#stopped();
+      if (isGraphDrained(error as Error) || this.#config.signal?.aborted) return this.#stopped();
       if (error instanceof DevsError) throw error;
       const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
       return this.#end('failed', reason);
@@ -239,13 +245,13 @@ class Drive {
     return this.#hasWorked || status !== this.#statusBefore;
   }
 
-  /** Why a drained graph stopped: a cancelled run ends, a paused one says so, any other is only left. */
+  /** A graph that was asked to stop: a cancelled run ends, any other can be gone on with. */
   #stopped(): DriveOutcome | null {
-    if (this.#requests.has('cancel')) return null;
-    if (!this.#requests.has('pause')) return this.drained();
+    if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
+    const reason = this.#control.drainReason ?? 'asked to stop';
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
-    return this.#settle('paused', 'paused by request', wakeSeq) ? this.drained() : null;
+    return this.#settle('paused', reason, wakeSeq) ? { status: 'drained', reason } : null;
   }
 
   #cancel(): DriveOutcome | null {

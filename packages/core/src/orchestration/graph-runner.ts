@@ -146,6 +146,7 @@ function whatLeavesTheNode<State extends object>(
       return new GraphInterrupt(interrupts);
     }
     if (isGraphBubbleUp(error as Error)) return error;
+    if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
     const fault = engineFaultOf(error);
     if (fault === null) recordFailure(error, visit, deps);
     return fault === null ? error : drainWith(fault, visit, deps);

@@ -34,7 +34,7 @@ export function abandonTask(tasks: readonly TaskRecord[], taskId: string): reado
   const blocked = dependentsOf(tasks, taskId);
   return tasks.map((task) => {
     if (task.taskId === taskId) return { ...task, status: 'failed' };
-    return blocked.has(task.taskId) ? { ...task, status: 'blocked' } : task;
+    return blocked.has(task.taskId) && task.status !== 'completed' ? { ...task, status: 'blocked' } : task;
   });
 }
 

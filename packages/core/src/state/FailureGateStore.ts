@@ -25,6 +25,8 @@ export interface Resolution {
   readonly resolution: string;
   /** Milliseconds since the Unix epoch, UTC. */
   readonly resolvedAt: number;
+  /** Only the gate of this session. */
+  readonly sessionId?: string;
 }
 
 const COLUMNS = `
@@ -72,9 +74,10 @@ export class FailureGateStore {
     this.#insert.run(gate);
   }
 
-  /** Moves the task's gate to history; false if it has none. */
-  archive(taskId: string, { resolution, resolvedAt }: Resolution): boolean {
+  /** Moves the task's gate to history; false if it has none, or has a newer one than that of `sessionId`. */
+  archive(taskId: string, { resolution, resolvedAt, sessionId }: Resolution): boolean {
     const move = (): boolean => {
+      if (sessionId !== undefined && this.findByTask(taskId)?.sessionId !== sessionId) return false;
       this.#copyToHistory.run({ taskId, resolution, resolvedAt });
       return this.#delete.run(taskId).changes === 1;
     };

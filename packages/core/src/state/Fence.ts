@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { assertSameFile } from '../db/fileIdentity.ts';
 import { DevsError } from '../errors/DevsError.ts';
 
 /**
@@ -7,7 +8,7 @@ import { DevsError } from '../errors/DevsError.ts';
  * Call it inside the transaction of the write it protects, or another driver can come between.
  */
 export interface Fence {
-  /** @throws DevsError `LEASE_LOST` if a newer driver has claimed the run. */
+  /** @throws DevsError `LEASE_LOST` if a newer driver has claimed the run, `STATE_REPLACED` if the file is another one. */
   assertInTx(): void;
 }
 
@@ -34,6 +35,7 @@ export function leaseFence(db: Database, lease: FencedLease): Fence {
   const query = epochQueryOf(db);
   return {
     assertInTx() {
+      assertSameFile(db);
       const row = query.get(threadId);
       if (row?.epoch !== epoch) throw leaseLost({ threadId, epoch }, row?.epoch ?? null);
     },

@@ -71,6 +71,29 @@ describe('requests to a run', () => {
     expect(await driving).toMatchObject({ status: 'suspended' });
   });
 
+  test('an abort reaches the call in flight, which is made again when the run goes on', async ({ db }) => {
+    const begun: number[] = [];
+    const builder = new StateGraph(State)
+      .addNode('work', async () => ({
+        rounds: await step('call', async ({ attempt, signal }) => {
+          begun.push(attempt);
+          return attempt === 1 ? sleep(60_000, 0, { signal }) : 7;
+        }),
+      }))
+      .addEdge(START, 'work')
+      .addEdge('work', END);
+    const app = durable(builder, { db });
+    const abort = new AbortController();
+    const driving = app.run('r', { rounds: 0 }, { abort: abort.signal });
+    while (begun.length === 0) await sleep(10);
+    abort.abort();
+    expect(await driving).toMatchObject({ status: 'drained' });
+    expect(app.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
+    expect(app.store.log.list('r').map(({ name }) => name)).not.toContain('NODE_FAILED');
+    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 7 } });
+    expect(begun).toEqual([1, 2]);
+  });
+
   test('a file whose decisions were edited is refused at the next open', async ({ db }) => {
     const app = rounds(db, 1);
     const { gates } = await app.run('r', { rounds: 0 });

@@ -202,8 +202,9 @@ export class HumanInTheLoopManager {
     this.#outbox.record('SECRET_REDACTED', { place: `decision ${session.id}`, count }, scopeOf(session));
   }
 
-  #archiveFailureGate({ kind, taskId }: HitlSession, resolution: string): void {
-    if (kind === 'task_failure') this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now() });
+  #archiveFailureGate({ id, kind, taskId }: HitlSession, resolution: string): void {
+    if (kind !== 'task_failure') return;
+    this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
   }
 
   /** A decision must not be acknowledged by a file that nobody will find again. */
