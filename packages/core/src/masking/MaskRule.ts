@@ -5,7 +5,7 @@ export interface Masked<T> {
 }
 
 /**
- * One family of secrets: a global pattern and what takes the secret's place.
+ * One family of secrets: a pattern and what takes the secret's place.
  *
  * Invariants every rule keeps:
  *   M1. Linear: no nested quantifiers; a run that can fail has one possible start (left boundary) or a bound.
@@ -13,17 +13,35 @@ export interface Masked<T> {
  */
 export interface MaskRule {
   readonly name: string;
+  /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** Literals of which every match holds at least one: a text without them is not searched. */
-  readonly hints?: readonly string[];
+  /** A literal that every match holds: a text without it is not searched. */
+  readonly hint?: string;
   /** Returns the replacement; returning the match itself means "not a secret". */
   readonly replace: (match: RegExpExecArray, text: string) => string;
 }
 
+/**
+ * Rules that are tried only where an anchor stands: one search for a cheap pattern instead of one for every rule.
+ * The first rule that replaces something wins.
+ */
+export interface AnchoredRules {
+  readonly anchor: RegExp;
+  /** The rules for what the anchor matched; they begin at the anchor's start. */
+  readonly rulesFor: (anchor: string) => readonly MaskRule[];
+}
+
+export type RuleSet = MaskRule | AnchoredRules;
+
+/** What is never masked although a rule finds it. */
+export interface Allowed {
+  /** True if the text is no secret once what is allowed is taken out of it. */
+  covers(match: string, rule: MaskRule): boolean;
+}
+
 /** A rule that replaces the whole match. */
-export function tokenRule(name: string, pattern: RegExp, hints?: readonly string[]): MaskRule {
-  const rule = { name, pattern, replace: () => redacted(name) };
-  return hints === undefined ? rule : { ...rule, hints };
+export function tokenRule(name: string, pattern: RegExp, hint?: string): MaskRule {
+  return { name, pattern, replace: () => redacted(name), ...(hint !== undefined && { hint }) };
 }
 
 /** The mark left in place of a secret of a given family. */
@@ -38,31 +56,70 @@ export function isPlaceholder(value: string): boolean {
 
 const MARK = /^["'`\\]{0,4}(?:\[(?:[A-Z_]{2,32}=)?)?(?:CREDENTIALS_)?REDACTED[\]:]/;
 const PLACEHOLDER =
-  /^(?:\$\{[^}]{0,64}\}|\$[A-Z_][A-Z0-9_]{0,63}|\{\{?[^}]{0,64}\}?\}|<[^>]{0,64}>|\*{3,}|x{3,}|\.{3,}|…)$/;
+  /^(?:\$\{\{?[^}]{0,64}\}{1,2}|\$\(?[A-Z_][A-Z0-9_]{0,63}\)?|%[A-Z_][A-Z0-9_]{0,63}%|\{\{?[^}]{0,64}\}?\}|<[^>]{0,64}>|\*{3,}|x{3,}|\.{3,}|…)[\s"'`)\]},;.]{0,8}$/;
 
 /** Applies the rules one after the other. */
-export function applyRules(text: string, rules: readonly MaskRule[]): Masked<string> {
+export function applyRules(text: string, rules: readonly RuleSet[], allowed?: Allowed): Masked<string> {
   let value = text;
   let count = 0;
   for (const rule of rules) {
-    const result = applyRule(value, rule);
-    value = result.value;
-    count += result.count;
+    const splice = new Splice(value);
+    if ('anchor' in rule) applyAnchored(splice, rule, allowed);
+    else applyRule(splice, rule, allowed);
+    value = splice.toString();
+    count += splice.count;
   }
   return { value, count };
 }
 
-function applyRule(text: string, { pattern, replace, hints }: MaskRule): Masked<string> {
-  let count = 0;
-  if (hints !== undefined && !hints.some((hint) => text.includes(hint))) return { value: text, count };
-  let from = 0;
-  let out = '';
-  for (const match of text.matchAll(pattern)) {
-    const replacement = replace(match, text);
-    if (replacement === match[0]) continue;
-    out += text.slice(from, match.index) + replacement;
-    from = match.index + match[0].length;
-    count += 1;
+function applyRule(splice: Splice, rule: MaskRule, allowed: Allowed | undefined): void {
+  if (rule.hint !== undefined && !splice.text.includes(rule.hint)) return;
+  for (const match of splice.text.matchAll(rule.pattern)) splice.replace(match, rule, allowed);
+}
+
+function applyAnchored(
+  splice: Splice,
+  { anchor, rulesFor }: AnchoredRules,
+  allowed: Allowed | undefined,
+): void {
+  const { text } = splice;
+  anchor.lastIndex = 0;
+  for (let found = anchor.exec(text); found !== null; found = anchor.exec(text)) {
+    const { index } = found;
+    // Anchors may overlap: "xoxb-…" begins inside "\nxoxb-…".
+    anchor.lastIndex = index + 1;
+    for (const rule of rulesFor(found[0])) {
+      rule.pattern.lastIndex = index;
+      const match = rule.pattern.exec(text);
+      if (match === null || !splice.replace(match, rule, allowed)) continue;
+      anchor.lastIndex = splice.end;
+      break;
+    }
   }
-  return count === 0 ? { value: text, count } : { value: out + text.slice(from), count };
+}
+
+/** A text with places replaced from left to right. */
+class Splice {
+  readonly text: string;
+  count = 0;
+  /** Where the last replaced place ends, in `text`. */
+  end = 0;
+  #out = '';
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  replace(match: RegExpExecArray, rule: MaskRule, allowed: Allowed | undefined): boolean {
+    const replacement = rule.replace(match, this.text);
+    if (replacement === match[0] || allowed?.covers(match[0], rule) === true) return false;
+    this.#out += this.text.slice(this.end, match.index) + replacement;
+    this.end = match.index + match[0].length;
+    this.count += 1;
+    return true;
+  }
+
+  toString(): string {
+    return this.count === 0 ? this.text : this.#out + this.text.slice(this.end);
+  }
 }

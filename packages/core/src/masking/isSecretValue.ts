@@ -1,11 +1,55 @@
 import { isPlaceholder } from './MaskRule.ts';
+import { isMadeUp } from './madeUp.ts';
 
 /** Words that stand for a kind of value, references, and short numbers: settings and types, not secrets. */
 const NOT_A_SECRET =
   /^(?:true|false|null|none|nil|undefined|string|number|boolean|bool|any|unknown|void|object|required|optional|yes|no|env|\d{1,5}|(?:await|process\.env|import\.meta|os\.environ|secrets\.)\S{0,128})[,;.)]{0,4}$/i;
 
+/** `hash(input)`, `config.get(`: code that makes a value. A name of letters alone, so that `Pa55(word)` is none. */
+const CALL = /^(?:new )?[A-Za-z_$]+(?:\.[A-Za-z_$]+){0,8}\((?:$|[^()]{0,200}\))/;
+
+/** `password-reset`, `db.credentials/v2`: words with separators, at most with a version. */
+const WORDS = /^[A-Za-z]+(?:[-_.:/][A-Za-z]*\d{0,4})*$/;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const HASH = /^(?:sha\d{1,3}[:-])?[0-9a-f]{32,128}$/i;
+
+/** A longer value is no word, reference or call; it is not looked at any closer. */
+const MAX_LOOKED_AT = 512;
+
+/** True for code that makes a value. */
+export function isCall(value: string): boolean {
+  return value.length <= MAX_LOOKED_AT && CALL.test(value);
+}
+
 /** Decides whether what follows a sensitive name is worth masking. */
 export function isSecretValue(value: string): boolean {
-  const bare = value.replace(/^[\\"'`]{1,4}/, '').replace(/[\\"'`]{1,4}$/, '');
-  return bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare);
+  if (value.length > MAX_LOOKED_AT) return true;
+  const bare = withoutQuotes(value);
+  return bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare) && !isCall(bare);
+}
+
+/** Stricter, for places where words are as likely: at least 8 characters without a space, letters and others. */
+export function looksSecret(value: string): boolean {
+  const bare = withoutQuotes(value);
+  if (bare.length < 8 || /\s|^[./~]|:\/\//.test(bare)) return false;
+  return /[\d!#$%^*+~]/.test(bare) && /[A-Za-z]/.test(bare) && !WORDS.test(bare) && isSecretValue(value);
+}
+
+/** As {@link looksSecret}, or letters of which the case changes as no word's does. For values in quotes or tags. */
+export function looksSecretQuoted(value: string): boolean {
+  const bare = withoutQuotes(value);
+  const caseChanges = bare.match(/(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]/g)?.length ?? 0;
+  return looksSecret(value) || (/^[A-Za-z]{8,}$/.test(bare) && caseChanges >= bare.length * 0.4);
+}
+
+/** Stricter still, for names that seldom hold a secret (`key`): long and mixed, and neither an id nor a hash. */
+export function looksRandom(value: string): boolean {
+  const bare = withoutQuotes(value);
+  if (bare.length < 16 || UUID.test(bare) || HASH.test(bare)) return false;
+  return looksSecret(value) && isMadeUp(bare);
+}
+
+function withoutQuotes(value: string): string {
+  return value.replace(/^[\\"'`]{1,4}/, '').replace(/[\\"'`]{1,4}$/, '');
 }

@@ -20,13 +20,13 @@ export const KEY_BLOCK_RULES: readonly MaskRule[] = [
   {
     name: 'private_key',
     pattern: PRIVATE_KEY,
-    hints: ['PRIVATE KEY'],
+    hint: 'PRIVATE KEY',
     replace: (match) => (isKey(match[1] ?? '') ? redacted('private_key') : match[0]),
   },
   {
     name: 'private_key',
     pattern: PUTTY_KEY,
-    hints: ['PuTTY-User-Key-File'],
+    hint: 'PuTTY-User-Key-File',
     replace: () => `${redacted('private_key')}\n`,
   },
 ];

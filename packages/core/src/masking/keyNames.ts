@@ -1,79 +1,118 @@
-import { isSecretValue } from './isSecretValue.ts';
-import type { MaskRule } from './MaskRule.ts';
+import { isSecretValue, looksRandom, looksSecret, looksSecretQuoted } from './isSecretValue.ts';
+import type { AnchoredRules, MaskRule } from './MaskRule.ts';
 
-// What a name ends with when its value is a secret. `tokens`, `token_count`, `author`, `keyboard` are not names
-// of secrets: the word has to be the last one.
-const SENSITIVE_NAME = [
-  '(?:api|access|secret|private|encryption|signing|master|account|shared|license|service|session|storage)[_.-]?key',
-  'key[_-]?base',
-  'auth[_-]?key',
-  'app[_-]?key',
-  'token',
-  'secret',
-  'passwd',
-  'password',
-  'passphrase',
-  'passcode',
-  'pwd',
-  'credentials?',
-  '(?<![A-Za-z])_?auth',
-  'bearer',
-  'signature',
-  'session[_-]?id',
-  'sessid',
-  'connection[_-]?string',
-  'webhook[_-]?url',
-].join('|');
-const VARIANT = '(?:[_-](?:prod|production|dev|staging|test|old|new|value|v?\\d{1,3}))?';
-// One start per run of name characters (left boundary), so a long run is scanned once.
-const NAME = `(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,64}?(?:${SENSITIVE_NAME})${VARIANT}`;
+// Names after which a secret follows. The word has to be the last one of its name: `tokens`, `token_count`, `author`
+// and `keyboard` name no secrets. Every rule begins at the word, so a long name is looked at once.
+
+const KEY_OF =
+  '(?<=(?:api|access|secret|private|encryption|signing|master|account|shared|preshared|license|service|session|storage|auth|app|application|client|consumer|integration|host|stream)[_. -]?)key';
+const NAME = `(?:token|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|passw(?:or)?d|passphrase|passcode|pwd|psk|credentials?|bearer|signature|session[_-]?id|sessid|connection[_-]?string|webhook[_-]?url|key[_-]?base|securestring|${KEY_OF}|(?<!by|com|tres|sur|over|under)pass|(?<![A-Za-z])(?:pw|auth)|(?<=bind)pw)`;
+const VARIANT =
+  '(?:[_-]?value|[_-](?:prod|production|dev|staging|test|old|new|value|plain|data|\\d{2,3}|v?\\d{1,3}))?(?![A-Za-z0-9])';
+const NAMED = `${NAME}${VARIANT}`;
+// Values that are keys only if they look made up: `primary_key: id` is a setting.
+const KEY = `(?:key|auth|salt|sig|code)(?:[_-]data)?(?![A-Za-z0-9])`;
+
 const QUOTE = `(?:\\\\{0,3}["'\`])`;
-const VALUE = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'|[^\\s"'\`,;&<>(){}\\[\\]][^\\s"'\`&<>]*)`;
+const QUOTED = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`|["'][^"'\\n]{1,4096}$)`;
+const BARE = `[^\\s"'\`,;&<>(){}\\[\\]][^\\s"'\`&<>]*`;
+const VALUE = `(?:${QUOTED}|${BARE})`;
+const LINE_START = '(?<=^[ \\t]{0,64}(?:- |export |set |ENV )?[A-Za-z0-9_.-]{0,64})';
+const TYPE = '(?:\\s?:\\s?[A-Za-z.|]{1,24}(?=\\s?=))?';
+const ASSIGN = `${QUOTE}?\\]?${TYPE}\\s{0,8}(?:=>|->|:=|=|:)\\s{0,8}`;
+const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}value=|>|\\s{1,4})`;
 
-const EQUALS = new RegExp(`(${NAME}${QUOTE}?(?:=|:=|%3[Dd]))(${VALUE})`, 'gi');
-const SPACED_QUOTED = new RegExp(
-  `(${NAME}${QUOTE}?\\s{0,8}(?:=>|:=|=|:)\\s{0,8})(${QUOTE}[^"'\`\\\\\\n]{1,4096}${QUOTE})`,
-  'gi',
-);
-const LINE_VALUE = new RegExp(
-  `^([ \\t]{0,64}(?:- |export |set |ENV )?${NAME}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
-  'gim',
-);
-const FLAG = new RegExp(
-  `((?<![A-Za-z0-9_-])--?${NAME.replace('(?<![A-Za-z0-9_.-])', '')}[ \\t]{1,4})(${VALUE})`,
-  'gi',
-);
-const HEADER =
-  /((?<![A-Za-z0-9-])(?:authorization|proxy-authorization|x-[a-z0-9-]{0,40}(?:key|token|secret|auth|signature)|cookie|set-cookie)["'\\]{0,4}\s{0,4}:\s{0,4}["'\\]{0,4}(?:(?:bearer|basic|token|digest|negotiate|apikey)\s{1,4})?)([^\s"'\\,][^\r\n"'\\]{0,8192})/gi;
-const CURL_USER = /((?<![\w-])(?:-u|--user|--proxy-user)[ =]{1,4}["']?[^\s:"']{1,128}:)([^\s"']{1,256})/g;
-const NETRC = /((?<![\w-])(?:machine|login)[ \t]{1,8}\S{1,256}[ \t]{1,8}password[ \t]{1,8})(\S{1,256})/g;
-const URL_TOKEN = /((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}:\/\/)([^\s/?#"'<>@:]{16,512})(?=@)/g;
+const rule = (name: string, pattern: string, isSecret = isSecretValue): MaskRule => ({
+  name,
+  pattern: new RegExp(pattern, 'imy'),
+  replace: ([whole, label = '', value = '']) => (isSecret(value) ? label + maskInside(value) : whole),
+});
 
-/** Names and headers after which a secret follows: environment, JSON, YAML, headers, flags, queries. */
-export const KEY_NAME_RULES: readonly MaskRule[] = [
-  valueRule('header', HEADER),
-  valueRule('curl_user', CURL_USER),
-  valueRule('netrc', NETRC),
-  valueRule('url_token', URL_TOKEN),
-  valueRule('flag', FLAG),
-  valueRule('quoted_value', SPACED_QUOTED),
-  valueRule('value', EQUALS),
-  valueRule('line_value', LINE_VALUE),
+const NAME_RULES: readonly MaskRule[] = [
+  rule('value', `(${NAMED}${QUOTE}?(?:=|:=|%3d))(${VALUE})`),
+  rule('quoted_value', `(${NAMED}${ASSIGN})(${QUOTED})`),
+  rule(
+    'line_value',
+    `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
+  ),
+  rule('flag', `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`),
+  rule('netrc', `((?<=(?:machine|login)[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`),
+  rule('docker_env', `((?<=^(?:ENV|setx) [A-Za-z0-9_]{0,64})${NAMED}[ \\t]{1,8})(${VALUE})`),
+  // From here on words are as likely as secrets.
+  rule('argument', `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`, looksSecretQuoted),
+  rule('attribute', `(${NAMED}["']\\s{1,4}value=)(${QUOTED})`, looksSecretQuoted),
+  rule('element', `(${NAMED}>)([^<>\\s]{1,4096})(?=<)`, looksSecretQuoted),
+  rule('beside', `(${NAMED}\\s{1,4})(${QUOTED})`, looksSecretQuoted),
+  rule(
+    'prose',
+    `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
+    looksSecret,
+  ),
+  rule(
+    'env_key',
+    `((?<=[A-Za-z0-9]_)(?<!(?:cache|primary|foreign|sort|partition|public|idempotency|object|dedup)_)key(?![A-Za-z0-9])${ANY_BRIDGE})(${VALUE})`,
+    (value) => value.length >= 16 && looksSecret(value),
+  ),
+  rule('colon', `(${NAMED}:)(${BARE})`, looksSecret),
+  rule('long_value', `(${KEY}${ANY_BRIDGE})(${VALUE})`, looksRandom),
 ];
 
-function valueRule(name: string, pattern: RegExp): MaskRule {
-  return {
-    name,
-    pattern,
-    replace: (match) => {
-      const [whole, label = '', value = ''] = match;
-      return isSecretValue(value) ? label + maskInside(value) : whole;
-    },
-  };
-}
+const SCHEME = '(?:(?:bearer|basic|token|digest|negotiate|apikey)\\s{1,4})?';
+const HEADER_RULES: readonly MaskRule[] = [
+  rule(
+    'header',
+    `((?<![A-Za-z0-9-])(?:authorization|proxy-authorization|x-[a-z0-9-]{0,40}(?:key|token|secret|auth|signature)|cookie|set-cookie)["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4}${SCHEME})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
+  ),
+];
+
+const COMMAND_RULES: readonly MaskRule[] = [
+  rule(
+    'curl_user',
+    `((?<![\\w-])(?:-u|--user|--proxy-user)[ =]{1,4}["']?[^\\s:"']{1,128}:)([^\\s"']{1,256})`,
+  ),
+  rule(
+    'login_flag',
+    `((?:docker|podman|registry|helm|oras|npm|az|cf|sshpass)\\b[^\\n]{0,200}?\\s-p\\s{1,2})(${VALUE})`,
+    looksSecret,
+  ),
+  rule(
+    'glued_flag',
+    `((?:mysql\\w{0,8}|mariadb\\S{0,8}|sshpass)\\b[^\\n]{0,200}?\\s-p)(${VALUE})`,
+    looksSecret,
+  ),
+  rule('short_flag', `(redis-cli\\b[^\\n]{0,200}?\\s-a\\s{1,2})(${VALUE})`, looksSecret),
+  rule('sql', `(identified\\s(?:with\\s\\S{1,64}\\s)?by\\s)(${QUOTED})`),
+  rule('sql', `((?:with|login|encrypted)\\s{1,4}password\\s{1,4})(${QUOTED})`),
+  rule(
+    'url_token',
+    `((?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}):\\/\\/)([^\\s/?#"'<>@:]{16,512})(?=@)`,
+  ),
+];
+
+/** `host:port:database:user:password`, a line of its own. */
+const PGPASS: MaskRule = {
+  ...rule('pgpass', ''),
+  pattern: /^([^\s:]{1,255}:(?:\d{2,5}|\*):[^\s:]{1,63}:[^\s:]{1,63}:)([^\s:]{1,256})$/gm,
+  replace: ([whole, label = '', value = '']) => (looksSecret(value) ? `${label}[REDACTED]` : whole),
+};
+
+const COMMANDS =
+  'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|:\\/\\/|-u|--user|--proxy-user';
+const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
+const WORDS =
+  'token|securestring|secret|passw|passphrase|passcode|pass|pwd|psk|pw|credential|bearer|signature|session|sessid|connection|webhook|key|auth|salt|sig|code';
+
+/** Names, headers and flags after which a secret follows: environment, code, JSON, YAML, XML, commands, prose. */
+export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
+  { anchor: new RegExp(HEADERS, 'gi'), rulesFor: () => HEADER_RULES },
+  { anchor: new RegExp(COMMANDS, 'gi'), rulesFor: () => COMMAND_RULES },
+  { anchor: new RegExp(WORDS, 'gi'), rulesFor: () => NAME_RULES },
+  PGPASS,
+];
 
 /** Keeps the quotes, so that JSON stays JSON. */
 function maskInside(value: string): string {
   const open = /^\\{0,3}["'`]/.exec(value)?.[0] ?? '';
-  return open === '' ? '[REDACTED]' : `${open}[REDACTED]${open}`;
+  const close = open !== '' && !value.endsWith(open) ? '' : open;
+  return open === '' ? '[REDACTED]' : `${open}[REDACTED]${close}`;
 }

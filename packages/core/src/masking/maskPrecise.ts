@@ -1,11 +1,11 @@
 import { DevsError } from '../errors/DevsError.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
-import { applyRules, type Masked, type MaskRule } from './MaskRule.ts';
+import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
 import { VENDOR_RULES } from './vendorTokens.ts';
 
-const SHAPE_RULES: readonly MaskRule[] = [...KEY_BLOCK_RULES, ...VENDOR_RULES, ...URL_CREDENTIAL_RULES];
+const SHAPE_RULES: readonly RuleSet[] = [...KEY_BLOCK_RULES, ...VENDOR_RULES, ...URL_CREDENTIAL_RULES];
 
 /**
  * Masks what is a secret by its own shape: vendor tokens, private keys, credentials in URLs and connection
@@ -35,7 +35,7 @@ export function maskPreciseDeep<T>(json: T, registry: SecretRegistry = secretReg
 const MAX_DEPTH = 1_000;
 
 interface Walk {
-  readonly rules: readonly MaskRule[];
+  readonly rules: readonly RuleSet[];
   readonly depth: number;
 }
 

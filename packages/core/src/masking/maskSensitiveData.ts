@@ -1,11 +1,12 @@
-import { isSecretValue } from './isSecretValue.ts';
+import { isCall, isSecretValue } from './isSecretValue.ts';
 import { KEY_NAME_RULES } from './keyNames.ts';
 import { applyRules, isPlaceholder, type MaskRule } from './MaskRule.ts';
 import { maskPrecise } from './maskPrecise.ts';
+import { RANDOM_TOKEN_RULE } from './randomTokens.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 
 const VALUE = `(?:"[^"\\n]{1,4096}"|'[^'\\n]{1,4096}'|[^\\s"'&<>\`]+)`;
-const SEPARATOR = '(\\s{0,4}[=:]\\s{0,4})';
+const SEPARATOR = '(\\s{0,4}(?::=|[=:])[ \\t]{0,4})';
 const BEARER = /\bBearer(\s{1,8})([^\s"'`,;<>\\]+)/gi;
 const API_KEY = new RegExp(`\\bapi[_ -]?key${SEPARATOR}(${VALUE})`, 'gi');
 const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
@@ -24,11 +25,13 @@ const FIRST_RULES: readonly MaskRule[] = [
   firstRule('basic_auth', BASIC_AUTH, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
 ];
 
+const LAST_RULES = [...KEY_NAME_RULES, RANDOM_TOKEN_RULE];
+
 /**
  * Masks everything that looks like a secret or is named like one, for errors, logs, events and output.
  *
- * Too broad for control data: `password=hash(input)` becomes `[SECRET=REDACTED]`. What enters the state goes
- * through {@link maskPrecise} instead (law L5). Idempotent and linear in the length of the text.
+ * Too broad for control data: `password=rules` becomes `[SECRET=REDACTED]`. What enters the state goes through
+ * {@link maskPrecise} instead (law L5). Idempotent and linear in the length of the text.
  *
  * @example
  * ```ts
@@ -37,7 +40,7 @@ const FIRST_RULES: readonly MaskRule[] = [
  */
 export function maskSensitiveData(text: string, registry: SecretRegistry = secretRegistry): string {
   const first = applyRules(text, FIRST_RULES).value;
-  return applyRules(maskPrecise(first, registry).value, KEY_NAME_RULES).value;
+  return applyRules(maskPrecise(first, registry).value, LAST_RULES).value;
 }
 
 function isBearerProse(word: string, token: string): boolean {
@@ -55,9 +58,9 @@ function firstRule(name: string, pattern: RegExp, text: (groups: Groups) => stri
   return { name, pattern, replace };
 }
 
-/** `name=value` always counts; with a colon or spaces it may be prose, a type or code. */
+/** `name=value` counts unless it is a call; with a colon or spaces it may be prose or a type too. */
 function assigned(separator: string, value: string, text: string): string | null {
-  if (separator === '=') return text;
+  if (separator === '=' && !isCall(value)) return text;
   if (/:\s/.test(separator) && !/^\S{0,256}\d/.test(value)) return null;
   return isSecretValue(value) && !/^[({[]/.test(value) ? text : null;
 }

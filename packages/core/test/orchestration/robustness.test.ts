@@ -83,7 +83,6 @@ describe('maskSensitiveData', () => {
     ['an API key written as one word', 'APIKEY=12345', '[API_KEY=REDACTED]'],
     ['an AWS key id', 'id AKIAIOSFODNN7EXAMPLE used', 'id [AWS_KEY=REDACTED] used'],
     ['a password', 'password=hunter2', '[SECRET=REDACTED]'],
-    ['a password that is a call', 'password=hash(input)', '[SECRET=REDACTED]'],
     ['a secret', 'secret=abc', '[SECRET=REDACTED]'],
     ['a quoted secret', 'secret="a b c" next', '[SECRET=REDACTED] next'],
     ['credentials in a URL', 'https://bob:pw@host/p', 'https://[CREDENTIALS_REDACTED]@host/p'],
@@ -91,6 +90,9 @@ describe('maskSensitiveData', () => {
   ])('masks %s', (_what, text, expected) => {
     expect(maskSensitiveData(text)).toBe(expected);
   });
+
+  test('leaves code that makes a password', () =>
+    expect(maskSensitiveData('password=hash(input)')).toBe('password=hash(input)'));
 
   test('masks several families in one text', () => {
     const text = 'Bearer abc123 api_key=k AKIAIOSFODNN7EXAMPLE password=p https://u:p@h';

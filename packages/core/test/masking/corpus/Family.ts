@@ -6,8 +6,8 @@ export type FamilyKind = 'shape' | 'place' | 'name';
 
 export interface Sample {
   readonly text: string;
-  /** What must not be left of it. */
-  readonly secret: string;
+  /** What must not be left of it: the made-up characters, without the prefixes that every such secret has. */
+  readonly secret: readonly string[];
 }
 
 export interface Family {
@@ -72,18 +72,32 @@ export function contextFamily(kind: FamilyKind, [name, ...templates]: FamilyTemp
 
 function sampleOf(text: string, value: string): Sample {
   const [, secret = value] = /«([\s\S]*)»/.exec(text) ?? [];
-  return { secret, text: text.replace(/[«»]/g, '') };
+  const madeUp = secret.replaceAll(CLOSE + OPEN, '').match(MADE_UP) ?? [];
+  return { secret: madeUp.map(withoutMarks), text: withoutMarks(text) };
+}
+
+// Around what was made up; private characters that occur nowhere else.
+const OPEN = '\uE000';
+const CLOSE = '\uE001';
+const MADE_UP = /\uE000[^\uE001]*\uE001/g;
+
+const withoutMarks = (text: string): string => text.replace(/[«»\uE000\uE001]/g, '');
+
+/** A clean text from its template. */
+export function expandClean(template: string, seed: string): string {
+  return withoutMarks(expand(template, seed));
 }
 
 /** Replaces `{w36}` by 36 letters and digits (see the alphabets) and `{uuid}`; the same seed gives the same text. */
-export function expand(template: string, seed: string): string {
+function expand(template: string, seed: string): string {
   const next = randomFrom(seed);
   return template
     .replaceAll('{uuid}', UUID)
     .replace(/\{([A-Za-z])(\d+)\}/g, (_whole, name: string, count) => {
       const alphabet = ALPHABETS[name];
       if (alphabet === undefined) throw new RangeError(`There is no alphabet ${name} (in ${template}).`);
-      return Array.from({ length: Number(count) }, () => alphabet[next(alphabet.length)]).join('');
+      const madeUp = Array.from({ length: Number(count) }, () => alphabet[next(alphabet.length)]);
+      return OPEN + madeUp.join('') + CLOSE;
     });
 }
 

@@ -103,6 +103,18 @@ const VALUES: readonly string[] = [
   'https://example.com:8443/a/@scope/b?tab=tokens#section-4',
   'arn:aws:iam::123456789012:role/deploy',
   'projects/acme/secrets/db-password/versions/3',
+  '{"id":"msg_01{w22}","type":"message"}',
+  'request chatcmpl-{w29} failed with status 529',
+  'tool call call_{w24} answered by toolu_01{w22}',
+  'request id req_011C{w20}',
+  'pod/api-{h10}-{l5} restarted',
+  '/nix/store/{l32}-nodejs-20.20.2/bin/node',
+  'SHA256:{b43} ada@laptop (ED25519)',
+  'PasswordResetTokenRepositoryV2Test.rejectsExpiredTokensAfter24Hours',
+  '01J{x23} and 01K{x23}',
+  '/Users/Ada/Projects/App2/Sources/V3/PasswordField.swift:41:17',
+  'pkg_resources-0.0.0.dist-info/RECORD and libcrypto.so.3.0.13-x86_64',
+  '0x{h64}',
 ];
 
 const SETTINGS: readonly string[] = [

@@ -1,5 +1,5 @@
 import { CLEAN_TEXTS } from './cleanTexts.ts';
-import { expand, type Family, type FamilyKind } from './Family.ts';
+import { expandClean, type Family, type FamilyKind, type Sample } from './Family.ts';
 
 /** A masker under test. */
 export type Mask = (text: string) => string;
@@ -18,16 +18,18 @@ export interface Recall {
 const LEAK = 8;
 
 /** True if a part of the secret can still be read. */
-export function leaks(masked: string, secret: string): boolean {
-  for (let from = 0; from + LEAK <= secret.length; from += 1) {
-    if (masked.includes(secret.slice(from, from + LEAK))) return true;
-  }
-  return secret.length < LEAK && masked.includes(secret);
+export function leaks(masked: string, { secret }: Pick<Sample, 'secret'>): boolean {
+  return secret.some((madeUp) => {
+    for (let from = 0; from + LEAK <= madeUp.length; from += 1) {
+      if (masked.includes(madeUp.slice(from, from + LEAK))) return true;
+    }
+    return false;
+  });
 }
 
 export function recallOf(mask: Mask, families: readonly Family[], kinds?: readonly FamilyKind[]): Recall {
   const counted = families.filter(({ kind }) => kinds?.includes(kind) ?? true);
-  const leaking = counted.map(({ samples }) => samples.filter((one) => leaks(mask(one.text), one.secret)));
+  const leaking = counted.map(({ samples }) => samples.filter((one) => leaks(mask(one.text), one)));
   const misses = counted.flatMap(({ name }, index) => {
     const [first] = leaking[index] ?? [];
     return first === undefined ? [] : [{ family: name, text: first.text }];
@@ -46,7 +48,7 @@ export function recallOf(mask: Mask, families: readonly Family[], kinds?: readon
 /** The clean texts a masker changes; each has a new value for its hashes and ids. */
 export function falseAlarmsOf(mask: Mask): readonly { readonly text: string; readonly masked: string }[] {
   return CLEAN_TEXTS.flatMap((template, index) => {
-    const text = expand(template, `clean/${index}`);
+    const text = expandClean(template, `clean/${index}`);
     const masked = mask(text);
     return masked === text ? [] : [{ text, masked }];
   });
