@@ -5,6 +5,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import { localHost } from '../../state/hostIdentity.ts';
 import { step } from '../durable/step.ts';
 import { durable } from '../durable.ts';
 
@@ -92,6 +94,35 @@ describe('requests to a run', () => {
     expect(app.store.log.list('r').map(({ name }) => name)).not.toContain('NODE_FAILED');
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 7 } });
     expect(begun).toEqual([1, 2]);
+  });
+
+  test('a visit of many steps may lose its driver after each of them without being given up', async ({
+    db,
+  }) => {
+    const names = Array.from({ length: 8 }, (_, index) => `step-${index}`);
+    let deaths = 0;
+    const builder = new StateGraph(State)
+      .addNode('work', async () => {
+        for (const [index, name] of names.entries()) {
+          await step(name, () => index);
+          if (deaths === index && index < 7) {
+            deaths += 1;
+            throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
+          }
+        }
+        return { rounds: names.length };
+      })
+      .addEdge(START, 'work')
+      .addEdge('work', END);
+    const app = durable(builder, { db });
+    await app.admit({ threadId: 'r', input: { rounds: 0 } });
+    const leaveAsADeadDriver = db.prepare("UPDATE threads SET lease_owner = '1:gone', lease_boot_id = ?");
+    const bootId = localHost().bootId;
+    for (const _ of names.slice(1)) {
+      await expect(app.run('r')).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+      leaveAsADeadDriver.run(bootId);
+    }
+    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 8 } });
   });
 
   test('a file whose decisions were edited is refused at the next open', async ({ db }) => {

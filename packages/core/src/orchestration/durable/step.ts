@@ -53,6 +53,8 @@ export async function step<T>(name: string, fn: StepFunction<T>): Promise<T> {
   const scope = { threadId: visit.threadId, taskId: active.taskId };
   store.transact(active.events, (emit) => {
     store.steps.finish(id, masked, total(usages), fence);
+    // A recorded call is progress: only a driver that dies before one counts towards giving the run up.
+    if (visit.epoch !== null) store.threads.resetRecoveries({ threadId: visit.threadId, epoch: visit.epoch });
     emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope);
     if (count > 0) emit('SECRET_REDACTED', { place: `step ${name}`, count }, scope);
   });
