@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
-import { canonicalJson } from './canonicalJson.ts';
+import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
@@ -61,6 +62,8 @@ interface StepRow extends NewStep {
   readonly state: 'intent' | 'done';
   readonly attempt: number;
   readonly resultJson: string | null;
+  /** Hex, of `resultJson`; a blob has its own. */
+  readonly resultSha256: string | null;
   readonly blobId: number | null;
   readonly tokensIn: number | null;
   readonly tokensOut: number | null;
@@ -74,7 +77,7 @@ const INLINE_RESULT_BYTES = 8 * 1024;
 
 const COLUMNS = `
   thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, state, attempt,
-  result_json AS resultJson, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
+  result_json AS resultJson, result_sha256 AS resultSha256, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
   cost_usd AS costUsd, started_at AS startedAt, finished_at AS finishedAt`;
 
 const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
@@ -87,8 +90,8 @@ const INTEND = `
   RETURNING attempt`;
 
 const FINISH = `
-  UPDATE agent_steps SET state = 'done', result_json = @resultJson, blob_id = @blobId, tokens_in = @tokensIn,
-                         tokens_out = @tokensOut, cost_usd = @costUsd, finished_at = @now
+  UPDATE agent_steps SET state = 'done', result_json = @resultJson, result_sha256 = @resultSha256,
+                         blob_id = @blobId, tokens_in = @tokensIn, tokens_out = @tokensOut, cost_usd = @costUsd, finished_at = @now
   WHERE ${KEY} AND state = 'intent'`;
 
 const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
@@ -130,7 +133,7 @@ export class StepStore {
     this.#finish = db.prepare(FINISH);
   }
 
-  /** @throws DevsError `STATE_CORRUPT` if a large result is damaged. */
+  /** @throws DevsError `STATE_CORRUPT` if the result is damaged. */
   find({ threadId, lgTaskId, name }: StepKey): RecordedStep | null {
     const row = this.#select.get({ threadId, lgTaskId, name });
     if (row === undefined) return null;
@@ -189,13 +192,16 @@ export class StepStore {
     return this.#sumCost.get(threadId) ?? { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0 };
   }
 
-  #place(json: string | null): Pick<StepRow, 'resultJson' | 'blobId'> {
-    if (json === null || Buffer.byteLength(json) <= INLINE_RESULT_BYTES)
-      return { resultJson: json, blobId: null };
-    return { resultJson: null, blobId: this.#blobs.put(Buffer.from(json)) };
+  #place(json: string | null): Pick<StepRow, 'resultJson' | 'resultSha256' | 'blobId'> {
+    if (json === null) return { resultJson: null, resultSha256: null, blobId: null };
+    if (Buffer.byteLength(json) <= INLINE_RESULT_BYTES)
+      return { resultJson: json, resultSha256: sha256Hex(json), blobId: null };
+    return { resultJson: null, resultSha256: null, blobId: this.#blobs.put(Buffer.from(json)) };
   }
 
-  #resultOf({ resultJson, blobId }: StepRow): unknown {
+  #resultOf(row: StepRow): unknown {
+    const { resultJson, blobId } = row;
+    if (blobId === null) assertUndamaged(row);
     const json = blobId === null ? resultJson : Buffer.from(this.#blobs.get(blobId)).toString('utf8');
     return json === null ? undefined : (JSON.parse(json) as unknown);
   }
@@ -207,6 +213,16 @@ export class StepStore {
     };
     return this.#db.transaction(guarded).immediate();
   }
+}
+
+/** A result whose bits changed in the file must not be replayed as what a call answered. */
+function assertUndamaged({ threadId, name, resultJson, resultSha256 }: StepRow): void {
+  if ((resultJson === null ? null : sha256Hex(resultJson)) === resultSha256) return;
+  throw new DevsError(`The recorded result of step "${name}" of run "${threadId}" is damaged.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Restore the state file from a backup, or delete this row of agent_steps to make the call again.',
+    context: { threadId, name },
+  });
 }
 
 function keyOf({ threadId, lgTaskId, name }: StepKey): StepKey {

@@ -14,6 +14,7 @@ CREATE TABLE agent_steps (
   attempt     INTEGER NOT NULL DEFAULT 1,                -- how often the call was begun
   result_json TEXT    CHECK (result_json IS NULL OR json_valid(result_json)),
   blob_id     INTEGER REFERENCES state_blobs (blob_id),  -- instead of result_json where the result is large
+  result_sha256 TEXT,                                    -- hex, of result_json: a flipped bit must not be replayed
   tokens_in   INTEGER,
   tokens_out  INTEGER,
   cost_usd    REAL,

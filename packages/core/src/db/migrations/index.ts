@@ -148,7 +148,7 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
   {
     version: 5,
     name: '005_create_agent_steps',
-    sha256: 'd8a2c0f8db577dcd898caddfac51f8a0bc40dcd86a1db8d5e3929c9779da61f6',
+    sha256: 'f62abb52cf354438aeda7c7c740ce3153458af08dafbc226acca278bf4e96e68',
     sql: `-- Results of durable steps, so that a recorded call is never made twice. Written by StepStore only.
 CREATE TABLE agent_steps (
   thread_id   TEXT    NOT NULL,
@@ -160,6 +160,7 @@ CREATE TABLE agent_steps (
   attempt     INTEGER NOT NULL DEFAULT 1,                -- how often the call was begun
   result_json TEXT    CHECK (result_json IS NULL OR json_valid(result_json)),
   blob_id     INTEGER REFERENCES state_blobs (blob_id),  -- instead of result_json where the result is large
+  result_sha256 TEXT,                                    -- hex, of result_json: a flipped bit must not be replayed
   tokens_in   INTEGER,
   tokens_out  INTEGER,
   cost_usd    REAL,

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { doctor } from '../doctor.ts';
 import { leaseFence, NO_FENCE } from '../Fence.ts';
 import { type NewStep, StepStore } from '../StepStore.ts';
 import { ThreadStore } from '../ThreadStore.ts';
@@ -44,6 +45,17 @@ describe('a step', () => {
     expect(() => steps.intent(aStep(), NO_FENCE)).toThrow(RangeError);
     expect(() => steps.finish(aStep(), 'second', {}, NO_FENCE)).toThrow(RangeError);
     expect(steps.find(aStep())).toMatchObject({ attempt: 1, result: 'first' });
+  });
+
+  test('whose recorded result was changed in the file is refused, not replayed', ({ db }) => {
+    const steps = new StepStore(db);
+    steps.intent(aStep(), NO_FENCE);
+    steps.finish(aStep(), { price: 10 }, {}, NO_FENCE);
+    db.prepare(`UPDATE agent_steps SET result_json = '{"price":90}'`).run();
+    expect(() => steps.find(aStep())).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
+    expect(doctor(db).findings).toContainEqual(
+      expect.objectContaining({ table: 'agent_steps', severity: 'error' }),
+    );
   });
 
   test('cannot be finished before it was begun', ({ db }) => {

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { findingsOrDamage } from '../../db/checkFile.ts';
 import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
 import { type CheckpointKey, GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import { type StepKey, StepStore } from '../StepStore.ts';
 import { blobsOfTurn } from './blobsOfTurn.ts';
 import { error, type ValueFinding } from './finding.ts';
 
@@ -31,12 +32,21 @@ const SELECT_MISMATCHED_WRITES = `
   SELECT w.task_id AS taskId, w.idx FROM checkpoint_writes AS w JOIN state_blobs AS b USING (blob_id)
   WHERE b.sha256 <> w.sha256`;
 
+const SELECT_STEPS = `
+  SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE state = 'done'`;
+
 const SELECT_TURNS = `
   SELECT id, serialized_state AS serializedState FROM langgraph_checkpoints ORDER BY rowid ASC`;
 
 /** Values that are not the ones whose SHA-256 was stored with them, in every table that has one. */
 export function damagedValues(db: Database): readonly ValueFinding[] {
-  return [...damagedBlobs(db), ...damagedCheckpoints(db), ...damagedWrites(db), ...unreadableTurns(db)];
+  return [
+    ...damagedBlobs(db),
+    ...damagedCheckpoints(db),
+    ...damagedWrites(db),
+    ...damagedSteps(db),
+    ...unreadableTurns(db),
+  ];
 }
 
 function damagedBlobs(db: Database): readonly ValueFinding[] {
@@ -49,6 +59,12 @@ function damagedCheckpoints(db: Database): readonly ValueFinding[] {
   const store = new GraphCheckpointStore(db);
   const keys = db.prepare<[], CheckpointKey>(SELECT_CHECKPOINTS).all();
   return keys.flatMap((key) => damageOf('checkpoints', () => store.load(key)));
+}
+
+function damagedSteps(db: Database): readonly ValueFinding[] {
+  const steps = new StepStore(db);
+  const keys = db.prepare<[], StepKey>(SELECT_STEPS).all();
+  return keys.flatMap((key) => damageOf('agent_steps', () => steps.find(key)));
 }
 
 /** A write whose bytes are a blob names the blob's hash; the blob itself is checked above. */
