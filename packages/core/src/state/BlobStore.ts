@@ -2,23 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { assembleValue, type SplicePart } from './blobs/assembleValue.ts';
-import { compress, decompress, type Encoded, type Encoding } from './blobs/compression.ts';
+import { compress, decompress } from './blobs/compression.ts';
 import { sharedEnds } from './blobs/sharedEnds.ts';
-import { type CachedValue, ValueCache } from './blobs/ValueCache.ts';
+import { type CachedValue, type StoredValue, ValueCache } from './blobs/ValueCache.ts';
 
-interface BlobRow {
+interface BlobRow extends StoredValue {
   readonly blobId: number;
   readonly sha256: Uint8Array;
-  readonly size: number;
-  readonly encoding: Encoding;
-  readonly baseId: number | null;
-  readonly prefix: number | null;
-  readonly suffix: number | null;
-  readonly bytes: Uint8Array;
 }
 
-/** What of a row is not its id and hash. */
-type Stored = Omit<BlobRow, 'blobId' | 'sha256'>;
+type BlobHead = Omit<BlobRow, 'bytes'>;
 
 /** A value to store, beside its bytes. */
 export interface PutOptions {
@@ -35,10 +28,12 @@ const INSERT = `
 const SELECT_ID = `
   SELECT blob_id FROM state_blobs WHERE sha256 = ?`;
 
-const COLUMNS = 'blob_id AS blobId, sha256, size, encoding, base_id AS baseId, prefix, suffix, bytes';
-const SELECT_BY_ID = `SELECT ${COLUMNS} FROM state_blobs WHERE blob_id = ?`;
-const SELECT_BY_HASH = `SELECT ${COLUMNS} FROM state_blobs WHERE sha256 = ?`;
-const SELECT_HASH = 'SELECT sha256 FROM state_blobs WHERE blob_id = ?';
+const HEAD_COLUMNS = 'blob_id AS blobId, sha256, size, encoding, base_id AS baseId, prefix, suffix';
+const SELECT_HEAD = `SELECT ${HEAD_COLUMNS} FROM state_blobs WHERE blob_id = ?`;
+const SELECT_ROW = `SELECT ${HEAD_COLUMNS}, bytes FROM state_blobs WHERE blob_id = ?`;
+
+// Compared where they are: to copy them out costs more than the comparison.
+const SELECT_SAME = 'SELECT bytes = ? FROM state_blobs WHERE blob_id = ?';
 
 /** Bytes; smaller values are stored whole: a splice of one would not be shorter than its row. */
 const MIN_SPLICED_SIZE = 512;
@@ -56,7 +51,8 @@ const caches = new WeakMap<Database, ValueCache>();
  * - B2 A value is stored whole when the splices since the last whole one have grown to that one's size. So a chain costs
  *   at most what its last whole value costs, to store and to read, and growth is linear in what changed.
  * - B3 A base is older than its splices and cannot be deleted before them.
- * - B4 A value is used only if the SHA-256 of all its bytes is the stored one.
+ * - B4 A value is used only if the SHA-256 of all its bytes is the stored one. One that is in memory was proved before,
+ *   and is used while its row is still the same.
  *
  * Opens no transaction of its own: `put` belongs into the transaction of the row that refers to the blob.
  */
@@ -64,18 +60,18 @@ export class BlobStore {
   readonly #cache: ValueCache;
   readonly #insert: Statement<[Omit<BlobRow, 'blobId'>]>;
   readonly #selectId: Statement<[Uint8Array], { readonly blob_id: number }>;
-  readonly #selectHash: Statement<[number], { readonly sha256: Uint8Array }>;
-  readonly #selectById: Statement<[number], BlobRow>;
-  readonly #selectByHash: Statement<[Uint8Array], BlobRow>;
+  readonly #selectHead: Statement<[number], BlobHead>;
+  readonly #selectRow: Statement<[number], BlobRow>;
+  readonly #selectSame: Statement<[Uint8Array, number], 0 | 1>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, cache: ValueCache = cacheOf(db)) {
     this.#cache = cache;
     this.#insert = db.prepare(INSERT);
     this.#selectId = db.prepare(SELECT_ID);
-    this.#selectHash = db.prepare(SELECT_HASH);
-    this.#selectById = db.prepare(SELECT_BY_ID);
-    this.#selectByHash = db.prepare(SELECT_BY_HASH);
+    this.#selectHead = db.prepare(SELECT_HEAD);
+    this.#selectRow = db.prepare(SELECT_ROW);
+    this.#selectSame = db.prepare<[Uint8Array, number], 0 | 1>(SELECT_SAME).pluck();
   }
 
   /**
@@ -92,73 +88,89 @@ export class BlobStore {
     return Number(this.#insert.run({ sha256, ...stored }).lastInsertRowid);
   }
 
-  /** @throws DevsError `STATE_CORRUPT` if there is no such blob, or its bytes are not those that were stored. */
+  /**
+   * @returns The bytes; do not change them.
+   * @throws DevsError `STATE_CORRUPT` if there is no such blob, or its bytes are not those that were stored.
+   */
   get(blobId: number): Uint8Array {
-    return this.#valueOf(this.#require(blobId)).bytes;
+    return this.#valueOf(this.#require(this.#selectHead, blobId)).bytes;
   }
 
   /**
    * @param sha256 - The 32 bytes of the hash.
-   * @returns `null` if the file does not have these bytes.
+   * @returns The bytes, which are not to be changed; `null` if the file does not have them.
    * @throws DevsError `STATE_CORRUPT` if they are not those that were stored.
    */
   getByHash(sha256: Uint8Array): Uint8Array | null {
-    const row = this.#selectByHash.get(sha256);
-    return row === undefined ? null : this.#valueOf(row).bytes;
+    const found = this.#selectId.get(sha256);
+    return found === undefined ? null : this.get(found.blob_id);
   }
 
   /** How to store a value as a splice of its base; `null` where a full value is due, or shorter. */
-  #splice(bytes: Uint8Array, sha256: Uint8Array, baseId: number): Stored | null {
+  #splice(bytes: Uint8Array, sha256: Uint8Array, baseId: number): StoredValue | null {
     if (bytes.byteLength < MIN_SPLICED_SIZE) return null;
-    const base = this.#baseOf(baseId);
-    if (base === null) return null;
-    const { prefix, suffix } = sharedEnds(base.value.bytes, bytes);
+    const head = this.#selectHead.get(baseId);
+    if (head === undefined) return null;
+    const base = this.#valueOf(head);
+    const { prefix, suffix } = sharedEnds(base.bytes, bytes);
     const middle = bytes.subarray(prefix, bytes.byteLength - suffix);
     if (middle.byteLength > bytes.byteLength / 2) return null;
-    const encoded = compress(middle);
-    const chainBytes = base.value.chainBytes + encoded.bytes.byteLength + ROW_BYTES;
-    if (chainBytes > base.value.fullSize) return null;
-    this.#cache.delete(base.sha256);
-    this.#cache.set(sha256, { bytes, fullSize: base.value.fullSize, chainBytes });
-    return { size: bytes.byteLength, baseId, prefix, suffix, ...encoded };
+    const stored = { size: bytes.byteLength, baseId, prefix, suffix, ...compress(middle) };
+    const chainBytes = base.chainBytes + costOf(stored);
+    if (chainBytes > base.fullSize) return null;
+    this.#cache.delete(head.sha256);
+    this.#cache.set(sha256, { bytes, stored, fullSize: base.fullSize, chainBytes });
+    return stored;
   }
 
-  #full(bytes: Uint8Array, sha256: Uint8Array): Stored {
+  #full(bytes: Uint8Array, sha256: Uint8Array): StoredValue {
     const size = bytes.byteLength;
-    if (size >= MIN_SPLICED_SIZE) this.#cache.set(sha256, { bytes, fullSize: size, chainBytes: 0 });
-    return { size, baseId: null, prefix: null, suffix: null, ...compress(bytes) };
+    const stored = { size, baseId: null, prefix: null, suffix: null, ...compress(bytes) };
+    if (size >= MIN_SPLICED_SIZE) this.#cache.set(sha256, { bytes, stored, fullSize: size, chainBytes: 0 });
+    return stored;
   }
 
-  #baseOf(blobId: number): { readonly sha256: Uint8Array; readonly value: CachedValue } | null {
-    const row = this.#selectHash.get(blobId);
-    if (row === undefined) return null;
-    const { sha256 } = row;
-    return { sha256, value: this.#cache.get(sha256) ?? this.#valueOf(this.#require(blobId)) };
-  }
-
-  /** Reads a value from the file, never from memory: what is damaged must be noticed. */
-  #valueOf(row: BlobRow): CachedValue {
-    const { splices, full } = this.#chainOf(row);
-    const bytes = assembled(row, splices, full);
+  #valueOf(head: BlobHead): CachedValue {
+    const known = this.#known(head);
+    if (known !== null) return known;
+    const row = this.#require(this.#selectRow, head.blobId);
+    const { splices, base } = this.#chainOf(row);
+    const bytes = assembled(row, splices, base);
     if (!equalBytes(hashBytes(bytes), row.sha256)) throw corrupt(row.blobId, 'does not match its SHA-256');
-    const chainBytes = splices.reduce((sum, splice) => sum + splice.bytes.byteLength + ROW_BYTES, 0);
-    return { bytes, fullSize: full.size, chainBytes };
+    const chainBytes = splices.reduce((sum, splice) => sum + costOf(splice), base.chainBytes);
+    const value = { bytes, stored: row, fullSize: base.fullSize, chainBytes };
+    if (row.size >= MIN_SPLICED_SIZE) this.#cache.set(row.sha256, value);
+    return value;
   }
 
-  #chainOf(row: BlobRow): { readonly splices: readonly BlobRow[]; readonly full: BlobRow } {
+  /** The value of a row, if it is in memory and the row is what it was then. */
+  #known({ blobId, ...head }: BlobHead): CachedValue | null {
+    const value = this.#cache.get(head.sha256);
+    if (value === undefined) return null;
+    const { stored } = value;
+    const same =
+      stored.size === head.size && stored.encoding === head.encoding && stored.baseId === head.baseId;
+    if (!same || stored.prefix !== head.prefix || stored.suffix !== head.suffix) return null;
+    return this.#selectSame.get(stored.bytes, blobId) === 1 ? value : null;
+  }
+
+  /** From a row down to a value that is known, or stored whole. */
+  #chainOf(row: BlobRow): { readonly splices: readonly BlobRow[]; readonly base: CachedValue } {
     const splices: BlobRow[] = [];
     let link = row;
     while (link.baseId !== null) {
       // A row is newer than its base (B3); anything else is damage, and could be a circle.
       if (link.baseId >= link.blobId) throw corrupt(row.blobId, 'rests on a newer one');
       splices.push(link);
-      link = this.#require(link.baseId);
+      link = this.#require(this.#selectRow, link.baseId);
+      const known = this.#known(link);
+      if (known !== null) return { splices, base: known };
     }
-    return { splices, full: link };
+    return { splices, base: wholeValue(row, link) };
   }
 
-  #require(blobId: number): BlobRow {
-    const row = this.#selectById.get(blobId);
+  #require<Row>(select: Statement<[number], Row>, blobId: number): Row {
+    const row = select.get(blobId);
     if (row === undefined) throw corrupt(blobId, 'is missing');
     return row;
   }
@@ -186,17 +198,31 @@ function cacheOf(db: Database): ValueCache {
   return cache;
 }
 
-function assembled(row: BlobRow, splices: readonly BlobRow[], full: BlobRow): Uint8Array {
+/** Bytes a splice takes in the file. */
+function costOf({ bytes }: StoredValue): number {
+  return bytes.byteLength + ROW_BYTES;
+}
+
+/** @param row - The value that is asked for, for messages. */
+function wholeValue(row: BlobRow, full: BlobRow): CachedValue {
   try {
-    const whole = decompress(full, full.size);
-    if (splices.length === 0) return plainBytes(whole);
-    return assembleValue(splices.map(toPart), { size: full.size, bytes: whole });
+    const bytes = plainBytes(decompress(full, full.size));
+    return { bytes, stored: full, fullSize: full.size, chainBytes: 0 };
+  } catch (error) {
+    throw corrupt(row.blobId, 'cannot be decompressed', error);
+  }
+}
+
+function assembled(row: BlobRow, splices: readonly BlobRow[], base: CachedValue): Uint8Array {
+  if (splices.length === 0) return base.bytes;
+  try {
+    return assembleValue(splices.map(toPart), { size: base.stored.size, bytes: base.bytes });
   } catch (error) {
     throw corrupt(row.blobId, 'cannot be put together', error);
   }
 }
 
-function toPart(row: BlobRow & Encoded): SplicePart {
+function toPart(row: BlobRow): SplicePart {
   const { size, prefix, suffix } = row;
   return { size, prefix: prefix ?? 0, suffix: suffix ?? 0, bytes: decompress(row, size) };
 }

@@ -11,7 +11,6 @@ import {
 import type { Database, Transaction } from 'better-sqlite3';
 import { withStateFaults } from '../../db/sqliteFault.ts';
 import type {
-  ChannelKey,
   CheckpointQuery,
   GraphCheckpointStore,
   StoredCheckpoint,
@@ -30,6 +29,8 @@ interface Snapshot {
   readonly writes: readonly WriteRecord[];
   /** Of checkpoints older than format 4, which keep the sends of a step as writes of the step before. */
   readonly parentWrites: readonly WriteRecord[];
+  /** What can be told without waiting for the serde. */
+  readonly known: { readonly checkpoint: Checkpoint; readonly channels: readonly LoadedChannel[] } | null;
 }
 
 /** A channel and its value; `null` where it is empty. */
@@ -45,7 +46,7 @@ export class CheckpointReader {
   readonly #firstVersion: () => number;
   readonly #readRow: Transaction<(load: () => StoredCheckpoint | null) => Snapshot | null>;
   readonly #readChannels: Transaction<
-    (stored: StoredCheckpoint, keys: readonly ChannelKey[]) => readonly LoadedChannel[] | null
+    (stored: StoredCheckpoint, checkpoint: Checkpoint) => readonly LoadedChannel[] | null
   >;
 
   /** @param firstVersion - The version of a channel that has none yet. */
@@ -54,7 +55,10 @@ export class CheckpointReader {
     this.#codec = codec;
     this.#firstVersion = firstVersion;
     this.#readRow = db.transaction((load) => this.#snapshot(load()));
-    this.#readChannels = db.transaction((stored, keys) => this.#channelsOf(stored, keys));
+    // At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again.
+    this.#readChannels = db.transaction((stored, checkpoint) =>
+      this.#store.has(stored) ? this.#channelsOf(stored, checkpoint) : null,
+    );
   }
 
   /** `undefined` if there is none, or it was deleted while it was read. */
@@ -87,14 +91,20 @@ export class CheckpointReader {
       writes: inOrder(this.#store.loadWrites(stored)),
       parentWrites:
         parentId === null ? [] : inOrder(this.#store.loadWrites({ ...stored, checkpointId: parentId })),
+      known: this.#known(stored),
     };
   }
 
-  async #tupleOf({ stored, writes, parentWrites }: Snapshot): Promise<CheckpointTuple | undefined> {
-    const loaded = await this.#codec.load<Checkpoint>(stored.checkpoint);
-    const values = await this.#channelValues(stored, loaded);
-    if (values === null) return undefined;
-    const checkpoint = { ...loaded, channel_values: values };
+  #known(stored: StoredCheckpoint): Snapshot['known'] {
+    const checkpoint = this.#codec.loadPlain<Checkpoint>(stored.checkpoint);
+    return checkpoint === null ? null : { checkpoint, channels: this.#channelsOf(stored, checkpoint) };
+  }
+
+  async #tupleOf({ stored, writes, parentWrites, known }: Snapshot): Promise<CheckpointTuple | undefined> {
+    const loaded = known?.checkpoint ?? (await this.#codec.load<Checkpoint>(stored.checkpoint));
+    const channels = known?.channels ?? withStateFaults(() => this.#readChannels.deferred(stored, loaded));
+    if (channels === null) return undefined;
+    const checkpoint = { ...loaded, channel_values: await this.#channelValues(loaded, channels) };
     if (loaded.v < VERSIONED_FORMAT && stored.parentId !== null) {
       await this.#addPendingSends(checkpoint, parentWrites);
     }
@@ -108,27 +118,28 @@ export class CheckpointReader {
     };
   }
 
-  async #channelValues(
+  #channelsOf(
     stored: StoredCheckpoint,
     { channel_values: inline, channel_versions: versions }: Checkpoint,
-  ): Promise<Record<string, unknown> | null> {
-    const keys = Object.entries(versions)
+  ): readonly LoadedChannel[] {
+    return Object.entries(versions)
       .filter(([channel]) => !Object.hasOwn(inline, channel))
-      .map(([channel, version]) => ({ channel, version: String(version) }));
-    const channels = withStateFaults(() => this.#readChannels.deferred(stored, keys));
-    if (channels === null) return null;
+      .map(([channel, version]) => [
+        channel,
+        this.#store.loadChannel(stored, { channel, version: String(version) }),
+      ]);
+  }
+
+  async #channelValues(
+    { channel_values: inline }: Checkpoint,
+    channels: readonly LoadedChannel[],
+  ): Promise<Record<string, unknown>> {
     const entries = await Promise.all(
       channels.flatMap(([channel, value]) =>
         value ? [this.#codec.load(value).then((loaded) => [channel, loaded] as const)] : [],
       ),
     );
     return { ...inline, ...Object.fromEntries(entries) };
-  }
-
-  /** At one moment, at which the checkpoint is still there: a prune takes its values together with its row. */
-  #channelsOf(stored: StoredCheckpoint, keys: readonly ChannelKey[]): readonly LoadedChannel[] | null {
-    if (!this.#store.has(stored)) return null;
-    return keys.map((key) => [key.channel, this.#store.loadChannel(stored, key)]);
   }
 
   async #addPendingSends(checkpoint: Checkpoint, parentWrites: readonly WriteRecord[]): Promise<void> {

@@ -56,6 +56,11 @@ export class StrictSerde implements SerializerProtocol {
     return [encoder.tagged ? 'tagged' : 'plain', Buffer.from(text)];
   }
 
+  /** A value that is plain JSON; `null` where it is of another kind and `loadsTyped` has to be awaited. */
+  loadPlain(type: string, bytes: Uint8Array): unknown {
+    return type === 'plain' ? JSON.parse(textOf(bytes)) : null;
+  }
+
   async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     switch (type) {

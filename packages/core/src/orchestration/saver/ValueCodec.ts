@@ -2,6 +2,7 @@ import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/GraphCheckpointStore.ts';
 import type { SaverLimits } from './limits.ts';
+import { StrictSerde } from './StrictSerde.ts';
 
 /** Between values and the bytes of the state file; names what it refuses. */
 export class ValueCodec {
@@ -27,8 +28,15 @@ export class ValueCodec {
     return { type, bytes: bytes === value ? bytes.slice() : bytes };
   }
 
+  /** A value that can be had at once, in the transaction that reads it; `null` for any other. */
+  loadPlain<T extends object>({ type, bytes }: TypedBytes): T | null {
+    return this.#serde instanceof StrictSerde ? (this.#serde.loadPlain(type, bytes) as T | null) : null;
+  }
+
   async load<T>({ type, bytes }: TypedBytes): Promise<T> {
-    return (await this.#serde.loadsTyped(type, bytes)) as T;
+    const value: unknown = await this.#serde.loadsTyped(type, bytes);
+    // The store keeps its bytes, and a caller may change what it was given.
+    return (value === bytes ? bytes.slice() : value) as T;
   }
 
   /** @throws DevsError `VALUE_TOO_LARGE` if a checkpoint's values have more bytes together than are allowed. */

@@ -205,6 +205,16 @@ describe('splices', () => {
     expect(() => db.prepare('DELETE FROM state_blobs WHERE blob_id = ?').run(base)).toThrow(/FOREIGN KEY/);
   });
 
+  test('a value in memory is not used for a row that has changed', ({ db }) => {
+    const blobs = new BlobStore(db);
+    const base = blobs.put(noise(1, 2000));
+    const id = blobs.put(joined(noise(1, 2000), text('more')), { base });
+    db.exec(`UPDATE state_blobs SET bytes = CAST('mope' AS BLOB) WHERE blob_id = ${id}`);
+    expect(thrownBy(() => blobs.get(id))).toMatchObject({ code: 'STATE_CORRUPT', context: { blobId: id } });
+    db.exec(`UPDATE state_blobs SET bytes = CAST('more' AS BLOB) WHERE blob_id = ${id}`);
+    expect(blobs.get(id)).toEqual(joined(noise(1, 2000), text('more')));
+  });
+
   test.for([
     ['a damaged base', 'UPDATE state_blobs SET bytes = zeroblob(length(bytes)) WHERE base_id IS NULL'],
     ['a missing base', 'DELETE FROM state_blobs WHERE base_id IS NULL'],
@@ -219,7 +229,7 @@ describe('splices', () => {
     db.pragma('foreign_keys = OFF');
     db.exec(damage);
     const work = [
-      () => blobs.get(id),
+      () => new BlobStore(db, new ValueCache()).get(id),
       () => new BlobStore(db, new ValueCache()).put(noise(7, 2000), { base: id }),
     ];
     for (const attempt of work) expect(thrownBy(attempt)).toMatchObject({ code: 'STATE_CORRUPT' });

@@ -1,17 +1,31 @@
-/** A value that may be the base of the next one, and how it is stored. */
+import type { Encoded } from './compression.ts';
+
+/** How a value lies in its row. */
+export interface StoredValue extends Encoded {
+  /** Bytes of the value itself. */
+  readonly size: number;
+  /** `null`, as prefix and suffix, where the value is stored whole. */
+  readonly baseId: number | null;
+  readonly prefix: number | null;
+  readonly suffix: number | null;
+}
+
+/** A value that was proved to be what its row stands for, and may be the base of the next one. */
 export interface CachedValue {
   readonly bytes: Uint8Array;
+  readonly stored: StoredValue;
   /** Bytes of the full value its chain of splices ends at; its own size where it is a full value. */
   readonly fullSize: number;
   /** Bytes the splices since that full value take in the file; 0 where it is a full value. */
   readonly chainBytes: number;
 }
 
-/** Bytes that are kept; the last value of each channel of a run or two. */
+/** Bytes; the last value of each channel of a run or two. */
 const CAPACITY = 32 * 1024 * 1024;
 
 /**
- * The values that were stored last, by hash, so that the next splice is found without reading its base back.
+ * The values that were stored or read last, by hash, so that the next splice is found without reading its base back, and
+ * the newest checkpoint without putting its values together again.
  *
  * Keyed by content, because a rolled back transaction gives its row ids to other values. A value that was passed in is
  * kept, not copied.
@@ -42,9 +56,9 @@ export class ValueCache {
 
   set(sha256: Uint8Array, value: CachedValue): void {
     this.delete(sha256);
-    if (value.bytes.byteLength > this.#capacity) return;
+    if (sizeOf(value) > this.#capacity) return;
     this.#values.set(keyOf(sha256), value);
-    this.#size += value.bytes.byteLength;
+    this.#size += sizeOf(value);
     this.#evict();
   }
 
@@ -63,8 +77,12 @@ export class ValueCache {
     const value = this.#values.get(key);
     if (value === undefined) return;
     this.#values.delete(key);
-    this.#size -= value.bytes.byteLength;
+    this.#size -= sizeOf(value);
   }
+}
+
+function sizeOf({ bytes, stored }: CachedValue): number {
+  return bytes.byteLength + stored.bytes.byteLength;
 }
 
 function keyOf(sha256: Uint8Array): string {

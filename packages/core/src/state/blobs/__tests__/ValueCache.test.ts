@@ -3,7 +3,11 @@ import { RecentMap } from '../RecentMap.ts';
 import { ValueCache } from '../ValueCache.ts';
 
 const hash = (number: number): Uint8Array => new Uint8Array(32).fill(number);
-const sized = (size: number) => ({ bytes: new Uint8Array(size), fullSize: size, chainBytes: 0 });
+const sized = (size: number) => {
+  const bytes = new Uint8Array(size / 2);
+  const stored = { size, encoding: 'raw' as const, baseId: null, prefix: null, suffix: null, bytes };
+  return { bytes, stored, fullSize: size, chainBytes: 0 };
+};
 
 describe('ValueCache', () => {
   test('keeps at most its capacity in bytes and drops what was used longest ago', () => {
@@ -21,7 +25,7 @@ describe('ValueCache', () => {
     cache.set(hash(1), sized(60));
     cache.set(hash(1), sized(40));
     expect(cache.size).toBe(40);
-    cache.set(hash(2), sized(101));
+    cache.set(hash(2), sized(102));
     expect(cache.get(hash(2))).toBeUndefined();
     cache.delete(hash(1));
     cache.delete(hash(1));
