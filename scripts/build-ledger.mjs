@@ -7,10 +7,13 @@ const target = join(root, 'docs', 'specification-ledger.md');
 const escaped = (text) => text.replaceAll('|', '\\|');
 const code = (text) => `\`${escaped(text)}\``;
 
-function proofOf({ testFile, test, command }) {
-  const name = testFile?.split('/').at(-1);
-  const tests = name === undefined ? [] : [`${code(name)}${test === undefined ? '' : `: ${escaped(test)}`}`];
-  return [...tests, ...(command === undefined ? [] : [code(command)])].join('<br>');
+function proofOf({ testFile, test, count, quote, command }) {
+  const tests = [test, count && `${count} tests`].filter(Boolean).join(', at least ');
+  return [
+    ...(testFile === undefined ? [] : [`${code(testFile.split('/').at(-1))}: ${escaped(tests)}`]),
+    ...(quote === undefined ? [] : [`“${escaped(quote)}”`]),
+    ...(command === undefined ? [] : [code(command)]),
+  ].join('<br>');
 }
 
 function rowOf(entry) {
@@ -44,7 +47,9 @@ function render(ledger) {
     '# Specification ledger',
     '',
     'What the five specifications ask for, item by item: where it is, what proves it, and where and why this',
-    'project differs. `pnpm verify:spec` runs every command below once and checks that the named files and tests exist.',
+    'project differs. A proof is a test by its title, words the file holds to the letter (“…”), or a command.',
+    '`pnpm verify:spec` runs every command below once, one of them the whole suite, and checks in its report that every',
+    'test below ran and passed.',
     '',
     `| specification | about | ${VERDICTS.join(' | ')} |`,
     '| --- | --- | ---: | ---: | ---: |',

@@ -1,4 +1,11 @@
 // The specification ledger: reading and checking its data. build-ledger.mjs prints it, verify-spec.mjs proves it.
+//
+// An entry says what a specification asks for (`text`), where it is (`file`), and what shows it, at least one of
+//   testFile + test    a test, or a group of tests, by its title
+//   testFile + count   at least so many tests, in that group or in the whole file
+//   quote              words that `file` holds to the letter
+//   command            ends with 0
+// and a verdict; whatever is not `met` gives its reason.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,13 +13,20 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 export const VERDICTS = ['met', 'deviates', 'planned'];
 
+export const isBuilt = ({ verdict }) => verdict !== 'planned';
+export const isTested = ({ test, count }) => test !== undefined || count !== undefined;
+export const entriesOf = (ledger) => ledger.specifications.flatMap(({ entries }) => entries);
+
 function complaintsAbout(entry, ids) {
   const complaints = [];
   if (ids.has(entry.id)) complaints.push('its id is used twice');
   if (!VERDICTS.includes(entry.verdict)) complaints.push(`unknown verdict ${entry.verdict}`);
   if (entry.verdict !== 'met' && !entry.reason) complaints.push(`${entry.verdict}, but no reason is given`);
   if (!entry.text || !entry.file) complaints.push('text or file is missing');
-  if (entry.test && !entry.testFile) complaints.push('names a test without its file');
+  if (isTested(entry) !== (entry.testFile !== undefined))
+    complaints.push('a test needs its file, and a file a test');
+  const isProved = isTested(entry) || entry.quote !== undefined || entry.command !== undefined;
+  if (isBuilt(entry) && !isProved) complaints.push('nothing shows it: no test, quote or command');
   ids.add(entry.id);
   return complaints.map((complaint) => `${entry.id}: ${complaint}`);
 }
@@ -25,5 +39,3 @@ export function readLedger() {
   if (complaints.length > 0) throw new Error(`specification-ledger.json:\n${complaints.join('\n')}`);
   return ledger;
 }
-
-export const entriesOf = (ledger) => ledger.specifications.flatMap(({ entries }) => entries);

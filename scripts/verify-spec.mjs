@@ -1,24 +1,42 @@
-// Proves the specification ledger: named files exist, named tests occur in their files, and each distinct
-// command runs and ends with 0. `--no-commands` checks only the names.
+// Proves the specification ledger: named files, tests and quoted words exist, each distinct command runs once and
+// ends with 0, and the report of the whole suite, which is one of the commands, shows every named test as passed.
+// `--no-commands` checks only what needs no run.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { entriesOf, readLedger, root } from './ledger.mjs';
+import { entriesOf, isBuilt, isTested, readLedger, root } from './ledger.mjs';
 
 /** pnpm itself may not be installed: it came with npx then. */
 const hasPnpm = spawnSync('pnpm', ['--version'], { stdio: 'ignore' }).status === 0;
 const runnable = (command) =>
   hasPnpm ? command : command.replace(/^pnpm /, 'npx --yes pnpm@10.34.9 --silent ');
 
-function missingNames({ id, file, testFile, test }) {
+const read = (path) => readFileSync(join(root, path), 'utf8');
+
+/** String literals of a test file; `test.each` fills the placeholders of some. */
+const LITERAL = /(['"`])((?:\\.|(?!\1)[^\\\n])+)\1/g;
+const PLACEHOLDER = /%[sdijoO]|\$[\w.]+/g;
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+function holdsTitle(source, title) {
+  return [...source.matchAll(LITERAL)].some(([, , raw]) => {
+    const literal = raw.replace(/\\(.)/g, '$1');
+    if (literal === title) return true;
+    const parts = literal.split(PLACEHOLDER);
+    return parts.length > 1 && new RegExp(`^${parts.map(escaped).join('.*')}$`, 's').test(title);
+  });
+}
+
+function missingNames({ id, file, testFile, test, quote }) {
   const files = testFile === undefined ? [file] : [file, testFile];
-  const missing = files
-    .filter((path) => !existsSync(join(root, path)))
-    .map((path) => `${id}: no file ${path}`);
-  if (test === undefined || missing.length > 0) return missing;
-  const source = readFileSync(join(root, testFile), 'utf8');
-  const found = [...`'"\``].some((quote) => source.includes(quote + test));
-  return found ? [] : [`${id}: no test “${test}” in ${testFile}`];
+  const missing = files.filter((path) => !existsSync(join(root, path)));
+  if (missing.length > 0) return missing.map((path) => `${id}: no file ${path}`);
+  return [
+    ...(test === undefined || holdsTitle(read(testFile), test)
+      ? []
+      : [`${id}: no test “${test}” in ${testFile}`]),
+    ...(quote === undefined || read(file).includes(quote) ? [] : [`${id}: ${file} does not say “${quote}”`]),
+  ];
 }
 
 function run(command, ids) {
@@ -46,16 +64,35 @@ function commandsOf({ first, ...ledger }) {
   return [...commands];
 }
 
+/** What the report of the whole suite says about the tests that entries name. */
+function untrueInReport(entries, report) {
+  if (!existsSync(join(root, report))) return [`${report}: the run of the whole suite left no report`];
+  const { testResults } = JSON.parse(read(report));
+  return entries.filter(isTested).flatMap(({ id, testFile, test, count = 1 }) => {
+    const ran = testResults
+      .filter(({ name }) => name.replaceAll('\\', '/').endsWith(`/${testFile}`))
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ title, ancestorTitles }) => test === undefined || [...ancestorTitles, title].includes(test));
+    const passed = ran.filter(({ status }) => status === 'passed').length;
+    if (passed >= count && passed === ran.length) return [];
+    return [
+      `${id}: ${testFile}: ${test ?? 'all'}: ${passed} of ${ran.length} passed, expected ${count} or more`,
+    ];
+  });
+}
+
 const ledger = readLedger();
-const built = entriesOf(ledger).filter(({ verdict }) => verdict !== 'planned');
-const missing = built.flatMap(missingNames);
-for (const complaint of missing) process.stderr.write(`${complaint}\n`);
+const built = entriesOf(ledger).filter(isBuilt);
+const complaints = built.flatMap(missingNames);
 
 const commands = process.argv.includes('--no-commands') ? [] : commandsOf(ledger);
+if (commands.length > 0) rmSync(join(root, ledger.report), { force: true });
 const failed = commands.filter(([command, ids]) => !run(command, ids));
-const unproved = built.filter(({ test, testFile, command }) => !test && !testFile && !command).length;
+if (commands.length > 0) complaints.push(...untrueInReport(built, ledger.report));
+
+for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
 process.stdout.write(
-  `specification: ${built.length} entries (${unproved} with a file as their only proof), ` +
-    `${missing.length} names missing, ${commands.length} commands, ${failed.length} failed\n`,
+  `specification: ${built.length} entries, ${built.filter(isTested).length} shown by tests, ` +
+    `${complaints.length} complaints, ${commands.length} commands, ${failed.length} failed\n`,
 );
-process.exitCode = missing.length + failed.length === 0 ? 0 : 1;
+process.exitCode = complaints.length + failed.length === 0 ? 0 : 1;
