@@ -22,14 +22,18 @@ const started = () => {
 };
 
 describe('processIo', () => {
-  it('asks to stop on the first signal and ends at once on the second, whichever they are', () => {
+  it('asks to stop on the first signal, ends what is in flight on the second and leaves on the third', () => {
     const { process, io } = started();
     expect(io).toMatchObject({ cwd: '/project', env: { NO_COLOR: '1' } });
     expect(io.signal.aborted).toBe(false);
     process.emit('SIGTERM');
     expect(io.signal.aborted).toBe(true);
     expect(process.exits).toEqual([]);
+    expect(io.abort.aborted).toBe(false);
     process.emit('SIGINT');
+    expect(io.abort.aborted).toBe(true);
+    expect(process.exits).toEqual([]);
+    process.emit('SIGTERM');
     expect(process.exits).toEqual([130]);
   });
 
