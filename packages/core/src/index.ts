@@ -21,8 +21,12 @@ export {
 export { EventBus, type EventSink, orchestratorEvents } from './events/EventBus.ts';
 export type { EventName, EventScope, OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';
+export { maskCutText } from './masking/maskCutText.ts';
 export { maskPrecise } from './masking/maskPrecise.ts';
+export type { SecretsOptions } from './masking/registerSecrets.ts';
 export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
+export { MASK_REACH } from './masking/safeCut.ts';
+export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export {
   approveDesignNode,
   approveTaskDagNode,

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
-import { maskSensitiveData } from '@devs/core';
+import { MASK_REACH, maskCutText, maskSensitiveData } from '@devs/core';
 import { TailBuffer } from './TailBuffer.ts';
 
-/** Bytes kept beyond the limit, so that a secret cut by the limit is still seen whole and masked. */
-const MARGIN_BYTES = 4096;
+/** Bytes kept beyond the limit, as much as may be left out where the cut goes through a secret (three a character). */
+const MARGIN_BYTES = 4 * MASK_REACH;
 
 export const TRUNCATED_MARK = '… truncated';
 
@@ -22,11 +22,11 @@ export class MaskedTail {
   }
 
   toString(): string {
-    const masked = Buffer.from(maskSensitiveData(stripVTControlCharacters(this.#tail.toString())));
-    if (!this.#tail.truncated && masked.length <= this.#maxBytes) return masked.toString('utf8');
-    // The margin always goes when the front was cut: half a secret there matches no pattern.
-    const margin = this.#tail.truncated ? MARGIN_BYTES : 0;
-    const from = Math.max(margin, masked.length - this.#maxBytes);
+    const text = stripVTControlCharacters(this.#tail.toString());
+    const { truncated } = this.#tail;
+    const masked = Buffer.from(truncated ? maskCutText(text) : maskSensitiveData(text));
+    if (!truncated && masked.length <= this.#maxBytes) return masked.toString('utf8');
+    const from = Math.max(0, masked.length - this.#maxBytes);
     return `${TRUNCATED_MARK}\n${masked.subarray(firstCharacter(masked, from)).toString('utf8')}`;
   }
 }

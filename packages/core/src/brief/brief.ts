@@ -10,6 +10,8 @@ export interface Brief {
   readonly text: string;
   /** SHA-256 (hex) of `text`. */
   readonly sha256: string;
+  /** Places where a secret was masked. */
+  readonly redacted: number;
 }
 
 /** Longest brief, in characters: what a person writes, not a repository. */
@@ -24,8 +26,8 @@ const BriefText = z
 export function parseBrief(markdown: string): Brief {
   const parsed = BriefText.safeParse(markdown);
   if (!parsed.success) throw new TypeError(parsed.error.issues.map(({ message }) => message).join(' '));
-  const text = maskPrecise(parsed.data).value;
-  return { title: titleOf(text), text, sha256: sha256Hex(text) };
+  const { value: text, count: redacted } = maskPrecise(parsed.data);
+  return { title: titleOf(text), text, sha256: sha256Hex(text), redacted };
 }
 
 /** An id for a run of this brief: the same brief gives the same id. `[a-z0-9-]` only. */

@@ -3,7 +3,11 @@ import { createInitialState, type OrchestratorState } from '../orchestration/typ
 import type { Brief } from './brief.ts';
 
 /** The state a project starts with: the brief is its first document. Pure; `at` is ISO 8601, UTC. */
-export function initialState(projectId: string, { title, text }: Brief, at: string): OrchestratorState {
+export function initialState(
+  projectId: string,
+  { title, text }: Pick<Brief, 'title' | 'text'>,
+  at: string,
+): OrchestratorState {
   const state = createInitialState({
     projectId,
     name: title,

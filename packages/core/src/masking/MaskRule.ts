@@ -33,11 +33,8 @@ export interface AnchoredRules {
 
 export type RuleSet = MaskRule | AnchoredRules;
 
-/** What is never masked although a rule finds it. */
-export interface Allowed {
-  /** True if the text is no secret once what is allowed is taken out of it. */
-  covers(match: string, rule: MaskRule): boolean;
-}
+/** True for a value that is never masked, although a rule finds it. */
+export type IsAllowed = (value: string) => boolean;
 
 /** A rule that replaces the whole match. */
 export function tokenRule(name: string, pattern: RegExp, hint?: string): MaskRule {
@@ -59,28 +56,28 @@ const PLACEHOLDER =
   /^(?:\$\{\{?[^}]{0,64}\}{1,2}|\$\(?[A-Z_][A-Z0-9_]{0,63}\)?|%[A-Z_][A-Z0-9_]{0,63}%|\{\{?[^}]{0,64}\}?\}|<[^>]{0,64}>|\*{3,}|x{3,}|\.{3,}|…)[\s"'`)\]},;.]{0,8}$/;
 
 /** Applies the rules one after the other. */
-export function applyRules(text: string, rules: readonly RuleSet[], allowed?: Allowed): Masked<string> {
+export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: IsAllowed): Masked<string> {
   let value = text;
   let count = 0;
   for (const rule of rules) {
     const splice = new Splice(value);
-    if ('anchor' in rule) applyAnchored(splice, rule, allowed);
-    else applyRule(splice, rule, allowed);
+    if ('anchor' in rule) applyAnchored(splice, rule, isAllowed);
+    else applyRule(splice, rule, isAllowed);
     value = splice.toString();
     count += splice.count;
   }
   return { value, count };
 }
 
-function applyRule(splice: Splice, rule: MaskRule, allowed: Allowed | undefined): void {
+function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefined): void {
   if (rule.hint !== undefined && !splice.text.includes(rule.hint)) return;
-  for (const match of splice.text.matchAll(rule.pattern)) splice.replace(match, rule, allowed);
+  for (const match of splice.text.matchAll(rule.pattern)) splice.replace(match, rule, isAllowed);
 }
 
 function applyAnchored(
   splice: Splice,
   { anchor, rulesFor }: AnchoredRules,
-  allowed: Allowed | undefined,
+  isAllowed: IsAllowed | undefined,
 ): void {
   const { text } = splice;
   anchor.lastIndex = 0;
@@ -91,11 +88,17 @@ function applyAnchored(
     for (const rule of rulesFor(found[0])) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
-      if (match === null || !splice.replace(match, rule, allowed)) continue;
+      if (match === null || !splice.replace(match, rule, isAllowed)) continue;
       anchor.lastIndex = splice.end;
       break;
     }
   }
+}
+
+/** The secret in a match: a rule's second group, what follows its label, or all of it; without quotes. */
+function secretIn([whole, label = '', value]: RegExpExecArray): string {
+  const secret = value ?? (whole.startsWith(label) ? whole.slice(label.length) : whole);
+  return secret.replace(/^[\\"'`]{1,4}|[\\"'`]{1,4}$/g, '');
 }
 
 /** A text with places replaced from left to right. */
@@ -110,9 +113,9 @@ class Splice {
     this.text = text;
   }
 
-  replace(match: RegExpExecArray, rule: MaskRule, allowed: Allowed | undefined): boolean {
+  replace(match: RegExpExecArray, rule: MaskRule, isAllowed: IsAllowed | undefined): boolean {
     const replacement = rule.replace(match, this.text);
-    if (replacement === match[0] || allowed?.covers(match[0], rule) === true) return false;
+    if (replacement === match[0] || isAllowed?.(secretIn(match)) === true) return false;
     this.#out += this.text.slice(this.end, match.index) + replacement;
     this.end = match.index + match[0].length;
     this.count += 1;

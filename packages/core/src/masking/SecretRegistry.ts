@@ -1,41 +1,74 @@
-import { type MaskRule, tokenRule } from './MaskRule.ts';
+import { CleanTexts } from './CleanTexts.ts';
+import { encodingsOf } from './encodings.ts';
+import { type IsAllowed, type MaskRule, tokenRule } from './MaskRule.ts';
+import { isPartOfMark } from './marks.ts';
+import { isSecretVariable } from './secretVariables.ts';
 
 /** Shorter values would be found in ordinary words. */
 const MIN_LENGTH = 6;
 
-const SENSITIVE_VARIABLE =
-  /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|CREDENTIALS?|_AUTH|_DSN|_PAT)$/i;
-/** From environment variables, where a short value is more likely a setting than a secret. */
-const MIN_VARIABLE_LENGTH = 8;
-
 /**
  * Values known to be secret, found wherever they appear: as they are, base64 (also inside a longer base64
- * text), URL-encoded, JSON-escaped and in hex.
+ * text), URL-encoded, JSON-escaped and in hex; and values that are never masked.
  */
 export class SecretRegistry {
   readonly #values = new Set<string>();
+  readonly #allowed = new Set<string>();
+  readonly #clean = new CleanTexts();
   #rule: MaskRule | null = null;
+  #longest = 0;
+
+  /** The texts that the precise rules and these values leave as they are. */
+  get clean(): CleanTexts {
+    return this.#clean;
+  }
+
+  /** Length of the longest form of a registered value, in characters. */
+  get longest(): number {
+    return this.#longest;
+  }
 
   /**
    * Adds a value; forgetting is not offered, since what was once secret may still be in a buffer.
    *
-   * @throws RangeError if the value has fewer than 6 characters.
+   * @throws RangeError if the value has fewer than 6 characters, or is a word that masks themselves write.
    */
   register(value: string): void {
     if (value.length < MIN_LENGTH) {
       throw new RangeError(`Expected a secret of at least ${MIN_LENGTH} characters, got ${value.length}.`);
     }
+    if (isPartOfMark(value)) {
+      throw new RangeError(
+        `Expected a secret that is no part of a mask, got one of ${value.length} characters.`,
+      );
+    }
     if (this.#values.has(value)) return;
     this.#values.add(value);
     this.#rule = null;
+    this.#clean.clear();
+    for (const form of encodingsOf(value)) this.#longest = Math.max(this.#longest, form.length);
   }
 
-  /** Registers the values of variables that are named like secrets (`…_API_KEY`, `…_TOKEN`, …). */
+  /**
+   * Registers the values of variables that are named like secrets (`…_API_KEY`, `…_TOKEN`, `DB_PASSWORD_2`), from 8
+   * characters on. Common words, paths and URLs without credentials are left out.
+   */
   registerFromEnv(env: Readonly<Record<string, string | undefined>>): void {
     for (const [name, value] of Object.entries(env)) {
-      if (value === undefined || value.length < MIN_VARIABLE_LENGTH) continue;
-      if (SENSITIVE_VARIABLE.test(name)) this.register(value);
+      if (value === undefined || this.#allowed.has(value) || isPartOfMark(value)) continue;
+      if (isSecretVariable(name, value)) this.register(value);
     }
+  }
+
+  /** Never masks this exact value, whichever rule finds it: a key from a vendor's documentation, a test token. */
+  allow(value: string): void {
+    this.#allowed.add(value);
+    this.#clean.clear();
+  }
+
+  /** True for a value given to {@link allow}; `undefined` without any. */
+  get isAllowed(): IsAllowed | undefined {
+    return this.#allowed.size === 0 ? undefined : (value) => this.#allowed.has(value);
   }
 
   /** The rule that finds every registered value; empty without any. */
@@ -50,33 +83,9 @@ export class SecretRegistry {
 export const secretRegistry: SecretRegistry = new SecretRegistry();
 
 function patternOf(values: Iterable<string>): RegExp {
-  const variants = new Set([...values].flatMap(variantsOf));
-  const longestFirst = [...variants].sort((a, b) => b.length - a.length);
+  const forms = new Set([...values].flatMap(encodingsOf));
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map(escapeForRegExp).join('|'), 'g');
-}
-
-function variantsOf(value: string): string[] {
-  const escaped = JSON.stringify(value).slice(1, -1);
-  const bytes = Buffer.from(value, 'utf8');
-  const variants = [value, escaped, JSON.stringify(escaped).slice(1, -1), encodeURIComponent(value)];
-  variants.push(new URLSearchParams({ v: value }).toString().slice(2), bytes.toString('hex'));
-  return [...variants, ...base64VariantsOf(bytes)];
-}
-
-/** The part of a base64 text that depends on these bytes only, for each of the three positions in a triple. */
-function base64VariantsOf(bytes: Buffer): string[] {
-  const inner = [0, 1, 2].flatMap((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
-    const lead = [0, 2, 3][shift] ?? 0;
-    const tail = (bytes.length + shift) % 3 === 0 ? 0 : 1;
-    return encoded.slice(lead, encoded.length - tail);
-  });
-  const whole = bytes.toString('base64');
-  return [whole, whole.replace(/=+$/, ''), ...inner]
-    .filter((text) => text.length >= MIN_LENGTH)
-    .flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
 }
 
 function escapeForRegExp(text: string): string {

@@ -2,6 +2,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
+import { MASK_REACH } from './safeCut.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
 import { VENDOR_RULES } from './vendorTokens.ts';
 
@@ -15,7 +16,7 @@ const SHAPE_RULES: readonly RuleSet[] = [...KEY_BLOCK_RULES, ...VENDOR_RULES, ..
  * Idempotent and linear in the length of the text.
  */
 export function maskPrecise(text: string, registry: SecretRegistry = secretRegistry): Masked<string> {
-  return applyRules(text, [...registry.rules(), ...SHAPE_RULES]);
+  return scan(text, scannerOf(registry));
 }
 
 /**
@@ -27,22 +28,51 @@ export function maskPrecise(text: string, registry: SecretRegistry = secretRegis
  * @throws DevsError `VALUE_TOO_LARGE` for a value nested deeper than 1,000 levels, as a cycle is.
  */
 export function maskPreciseDeep<T>(json: T, registry: SecretRegistry = secretRegistry): Masked<T> {
-  const rules = [...registry.rules(), ...SHAPE_RULES];
-  return maskValue(json, { rules, depth: 0 }) as Masked<T>;
+  return maskValue(json, { scanner: scannerOf(registry), depth: 0 }) as Masked<T>;
+}
+
+interface Scanner {
+  readonly rules: readonly RuleSet[];
+  readonly registry: SecretRegistry;
+}
+
+function scannerOf(registry: SecretRegistry): Scanner {
+  return { rules: [...registry.rules(), ...SHAPE_RULES], registry };
+}
+
+/** No secret that a rule knows is shorter. */
+const MIN_LENGTH = 6;
+
+/** A text that was clean before is not scanned again: from node to node, little of a state changes. */
+function scan(text: string, { rules, registry }: Scanner): Masked<string> {
+  if (text.length < MIN_LENGTH || registry.clean.has(text)) return { value: text, count: 0 };
+  const masked = hasNewSecret(text, { rules, registry })
+    ? applyRules(text, rules, registry.isAllowed)
+    : { value: text, count: 0 };
+  if (masked.count === 0) registry.clean.add(text);
+  return masked;
+}
+
+/** False if the start of the text is known to be clean, and so is the rest with as much before it as a secret can reach. */
+function hasNewSecret(text: string, { rules, registry }: Scanner): boolean {
+  const known = registry.clean.cleanStartOf(text);
+  if (known === 0) return true;
+  const from = Math.max(0, known - Math.max(MASK_REACH, registry.longest));
+  return applyRules(text.slice(from), rules, registry.isAllowed).count > 0;
 }
 
 /** Levels of arrays and objects: what is deeper cannot be searched for secrets without exhausting the stack. */
 const MAX_DEPTH = 1_000;
 
 interface Walk {
-  readonly rules: readonly RuleSet[];
+  readonly scanner: Scanner;
   readonly depth: number;
 }
 
 function maskValue(value: unknown, walk: Walk): Masked<unknown> {
-  if (typeof value === 'string') return applyRules(value, walk.rules);
+  if (typeof value === 'string') return scan(value, walk.scanner);
   if (walk.depth > MAX_DEPTH) throw tooDeep();
-  const inside = { rules: walk.rules, depth: walk.depth + 1 };
+  const inside = { scanner: walk.scanner, depth: walk.depth + 1 };
   if (Array.isArray(value)) return maskArray(value, inside);
   if (isPlainObject(value)) return maskObject(value, inside);
   return { value, count: 0 };
@@ -57,7 +87,7 @@ function maskArray(items: readonly unknown[], walk: Walk): Masked<unknown> {
 function maskObject(object: object, walk: Walk): Masked<unknown> {
   let count = 0;
   const entries = Object.entries(object).map(([key, value]) => {
-    const maskedKey = applyRules(key, walk.rules);
+    const maskedKey = scan(key, walk.scanner);
     const maskedValue = maskValue(value, walk);
     count += maskedKey.count + maskedValue.count;
     return [maskedKey.value, maskedValue.value] as const;

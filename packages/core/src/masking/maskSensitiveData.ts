@@ -39,8 +39,9 @@ const LAST_RULES = [...KEY_NAME_RULES, RANDOM_TOKEN_RULE];
  * ```
  */
 export function maskSensitiveData(text: string, registry: SecretRegistry = secretRegistry): string {
-  const first = applyRules(text, FIRST_RULES).value;
-  return applyRules(maskPrecise(first, registry).value, LAST_RULES).value;
+  const { isAllowed } = registry;
+  const first = applyRules(text, FIRST_RULES, isAllowed).value;
+  return applyRules(maskPrecise(first, registry).value, LAST_RULES, isAllowed).value;
 }
 
 function isBearerProse(word: string, token: string): boolean {

@@ -95,14 +95,17 @@ function gradeOf(whole: string, index: number, run: string): Grade {
 }
 
 function isPrefixed(part: string): boolean {
-  const [isUuid, nameOfId = ''] = UUID_TAIL.exec(part) ?? [];
-  if (isUuid !== undefined) return SECRET_PREFIX.test(nameOfId);
-  const [, nameOfHash = '', hash = ''] = HEX_TAIL.exec(part) ?? [];
-  if (hash !== '') return isHexToken(nameOfHash, hash);
+  const id = UUID_TAIL.exec(part);
+  if (id !== null) return SECRET_PREFIX.test(id[1] ?? '');
+  const hash = HEX_TAIL.exec(part);
+  if (hash !== null) return isHexToken(hash[1] ?? '', hash[2] ?? '');
   const [, prefix = '', rest = ''] = PREFIXED.exec(part) ?? [];
-  const isNamed = rest.length >= MIN_NAMED_REST && SECRET_PREFIX.test(prefix);
-  if (rest.length < MIN_REST && !isNamed && !SECRET_MODE.test(part)) return false;
-  return isMadeUp(rest, rest.length >= MIN_BARE);
+  return isLongEnough(rest, prefix, part) && isMadeUp(rest, rest.length >= MIN_BARE);
+}
+
+function isLongEnough(rest: string, prefix: string, part: string): boolean {
+  if (rest.length >= MIN_REST || SECRET_MODE.test(part)) return true;
+  return rest.length >= MIN_NAMED_REST && SECRET_PREFIX.test(prefix);
 }
 
 function isHexToken(name: string, hash: string): boolean {

@@ -35,6 +35,7 @@ import {
 import { CheckpointReader, VERSIONED_FORMAT } from './saver/CheckpointReader.ts';
 import { type SaverLimits, validLimits } from './saver/limits.ts';
 import { listQuery, matchesFilter, validLimit } from './saver/listQuery.ts';
+import { maskWrite } from './saver/maskWrite.ts';
 import type { PrunePolicy } from './saver/retainedCheckpoints.ts';
 import { StrictSerde } from './saver/StrictSerde.ts';
 import { ThreadPruner } from './saver/ThreadPruner.ts';
@@ -65,7 +66,8 @@ const VERSION_FRACTIONS = 1e9;
  * - S2 The newest checkpoint is the one inserted last. Ids come from the clock, and clocks step back.
  * - S3 A channel's value is stored once per version; a version never changes its value.
  * - S4 A value comes back equal, or its write is refused before anything is stored.
- * - S5 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
+ * - S5 What a task writes is masked: by precise rules, an error by broad ones.
+ * - S6 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
  *
  * ```ts
  * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
@@ -191,7 +193,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
           idx,
           taskPath,
           channel,
-          value: await this.#codec.dump(value, `channel "${channel}"`),
+          value: await this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`),
         };
       }),
     );

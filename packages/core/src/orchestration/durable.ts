@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
+import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import { type CompilableBuilder, type CompiledOf, compileDurable } from './durable/compileDurable.ts';
 import { DurableApp } from './durable/DurableApp.ts';
 import { EngineStore } from './durable/EngineStore.ts';
@@ -29,6 +30,8 @@ export interface DurableOptions<State, Name extends string = string> {
   };
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
+  /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
+  readonly secrets?: SecretsOptions;
   readonly events?: EventBus;
   /** Milliseconds since the Unix epoch. */
   readonly now?: () => number;
@@ -62,6 +65,7 @@ export function durable<State extends object, Update, Name extends string, Build
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+  registerSecrets(options.secrets);
   const { db, close } = openFile(options);
   const store = new EngineStore(db, { events, now, newId, entropyThreshold });
   const faults = new FaultBox();

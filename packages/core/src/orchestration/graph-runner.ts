@@ -141,9 +141,7 @@ function whatLeavesTheNode<State extends object>(
 ): unknown {
   try {
     if (isGraphInterrupt(error)) {
-      const interrupts = maskPreciseDeep(error.interrupts).value;
-      openSessions(interrupts, state, visit, deps);
-      return new GraphInterrupt(interrupts);
+      return new GraphInterrupt(openSessions(error.interrupts, state, visit, deps));
     }
     if (isGraphBubbleUp(error as Error)) return error;
     if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');

@@ -6,7 +6,7 @@ import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import type { GraphState } from './types.ts';
 
 export interface OrchestrationAppOptions
-  extends Pick<DurableOptions<GraphState>, 'db' | 'events' | 'now' | 'newId'> {
+  extends Pick<DurableOptions<GraphState>, 'db' | 'events' | 'now' | 'newId' | 'secrets'> {
   readonly config: OrchestratorConfig;
 }
 

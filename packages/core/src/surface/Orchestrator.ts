@@ -5,6 +5,7 @@ import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orche
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
+import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { GatePolicies } from '../orchestration/durable/decideByPolicy.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -27,6 +28,8 @@ export interface OrchestratorOptions {
   readonly agents?: StageAgents;
   readonly workspace?: Workspace;
   readonly checks?: Checks;
+  /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
+  readonly secrets?: SecretsOptions;
   readonly events?: EventBus;
   /** Read from the environment (`DEVS_…`) when left out. */
   readonly config?: OrchestratorConfig;
@@ -75,6 +78,7 @@ export class Orchestrator {
       now = Date.now,
       newId,
       config = loadOrchestratorConfig(),
+      secrets = {},
     } = options;
     this.events = events;
     this.#now = now;
@@ -82,13 +86,20 @@ export class Orchestrator {
     const dbPath = path.join(dir, STATE_FILE);
     const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
     this.#close = () => db.close();
-    this.#app = orchestrationApp(this.#pipeline, { db, events, config, now, ...(newId && { newId }) });
+    this.#app = orchestrationApp(this.#pipeline, {
+      db,
+      events,
+      config,
+      secrets,
+      now,
+      ...(newId && { newId }),
+    });
   }
 
   /**
    * Opens the engine's folder.
    *
-   * @throws TypeError for agents without workspace or checks.
+   * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short.
    * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
@@ -114,6 +125,7 @@ export class Orchestrator {
       projectId: runId,
       workspace: this.#pipeline?.workspace.dirOf(runId) ?? null,
       briefSha256: brief.sha256,
+      redacted: brief.redacted,
       policies: {
         title: brief.title,
         gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },

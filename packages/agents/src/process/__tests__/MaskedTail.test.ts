@@ -32,6 +32,16 @@ describe('MaskedTail', () => {
     }
   });
 
+  it('never shows the rest of a key that the limit cuts through', () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${`${'Zq7'.repeat(20)}\n`.repeat(150)}-----END PRIVATE KEY-----\n`;
+    for (const after of [60_000, 62_000, 64_000, 65_000, 66_000, 68_000, 70_000, 75_000]) {
+      const tail = new MaskedTail(200);
+      tail.push(Buffer.from(`${'.'.repeat(300)}\n${key}${'line of output\n'.repeat(after / 15)}`));
+      expect(tail.toString()).not.toContain('Zq7');
+      expect(tail.toString()).toContain('line of output');
+    }
+  });
+
   it('begins at a whole character', () => {
     const tail = new MaskedTail(10);
     tail.push(Buffer.from('ä€𝄞'.repeat(2_000)));

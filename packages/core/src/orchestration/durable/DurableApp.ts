@@ -37,6 +37,8 @@ export interface Admission {
   readonly briefSha256?: string | null;
   readonly policies?: Policies;
   readonly input: unknown;
+  /** Places where the caller masked a secret in the input. */
+  readonly redacted?: number;
 }
 
 /** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
@@ -93,19 +95,24 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /** Records a run; returns it as it is when the id is known. Nothing is executed. */
-  async admit({ threadId, projectId, workspace, briefSha256, policies, input }: Admission): Promise<Thread> {
+  async admit({ threadId, input, redacted = 0, policies, ...about }: Admission): Promise<Thread> {
     const known = this.store.threads.get(threadId);
     if (known !== null) return known;
-    const recorded = await recordInput(maskPreciseDeep(input).value, this.#parts.saver.serde);
-    const { thread } = this.store.threads.create({
-      threadId,
-      projectId: projectId ?? threadId,
-      workspace: workspace ?? null,
-      briefSha256: briefSha256 ?? null,
-      graphFingerprint: this.fingerprint,
-      policies: { ...policies, input: recorded },
+    const masked = maskPreciseDeep(input);
+    const recorded = await recordInput(masked.value, this.#parts.saver.serde);
+    const count = redacted + masked.count;
+    return this.store.transact(this.events, (emit) => {
+      const { thread, created } = this.store.threads.create({
+        threadId,
+        projectId: about.projectId ?? threadId,
+        workspace: about.workspace ?? null,
+        briefSha256: about.briefSha256 ?? null,
+        graphFingerprint: this.fingerprint,
+        policies: { ...policies, input: recorded },
+      });
+      if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
+      return thread;
     });
-    return thread;
   }
 
   /** Drives a recorded run; see {@link run}. */

@@ -1,4 +1,5 @@
 import type { Interrupt } from '@langchain/langgraph';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import { isFrameQuestion } from '../frames/frameContext.ts';
 import type { GraphState } from '../types.ts';
@@ -7,24 +8,25 @@ import type { RunnerDeps } from './RunnerDeps.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * Records the questions a node is about to leave with, one session each. The only place where sessions of a run
- * are opened: a session exists before LangGraph knows the interrupt, and a repeated execution of the same visit
- * has the same interrupt id, so it finds its session again.
+ * Masks and records the questions a node is about to leave with, one session each; returns them masked. The only
+ * place where sessions of a run are opened: a session exists before LangGraph knows the interrupt, and a repeated
+ * execution of the same visit has the same interrupt id, so it finds its session again.
  */
 export function openSessions<State extends object>(
-  interrupts: readonly Interrupt[],
+  unmasked: readonly Interrupt[],
   state: State,
   visit: Visit,
   deps: RunnerDeps<State>,
-): void {
+): Interrupt[] {
   const { store, events, profile } = deps;
+  const { value: interrupts, count } = maskPreciseDeep([...unmasked]);
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value }) =>
     id === undefined || isFrameQuestion(value) ? [] : [{ id, question: asQuestion(value, id, taskId) }],
   );
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, deps);
-    return;
+    return interrupts;
   }
   store.transact(events, (emit) => {
     store.fenceOf(visit).assertInTx();
@@ -35,8 +37,10 @@ export function openSessions<State extends object>(
       const scope = { threadId: visit.threadId, taskId };
       emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
       if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
+      if (count > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count }, scope);
     }
   });
+  return interrupts;
 }
 
 /** In plain LangGraph use only the depth guard leaves a session: free-standing, with the state it stopped at. */
