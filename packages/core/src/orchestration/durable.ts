@@ -6,6 +6,7 @@ import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import { type CompilableBuilder, type CompiledOf, compileDurable } from './durable/compileDurable.ts';
+import { DrivenSaver } from './durable/DrivenSaver.ts';
 import { DurableApp } from './durable/DurableApp.ts';
 import { EngineStore } from './durable/EngineStore.ts';
 import type { DeclaredGate } from './durable/entry.ts';
@@ -13,7 +14,6 @@ import { FaultBox } from './durable/FaultBox.ts';
 import type { GraphProfile } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import { ownGraphProfile } from './durable/ownGraphProfile.ts';
-import { SqliteSaver } from './SqliteSaver.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -70,7 +70,7 @@ export function durable<State extends object, Update, Name extends string, Build
   const store = new EngineStore(db, { events, now, newId, entropyThreshold });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
-  const saver = new SqliteSaver(db, { onCheckpoint: (lease) => store.threads.resetRecoveries(lease) });
+  const saver = new DrivenSaver(db, store, { onCheckpoint: (lease) => store.threads.resetRecoveries(lease) });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });

@@ -51,6 +51,7 @@ export function guardNode<State extends object>(
 ): NodeFunction<State> {
   return async (state, config) => {
     const visit = visitOf(node.name, config);
+    deps.store?.assertDriven(visit);
     try {
       deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });

@@ -67,6 +67,15 @@ export class EngineStore {
   }
 
   /**
+   * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time.
+   *
+   * @throws DevsError `LEASE_LOST` without a lease on a thread that is a run.
+   */
+  assertDriven({ threadId, epoch }: Pick<Visit, 'threadId' | 'epoch'>): void {
+    if (epoch === null && this.threads.get(threadId) !== null) throw notDriven(threadId);
+  }
+
+  /**
    * Runs `work` in one write transaction. Events it raises are rows of that transaction, published after commit;
    * a rolled back transaction leaves no event.
    *
@@ -81,6 +90,15 @@ export class EngineStore {
     outbox.flush();
     return result;
   }
+}
+
+function notDriven(threadId: string): DevsError {
+  return new DevsError(`Thread "${threadId}" is a run, and this call has no lease on it.`, {
+    code: 'LEASE_LOST',
+    remedy:
+      'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
+    context: { threadId },
+  });
 }
 
 function assertDecisions(db: Database): void {
