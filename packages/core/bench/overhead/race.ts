@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { KEEPERS, type Keeper, type Subject } from './subjects.ts';
+
+/** Milliseconds per super-step, one entry per round. */
+export type Lap = ReadonlyMap<Keeper, readonly number[]>;
+
+export interface RaceOptions {
+  readonly folder: string;
+  readonly rounds: number;
+  /** Rounds that are run first and not counted: code is compiled there. */
+  readonly warmUp: number;
+}
+
+/** Runs a subject under every keeper in turn, round after round, so that what disturbs one disturbs all. */
+export async function race(subject: Subject, { folder, rounds, warmUp }: RaceOptions): Promise<Lap> {
+  const times = new Map<Keeper, number[]>(KEEPERS.map((keeper) => [keeper, []]));
+  for (let round = 0; round < warmUp + rounds; round += 1) {
+    // Another one begins each time: nobody always runs in the wake of the same neighbour.
+    const first = round % KEEPERS.length;
+    for (const keeper of [...KEEPERS.slice(first), ...KEEPERS.slice(0, first)]) {
+      const ms = await once(subject, keeper, folder);
+      if (round >= warmUp) times.get(keeper)?.push(ms / subject.steps);
+    }
+  }
+  return times;
+}
+
+async function once(subject: Subject, keeper: Keeper, folder: string): Promise<number> {
+  const room = mkdtempSync(join(folder, 'run-'));
+  const prepared = await subject.prepare(keeper, room);
+  globalThis.gc?.();
+  const begin = performance.now();
+  await prepared.run();
+  const ms = performance.now() - begin;
+  prepared.close();
+  rmSync(room, { recursive: true });
+  return ms;
+}

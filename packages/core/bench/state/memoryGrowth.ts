@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ContenderName } from './contenders.ts';
+import { median } from './figures.ts';
+
+const child = fileURLToPath(new URL('memory.child.ts', import.meta.url));
+
+/** Bytes of external memory and resident set a contender gains after 100 steps; median of three processes. */
+export function memoryGrowth(name: ContenderName, kind: 'changing' | 'appending', steps: number): number {
+  const run = (): number => {
+    const args = [
+      '--conditions=@devs/source',
+      '--expose-gc',
+      '--import',
+      'tsx',
+      child,
+      name,
+      kind,
+      String(steps),
+    ];
+    return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  };
+  return median([run(), run(), run()]);
+}
