@@ -6,11 +6,16 @@ import { exitCodeOf, renderOutcome } from './renderOutcome.ts';
 import { agentsWords } from './renderStatus.ts';
 import type { Session } from './Session.ts';
 
+export interface DriveFlags {
+  /** Stay until the run has ended: decisions of other processes are taken up within a second. */
+  readonly wait?: true;
+}
+
 /** Drives a run, tells what happens and how it ended. */
 export async function driveRun(
   devs: Orchestrator,
   run: Run,
-  spec: AgentsSpec,
+  { spec, wait }: DriveFlags & { readonly spec: AgentsSpec },
   { io: { signal, abort }, out, devs: commandLine }: Session,
 ): Promise<ExitCode> {
   const { title, agents, workspace } = await run.status();
@@ -22,7 +27,7 @@ export async function driveRun(
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
   try {
-    const result = await run.drive({ signal, ...(abort && { abort }) });
+    const result = await run.drive({ signal, wait: wait === true, ...(abort && { abort }) });
     out.result(
       { id: run.id, workspace, ...result },
       renderOutcome({ id: run.id, workspace }, result, commandLine),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type AgentsFlags, agentsFrom, parseSpec, specFrom } from '../agentsFrom.ts';
-import { driveRun } from '../driveRun.ts';
+import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject, withRuns } from '../openProject.ts';
 import type { Session } from '../Session.ts';
@@ -13,16 +13,19 @@ export function addResume(program: Command, start: Start): void {
     .argument('<id>', 'run')
     .option('--agents <agents>', 'other agents, this time: replay:FILE, or none')
     .option('--check <command>', 'another check, this time')
+    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .addHelpText('after', examples('devs resume csv-export', "devs resume csv-export --check 'node --test'"))
-    .action((id: string, flags: AgentsFlags, command: Command) =>
+    .action((id: string, flags: ResumeFlags, command: Command) =>
       start(command, (session) => resume(id, flags, session)),
     );
 }
 
-async function resume(id: string, flags: AgentsFlags, session: Session): Promise<ExitCode> {
+type ResumeFlags = AgentsFlags & DriveFlags;
+
+async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
   const recorded = await withRuns(session, async (devs) => parseSpec(devs.run(id).agentsRef));
   const spec = specFrom(flags, session.io.cwd, recorded);
   return withProject(session, agentsFrom(spec, session.dir), (devs) =>
-    driveRun(devs, devs.run(id), spec, session),
+    driveRun(devs, devs.run(id), { ...flags, spec }, session),
   );
 }

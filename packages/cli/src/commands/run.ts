@@ -1,7 +1,7 @@
 import type { Orchestrator, Run, StartOptions } from '@devs/core';
 import type { Command } from 'commander';
 import { type AgentsFlags, type AgentsSpec, agentsFrom, specFrom, specText } from '../agentsFrom.ts';
-import { driveRun } from '../driveRun.ts';
+import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject } from '../openProject.ts';
 import { readBrief } from '../readBrief.ts';
@@ -9,7 +9,7 @@ import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends AgentsFlags {
+interface RunOptions extends AgentsFlags, DriveFlags {
   readonly id?: string;
   readonly yes?: true;
 }
@@ -22,6 +22,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
     .option('--agents <agents>', 'replay:FILE, or none')
     .option('--check <command>', 'what judges the work; no shell (default: npm test)')
+    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--yes', 'declare at the start that design and plan need no human; part of the record')
     .addHelpText(
       'after',
@@ -42,7 +43,7 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const brief = await readBrief(name, io);
   return withProject(session, agentsFrom(spec, dir), async (devs) => {
     const run = await startRun(devs, startOptions(brief, options, spec));
-    const exitCode = await driveRun(devs, run, spec, session);
+    const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     if (options.yes && waitsForDeclaredGate(run)) {
       session.out.note(
         '--yes was not taken up: how the gates are decided was declared when the run was started',

@@ -10,6 +10,7 @@ import type { GatePolicies } from '../orchestration/durable/decideByPolicy.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
+import { type DoctorReport, doctor } from '../state/doctor.ts';
 import { Run } from './Run.ts';
 import type { RunStatus } from './views.ts';
 
@@ -146,6 +147,11 @@ export class Orchestrator {
   /** Every run in the folder, newest first. */
   async list(): Promise<readonly RunStatus[]> {
     return Promise.all(this.#app.store.threads.list().map(({ threadId }) => this.run(threadId).status()));
+  }
+
+  /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
+  verify(): DoctorReport {
+    return doctor(this.#app.store.db);
   }
 
   /** Closes the state file. Drive nothing after it. */

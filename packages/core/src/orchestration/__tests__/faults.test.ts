@@ -36,6 +36,7 @@ describe('what goes wrong around a run', () => {
     expect(existsSync(dbPath)).toBe(true);
     run.decide(only(gates), approved);
     expect(await run.drive()).toMatchObject({ status: 'suspended', gates: [{ kind: 'dag_approval' }] });
+    expect(devs.verify()).toMatchObject({ ok: true });
     devs.close();
   });
 
