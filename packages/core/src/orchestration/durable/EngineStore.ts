@@ -28,6 +28,7 @@ export interface EngineStoreOptions {
  * Everything the engine keeps in one open state file.
  *
  * @throws DevsError `STATE_CORRUPT` if recorded decisions were edited, removed or reordered (law L2).
+ * @throws RangeError if the entropy threshold is not in [0, 1].
  */
 export class EngineStore {
   readonly db: Database;
@@ -40,9 +41,12 @@ export class EngineStore {
   readonly failureGate: TaskFailureGate;
 
   readonly #seams: StoreOptions;
+  /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
+  readonly #outboxes = new WeakMap<EventBus, EventOutbox>();
 
   constructor(db: Database, { events, now, newId, entropyThreshold }: EngineStoreOptions) {
     const seams = { ...(now && { now }), ...(newId && { newId }) };
+    if (entropyThreshold !== undefined) assertThreshold(entropyThreshold);
     assertDecisions(db);
     this.db = db;
     this.#seams = seams;
@@ -82,7 +86,7 @@ export class EngineStore {
    * @throws DevsError `STATE_REPLACED` if the file was deleted or replaced: SQLite itself would acknowledge the commit.
    */
   transact<T>(bus: EventBus, work: (emit: EventSink['emit']) => T): T {
-    const outbox = new EventOutbox(this.db, bus, this.#seams);
+    const outbox = this.#outboxOf(bus);
     const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
     assertSameFile(this.db);
     const result = this.db.transaction(() => work(emit)).immediate();
@@ -90,6 +94,19 @@ export class EngineStore {
     outbox.flush();
     return result;
   }
+
+  #outboxOf(bus: EventBus): EventOutbox {
+    const known = this.#outboxes.get(bus);
+    if (known !== undefined) return known;
+    const outbox = new EventOutbox(this.db, bus, this.#seams);
+    this.#outboxes.set(bus, outbox);
+    return outbox;
+  }
+}
+
+function assertThreshold(entropyThreshold: number): void {
+  if (typeof entropyThreshold === 'number' && entropyThreshold >= 0 && entropyThreshold <= 1) return;
+  throw new RangeError(`Expected entropyThreshold to be in [0, 1], got ${String(entropyThreshold)}.`);
 }
 
 function notDriven(threadId: string): DevsError {

@@ -27,7 +27,12 @@ export interface DurableGraph<Builder extends CompilableBuilder> {
   readonly fingerprint: string;
 }
 
-/** Compiles a guarded copy of `builder` with the engine's defaults, so that raw LangGraph calls have them too. */
+/**
+ * Compiles a guarded copy of `builder` with the engine's defaults, so that raw LangGraph calls have them too.
+ *
+ * @throws RangeError if the depth limit is not a whole number of at least 1: compared with NaN, no depth is too deep.
+ * @throws TypeError if a gate names a node the graph does not have.
+ */
 export function compileDurable<
   State extends object,
   Update,
@@ -37,6 +42,7 @@ export function compileDurable<
   builder: Builder & StateGraph<unknown, State, Update, Name>,
   { checkpointer, deps, gates, version }: CompileOptions<State>,
 ): DurableGraph<Builder> {
+  assertLimit(deps.maxDepth);
   const nodes = Object.keys(builder.nodes);
   for (const name of gates.keys()) {
     if (!nodes.includes(name)) throw new TypeError(`There is no node "${name}" to put a gate before.`);
@@ -51,4 +57,9 @@ export function compileDurable<
   const fingerprint = graphFingerprint({ nodes, channels, gates: [...gates.keys()], version });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
   return { graph: graph as unknown as CompiledOf<Builder>, fingerprint };
+}
+
+function assertLimit(maxDepth: number): void {
+  if (Number.isSafeInteger(maxDepth) && maxDepth >= 1) return;
+  throw new RangeError(`Expected maxDepth to be a whole number of at least 1, got ${String(maxDepth)}.`);
 }
