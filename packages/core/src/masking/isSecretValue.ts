@@ -14,7 +14,7 @@ const WORDS = /^[A-Za-z]+(?:[-_.:/][A-Za-z]*\d{0,4})*$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const HASH = /^(?:sha\d{1,3}[:-])?[0-9a-f]{32,128}$/i;
 
-/** A longer value is no word, reference or call; it is not looked at any closer. */
+/** A longer value is no word, reference or call; it is not looked at any closer, or many of them would cost too much. */
 const MAX_LOOKED_AT = 512;
 
 /** True for code that makes a value. */
@@ -24,13 +24,14 @@ export function isCall(value: string): boolean {
 
 /** Decides whether what follows a sensitive name is worth masking. */
 export function isSecretValue(value: string): boolean {
-  if (value.length > MAX_LOOKED_AT) return true;
+  if (value.length > MAX_LOOKED_AT) return !isPlaceholder(value);
   const bare = withoutQuotes(value);
   return bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare) && !isCall(bare);
 }
 
 /** Stricter, for places where words are as likely: at least 8 characters without a space, letters and others. */
 export function looksSecret(value: string): boolean {
+  if (value.length > MAX_LOOKED_AT) return !isPlaceholder(value);
   const bare = withoutQuotes(value);
   if (bare.length < 8 || /\s|^[./~]|:\/\//.test(bare)) return false;
   return /[\d!#$%^*+~]/.test(bare) && /[A-Za-z]/.test(bare) && !WORDS.test(bare) && isSecretValue(value);
@@ -38,6 +39,7 @@ export function looksSecret(value: string): boolean {
 
 /** As {@link looksSecret}, or letters of which the case changes as no word's does. For values in quotes or tags. */
 export function looksSecretQuoted(value: string): boolean {
+  if (value.length > MAX_LOOKED_AT) return !isPlaceholder(value);
   const bare = withoutQuotes(value);
   const caseChanges = bare.match(/(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]/g)?.length ?? 0;
   return looksSecret(value) || (/^[A-Za-z]{8,}$/.test(bare) && caseChanges >= bare.length * 0.4);
@@ -45,6 +47,7 @@ export function looksSecretQuoted(value: string): boolean {
 
 /** Stricter still, for names that seldom hold a secret (`key`): long and mixed, and neither an id nor a hash. */
 export function looksRandom(value: string): boolean {
+  if (value.length > MAX_LOOKED_AT) return !isPlaceholder(value);
   const bare = withoutQuotes(value);
   if (bare.length < 16 || UUID.test(bare) || HASH.test(bare)) return false;
   return looksSecret(value) && isMadeUp(bare);

@@ -5,8 +5,8 @@ import type { AnchoredRules, MaskRule } from './MaskRule.ts';
 // and `keyboard` name no secrets. Every rule begins at the word, so a long name is looked at once.
 
 const KEY_OF =
-  '(?<=(?:api|access|secret|private|encryption|signing|master|account|shared|preshared|license|service|session|storage|auth|app|application|client|consumer|integration|host|stream)[_. -]?)key';
-const NAME = `(?:token|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|passw(?:or)?d|passphrase|passcode|pwd|psk|credentials?|bearer|signature|session[_-]?id|sessid|connection[_-]?string|webhook[_-]?url|key[_-]?base|securestring|${KEY_OF}|(?<!by|com|tres|sur|over|under)pass|(?<![A-Za-z])(?:pw|auth)|(?<=bind)pw)`;
+  'key(?<=(?:api|access|secret|private|encryption|signing|master|account|shared|preshared|license|service|session|storage|auth|app|application|client|consumer|integration|host|stream)[_. -]?key)';
+const NAME = `(?:token|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|passw(?:or)?d|passphrase|passcode|pwd|psk|credentials?|bearer|signature|session[_-]?id|sessid|connection[_-]?string|webhook[_-]?url|key[_-]?base|securestring|${KEY_OF}|pass(?<!(?:by|com|tres|sur|over|under)pass)|(?:pw|auth)(?<![A-Za-z](?:pw|auth))|bindpw)`;
 const VARIANT =
   '(?:[_-]?value|[_-](?:prod|production|dev|staging|test|old|new|value|plain|data|\\d{2,3}|v?\\d{1,3}))?(?![A-Za-z0-9])';
 const NAMED = `${NAME}${VARIANT}`;
@@ -15,7 +15,8 @@ const KEY = `(?:key|auth|salt|sig|code)(?:[_-]data)?(?![A-Za-z0-9])`;
 
 const QUOTE = `(?:\\\\{0,3}["'\`])`;
 const QUOTED = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`|["'][^"'\\n]{1,4096}$)`;
-const BARE = `[^\\s"'\`,;&<>(){}\\[\\]][^\\s"'\`&<>]*`;
+const MARK = '(?!\\[?[A-Z_=]{0,40}REDACTED[\\]:])';
+const BARE = `${MARK}[^\\s"'\`,;&<>(){}\\[\\]][^\\s"'\`&<>]*`;
 const VALUE = `(?:${QUOTED}|${BARE})`;
 const LINE_START = '(?<=^[ \\t]{0,64}(?:- |export |set |ENV )?[A-Za-z0-9_.-]{0,64})';
 const TYPE = '(?:\\s?:\\s?[A-Za-z.|]{1,24}(?=\\s?=))?';
@@ -99,14 +100,11 @@ const PGPASS: MaskRule = {
 const COMMANDS =
   'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|:\\/\\/|-u|--user|--proxy-user';
 const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
-const WORDS =
-  'token|securestring|secret|passw|passphrase|passcode|pass|pwd|psk|pw|credential|bearer|signature|session|sessid|connection|webhook|key|auth|salt|sig|code';
-
 /** Names, headers and flags after which a secret follows: environment, code, JSON, YAML, XML, commands, prose. */
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
   { anchor: new RegExp(HEADERS, 'gi'), rulesFor: () => HEADER_RULES },
   { anchor: new RegExp(COMMANDS, 'gi'), rulesFor: () => COMMAND_RULES },
-  { anchor: new RegExp(WORDS, 'gi'), rulesFor: () => NAME_RULES },
+  { anchor: new RegExp(`${NAMED}|${KEY}`, 'gi'), rulesFor: () => NAME_RULES },
   PGPASS,
 ];
 
