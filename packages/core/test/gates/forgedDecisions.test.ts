@@ -1,0 +1,52 @@
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { ada, twoSteps } from '../../src/orchestration/__tests__/ownGraph.ts';
+import { durable } from '../../src/orchestration/durable.ts';
+import { test } from '../support/fixtures.ts';
+import { only } from '../support/only.ts';
+
+const app = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });
+
+/** Two runs whose gate was decided and taken up, one that still waits. */
+async function aFileWithDecisions(db: Database): Promise<void> {
+  const devs = app(db);
+  for (const run of ['a', 'b']) {
+    devs.decide(only((await devs.run(run, {})).gates), { approved: true, by: ada });
+    await devs.run(run);
+  }
+  await devs.run('waiting', {});
+}
+
+const FORGED = {
+  'an edited decision': `UPDATE hitl_decisions SET body_json = replace(body_json, 'true', 'false') WHERE seq = 1`,
+  'a deleted decision': 'DELETE FROM hitl_decisions WHERE seq = 2',
+  'reordered decisions': `UPDATE hitl_decisions SET seq = 9 WHERE seq = 1;
+    UPDATE hitl_decisions SET seq = 1 WHERE seq = 2; UPDATE hitl_decisions SET seq = 2 WHERE seq = 9`,
+  'a forged status': `UPDATE hitl_sessions SET status = 'decided', decision_json = '{"approved":true}',
+    principal_kind = 'human', principal_id = 'ada', decided_at = 1 WHERE status = 'awaiting_approval'`,
+};
+
+describe('at the next open', () => {
+  test.for(Object.entries(FORGED))(
+    '%s is found, and nothing is driven',
+    async ([_what, sql], { db, dbPath }) => {
+      await aFileWithDecisions(db);
+      const forger = createDatabase({ dbPath });
+      forger.pragma('foreign_keys = OFF');
+      expect(() => forger.exec(sql.includes('hitl_decisions') ? sql : 'DELETE FROM hitl_decisions')).toThrow(
+        'append-only',
+      );
+      forger.exec(`DROP TRIGGER hitl_decisions_no_update; DROP TRIGGER hitl_decisions_no_delete; ${sql}`);
+      forger.close();
+      expect(() => app(db)).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
+    },
+  );
+
+  test('a file nobody touched is not', async ({ db }) => {
+    await aFileWithDecisions(db);
+    const devs = app(db);
+    devs.decide(only(devs.gates('waiting')), { approved: true, by: ada });
+    expect((await devs.run('waiting')).status).toBe('completed');
+  });
+});
