@@ -83,13 +83,14 @@ function report({ name }: Workload, results: readonly Result[]): void {
   console.log(`\n### ${name}\n\n${table(head, rows)}`);
 }
 
-const file: readonly ContenderName[] = ['devs full', 'devs normal', 'official full', 'official normal'];
+// The official saver would write 2 GB each; what is asked here is how our own file grows.
+const ours: readonly ContenderName[] = ['devs normal'];
 const results = [
   ...(await measure(changing(1000 / scale))),
   ...(await measure(appending(1000 / scale, 'text'))),
   ...(await measure(appending(1000 / scale, 'random'))),
-  ...(await measure(appending(2000 / scale, 'text'), file)),
-  ...(await measure(appending(2000 / scale, 'random'), file)),
+  ...(await measure(appending(2000 / scale, 'text'), ours)),
+  ...(await measure(appending(2000 / scale, 'random'), ours)),
   ...(await measure(pipeline(300 / scale))),
 ];
 const memory = {

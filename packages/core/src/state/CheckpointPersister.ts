@@ -91,13 +91,15 @@ export class CheckpointPersister {
 
   /** The turn of a run that was written last; `null` before the first. */
   loadLatest(graphId: string): LangGraphCheckpoint | null {
-    const row = this.#selectLatest.get(graphId);
-    return row === undefined ? null : this.#fromRow(row);
+    return this.#atOneMoment(() => {
+      const row = this.#selectLatest.get(graphId);
+      return row === undefined ? null : this.#fromRow(row);
+    });
   }
 
   /** The turns of a task, oldest first. */
   loadForTask(taskId: string): LangGraphCheckpoint[] {
-    return this.#selectForTask.all(taskId).map((row) => this.#fromRow(row));
+    return this.#atOneMoment(() => this.#selectForTask.all(taskId).map((row) => this.#fromRow(row)));
   }
 
   /**
@@ -165,6 +167,11 @@ export class CheckpointPersister {
       createdAt: new Date(row.created_at),
       ...(typeof row.visit === 'string' && { visit: row.visit }),
     };
+  }
+
+  /** A row and the values it refers to are deleted together; they have to be read together. */
+  #atOneMoment<T>(read: () => T): T {
+    return withStateFaults(() => this.#db.transaction(read).deferred());
   }
 
   /** Made when first needed: a table with small states works without `state_blobs`. */

@@ -31,17 +31,17 @@ export function stateStats(db: Database): StateStats {
     .transaction((): StateStats => {
       const tables = db.prepare<[], string>(SELECT_TABLES).pluck().all();
       const blobs = db.prepare<[number], BlobStats>(SELECT_BLOBS);
-      const none = { count: 0, storedBytes: 0, valueBytes: 0 };
       return {
         ...fileSizes(db),
         rows: Object.fromEntries(tables.map((name) => [name, rowsOf(db, name)])),
-        fullValues: blobs.get(1) ?? none,
-        splices: blobs.get(0) ?? none,
+        fullValues: blobs.get(1) as BlobStats,
+        splices: blobs.get(0) as BlobStats,
       };
     })
     .deferred();
 }
 
+// An aggregate always gives a row.
 function rowsOf(db: Database, table: string): number {
-  return db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0;
+  return db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() as number;
 }

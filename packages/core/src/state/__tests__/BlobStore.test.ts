@@ -50,6 +50,14 @@ describe('BlobStore', () => {
     expect(row.get(noise)).toEqual({ encoding: 'raw', size: 4000, stored: 4000 });
   });
 
+  test('comes back when only its beginning compresses', ({ db }) => {
+    const blobs = new BlobStore(db);
+    const bytes = joined(text('a'.repeat(4096)), noise(1, 200));
+    const mixed = joined(text('ab'.repeat(600)), noise(2, 60_000));
+    expect(blobs.get(blobs.put(bytes))).toEqual(bytes);
+    expect(blobs.get(blobs.put(mixed))).toEqual(mixed);
+  });
+
   test('belongs to the transaction of its caller', ({ db }) => {
     const blobs = new BlobStore(db);
     const failing = db.transaction(() => {
