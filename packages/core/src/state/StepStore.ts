@@ -3,6 +3,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
 import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
+import { immediately } from './immediately.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 /** Which step: LangGraph's task id is the same over resume, retry and crash, and another one after a rewind. */
@@ -207,11 +208,10 @@ export class StepStore {
   }
 
   #fenced<T>(fence: Fence, work: () => T): T {
-    const guarded = (): T => {
+    return immediately(this.#db, () => {
       fence.assertInTx();
       return work();
-    };
-    return this.#db.transaction(guarded).immediate();
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
+import { immediately } from './immediately.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type {
@@ -332,7 +333,7 @@ export class ThreadStore {
   }
 
   #write<T>(work: () => T): T {
-    return this.#db.transaction(work).immediate();
+    return immediately(this.#db, work);
   }
 }
 

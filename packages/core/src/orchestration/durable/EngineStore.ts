@@ -8,6 +8,7 @@ import { EventOutbox } from '../../state/EventOutbox.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { type Fence, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import { immediately } from '../../state/immediately.ts';
 import { StepStore } from '../../state/StepStore.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
@@ -89,7 +90,7 @@ export class EngineStore {
     const outbox = this.#outboxOf(bus);
     const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
     assertSameFile(this.db);
-    const result = this.db.transaction(() => work(emit)).immediate();
+    const result = immediately(this.db, () => work(emit));
     assertSameFile(this.db);
     outbox.flush();
     return result;
