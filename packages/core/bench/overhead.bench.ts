@@ -31,14 +31,26 @@ interface Result {
   }[];
 }
 
-async function measure(subject: Subject): Promise<Result> {
+async function measure(make: (size: number) => Subject, size: number): Promise<Result> {
+  const subject = make(size);
   const lap = await race(subject, { folder, rounds, warmUp: 3 });
   const keepers = [];
   for (const keeper of KEEPERS) {
     const stepMs = round(median(lap.get(keeper) ?? []), 3);
-    keepers.push({ keeper, stepMs, commits: round((await commitsOf(subject, keeper)) / subject.steps) });
+    keepers.push({ keeper, stepMs, commits: await commitsPerStep(make, size, keeper) });
   }
   return { subject: subject.name, keepers, ratios: PAIRS.map((pair) => ratioOf(lap, pair)) };
+}
+
+/** What one more super-step commits: a run of twice the size against this one. */
+async function commitsPerStep(
+  make: (size: number) => Subject,
+  size: number,
+  keeper: Keeper,
+): Promise<number> {
+  const [small, large] = [make(size), make(2 * size)];
+  const more = (await commitsOf(large, keeper)) - (await commitsOf(small, keeper));
+  return round(more / (large.steps - small.steps));
 }
 
 async function commitsOf(subject: Subject, keeper: Keeper): Promise<number> {
@@ -73,7 +85,7 @@ function report({ subject, keepers, ratios }: Result): void {
 }
 
 const results: Result[] = [];
-for (const subject of [pipeline(50), ownGraph(100)]) results.push(await measure(subject));
+results.push(await measure(pipeline, 50), await measure(ownGraph, 100));
 const startUp = await startUpTimes(folder, quick ? 5 : 15);
 rmSync(folder, { recursive: true });
 
