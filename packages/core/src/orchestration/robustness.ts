@@ -4,7 +4,7 @@ export { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 export { captureError } from './robustness/captureError.ts';
 export { classifyError } from './robustness/classifyError.ts';
 export { countConsecutiveErrors } from './robustness/countConsecutiveErrors.ts';
-export { detectEntropy, ENTROPY_LOOP_THRESHOLD } from './robustness/entropy.ts';
+export { detectEntropy, ENTROPY_LOOP_THRESHOLD, withOutput } from './robustness/entropy.ts';
 export { errorNode } from './robustness/errorNode.ts';
 export { buildErrorRecord, type ErrorOccurrence, errorRecordAt } from './robustness/errorRecord.ts';
 export { pivotAgentNode } from './robustness/pivotAgentNode.ts';

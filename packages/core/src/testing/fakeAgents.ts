@@ -8,7 +8,8 @@ export interface FakeAgentsOptions {
 }
 
 /**
- * Agents that answer at once with small, valid results: a plan of `tasks` tasks, each of which adds one file.
+ * Agents that answer at once with small, valid results: a plan of `tasks` tasks, each of which adds a few files
+ * that differ from attempt to attempt.
  * Use them with {@link MemoryWorkspace} and {@link scriptedChecks}.
  */
 export function fakeAgents({ tasks = 3, onCall = () => {} }: FakeAgentsOptions = {}): StageAgents {
@@ -24,7 +25,7 @@ export function fakeAgents({ tasks = 3, onCall = () => {} }: FakeAgentsOptions =
       const path = `${step}/${number}.txt`;
       return told(`T${number} ${step}`, call, {
         summary: `${step} for ${name}`,
-        files: [{ path, content: `${step} ${number}\n` }],
+        files: [{ path, content: `${step} ${number}, attempt ${request.attempt}\n` }],
       });
     };
   return {

@@ -214,6 +214,18 @@ describe('the pipeline with agents', () => {
     expect(values?.tasks).toMatchObject([{ status: 'failed' }]);
   });
 
+  test('gives up a task whose turns leave one and the same tree three times', async ({ db }) => {
+    const same = async () => ({ summary: 'again', files: [{ path: 'a.txt', content: 'the same\n' }] });
+    const pipeline = await aPipeline(db, {
+      tasks: 1,
+      checks: scriptedChecks([false]),
+      agents: { writeTest: same, implement: same },
+    });
+    const { values } = await driveToTheEnd(pipeline);
+    expect(values).toMatchObject({ status: 'strategy_pivot', entropy: [{ loopCount: 3 }] });
+    expect(values?.agentLogs).toHaveLength(3);
+  });
+
   test('asks about depth before the turns are spent when its limit is lower', async ({ db }) => {
     const pipeline = await aPipeline(db, {
       tasks: 1,

@@ -1,5 +1,6 @@
+import { sha256Hex } from '../../state/canonicalJson.ts';
 import { activeVisit } from '../durable/activeVisit.ts';
-import { checkTurnBudget, detectEntropy, incrementTurnBudget } from '../robustness.ts';
+import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
 import { agentLog, withLog } from './agentLog.ts';
@@ -26,10 +27,16 @@ export function makeImplementNode(deps: PipelineDeps) {
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const turn = await runTddTurn(task, next, deps);
-    const log = agentLog(next, { task, thought: `Turn ${next.implementationTurns}`, ...turn }, deps.now());
+    const { tree, ...turn } = await runTddTurn(task, next, deps);
+    const thought = `Turn ${next.implementationTurns}`;
+    const log = agentLog(next, { task, thought, ...turn }, deps.now());
     const status = turn.passed ? underWay() : 'failed';
-    return { ...update, agentLogs: withLog(next, log), tasks: withTask(next.tasks, task.taskId, { status }) };
+    return {
+      ...update,
+      agentLogs: withLog(next, log),
+      entropy: withOutput(next, task.taskId, { outputHash: sha256Hex(tree), seenAt: log.metadata.timestamp }),
+      tasks: withTask(next.tasks, task.taskId, { status }),
+    };
   };
 }
 

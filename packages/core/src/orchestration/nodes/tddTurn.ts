@@ -10,6 +10,8 @@ import { RecordedTree } from './RecordedTree.ts';
 /** How a turn ended, in words for the log and the next attempt. */
 export interface TurnReport {
   readonly passed: boolean;
+  /** What the turn left: the id of its git tree. Equal trees are equal outputs. */
+  readonly tree: string;
   readonly action: string;
   readonly observation: string;
 }
@@ -25,8 +27,14 @@ export async function runTddTurn(
   deps: PipelineDeps,
 ): Promise<TurnReport> {
   const workspace = await deps.workspace.open(state.projectConfig.projectId);
-  const turn = new Turn(await RecordedTree.at(workspace), deps, taskRequest(task, state, workspace));
+  const tree = await RecordedTree.at(workspace);
+  const report = await takeTurn(new Turn(tree, deps, taskRequest(task, state, workspace)));
+  return { ...report, tree: tree.id };
+}
 
+type Report = Omit<TurnReport, 'tree'>;
+
+async function takeTurn(turn: Turn): Promise<Report> {
   await turn.edit('test', 'writeTest');
   const red = await turn.check('red');
   if (red.passed)
@@ -40,7 +48,7 @@ export async function runTddTurn(
   return { passed: true, action: 'test, implement, review, document', observation: documented };
 }
 
-const refused = (action: string, observation: string): TurnReport => ({ passed: false, action, observation });
+const refused = (action: string, observation: string): Report => ({ passed: false, action, observation });
 
 type EditingAgent = 'writeTest' | 'implement' | 'document';
 
