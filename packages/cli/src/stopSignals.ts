@@ -17,7 +17,10 @@ export function stopSignals(process: SignalSource): StopSignals {
   const drain = new AbortController();
   const abort = new AbortController();
   const onSignal = (): void => {
-    if (!drain.signal.aborted) return drain.abort();
+    if (!drain.signal.aborted) {
+      drain.abort();
+      return;
+    }
     if (abort.signal.aborted) process.exit(EXIT.interrupted);
     abort.abort();
     setTimeout(() => process.exit(EXIT.interrupted), GRACE_MS).unref();

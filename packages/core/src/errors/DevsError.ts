@@ -67,7 +67,7 @@ export class DevsError extends Error {
   }
 
   static {
-    Object.defineProperty(this.prototype, 'name', { value: 'DevsError' });
+    Object.defineProperty(DevsError.prototype, 'name', { value: 'DevsError' });
   }
 }
 

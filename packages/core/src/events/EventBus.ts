@@ -21,7 +21,8 @@ export class EventBus implements EventSink {
 
   /** Subscribes to one event; call the returned function to unsubscribe. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    const set: Set<Listener<Name>> = (this.#listeners[name] ??= new Set() as NonNullable<Listeners[Name]>);
+    const set: Set<Listener<Name>> = this.#listeners[name] ?? new Set();
+    this.#listeners[name] = set as NonNullable<Listeners[Name]>;
     set.add(listener);
     return () => set.delete(listener);
   }

@@ -90,13 +90,10 @@ export async function drive(
   assertSameGraph(thread, deps.fingerprint);
   const held = await holdLease(deps.store.threads, threadId);
   const control = new RunControl();
-  const requestDrain = (): void => control.requestDrain('asked to stop');
-  signal?.addEventListener('abort', requestDrain, { once: true });
-  abort?.addEventListener('abort', requestDrain, { once: true });
+  const forget = drainOnAbort(control, [signal, abort]);
   const requests = new SignalWatch(deps.store.threads, threadId, control);
   try {
     deps.faults.forget(threadId);
-    if (signal?.aborted || abort?.aborted) requestDrain();
     return await new Drive({ held, control, requests, abort }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
@@ -105,11 +102,20 @@ export async function drive(
     }
     throw error;
   } finally {
-    signal?.removeEventListener('abort', requestDrain);
-    abort?.removeEventListener('abort', requestDrain);
+    forget();
     requests.stop();
     held.stop();
   }
+}
+
+/** Returns what removes the listeners again. */
+function drainOnAbort(control: RunControl, signals: readonly (AbortSignal | undefined)[]): () => void {
+  const requestDrain = (): void => control.requestDrain('asked to stop');
+  for (const signal of signals) signal?.addEventListener('abort', requestDrain, { once: true });
+  if (signals.some((signal) => signal?.aborted)) requestDrain();
+  return () => {
+    for (const signal of signals) signal?.removeEventListener('abort', requestDrain);
+  };
 }
 
 /** A request came in while the run was being left; the next drive reads it. */
