@@ -1,4 +1,5 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import { interceptStatements } from '../support/interceptStatements.ts';
 
 /** Which write statement is the last thing a process does, counted from 1, and on which side of it. */
 export interface Death {
@@ -20,21 +21,11 @@ export class DyingFile {
   constructor(db: Database, death: Death | null) {
     this.#db = db;
     this.#death = death;
-    const prepare = db.prepare.bind(db) as (sql: string) => Statement;
-    db.prepare = ((sql: string) => this.#mortal(prepare(sql))) as typeof db.prepare;
+    interceptStatements(db, (work, { readonly }) => (readonly ? work() : this.#during(work)));
   }
 
   get writes(): number {
     return this.#writes;
-  }
-
-  #mortal(statement: Statement): Statement {
-    if (statement.readonly) return statement;
-    for (const name of ['run', 'get', 'all'] as const) {
-      const work = statement[name].bind(statement) as (...args: unknown[]) => unknown;
-      Object.assign(statement, { [name]: (...args: unknown[]) => this.#during(() => work(...args)) });
-    }
-    return statement;
   }
 
   #during(work: () => unknown): unknown {

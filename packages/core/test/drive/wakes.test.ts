@@ -1,0 +1,166 @@
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { ada, twoBranches, twoSteps } from '../../src/orchestration/__tests__/ownGraph.ts';
+import { durable } from '../../src/orchestration/durable.ts';
+import { HumanInTheLoopManager } from '../../src/orchestration/hitl/HumanInTheLoopManager.ts';
+import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
+import { ThreadStore } from '../../src/state/ThreadStore.ts';
+import { test } from '../support/fixtures.ts';
+import { interceptStatements } from '../support/interceptStatements.ts';
+import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
+
+prepareDrivers();
+
+/** Approves open gates of a run, the oldest first; returns how many. */
+function approve(db: Database, run: string, atMost = Number.POSITIVE_INFINITY): number {
+  const open = new HitlSessionStore(db).listOpen(run).filter(({ interruptId }) => interruptId !== null);
+  for (const { id, artifactHash } of open.slice(0, atMost)) {
+    const decision = { artifactHash: artifactHash ?? '', answer: { approved: true }, by: ada };
+    new HumanInTheLoopManager(db).decide(id, decision);
+  }
+  return Math.min(open.length, atMost);
+}
+
+/** What arrives from outside; returns how many wakes it was. */
+type Wake = (elsewhere: Database, run: string) => number;
+
+const approveOne: Wake = (elsewhere, run) => approve(elsewhere, run, 1);
+
+const cancel: Wake = (elsewhere, run) => {
+  const threads = new ThreadStore(elsewhere);
+  if (threads.get(run) === null) return 0;
+  threads.signal(run, { id: `cancel ${run}`, kind: 'cancel', payload: null });
+  return 1;
+};
+
+/** Decisions of a run that have not reached it. */
+const untaken = (db: Database, run: string): number =>
+  db
+    .prepare<[string], number>(
+      "SELECT count(*) FROM hitl_sessions WHERE thread_id = ? AND status = 'decided'",
+    )
+    .pluck()
+    .get(run) ?? 0;
+
+const GRAPHS = {
+  'one gate': (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } }),
+  'two gates': (db: Database) => durable(twoBranches(), { db, gates: { left: () => 'l', right: () => 'r' } }),
+  'no gate': (db: Database) => durable(twoSteps(), { db }),
+};
+
+/** Two wakes each, the second at the same moment as the first or later. */
+const SCENARIOS: readonly (readonly [keyof typeof GRAPHS, Wake, Wake])[] = [
+  ['two gates', approveOne, approveOne],
+  ['two gates', approveOne, cancel],
+  ['one gate', approveOne, cancel],
+  ['no gate', cancel, approveOne],
+];
+
+/** Both connections of a test, without the waits of a real disk. */
+function openTwice(dbPath: string) {
+  const [db, elsewhere] = [createDatabase({ dbPath }), createDatabase({ dbPath })];
+  for (const connection of [db, elsewhere]) connection.pragma('synchronous = OFF');
+  let statements = 0;
+  let acts: readonly (readonly [number, () => void])[] = [];
+  interceptStatements(db, (work) => {
+    if (!db.inTransaction) {
+      statements += 1;
+      for (const [moment, act] of acts) if (moment === statements) act();
+    }
+    return work();
+  });
+  /** Acts right before the n-th statements from now that are outside a transaction. */
+  const plan = (...planned: typeof acts): void => {
+    statements = 0;
+    acts = planned;
+  };
+  return { db, elsewhere, plan, statements: () => statements };
+}
+
+describe('a wake', { timeout: 120_000 }, () => {
+  test('at any moment of a run that ends or begins to wait is never lost: 0 of 600', async ({ dbPath }) => {
+    const { db, elsewhere, plan, statements } = openTwice(dbPath);
+    const lost: string[] = [];
+    let wakes = 0;
+    for (const [graph, first, second] of SCENARIOS) {
+      const app = GRAPHS[graph](db);
+      plan();
+      await app.run(`${graph} ${wakes}`, {});
+      const moments = statements();
+      for (let early = 1; early <= moments; early += 1) {
+        for (let late = early; late <= moments; late += 1) {
+          const run = `${graph} ${wakes} ${early} ${late}`;
+          const sent: Wake[] = [];
+          const send = (wake: Wake) => (): void => {
+            if (wake(elsewhere, run) > 0) sent.push(wake);
+          };
+          plan([early, send(first)], [late, send(second)]);
+          let { status } = await app.run(run, {});
+          plan();
+          if (sent.length === 0) continue;
+          wakes += sent.length;
+          const isTakenUp = (): boolean =>
+            sent.includes(cancel) ? status === 'cancelled' : untaken(db, run) === 0;
+          const { wakeSeq, handledSeq } = app.store.threads.require(run);
+          if (wakeSeq <= handledSeq && !isTakenUp()) lost.push(`${run}: ${status}`);
+          if (status !== 'suspended') continue;
+          ({ status } = await app.run(run));
+          if (!isTakenUp()) lost.push(`${run}, driven again: ${status}`);
+        }
+      }
+    }
+    expect(lost).toEqual([]);
+    expect(wakes).toBeGreaterThanOrEqual(600);
+    db.close();
+    elsewhere.close();
+  });
+
+  test('that races with a driver in another process, or with its kill, is taken up by it or the next', async ({
+    db,
+    dbPath,
+  }) => {
+    const desk = new Desk(dbPath);
+    const threads = new ThreadStore(db);
+    let driver = await Driver.start(dbPath);
+    const lost: string[] = [];
+    let kills = 0;
+    for (let round = 0; round < 24; round += 1) {
+      const id = `run-${round}`;
+      const isToDie = round % 4 === 3;
+      for (let wakes = 0; wakes < 2; ) {
+        const driving = driver.drive({ run: 'gated', id }).catch(ifGone);
+        let answered = false;
+        void driving.then(() => {
+          answered = true;
+        });
+        let decided = 0;
+        while (decided === 0 && !answered) {
+          await new Promise(setImmediate);
+          decided = threads.get(id) === null ? 0 : approve(db, id);
+        }
+        wakes += decided;
+        if (isToDie && wakes === 1 && decided === 1) {
+          kills += 1;
+          await driver.kill();
+          driver = await Driver.start(dbPath);
+        }
+        const answer = await driving;
+        const { wakeSeq, handledSeq } = threads.require(id);
+        const waits = answer !== null && 'status' in answer && answer.status === 'suspended';
+        const open = new HitlSessionStore(db).listOpen(id).length;
+        if (waits && open === 0 && wakeSeq <= handledSeq) lost.push(`${id} after ${wakes} wakes`);
+      }
+      const last = await driver.drive({ run: 'gated', id });
+      if (!('status' in last) || last.status !== 'completed') lost.push(`${id}: ${JSON.stringify(last)}`);
+    }
+    expect(lost).toEqual([]);
+    expect(kills).toBe(6);
+    expect(new Set(desk.effects('last').map((line) => line.split(' ')[1])).size).toBe(24);
+  });
+});
+
+function ifGone(error: unknown): null {
+  if (error instanceof DriverGone) return null;
+  throw error;
+}
