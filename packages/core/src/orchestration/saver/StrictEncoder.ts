@@ -134,7 +134,9 @@ export class StrictEncoder {
     if (Reflect.ownKeys(array).length !== array.length + 1) {
       throw this.#refusal('an array with holes or properties');
     }
-    return Array.from(array, (item, index) => this.#at(index, item));
+    const items: unknown[] = [];
+    for (let index = 0; index < array.length; index += 1) items.push(this.#at(index, array[index]));
+    return items;
   }
 
   #at(key: string | number, value: unknown): unknown {
