@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Checks } from '@devs/core';
+import { scriptedChecks } from '@devs/core/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CommandChecks } from '../../src/checks/CommandChecks.ts';
+import { attackBy, Project } from './Project.ts';
+
+// docs/security.md lists these under "What an agent without a sandbox can forge"; keep both the same.
+
+type CheckRequest = Parameters<Checks['run']>[0];
+
+const signal = new AbortController().signal;
+const MODULE = 'export {};\n';
+
+let project: Project;
+beforeEach(() => {
+  project = new Project(mkdtempSync(join(tmpdir(), 'devs-forge-')));
+});
+afterEach(() => rmSync(project.dir, { recursive: true, force: true, maxRetries: 3 }));
+
+/** Lets a hostile command loose in the folder of a run that waits at its first gate; returns what it printed. */
+async function attack(way: string): Promise<string> {
+  const { sessionId, artifactHash } = await project.toFirstGate();
+  const { dir } = await project.workspace.open('victim');
+  const { output } = await attackBy(way, sessionId, artifactHash).run({ dir, signal });
+  return output;
+}
+
+describe('a gate, attacked by a command without a sandbox', () => {
+  test.for([
+    'devs approve',
+    'the library, under the name of a human',
+    'a decision in row and log, with the right chain',
+    'other policies in the row of the run',
+    'another state file, while nobody has it open',
+  ])('is forged by %s', async (way) => {
+    expect(await attack(way)).toContain(`tried: ${way}`);
+    expect(await project.firstGate()).toBe('forged');
+  });
+
+  test.for([
+    'a decision in its row',
+    'a decision in the log alone',
+    'a decision in row and log, with a wrong chain',
+  ])('notices %s', async (way) => {
+    expect(await attack(way)).toContain(`tried: ${way}`);
+    expect(await project.firstGate()).toEqual({ noticed: 'STATE_CORRUPT' });
+  });
+
+  test.for([
+    ['the library, as an agent', 'AGENT_MAY_NOT_DECIDE'],
+    ['the library, as a policy', 'POLICY_NOT_DECLARED'],
+  ] as const)('refuses %s', async ([way, code]) => {
+    expect(await attack(way)).toContain(`refused: ${code}`);
+    expect(await project.firstGate()).toBe('closed');
+  });
+
+  test.for(['configuration in the workspace', 'the environment'])('is not moved by %s', async (way) => {
+    expect(await attack(way)).toContain(`tried: ${way}`);
+    expect(await project.firstGate()).toBe('closed');
+  });
+
+  test('can be made to show another text than the one that is approved', async () => {
+    expect(await attack('another text in the question')).toContain('tried: ');
+    const devs = await project.open();
+    const run = devs.run('victim');
+    const [gate] = run.gates();
+    expect(gate?.artifact).toBe('Nothing of note.');
+    expect(() =>
+      run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } }),
+    ).not.toThrow();
+    devs.close();
+  });
+
+  test('is not decided in a file that was replaced while it was open', async () => {
+    const gate = await project.toFirstGate();
+    const devs = await project.open();
+    const { dir } = await project.workspace.open('victim');
+    const { output } = await attackBy('another state file, while nobody has it open').run({ dir, signal });
+    expect(output).toContain('tried: ');
+    const decide = () =>
+      devs.run('victim').decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+    expect(decide).toThrow(expect.objectContaining({ code: 'STATE_REPLACED' }));
+    devs.close();
+  });
+});
+
+describe('the workspace, attacked by a command without a sandbox', () => {
+  test.for([
+    'hooks, filters and a monitor in a git folder of its own',
+    'a .git that points to another repository',
+    "hooks, filters and a monitor in the engine's git folder",
+  ])('runs no program for %s', async (way) => {
+    expect(await attack(way)).toContain(`tried: ${way}`);
+    const run = await project.workspace.open('victim');
+    await run.apply([{ path: 'index.js', content: MODULE }]);
+    const tree = await run.snapshot();
+    await run.restore(tree);
+    const sha = await run.commit({ tree, message: 'Add', stepKey: 'T1/1' });
+    expect(await run.log()).toEqual([{ sha, subject: 'Add' }]);
+    expect(existsSync(join(project.dir, 'executed'))).toBe(false);
+  });
+
+  test('does not follow links out of it', async () => {
+    expect(await attack('links out of the workspace')).toContain('tried: ');
+    const run = await project.workspace.open('victim');
+    for (const path of ['src/state.sqlite', 'notes.txt']) {
+      await expect(run.apply([{ path, content: 'x' }])).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+      await expect(run.read(path)).rejects.toMatchObject({ code: 'PATH_REFUSED' });
+    }
+  });
+});
+
+describe('a task, attacked by its own checks without a sandbox', () => {
+  const edit = (path: string, content: string) => async () => ({ summary: path, files: [{ path, content }] });
+  const tests = (command: string) => JSON.stringify({ scripts: { test: command } });
+  const npm = new CommandChecks();
+  const says = (passed: boolean): Checks => scriptedChecks([passed]);
+
+  test('is verified by tests that the agent wrote', async () => {
+    const agents = {
+      writeTest: edit('package.json', tests('exit 1')),
+      implement: edit('package.json', tests('exit 0')),
+    };
+    const { tasks } = await project.verify({ agents, checks: [npm, npm, npm, says(false)] });
+    expect(tasks).toMatchObject([{ status: 'completed' }]);
+  });
+
+  test('is verified by a trigger in the state file that turns every verdict green', async () => {
+    const attack = attackBy('a trigger that turns every verdict green');
+    const { tasks } = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
+    expect(tasks).toMatchObject([{ status: 'completed' }]);
+  });
+
+  test('is not verified by a verdict that a red check wrote into its own row: the turn fails', async () => {
+    const attack = attackBy('its own verdict, in the row of the running step');
+    const { tasks } = await project.verify({ checks: [says(false), says(true), attack, says(false)] });
+    expect(tasks).toMatchObject([{ status: 'failed' }]);
+  });
+
+  test('is not verified by tests that a check put in the folder: every check starts from the recorded tree', async () => {
+    const agents = { writeTest: edit('package.json', tests('exit 1')) };
+    const attack = attackBy('other tests, put in the folder while they run');
+    const green = {
+      run: async (request: CheckRequest) => ({ ...(await attack.run(request)), passed: true }),
+    };
+    const { tasks } = await project.verify({ agents, checks: [says(false), green, npm] });
+    expect(tasks).toMatchObject([{ status: 'failed' }]);
+  });
+});
+
+describe('the environment of the driver', () => {
+  test.runIf(process.platform === 'linux')('is read by a command of the same user', async () => {
+    const printed = await attack('the environment of the driver');
+    expect(printed).toContain(`\nPATH=${process.env['PATH']}`);
+    expect(printed).toContain('tried: ');
+  });
+});
