@@ -96,8 +96,10 @@ export class CheckpointReader {
   }
 
   #known(stored: StoredCheckpoint): Snapshot['known'] {
-    const checkpoint = this.#codec.loadPlain<Checkpoint>(stored.checkpoint);
-    return checkpoint === null ? null : { checkpoint, channels: this.#channelsOf(stored, checkpoint) };
+    const plain = this.#codec.loadPlain<Checkpoint>(stored.checkpoint);
+    return plain === null
+      ? null
+      : { checkpoint: plain.value, channels: this.#channelsOf(stored, plain.value) };
   }
 
   async #tupleOf({ stored, writes, parentWrites, known }: Snapshot): Promise<CheckpointTuple | undefined> {
@@ -134,12 +136,12 @@ export class CheckpointReader {
     { channel_values: inline }: Checkpoint,
     channels: readonly LoadedChannel[],
   ): Promise<Record<string, unknown>> {
-    const entries = await Promise.all(
-      channels.flatMap(([channel, value]) =>
-        value ? [this.#codec.load(value).then((loaded) => [channel, loaded] as const)] : [],
-      ),
-    );
-    return { ...inline, ...Object.fromEntries(entries) };
+    const values: Record<string, unknown> = { ...inline };
+    for (const [channel, value] of channels) {
+      if (value)
+        values[channel] = (this.#codec.loadPlain(value) ?? { value: await this.#codec.load(value) }).value;
+    }
+    return values;
   }
 
   async #addPendingSends(checkpoint: Checkpoint, parentWrites: readonly WriteRecord[]): Promise<void> {

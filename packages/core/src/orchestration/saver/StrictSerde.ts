@@ -60,8 +60,8 @@ export class StrictSerde implements SerializerProtocol {
   }
 
   /** A value that is plain JSON; `null` where it is of another kind and `loadsTyped` has to be awaited. */
-  loadPlain(type: string, bytes: Uint8Array): unknown {
-    return type === 'plain' ? JSON.parse(textOf(bytes)) : null;
+  loadPlain(type: string, bytes: Uint8Array): { readonly value: unknown } | null {
+    return type === 'plain' ? { value: JSON.parse(textOf(bytes)) as unknown } : null;
   }
 
   async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {

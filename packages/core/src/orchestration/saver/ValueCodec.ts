@@ -28,9 +28,10 @@ export class ValueCodec {
     return { type, bytes: bytes === value ? bytes.slice() : bytes };
   }
 
-  /** A value that can be had at once, in the transaction that reads it; `null` for any other. */
-  loadPlain<T extends object>({ type, bytes }: TypedBytes): T | null {
-    return this.#serde instanceof StrictSerde ? (this.#serde.loadPlain(type, bytes) as T | null) : null;
+  /** A value that can be had without waiting, such as in the transaction that reads it; `null` for any other. */
+  loadPlain<T>({ type, bytes }: TypedBytes): { readonly value: T } | null {
+    if (!(this.#serde instanceof StrictSerde)) return null;
+    return this.#serde.loadPlain(type, bytes) as { readonly value: T } | null;
   }
 
   async load<T>({ type, bytes }: TypedBytes): Promise<T> {
