@@ -78,42 +78,60 @@ function openTwice(dbPath: string) {
   return { db, elsewhere, plan, statements: () => statements };
 }
 
+type App = ReturnType<(typeof GRAPHS)[keyof typeof GRAPHS]>;
+type Scenario = (typeof SCENARIOS)[number];
+
+/** Every early moment with every later one, from 1. */
+const everyPair = (moments: number): readonly (readonly [number, number])[] =>
+  Array.from({ length: moments }, (_, early) =>
+    Array.from({ length: moments - early }, (_, gap) => [early + 1, early + 1 + gap] as const),
+  ).flat();
+
+/** Drives one run, with a wake at two of its moments; a wake that was sent must be taken up or be seen to wait. */
+async function wakeTwice(
+  { app, db, elsewhere, plan }: ReturnType<typeof openTwice> & { readonly app: App },
+  [graph, first, second]: Scenario,
+  [early, late]: readonly [number, number],
+): Promise<{ readonly wakes: number; readonly lost: readonly string[] }> {
+  const run = `${graph} ${SCENARIOS.findIndex((scenario) => scenario[2] === second)} ${early} ${late}`;
+  const sent: Wake[] = [];
+  const send = (wake: Wake) => (): void => {
+    if (wake(elsewhere, run) > 0) sent.push(wake);
+  };
+  plan([early, send(first)], [late, send(second)]);
+  let { status } = await app.run(run, {});
+  plan();
+  if (sent.length === 0) return { wakes: 0, lost: [] };
+  const isTakenUp = (): boolean => (sent.includes(cancel) ? status === 'cancelled' : untaken(db, run) === 0);
+  const { wakeSeq, handledSeq } = app.store.threads.require(run);
+  const lost = wakeSeq <= handledSeq && !isTakenUp() ? [`${run}: ${status}`] : [];
+  if (status === 'suspended') {
+    ({ status } = await app.run(run));
+    if (!isTakenUp()) lost.push(`${run}, driven again: ${status}`);
+  }
+  return { wakes: sent.length, lost };
+}
+
 describe('a wake', { timeout: 120_000 }, () => {
   test('at any moment of a run that ends or begins to wait is never lost: 0 of 600', async ({ dbPath }) => {
-    const { db, elsewhere, plan, statements } = openTwice(dbPath);
+    const file = openTwice(dbPath);
     const lost: string[] = [];
     let wakes = 0;
-    for (const [graph, first, second] of SCENARIOS) {
-      const app = GRAPHS[graph](db);
-      plan();
-      await app.run(`${graph} ${wakes}`, {});
-      const moments = statements();
-      for (let early = 1; early <= moments; early += 1) {
-        for (let late = early; late <= moments; late += 1) {
-          const run = `${graph} ${wakes} ${early} ${late}`;
-          const sent: Wake[] = [];
-          const send = (wake: Wake) => (): void => {
-            if (wake(elsewhere, run) > 0) sent.push(wake);
-          };
-          plan([early, send(first)], [late, send(second)]);
-          let { status } = await app.run(run, {});
-          plan();
-          if (sent.length === 0) continue;
-          wakes += sent.length;
-          const isTakenUp = (): boolean =>
-            sent.includes(cancel) ? status === 'cancelled' : untaken(db, run) === 0;
-          const { wakeSeq, handledSeq } = app.store.threads.require(run);
-          if (wakeSeq <= handledSeq && !isTakenUp()) lost.push(`${run}: ${status}`);
-          if (status !== 'suspended') continue;
-          ({ status } = await app.run(run));
-          if (!isTakenUp()) lost.push(`${run}, driven again: ${status}`);
-        }
+    for (const scenario of SCENARIOS) {
+      const [graph] = scenario;
+      file.plan();
+      const app = GRAPHS[graph](file.db);
+      await app.run(`${graph}, measured ${wakes}`, {});
+      for (const moments of everyPair(file.statements())) {
+        const told = await wakeTwice({ ...file, app }, scenario, moments);
+        wakes += told.wakes;
+        lost.push(...told.lost);
       }
     }
     expect(lost).toEqual([]);
     expect(wakes).toBeGreaterThanOrEqual(600);
-    db.close();
-    elsewhere.close();
+    file.db.close();
+    file.elsewhere.close();
   });
 
   test('that races with a driver in another process, or with its kill, is taken up by it or the next', async ({
