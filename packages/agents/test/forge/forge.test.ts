@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Checks } from '@devs/core';
+import { doctor, openReadOnly } from '@devs/core/state';
 import { scriptedChecks } from '@devs/core/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
@@ -132,6 +133,9 @@ describe('a task, attacked by its own checks without a sandbox', () => {
     const attack = attackBy('a trigger that turns every verdict green');
     const { tasks } = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
     expect(tasks).toMatchObject([{ status: 'completed' }]);
+    const db = openReadOnly({ dbPath: join(project.dir, '.devs', 'state.sqlite') });
+    expect(doctor(db).findings).toMatchObject([{ code: 'SCHEMA_FOREIGN', table: 'agent_steps' }]);
+    db.close();
   });
 
   test('is not verified by a verdict that a red check wrote into its own row: the turn fails', async () => {
