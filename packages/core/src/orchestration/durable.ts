@@ -48,6 +48,7 @@ export interface KnownGraph<State> {
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
  * from there in any process. The builder is not changed.
  *
+ * @throws RangeError if a guard's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, or if neither or both of `file` and `db` are given.
  *
  * @example
