@@ -1,5 +1,5 @@
 // Measures the memory one contender keeps: a process of its own, because savers in one process share a heap.
-// Prints the growth in bytes of external memory and resident set from step 100 to the end, after a collection each.
+// Prints the growth, in bytes, of external memory and resident set from step 100 to the end, after a collection each.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,8 +15,8 @@ const workload = kind === 'changing' ? changing(Number(steps)) : appending(Numbe
 
 function settled(): { readonly external: number; readonly rss: number } {
   for (let round = 0; round < 3; round += 1) globalThis.gc?.();
-  const { external, arrayBuffers, rss } = process.memoryUsage();
-  return { external: external + arrayBuffers, rss };
+  const { external, rss } = process.memoryUsage();
+  return { external, rss };
 }
 
 let before = settled();
@@ -30,6 +30,7 @@ await graph.invoke(workload.input(), {
   recursionLimit: workload.steps + 10,
 });
 const after = settled();
-process.stdout.write(`${after.external - before.external + after.rss - before.rss}\n`);
+const growth = { external: after.external - before.external, rss: after.rss - before.rss };
+process.stdout.write(`${JSON.stringify(growth)}\n`);
 contender.close();
 rmSync(folder, { recursive: true });

@@ -5,6 +5,11 @@ import { median } from './figures.ts';
 
 const child = fileURLToPath(new URL('memory.child.ts', import.meta.url));
 
+interface Growth {
+  readonly external: number;
+  readonly rss: number;
+}
+
 /** Bytes of external memory and resident set a contender gains after 100 steps; median of three processes. */
 export function memoryGrowth(name: ContenderName, kind: 'changing' | 'appending', steps: number): number {
   const run = (): number => {
@@ -18,7 +23,8 @@ export function memoryGrowth(name: ContenderName, kind: 'changing' | 'appending'
       kind,
       String(steps),
     ];
-    return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    const growth = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Growth;
+    return growth.external + growth.rss;
   };
   return median([run(), run(), run()]);
 }

@@ -24,9 +24,9 @@ const LEVEL = 1;
 export function compress(bytes: Uint8Array): Encoded {
   if (bytes.byteLength < MIN_SIZE || !pays(bytes.subarray(0, SAMPLE_SIZE))) return { encoding: 'raw', bytes };
   const deflated = deflateSync(bytes, { level: LEVEL });
-  return deflated.byteLength < bytes.byteLength
-    ? { encoding: 'deflate', bytes: deflated }
-    : { encoding: 'raw', bytes };
+  if (deflated.byteLength >= bytes.byteLength) return { encoding: 'raw', bytes };
+  // A copy, because zlib gives a view of a buffer of 16 KiB, all of which would be kept.
+  return { encoding: 'deflate', bytes: new Uint8Array(deflated) };
 }
 
 /**
