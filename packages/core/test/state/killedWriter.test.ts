@@ -1,12 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
-import { bundleTs } from '../support/bundleTs.ts';
+import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { CONFIG, checkpointAt, writesAt } from './ackedCheckpoints.ts';
 
@@ -20,7 +19,7 @@ const LOADING = 2;
 /** Longest time a writer works before it is killed; several commits fit into it. */
 const MAX_LIFE_MS = 25;
 
-const child = fileURLToPath(new URL('ackedCheckpoints.child.ts', import.meta.url));
+const child = new URL('ackedCheckpoints.child.ts', import.meta.url);
 
 interface Writer {
   readonly process: ChildProcessWithoutNullStreams;
@@ -70,13 +69,11 @@ async function assertNothingLost(dbPath: string, lastPut: number): Promise<void>
 }
 
 describe(`a writer killed ${KILLS} times`, () => {
-  const bundle = bundleTs(child, 'acked-checkpoints');
-  afterAll(() => rmSync(bundle));
-
   test('loses no acknowledged checkpoint and leaves the file whole', { timeout: 240_000 }, async ({
     dbPath,
   }) => {
     createDatabase({ dbPath }).close();
+    const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
     const writers = Array.from({ length: LOADING }, () => aWriter(bundle, dbPath));
     const acknowledged = { put: new Set<number>(), writes: new Set<number>() };
     for (let kill = 0; kill < KILLS; kill += 1) {
