@@ -63,15 +63,11 @@ describe('a gate, attacked by a command without a sandbox', () => {
     expect(await project.firstGate()).toBe('closed');
   });
 
-  test('can be made to show another text than the one that is approved', async () => {
+  test('is not shown with another text than the one that is approved', async () => {
     expect(await attack('another text in the question')).toContain('tried: ');
     const devs = await project.open();
     const run = devs.run('victim');
-    const [gate] = run.gates();
-    expect(gate?.artifact).toBe('Nothing of note.');
-    expect(() =>
-      run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } }),
-    ).not.toThrow();
+    expect(() => run.gates()).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
     devs.close();
   });
 

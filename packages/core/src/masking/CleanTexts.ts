@@ -1,5 +1,5 @@
-/** Shorter texts are scanned faster than they are looked up. */
-const MIN_LENGTH = 64;
+/** No rule has anything to find in a shorter text. */
+const MIN_LENGTH = 6;
 
 /** From this length on, a text that grew is scanned only where it grew. */
 const LONG = 64 * 1024;

@@ -40,10 +40,17 @@ interface ReadConfig {
   readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
 }
 
+/** A task of the next super-step, as LangGraph describes it. */
+interface PendingTask {
+  readonly interrupts: readonly unknown[];
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
 /** The part of a compiled LangGraph graph the driver uses. */
 export interface DrivableGraph {
   invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
-  getState(config: ReadConfig): Promise<{ readonly tasks: readonly unknown[]; readonly values: unknown }>;
+  getState(config: ReadConfig): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
 }
 
 export interface DriverDeps {
@@ -179,7 +186,7 @@ class Drive {
       open.map(({ interruptId }) => interruptId),
     );
     const { tasks, values } = await graph.getState(this.#config);
-    if (tasks.length > 0) return this.#answerOrGoOn(thread, open);
+    if (tasks.length > 0) return this.#answerOrGoOn(thread, open, tasks);
     const last = askAtEnd(values, tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     if (isAbort(last?.decision)) return this.#end('cancelled', ABORTED);
@@ -187,7 +194,11 @@ class Drive {
     return this.#end(status, reason, thread.wakeSeq);
   }
 
-  async #answerOrGoOn(thread: Thread, open: readonly PendingQuestion[]): Promise<DriveOutcome | null> {
+  async #answerOrGoOn(
+    thread: Thread,
+    open: readonly PendingQuestion[],
+    tasks: readonly PendingTask[],
+  ): Promise<DriveOutcome | null> {
     const { store } = this.#deps;
     if (open.length === 0) return this.#invoke(null);
 
@@ -196,6 +207,8 @@ class Drive {
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
     if (answers.given.length > 0) return this.#invoke(resumeWith(answers));
+    // The driver before died while a branch beside was on its way to its own question.
+    if (!this.#hasWorked && tasks.some(isUnstarted)) return this.#invoke(null);
     return this.#wait(thread, answers.unanswered);
   }
 
@@ -271,6 +284,10 @@ class Drive {
     const { threadId, owner, epoch } = this.#held.lease;
     store.transact(events, (emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
   }
+}
+
+function isUnstarted({ interrupts, result, error }: PendingTask): boolean {
+  return interrupts.length === 0 && result === undefined && error === undefined;
 }
 
 /** `null`, which only goes on, when LangGraph has every answer already. */

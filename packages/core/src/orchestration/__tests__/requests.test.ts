@@ -125,6 +125,27 @@ describe('requests to a run', () => {
     expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 8 } });
   });
 
+  test('a branch that was lost on its way to its question asks it before the run waits', async ({ db }) => {
+    const builder = new StateGraph(State)
+      .addNode('left', () => ({}))
+      .addNode('right', () => ({}))
+      .addEdge(START, 'left')
+      .addEdge(START, 'right')
+      .addEdge('left', END)
+      .addEdge('right', END);
+    const show = ({ rounds: done }: typeof State.State) => done;
+    const app = durable(builder, { db, gates: { left: show, right: show } });
+    expect((await app.run('r', { rounds: 0 })).gates).toHaveLength(2);
+    const asked = "FROM checkpoint_writes WHERE channel = '__interrupt__'";
+    db.prepare(`DELETE ${asked} AND task_id = (SELECT task_id ${asked} LIMIT 1)`).run();
+
+    const { status, gates } = await app.run('r');
+    expect([status, gates.length]).toEqual(['suspended', 2]);
+    expect(db.prepare(`SELECT count(*) ${asked}`).pluck().get()).toBe(2);
+    for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    expect(await app.run('r')).toMatchObject({ status: 'completed' });
+  });
+
   test('a file whose decisions were edited is refused at the next open', async ({ db }) => {
     const app = rounds(db, 1);
     const { gates } = await app.run('r', { rounds: 0 });

@@ -1,3 +1,5 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { HitlSessionKind } from '../types.ts';
 
@@ -15,8 +17,11 @@ export interface Gate {
   readonly openedAt: string;
 }
 
+/** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
   const { message, artifact } = (session.question ?? {}) as { message?: string; artifact?: unknown };
+  if (session.question !== null && session.artifactHash !== hashOf(artifact ?? null))
+    throw mismatch(session.id);
   return {
     sessionId: session.id,
     threadId: session.threadId ?? '',
@@ -27,4 +32,13 @@ export function gateOf(session: HitlSession): Gate {
     artifact: artifact ?? null,
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
+}
+
+function mismatch(sessionId: string): DevsError {
+  return new DevsError(`What session "${sessionId}" shows is not what an answer to it would approve.`, {
+    code: 'STATE_CORRUPT',
+    remedy:
+      'Somebody changed the recorded question. Restore the state file from a backup, or find out who did.',
+    context: { sessionId },
+  });
 }
