@@ -49,8 +49,8 @@ const COMPONENT_RULES: readonly (readonly [reason: string, broken: (name: string
  *
  * @example
  * ```ts
- * await resolveInside('/work/run', './src/index.js'); // → '/work/run/src/index.js'
- * await resolveInside('/work/run', 'src/../../etc/passwd'); // PATH_REFUSED: it leaves the workspace
+ * await resolveInside('/srv/run', './src/index.js'); // → '/srv/run/src/index.js'
+ * await resolveInside('/srv/run', 'src/../../etc/passwd'); // PATH_REFUSED: it leaves the workspace
  * ```
  */
 export async function resolveInside(root: string, path: string): Promise<string> {
