@@ -6,6 +6,7 @@ import { EventOutbox } from '../state/EventOutbox.ts';
 import { FailureGateStore } from '../state/FailureGateStore.ts';
 import { type Fence, NO_FENCE } from '../state/Fence.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
+import { assertUnitInterval } from './assertUnitInterval.ts';
 import type { HumanInTheLoopManager } from './hitl/HumanInTheLoopManager.ts';
 import type { GraphState } from './types.ts';
 
@@ -162,9 +163,4 @@ function idOf(session: unknown): string {
   if (typeof id !== 'string')
     throw new TypeError(`Expected pause to return a session with an id, got ${String(id)}.`);
   return id;
-}
-
-function assertUnitInterval(name: string, value: number): void {
-  if (value >= 0 && value <= 1) return; // false for NaN
-  throw new RangeError(`Expected ${name} in [0, 1], got ${value}.`);
 }

@@ -12,6 +12,7 @@ import { immediately } from '../../state/immediately.ts';
 import { StepStore } from '../../state/StepStore.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
+import { assertUnitInterval } from '../assertUnitInterval.ts';
 import { HumanInTheLoopManager } from '../hitl/HumanInTheLoopManager.ts';
 import { TaskFailureGate } from '../TaskFailureGate.ts';
 import type { Visit } from './visit.ts';
@@ -47,7 +48,7 @@ export class EngineStore {
 
   constructor(db: Database, { events, now, newId, entropyThreshold }: EngineStoreOptions) {
     const seams = { ...(now && { now }), ...(newId && { newId }) };
-    if (entropyThreshold !== undefined) assertThreshold(entropyThreshold);
+    if (entropyThreshold !== undefined) assertUnitInterval('entropyThreshold', entropyThreshold);
     assertDecisions(db);
     this.db = db;
     this.#seams = seams;
@@ -103,11 +104,6 @@ export class EngineStore {
     this.#outboxes.set(bus, outbox);
     return outbox;
   }
-}
-
-function assertThreshold(entropyThreshold: number): void {
-  if (typeof entropyThreshold === 'number' && entropyThreshold >= 0 && entropyThreshold <= 1) return;
-  throw new RangeError(`Expected entropyThreshold to be in [0, 1], got ${String(entropyThreshold)}.`);
 }
 
 function notDriven(threadId: string): DevsError {

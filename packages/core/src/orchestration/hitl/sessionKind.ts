@@ -10,8 +10,6 @@ const KINDS: Readonly<Record<HitlSessionKind, true>> = {
   node_gate: true,
 };
 
-export const HITL_SESSION_KINDS = Object.keys(KINDS) as readonly HitlSessionKind[];
-
 export function isHitlSessionKind(value: unknown): value is HitlSessionKind {
   return typeof value === 'string' && Object.hasOwn(KINDS, value);
 }

@@ -2,7 +2,7 @@ import { step } from '../durable/step.ts';
 import type { GraphState } from '../types.ts';
 import { advance } from './advance.ts';
 import { agentCall } from './agentCall.ts';
-import { briefOf, draftsOf, feedbackOn, withDocuments } from './documents.ts';
+import { proposalRequest, withDocuments } from './documents.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 
 /** `design` without agents: moves the project on and announces the gate. */
@@ -13,12 +13,7 @@ export function designNode(state: GraphState): Partial<GraphState> {
 /** `design`: reads brief, reports and a human's feedback, writes the documents of the first gate. */
 export function makeDesignNode({ agents, now }: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
-    const request = {
-      brief: briefOf(state),
-      attempt: state.rejections.design_approval + 1,
-      documents: draftsOf(state),
-      feedback: feedbackOn(state, 'design_approval'),
-    };
+    const request = proposalRequest(state, 'design_approval');
     const { documents } = await step('design', (call) => agents.design(request, agentCall(call)));
     const at = new Date(now()).toISOString();
     return { ...designNode(state), documents: withDocuments(state, documents, at) };

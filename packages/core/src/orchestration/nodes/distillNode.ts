@@ -3,7 +3,7 @@ import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { advance } from './advance.ts';
 import { agentCall } from './agentCall.ts';
-import { briefOf, draftsOf, feedbackOn } from './documents.ts';
+import { proposalRequest } from './documents.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { planFrom } from './plan.ts';
 
@@ -19,12 +19,7 @@ export function distillNode(state: GraphState): Partial<GraphState> {
 /** `distill`: reads the approved documents, writes requirements, epics and the task DAG of the second gate. */
 export function makeDistillNode({ agents }: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
-    const request = {
-      brief: briefOf(state),
-      attempt: state.rejections.dag_approval + 1,
-      documents: draftsOf(state),
-      feedback: feedbackOn(state, 'dag_approval'),
-    };
+    const request = proposalRequest(state, 'dag_approval');
     const draft = await step('distill', (call) => agents.distill(request, agentCall(call)));
     return distillUpdate(state, planFrom(state, draft));
   };

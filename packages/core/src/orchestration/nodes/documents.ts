@@ -1,5 +1,5 @@
-import type { DraftDocument } from '../ports.ts';
-import type { DocumentRecord, GraphState } from '../types.ts';
+import type { DesignRequest, DraftDocument } from '../ports.ts';
+import type { DocumentRecord, GraphState, HitlGate } from '../types.ts';
 
 /** The brief, as it was masked when the run started; empty for a project without one. */
 export function briefOf({ documents, projectConfig }: GraphState): string {
@@ -46,6 +46,16 @@ export function newDocument(
     version: 1,
     createdAt: at,
     updatedAt: at,
+  };
+}
+
+/** What an agent is told whose proposal a human will read at `gate`. */
+export function proposalRequest(state: GraphState, gate: HitlGate): DesignRequest {
+  return {
+    brief: briefOf(state),
+    attempt: state.rejections[gate] + 1,
+    documents: draftsOf(state),
+    feedback: feedbackOn(state, gate),
   };
 }
 
