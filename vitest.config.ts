@@ -9,14 +9,16 @@ const conditions = ['@devs/source', 'module', 'node', 'development|production'];
 /** What guards the state file is held higher than the rest. */
 const DURABLE = 'packages/core/src/{db/**,state/**,orchestration/SqliteSaver.ts}';
 
-// Only for complete runs (`pnpm verify`): a filtered run leaves most files uncovered.
+// Only for complete runs (`pnpm verify`): a filtered run leaves most files uncovered. Not per file: what a test
+// proves in a process of its own is not counted, and which branch a race takes differs from run to run.
 const thresholds = {
-  perFile: true,
-  lines: 80,
-  functions: 80,
-  statements: 80,
-  branches: 75,
+  lines: 95,
+  functions: 95,
+  statements: 95,
+  branches: 90,
   [DURABLE]: { branches: 90 },
+  'packages/core/src/state/CheckpointPersister.ts': { branches: 90 },
+  'packages/core/src/orchestration/TaskFailureGate.ts': { lines: 90 },
 };
 
 export default defineConfig({
