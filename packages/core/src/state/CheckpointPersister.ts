@@ -3,38 +3,41 @@ import { withStateFaults } from '../db/sqliteFault.ts';
 import { BlobStore } from './BlobStore.ts';
 import { RecentMap } from './blobs/RecentMap.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
-import { type JournaledState, readState, referencesOf, storeState } from './journaledState.ts';
+import {
+  hashOfText,
+  type JournaledState,
+  readState,
+  referencesOf,
+  type StoredState,
+  storeState,
+} from './journaledState.ts';
 import type { LangGraphCheckpoint, TurnType } from './types.ts';
 
-interface TurnRow {
+interface TurnRow extends StoredState {
   readonly id: string;
   readonly graph_id: string;
   readonly node_name: string;
   readonly turn_type: TurnType;
-  readonly serialized_state: string;
   readonly task_id: string;
   readonly created_at: string;
-  /** Absent where the table was made from the seven required columns alone. */
   readonly visit?: string | null;
 }
 
-const INSERT = `
-  INSERT INTO langgraph_checkpoints
-    (id, graph_id, node_name, turn_type, serialized_state, task_id, created_at)
-  VALUES
-    (@id, @graph_id, @node_name, @turn_type, @serialized_state, @task_id, @created_at)`;
+const REQUIRED_COLUMNS = [
+  'id',
+  'graph_id',
+  'node_name',
+  'turn_type',
+  'serialized_state',
+  'task_id',
+  'created_at',
+] as const;
 
-const INSERT_WITH_VISIT = `
-  INSERT INTO langgraph_checkpoints
-    (id, graph_id, node_name, turn_type, serialized_state, task_id, created_at, visit)
-  VALUES
-    (@id, @graph_id, @node_name, @turn_type, @serialized_state, @task_id, @created_at, @visit)`;
+/** A table made from the required columns alone has none of these, and turns are written without them. */
+const OPTIONAL_COLUMNS = ['visit', 'sha256'] as const;
 
 const SELECT_LATEST = `
   SELECT * FROM langgraph_checkpoints WHERE graph_id = ? ORDER BY rowid DESC LIMIT 1`;
-
-const SELECT_LATEST_STATE = `
-  SELECT serialized_state FROM langgraph_checkpoints WHERE graph_id = ? ORDER BY rowid DESC LIMIT 1`;
 
 const SELECT_FOR_TASK = `
   SELECT * FROM langgraph_checkpoints WHERE task_id = ? ORDER BY rowid ASC`;
@@ -60,19 +63,18 @@ export interface CheckpointPersisterOptions {
 export class CheckpointPersister {
   readonly #db: Database;
   readonly #fence: Fence;
-  readonly #insert: Statement<[TurnRow]>;
+  readonly #insert: Statement<[Required<TurnRow>]>;
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
   readonly #save: Transaction<(checkpoint: LangGraphCheckpoint, state: JournaledState) => void>;
   readonly #heads = new RecentMap<string, FieldHeads>(REMEMBERED_RUNS);
-  #insertWithVisit: Statement<[TurnRow]> | undefined;
   #blobs: BlobStore | undefined;
 
   /** @param db - An open state file with the journal's table. */
   constructor(db: Database, { fence = NO_FENCE }: CheckpointPersisterOptions = {}) {
     this.#db = db;
     this.#fence = fence;
-    this.#insert = db.prepare(INSERT);
+    this.#insert = db.prepare(insertInto(columnsOf(db)));
     this.#selectLatest = db.prepare(SELECT_LATEST);
     this.#selectForTask = db.prepare(SELECT_FOR_TASK);
     this.#save = db.transaction((checkpoint, state) => this.#saveInTx(checkpoint, state));
@@ -126,13 +128,7 @@ export class CheckpointPersister {
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
     this.#fence.assertInTx();
-    const row = toRow(checkpoint, this.#write(checkpoint.graphId, state));
-    if (checkpoint.visit === undefined) {
-      this.#insert.run(row);
-      return;
-    }
-    this.#insertWithVisit ??= this.#db.prepare<[TurnRow]>(INSERT_WITH_VISIT);
-    this.#insertWithVisit.run({ ...row, visit: checkpoint.visit });
+    this.#insert.run(toRow(checkpoint, this.#write(checkpoint.graphId, state)));
   }
 
   /** The text of a turn's state; its large fields are stored as what changed since the turn before. */
@@ -152,8 +148,8 @@ export class CheckpointPersister {
   #headsOf(graphId: string): FieldHeads {
     const remembered = this.#heads.get(graphId);
     if (remembered !== undefined) return remembered;
-    const select = this.#db.prepare<[string], string>(SELECT_LATEST_STATE).pluck();
-    return referencesOf(select.get(graphId) ?? '{}');
+    const latest = this.#selectLatest.get(graphId);
+    return latest === undefined ? {} : referencesOf(latest);
   }
 
   #fromRow(row: TurnRow): LangGraphCheckpoint {
@@ -162,7 +158,7 @@ export class CheckpointPersister {
       graphId: row.graph_id,
       nodeName: row.node_name,
       turnType: row.turn_type,
-      state: readState(row.serialized_state, (blobId) => this.#blobStore().get(blobId)),
+      state: readState(row, (blobId) => this.#blobStore().get(blobId)),
       taskId: row.task_id,
       createdAt: new Date(row.created_at),
       ...(typeof row.visit === 'string' && { visit: row.visit }),
@@ -187,7 +183,19 @@ function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readon
   return allTaskIds.slice(index + 1);
 }
 
-function toRow(checkpoint: LangGraphCheckpoint, serializedState: string): TurnRow {
+/** The optional columns that the table has, behind the required ones. */
+function columnsOf(db: Database): readonly string[] {
+  const table = db.pragma('table_info(langgraph_checkpoints)') as readonly { readonly name: string }[];
+  const existing = new Set(table.map(({ name }) => name));
+  return [...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS.filter((name) => existing.has(name))];
+}
+
+function insertInto(columns: readonly string[]): string {
+  const values = columns.map((name) => `@${name}`);
+  return `INSERT INTO langgraph_checkpoints (${columns.join(', ')}) VALUES (${values.join(', ')})`;
+}
+
+function toRow(checkpoint: LangGraphCheckpoint, serializedState: string): Required<TurnRow> {
   return {
     id: checkpoint.id,
     graph_id: checkpoint.graphId,
@@ -196,5 +204,7 @@ function toRow(checkpoint: LangGraphCheckpoint, serializedState: string): TurnRo
     serialized_state: serializedState,
     task_id: checkpoint.taskId,
     created_at: checkpoint.createdAt.toISOString(),
+    visit: checkpoint.visit ?? null,
+    sha256: hashOfText(serializedState),
   };
 }

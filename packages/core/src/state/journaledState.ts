@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { DevsError } from '../errors/DevsError.ts';
 
 type State = Record<string, unknown>;
@@ -10,6 +11,13 @@ export type JournaledState =
   | { readonly kind: 'whole'; readonly json: string }
   /** `write` gives the text of the row; hands every large field to `put`. */
   | { readonly kind: 'manifest'; readonly write: (put: PutField) => string };
+
+/** What a row of the journal holds of a state. */
+export interface StoredState {
+  readonly serialized_state: string;
+  /** {@link hashOfText}; nothing in a row of an older engine, or in a table of the seven required columns. */
+  readonly sha256?: Uint8Array | null;
+}
 
 interface Field {
   readonly name: string;
@@ -60,9 +68,14 @@ function wholeText(fields: readonly Field[]): string | null {
   return Buffer.byteLength(whole) <= WHOLE_STATE_BYTES ? whole : null;
 }
 
-/** The full state of a row. @throws DevsError `STATE_CORRUPT` if the text is not what `storeState` writes. */
-export function readState(text: string, get: (blobId: number) => Uint8Array): State {
-  const parsed = parse(text);
+/** SHA-256 of a row's text, as the 32 bytes that the table holds. */
+export function hashOfText(text: string): Uint8Array {
+  return createHash('sha256').update(text, 'utf8').digest();
+}
+
+/** The full state of a row. @throws DevsError `STATE_CORRUPT` if its text is not the one that was written. */
+export function readState(row: StoredState, get: (blobId: number) => Uint8Array): State {
+  const parsed = parse(row);
   if (!Object.hasOwn(parsed, MARK)) return parsed;
   if (!isManifest(parsed)) throw corrupt();
   const large = Object.entries(parsed.channels).map(([name, blobId]): [string, unknown] => [
@@ -72,9 +85,13 @@ export function readState(text: string, get: (blobId: number) => Uint8Array): St
   return Object.fromEntries([...Object.entries(parsed.fields), ...large]);
 }
 
-/** The blobs a row refers to, by field; none where it holds the state itself. */
-export function referencesOf(text: string): Readonly<Record<string, number>> {
-  const parsed = parse(text);
+/**
+ * The blobs a row refers to, by field; none where it holds the state itself.
+ *
+ * @throws DevsError `STATE_CORRUPT` as {@link readState}: an id that changed would lead to another value.
+ */
+export function referencesOf(row: StoredState): Readonly<Record<string, number>> {
+  const parsed = parse(row);
   return isManifest(parsed) ? parsed.channels : {};
 }
 
@@ -89,7 +106,8 @@ function manifestOf(fields: readonly Field[], put: PutField): Manifest {
   };
 }
 
-function parse(text: string): State {
+function parse({ serialized_state: text, sha256 }: StoredState): State {
+  if (sha256 != null && Buffer.compare(hashOfText(text), sha256) !== 0) throw corrupt();
   try {
     return JSON.parse(text) as State;
   } catch (error) {

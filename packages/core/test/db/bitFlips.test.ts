@@ -6,6 +6,7 @@ import { backup } from '../../src/db/backup.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
 import { aFullFile, noise, RUN, type StoredTexts, storedTexts } from '../../src/state/__tests__/aFullFile.ts';
+import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { test } from '../support/fixtures.ts';
@@ -16,7 +17,8 @@ const CHECKPOINTS = 12;
 // Each column of bytes that has a SHA-256 beside it.
 const STORED_VALUES = `
   SELECT bytes FROM state_blobs UNION ALL SELECT checkpoint FROM checkpoints UNION ALL SELECT metadata FROM checkpoints
-  UNION ALL SELECT value FROM checkpoint_writes WHERE value IS NOT NULL`;
+  UNION ALL SELECT value FROM checkpoint_writes WHERE value IS NOT NULL
+  UNION ALL SELECT CAST(serialized_state AS BLOB) FROM langgraph_checkpoints`;
 
 /** Where in the file each byte of a stored value lies. */
 function valueBytes(dbPath: string): readonly number[] {
@@ -40,6 +42,7 @@ function flipped(file: Buffer, offset: number, bit: number): Buffer {
 /** What a reader gets for each stored text: the text, or a refusal. */
 function readAll(db: Database): readonly string[] {
   const store = new GraphCheckpointStore(db);
+  const journal = new CheckpointPersister(db);
   return Array.from({ length: CHECKPOINTS }, (_, n) => storedTexts(n + 1)).flatMap((texts, n) => {
     const key = { ...RUN, checkpointId: texts.checkpointId };
     return [
@@ -49,6 +52,7 @@ function readAll(db: Database): readonly string[] {
       ...[0, 1].map((idx) =>
         read(() => store.loadWrites(key).find((write) => write.idx === idx)?.value.bytes),
       ),
+      read(() => Buffer.from(JSON.stringify(journal.loadForTask(`task-${n + 1}`)[0]?.state))),
     ];
   });
 }
@@ -63,7 +67,13 @@ function read(load: () => Uint8Array | undefined): string {
 }
 
 const EXPECTED = Array.from({ length: CHECKPOINTS }, (_, n): StoredTexts => storedTexts(n + 1)).flatMap(
-  ({ checkpoint, metadata, channel, writes }) => [checkpoint, metadata, channel, ...writes],
+  ({ checkpoint, metadata, channel, writes, turn }) => [
+    checkpoint,
+    metadata,
+    channel,
+    ...writes,
+    JSON.stringify(turn),
+  ],
 );
 
 describe('a bit that flips in a stored value', () => {

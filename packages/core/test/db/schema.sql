@@ -134,7 +134,7 @@ CREATE TABLE langgraph_checkpoints (
   task_id          TEXT NOT NULL,                        -- the project's id where a node has no task
   created_at       TEXT NOT NULL,                        -- ISO 8601, UTC
   visit            TEXT                                  -- LangGraph's task id; pairs the two turns of a node
-);
+, sha256 BLOB CHECK (sha256 IS NULL OR length(sha256) = 32));
 
 CREATE TABLE rewinds (
   id             TEXT    PRIMARY KEY NOT NULL,

@@ -300,4 +300,14 @@ CREATE TABLE rewinds (
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 `,
   },
+  {
+    version: 18,
+    name: '018_add_turn_hashes',
+    sha256: 'cd20434af424d5a8cd2b24f57cdce24fab734f759820fc41d9cbf07d64ed7486',
+    sql: `-- A SHA-256 for every row of the turn journal: the state in it, or the manifest that leads to one, is checked when it
+-- is read. Written by CheckpointPersister only. NULL in rows that an older engine wrote.
+ALTER TABLE langgraph_checkpoints
+  ADD COLUMN sha256 BLOB CHECK (sha256 IS NULL OR length(sha256) = 32); -- of serialized_state as UTF-8
+`,
+  },
 ];

@@ -27,6 +27,7 @@ export interface StoredTexts {
   readonly metadata: string;
   readonly channel: string;
   readonly writes: readonly string[];
+  readonly turn: Record<string, unknown>;
 }
 
 export const RUN = { threadId: 'run-1', checkpointNs: '' };
@@ -38,6 +39,7 @@ export function storedTexts(n: number): StoredTexts {
     metadata: JSON.stringify({ step: n, text: noise(100, n + 1000) }),
     channel: JSON.stringify(noise(2000, n + 2000)),
     writes: [JSON.stringify(noise(200, n + 3000)), JSON.stringify(noise(1500, n + 4000))],
+    turn: { n, text: noise(600, n + 5000) },
   };
 }
 
@@ -68,6 +70,15 @@ export function aFullFile(db: Database, { checkpoints = 3 } = {}): void {
   const turn = { graphId: 'run-1', nodeName: 'design', taskId: 'run-1', createdAt: new Date(0) };
   const journal = new CheckpointPersister(db);
   journal.save({ ...turn, id: 'thought', turnType: 'Thought', state: { small: true } });
+  for (let n = 1; n <= checkpoints; n += 1) {
+    journal.save({
+      ...turn,
+      id: `turn-${n}`,
+      taskId: `task-${n}`,
+      turnType: 'Action',
+      state: storedTexts(n).turn,
+    });
+  }
   journal.save({ ...turn, id: 'action', turnType: 'Action', state: { large: noise(12_000, 7) } });
 
   const steps = new StepStore(db);

@@ -83,8 +83,12 @@ describe('doctor reports', () => {
       `UPDATE langgraph_checkpoints SET serialized_state = '{"$devs":7}' WHERE id = 'action'`,
     ],
     [
+      'VALUE_DAMAGED langgraph_checkpoints',
+      `UPDATE langgraph_checkpoints SET serialized_state = '{"small":false}' WHERE id = 'thought'`,
+    ],
+    [
       'VALUE_MISSING langgraph_checkpoints',
-      `UPDATE langgraph_checkpoints SET serialized_state = '{"$devs":1,"fields":{},"channels":{"a":999}}'`,
+      `UPDATE langgraph_checkpoints SET serialized_state = '{"$devs":1,"fields":{},"channels":{"a":999}}', sha256 = NULL`,
     ],
     [
       'VALUE_MISSING checkpoint_blobs',

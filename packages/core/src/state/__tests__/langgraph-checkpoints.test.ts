@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import BetterSqlite3 from 'better-sqlite3';
 import { beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -54,6 +55,7 @@ describe('save', () => {
       task_id: 'task-1',
       created_at: '2026-01-01T00:00:00.000Z',
       visit: null,
+      sha256: createHash('sha256').update('{"a":1}').digest(),
     });
   });
 
@@ -62,7 +64,7 @@ describe('save', () => {
     db.exec(REQUIRED_DDL);
     const turns = new CheckpointPersister(db);
     const turn = aTurn();
-    turns.save(turn);
+    turns.save({ ...turn, visit: 'has no column' });
     expect(turns.loadLatest('graph-1')).toEqual(turn);
     db.close();
   });
@@ -199,6 +201,35 @@ describe('large states', () => {
     db.prepare('UPDATE langgraph_checkpoints SET serialized_state = ?').run(serialized);
     expect(() => turns.loadLatest('graph-1')).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
     db.close();
+  });
+});
+
+describe('a text that is no longer the one that was written', () => {
+  const flipped = [
+    ['a small state', { approved: 0 }, '"approved":0', '"approved":1'],
+    ['the id of a blob', { ...largeState, $devs: 0 }, '"prose":1', '"prose":2'],
+  ] as const;
+
+  test.for(flipped)('is refused: %s', ([, state, from, to], { db }) => {
+    const turns = new CheckpointPersister(db);
+    turns.save(aTurn({ state }));
+    turns.save(aTurn({ graphId: 'graph-2', state: { other: largeState } })); // blob 2
+    db.prepare('UPDATE langgraph_checkpoints SET serialized_state = replace(serialized_state, ?, ?)').run(
+      from,
+      to,
+    );
+    const refusal = expect.objectContaining({ code: 'STATE_CORRUPT' });
+    expect(() => turns.loadLatest('graph-1')).toThrow(refusal);
+    expect(() => turns.loadForTask('task-1')).toThrow(refusal);
+    expect(turns.loadLatest('graph-2')?.state).toEqual({ other: largeState });
+  });
+
+  test('cannot be told in a row of an older engine, which stays readable', ({ db }) => {
+    const turns = new CheckpointPersister(db);
+    const turn = aTurn({ state: largeState });
+    turns.save(turn);
+    db.exec('UPDATE langgraph_checkpoints SET sha256 = NULL');
+    expect(turns.loadLatest('graph-1')).toEqual(turn);
   });
 });
 

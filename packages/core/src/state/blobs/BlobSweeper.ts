@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { referencesOf } from '../journaledState.ts';
+import { referencesOf, type StoredState } from '../journaledState.ts';
 
 /** What was deleted. */
 export interface Swept {
@@ -17,7 +17,7 @@ interface DeletedRow {
 const SELECT_ALL = 'SELECT blob_id FROM state_blobs ORDER BY blob_id DESC';
 
 const SELECT_MANIFESTS = `
-  SELECT serialized_state FROM langgraph_checkpoints WHERE serialized_state LIKE '{"$devs":%'`;
+  SELECT serialized_state, sha256 FROM langgraph_checkpoints WHERE serialized_state LIKE '{"$devs":%'`;
 
 const DELETE_UNUSED = `
   DELETE FROM state_blobs
@@ -74,7 +74,7 @@ export class BlobSweeper {
 
   /** The journal refers to values inside its text, where no index can see them. */
   #journaled(): ReadonlySet<number> {
-    const texts = this.#db.prepare<[], string>(SELECT_MANIFESTS).pluck().all();
-    return new Set(texts.flatMap((text) => Object.values(referencesOf(text))));
+    const turns = this.#db.prepare<[], StoredState>(SELECT_MANIFESTS).all();
+    return new Set(turns.flatMap((turn) => Object.values(referencesOf(turn))));
   }
 }

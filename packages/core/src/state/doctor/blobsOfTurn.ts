@@ -1,12 +1,12 @@
-import { readState } from '../journaledState.ts';
+import { readState, type StoredState } from '../journaledState.ts';
 
 const JSON_NULL = new TextEncoder().encode('null');
 
-/** The blobs that a row of the journal refers to; `undefined` if its text is no turn. */
-export function blobsOfTurn(serializedState: string): readonly number[] | undefined {
+/** The blobs that a row of the journal refers to; `undefined` if its text is not the one that was written. */
+export function blobsOfTurn(turn: StoredState): readonly number[] | undefined {
   const blobIds: number[] = [];
   try {
-    readState(serializedState, (blobId) => {
+    readState(turn, (blobId) => {
       blobIds.push(blobId);
       return JSON_NULL;
     });

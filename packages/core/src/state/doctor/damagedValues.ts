@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { findingsOrDamage } from '../../db/checkFile.ts';
 import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
 import { type CheckpointKey, GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import type { StoredState } from '../journaledState.ts';
 import { type StepKey, StepStore } from '../StepStore.ts';
 import { blobsOfTurn } from './blobsOfTurn.ts';
 import { error, type ValueFinding } from './finding.ts';
@@ -13,9 +14,8 @@ interface InlineWrite {
   readonly sha256: Uint8Array;
 }
 
-interface Turn {
+interface Turn extends StoredState {
   readonly id: string;
-  readonly serializedState: string;
 }
 
 // Ascending: the base of a splice is older than the splice, so a store that remembers its last values reads each once.
@@ -36,7 +36,7 @@ const SELECT_STEPS = `
   SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE state = 'done'`;
 
 const SELECT_TURNS = `
-  SELECT id, serialized_state AS serializedState FROM langgraph_checkpoints ORDER BY rowid ASC`;
+  SELECT id, serialized_state, sha256 FROM langgraph_checkpoints ORDER BY rowid ASC`;
 
 /** Values that are not the ones whose SHA-256 was stored with them, in every table that has one. */
 export function damagedValues(db: Database): readonly ValueFinding[] {
@@ -79,17 +79,19 @@ function damagedWrites(db: Database): readonly ValueFinding[] {
   );
 }
 
-/** A turn's text is JSON (a constraint of its column); here: whether it is a turn, and its large fields exist. */
+/** Whether a turn's text is the one that was written, and its large fields exist. */
 function unreadableTurns(db: Database): readonly ValueFinding[] {
   const existing = new Set(db.prepare<[], number>(SELECT_BLOBS).pluck().all());
   const findings: ValueFinding[] = [];
-  for (const { id, serializedState } of db.prepare<[], Turn>(SELECT_TURNS).iterate()) {
-    const blobIds = blobsOfTurn(serializedState);
+  for (const turn of db.prepare<[], Turn>(SELECT_TURNS).iterate()) {
+    const blobIds = blobsOfTurn(turn);
     const missing = blobIds?.filter((blobId) => !existing.has(blobId));
     if (missing === undefined) {
-      findings.push(error('VALUE_DAMAGED', 'langgraph_checkpoints', `Turn ${id} cannot be read.`));
+      findings.push(
+        error('VALUE_DAMAGED', 'langgraph_checkpoints', `Turn ${turn.id} is not what was written.`),
+      );
     } else if (missing.length > 0) {
-      const detail = `Turn ${id} refers to missing blobs: ${missing.join(', ')}.`;
+      const detail = `Turn ${turn.id} refers to missing blobs: ${missing.join(', ')}.`;
       findings.push(error('VALUE_MISSING', 'langgraph_checkpoints', detail));
     }
   }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { StoredState } from '../journaledState.ts';
 import { blobsOfTurn } from './blobsOfTurn.ts';
 import { note, type ValueFinding } from './finding.ts';
 
@@ -13,7 +14,7 @@ const SELECT_REFERRED = `
   UNION SELECT blob_id FROM checkpoint_writes WHERE blob_id IS NOT NULL
   UNION SELECT blob_id FROM agent_steps WHERE blob_id IS NOT NULL`;
 
-const SELECT_TURNS = `SELECT serialized_state FROM langgraph_checkpoints`;
+const SELECT_TURNS = `SELECT serialized_state, sha256 FROM langgraph_checkpoints`;
 
 // Newest first: a splice comes before the base it needs.
 const SELECT_SIZES = `
@@ -22,8 +23,8 @@ const SELECT_SIZES = `
 /** Bytes that nothing refers to any more: what a deleted run leaves until it is pruned. */
 export function unusedBlobs(db: Database): readonly ValueFinding[] {
   const used = new Set(db.prepare<[], number>(SELECT_REFERRED).pluck().all());
-  for (const text of db.prepare<[], string>(SELECT_TURNS).pluck().iterate()) {
-    for (const blobId of blobsOfTurn(text) ?? []) used.add(blobId);
+  for (const turn of db.prepare<[], StoredState>(SELECT_TURNS).iterate()) {
+    for (const blobId of blobsOfTurn(turn) ?? []) used.add(blobId);
   }
   const unused: BlobSize[] = [];
   for (const blob of db.prepare<[], BlobSize>(SELECT_SIZES).iterate()) {
