@@ -27,5 +27,8 @@ export {
   type LangGraphContext,
   type RecursionCheckResult,
 } from './orchestration/recursionGuard.ts';
-export { SqliteSaver } from './orchestration/SqliteSaver.ts';
+export { SqliteSaver, type SqliteSaverOptions } from './orchestration/SqliteSaver.ts';
+export type { SaverLimits } from './orchestration/saver/limits.ts';
+export type { PrunePolicy } from './orchestration/saver/retainedCheckpoints.ts';
+export { StrictSerde, type StrictSerdeOptions } from './orchestration/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './orchestration/WindowedSaver.ts';

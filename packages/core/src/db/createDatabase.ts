@@ -14,7 +14,7 @@ import {
   MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
 import { markPrepared } from './prepareConnection.ts';
-import { withStateFaults } from './sqliteFault.ts';
+import { toFileFault, withStateFaults } from './sqliteFault.ts';
 
 /** Where the state file is: its path, or the folder whose `.devs/state.sqlite` it is. */
 export type StateFileLocation =
@@ -59,12 +59,13 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
 /**
  * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration.
  *
- * @throws DevsError `STATE_IO` if the file is missing, `CONFIG_INVALID` if it is not a state file, `SCHEMA_TOO_NEW`,
+ * @throws DevsError `STATE_IO` if the file is missing or cannot be reached, `CONFIG_INVALID` if it is not a state file, `SCHEMA_TOO_NEW`,
  *   `MIGRATION_EDITED`, `MIGRATION_GAP`.
  */
 export function openReadOnly(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
   const path = stateFilePath(options);
+  assertPresent(path);
   return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, (db) => {
     applyReadPragmas(db);
     assertReadPragmas(db);
@@ -163,6 +164,20 @@ function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void
 /** A file whose first writer died in a rollback journal: only a writing connection can restore it, and does. */
 function needsRollback(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_READONLY');
+}
+
+/** The driver takes a missing folder for a wrong argument. */
+function assertPresent(path: string): void {
+  try {
+    if (path === MEMORY || identityOf(path) !== undefined) return;
+  } catch (error) {
+    throw toFileFault(error, path);
+  }
+  throw new DevsError(`There is no state file at ${path}.`, {
+    code: 'STATE_IO',
+    remedy: 'Check the path; the file is made when the first run starts.',
+    context: { path },
+  });
 }
 
 /** A state file is marked as ours, is empty, or was migrated through a handle that its caller had opened. */

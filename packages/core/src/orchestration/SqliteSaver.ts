@@ -212,10 +212,15 @@ export class SqliteSaver extends BaseCheckpointSaver {
    * everything these are made of. Each of them is read again before anything is committed. The file does not shrink: its
    * free pages are used again.
    *
-   * Not meant for a thread that a driver is just forking from an old checkpoint.
+   * Under a `lease` it is fenced as any write; without one nobody may drive the thread meanwhile, since a driver that goes
+   * on from an old checkpoint would find it gone.
+   *
+   * ```ts
+   * await saver.prune('run-1', { keepLast: 10, lease: { threadId: 'run-1', epoch: 3 } });
+   * ```
    *
    * @throws DevsError `CHECKPOINT_NOT_FOUND` for a pinned id that is not there, `THREAD_BUSY` if a driver keeps adding
-   *   checkpoints, `STATE_CORRUPT`, or a storage fault; then nothing was deleted.
+   *   checkpoints, `LEASE_LOST`, `STATE_CORRUPT`, or a storage fault; then nothing was deleted.
    * @throws RangeError if `keepLast` is not a whole number of at least 1.
    */
   async prune(threadId: string, policy: PrunePolicy): Promise<PruneResult> {

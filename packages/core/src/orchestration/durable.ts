@@ -14,6 +14,7 @@ import { FaultBox } from './durable/FaultBox.ts';
 import type { GraphProfile } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import { ownGraphProfile } from './durable/ownGraphProfile.ts';
+import type { SaverLimits } from './saver/limits.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -28,6 +29,8 @@ export interface DurableOptions<State, Name extends string = string> {
     /** A node's `entropyScore` in [0, 1] from which a human is asked. @defaultValue 0.75 */
     readonly entropyThreshold?: number;
   };
+  /** How large the values of the state may be. */
+  readonly limits?: Partial<SaverLimits>;
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
@@ -48,7 +51,7 @@ export interface KnownGraph<State> {
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
  * from there in any process. The builder is not changed.
  *
- * @throws RangeError if a guard's limit is no number in its range.
+ * @throws RangeError if a guard's or a value's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, or if neither or both of `file` and `db` are given.
  *
  * @example
@@ -71,7 +74,10 @@ export function durable<State extends object, Update, Name extends string, Build
   const store = new EngineStore(db, { events, now, newId, entropyThreshold });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
-  const saver = new DrivenSaver(db, store, { onCheckpoint: (lease) => store.threads.resetRecoveries(lease) });
+  const saver = new DrivenSaver(db, store, {
+    ...(options.limits && { limits: options.limits }),
+    onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
+  });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database, Statement, Transaction } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import type { Fence } from './Fence.ts';
 import type {
   ChannelKey,
   CheckpointKey,
@@ -75,7 +76,7 @@ export class CheckpointPruner {
   readonly #deleteCheckpoint: Statement<[CheckpointKey]>;
   readonly #deleteWrites: Statement<[CheckpointKey]>;
   readonly #deleteChannel: Statement<[NamespaceKey & ChannelKey]>;
-  readonly #prune: Transaction<(plan: PrunePlan) => PruneResult | null>;
+  readonly #prune: Transaction<(plan: PrunePlan, fence: Fence) => PruneResult | null>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, store: GraphCheckpointStore) {
@@ -88,7 +89,10 @@ export class CheckpointPruner {
     this.#deleteCheckpoint = db.prepare(DELETE_CHECKPOINT);
     this.#deleteWrites = db.prepare(DELETE_WRITES);
     this.#deleteChannel = db.prepare(DELETE_CHANNEL);
-    this.#prune = db.transaction((plan) => this.#pruneInTx(plan));
+    this.#prune = db.transaction((plan, fence) => {
+      fence.assertInTx();
+      return this.#pruneInTx(plan);
+    });
   }
 
   /** Names which checkpoints a thread has now; another text as soon as one is added or changed. */
@@ -105,10 +109,11 @@ export class CheckpointPruner {
 
   /**
    * @returns `null` if the thread has changed since the plan was made; then nothing was deleted.
-   * @throws DevsError `STATE_CORRUPT` if a checkpoint to keep is damaged, or would be; then nothing was deleted.
+   * @throws DevsError `STATE_CORRUPT` if a checkpoint to keep is damaged, or would be, or what the fence throws; then
+   *   nothing was deleted.
    */
-  prune(plan: PrunePlan): PruneResult | null {
-    return this.#prune.immediate(plan);
+  prune(plan: PrunePlan, fence: Fence): PruneResult | null {
+    return this.#prune.immediate(plan, fence);
   }
 
   #pruneInTx(plan: PrunePlan): PruneResult | null {

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { afterEach, describe, expect, vi } from 'vitest';
@@ -265,6 +274,25 @@ describe('openReadOnly', () => {
     expect(existsSync(dbPath)).toBe(false);
     writeFileSync(dbPath, '');
     expect(() => openReadOnly({ dbPath })).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+  });
+
+  test.for([
+    ['a missing folder', (path: string) => join(path, 'nowhere', 'state.sqlite')],
+    ['a folder that is a file', (path: string) => join(path, 'file', 'state.sqlite')],
+    ['a name no file can have', (path: string) => join(path, 'x'.repeat(300))],
+    ['a link to itself', (path: string) => join(path, 'loop')],
+  ] as const)('refuses %s with a remedy, and makes nothing', ([, pathIn], { dbPath }) => {
+    const folder = dirname(dbPath);
+    writeFileSync(join(folder, 'file'), '');
+    symlinkSync('loop', join(folder, 'loop'));
+    const before = readdirSync(folder);
+    expect(() => openReadOnly({ dbPath: pathIn(folder) })).toThrow(
+      expect.objectContaining({ code: 'STATE_IO', remedy: expect.stringContaining('path') }),
+    );
+    expect(() => openReadOnly({ fromDir: pathIn(folder) })).toThrow(
+      expect.objectContaining({ code: 'STATE_IO' }),
+    );
+    expect(readdirSync(folder)).toEqual(before);
   });
 });
 

@@ -54,4 +54,17 @@ describe('durable', () => {
     expect(await app.run('post-42')).toMatchObject({ status: 'completed' });
     expect(effects.calls.map((call) => call.split(' ')[0])).toEqual(['llm', 'publish']);
   });
+
+  test.for([
+    [{ limits: { valueBytes: 40 } }, 'VALUE_TOO_LARGE'],
+    [{}, null],
+  ] as const)(
+    'holds the values of its state to the limits it is given: %j',
+    async ([options, code], { db }) => {
+      const app = durable(publishing({ calls: [] }), { db, ...options });
+      const run = app.run('post-42', { brief: 'x'.repeat(50) });
+      if (code === null) expect(await run).toMatchObject({ status: 'completed' });
+      else await expect(run).rejects.toMatchObject({ code });
+    },
+  );
 });

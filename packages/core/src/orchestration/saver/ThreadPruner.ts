@@ -8,6 +8,7 @@ import {
   type PrunePlan,
   type PruneResult,
 } from '../../state/CheckpointPruner.ts';
+import { leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import type { GraphCheckpointStore, StoredCheckpoint } from '../../state/GraphCheckpointStore.ts';
 import { type CheckpointReader, VERSIONED_FORMAT } from './CheckpointReader.ts';
 import { type CheckpointSummary, type PrunePolicy, retainedCheckpoints } from './retainedCheckpoints.ts';
@@ -26,11 +27,13 @@ const DELTA_MARKS = ['delta_writes_versioned', 'counters_since_delta_snapshot'] 
 
 /** Thins out the history of one thread. */
 export class ThreadPruner {
+  readonly #db: Database;
   readonly #pruner: CheckpointPruner;
   readonly #reader: CheckpointReader;
   readonly #codec: ValueCodec;
 
   constructor(db: Database, store: GraphCheckpointStore, reader: CheckpointReader, codec: ValueCodec) {
+    this.#db = db;
     this.#pruner = new CheckpointPruner(db, store);
     this.#reader = reader;
     this.#codec = codec;
@@ -38,9 +41,10 @@ export class ThreadPruner {
 
   async prune(threadId: string, policy: PrunePolicy): Promise<PruneResult> {
     assertPolicy(policy);
+    const fence = policy.lease === undefined ? NO_FENCE : leaseFence(this.#db, policy.lease);
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const plan = await this.#planFor(threadId, policy);
-      const result = withStateFaults(() => this.#pruner.prune(plan));
+      const result = withStateFaults(() => this.#pruner.prune(plan, fence));
       if (result !== null) return result;
     }
     throw busy(threadId);

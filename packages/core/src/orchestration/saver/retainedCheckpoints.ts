@@ -1,5 +1,17 @@
-/** Which checkpoints of a thread a prune keeps, beside those that others need. */
-export interface PrunePolicy {
+import type { FencedLease } from '../../state/Fence.ts';
+
+/** Which checkpoints of a thread a prune keeps, beside those that others need, and on whose behalf it deletes. */
+export interface PrunePolicy extends Retention {
+  /**
+   * The lease of the driver that prunes: refused with `LEASE_LOST` in its own transaction once a newer driver exists.
+   * Without one nothing is fenced, and nobody may drive the thread meanwhile: a driver that goes on from an old
+   * checkpoint would find it gone.
+   */
+  readonly lease?: FencedLease;
+}
+
+/** What is kept. */
+export interface Retention {
   /** The newest ones of the thread, at least 1. */
   readonly keepLast: number;
   /** Ids of checkpoints that stay whatever their age, such as the ends of tasks a rewind may go back to. */
@@ -30,7 +42,7 @@ export interface CheckpointSummary {
  */
 export function retainedCheckpoints(
   all: readonly CheckpointSummary[],
-  { keepLast, pinned = [] }: PrunePolicy,
+  { keepLast, pinned = [] }: Retention,
 ): ReadonlySet<CheckpointSummary> {
   const root = all.filter(({ checkpointNs }) => checkpointNs === '');
   const keep = new Set(retainedOfRoot(root, keepLast, new Set(pinned)));

@@ -13,7 +13,10 @@ import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { prepareConnection } from '../../../db/prepareConnection.ts';
+import { aHost, aThread } from '../../../state/__tests__/aThread.ts';
 import { CheckpointPersister } from '../../../state/CheckpointPersister.ts';
+import { ThreadStore } from '../../../state/ThreadStore.ts';
+import type { Lease } from '../../../state/threadRecords.ts';
 import { SqliteSaver } from '../../SqliteSaver.ts';
 import { StrictSerde } from '../StrictSerde.ts';
 
@@ -79,6 +82,12 @@ async function futuresFrom(db: Database, checkpointId: string, rounds: number): 
     await values((graph) => graph.invoke(null, config)),
     await values(async (graph) => graph.invoke(null, await graph.updateState(config, { log: ['forked'] }))),
   ];
+}
+
+function claimed(threads: ThreadStore): Lease {
+  const claim = threads.claim('run-1');
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  return claim.lease;
 }
 
 const count = (db: Database, table: string): number =>
@@ -223,6 +232,53 @@ describe('prune', () => {
     expect(before?.checkpoint.channel_values[TASKS]).toEqual(['send 2']);
     expect(await saver.prune('run-1', { keepLast: 1 })).toMatchObject({ kept: 3, removed: 1 });
     expect(await saver.getTuple(config)).toEqual(before);
+  });
+
+  test('under a lease it is refused once a newer driver exists, and deletes nothing', async ({ db }) => {
+    const saver = new SqliteSaver(db);
+    await aGraph(saver, 3).invoke({ text: 'x' }, THREAD);
+    const threads = new ThreadStore(db, { host: aHost() });
+    threads.create(aThread());
+    const old = claimed(threads);
+    threads.release(old);
+    const lease = claimed(threads);
+    const before = saver.stats().rows;
+    for (const gone of [old, { threadId: 'nobody', epoch: 1 }]) {
+      await expect(saver.prune('run-1', { keepLast: 1, lease: gone })).rejects.toMatchObject({
+        code: 'LEASE_LOST',
+      });
+      expect(saver.stats().rows).toEqual(before);
+    }
+    expect((await saver.prune('run-1', { keepLast: 1, lease })).removed).toBeGreaterThan(3);
+  });
+
+  test('a driver that takes over while a prune is planned keeps what it goes on from', async ({
+    db,
+    dbPath,
+  }) => {
+    await aGraph(new SqliteSaver(db), 2).invoke({ text: 'x' }, THREAD);
+    const threads = new ThreadStore(db, { host: aHost() });
+    threads.create(aThread());
+    const lease = claimed(threads);
+    const other = createDatabase({ dbPath });
+    const strict = new StrictSerde();
+    const serde: SerializerProtocol = {
+      dumpsTyped: (value) => strict.dumpsTyped(value),
+      loadsTyped: async (type, bytes) => {
+        if (other.open) {
+          other.exec('UPDATE threads SET lease_epoch = lease_epoch + 1');
+          other.close();
+        }
+        return await strict.loadsTyped(type, bytes);
+      },
+    };
+    const before = count(db, 'checkpoints');
+    await expect(new SqliteSaver(db, { serde }).prune('run-1', { keepLast: 1, lease })).rejects.toMatchObject(
+      {
+        code: 'LEASE_LOST',
+      },
+    );
+    expect(count(db, 'checkpoints')).toBe(before);
   });
 
   test('a policy that cannot be kept deletes nothing', async ({ db }) => {
