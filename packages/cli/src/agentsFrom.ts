@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { CommandChecks, GitWorkspace, ReplayAgents } from '@devs/agents';
 import type { OrchestratorOptions } from '@devs/core';
@@ -10,11 +11,15 @@ export interface AgentsSpec {
   readonly agents: string;
   /** Program and arguments. */
   readonly check: readonly string[];
+  /** Absolute path of the repository the run works for; `null` when it began empty. */
+  readonly repository: string | null;
 }
 
 export interface AgentsFlags {
   readonly agents?: string;
   readonly check?: string;
+  /** False for a run that begins empty even where there is a repository. */
+  readonly repository?: boolean;
 }
 
 const DEFAULT_CHECK = ['npm', 'test'] as const;
@@ -23,17 +28,26 @@ const CHOICES =
   'Choose --agents replay:FILE (a recording) or --agents none (walk the stages, write nothing).';
 
 /**
- * Reads the flags; what they leave out comes from `recorded`.
+ * Reads the flags; what they leave out comes from `recorded`. A new run works for the repository at `dir`.
  *
  * @throws DevsError `CONFIG_INVALID` naming the choices.
  */
-export function specFrom(flags: AgentsFlags, cwd: string, recorded: AgentsSpec | null): AgentsSpec {
+export function specFrom(
+  flags: AgentsFlags,
+  { cwd, dir }: { readonly cwd: string; readonly dir: string },
+  recorded: AgentsSpec | null,
+): AgentsSpec {
   const { agents, check } = flags;
   if (agents === undefined && recorded === null) throw usageError('No agents are named.', CHOICES);
   return {
     agents: agents === undefined ? (recorded?.agents ?? 'none') : absolute(agents, cwd),
     check: check === undefined ? (recorded?.check ?? DEFAULT_CHECK) : splitCommand(check),
+    repository: recorded === null ? repositoryAt(dir, flags) : recorded.repository,
   };
+}
+
+function repositoryAt(dir: string, { repository = true }: AgentsFlags): string | null {
+  return repository && existsSync(path.join(dir, '.git')) ? dir : null;
 }
 
 export const specText = (spec: AgentsSpec): string => JSON.stringify(spec);
@@ -42,19 +56,19 @@ export const specText = (spec: AgentsSpec): string => JSON.stringify(spec);
 export function parseSpec(text: string | null): AgentsSpec | null {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null) return null;
-  const { agents, check } = value as Partial<AgentsSpec>;
-  return typeof agents === 'string' && Array.isArray(check) ? { agents, check } : null;
+  const { agents, check, repository = null } = value as Partial<AgentsSpec>;
+  return typeof agents === 'string' && Array.isArray(check) ? { agents, check, repository } : null;
 }
 
 /** @throws DevsError `CONFIG_INVALID` when a recording cannot be read. */
 export function agentsFrom(
-  { agents, check }: AgentsSpec,
+  { agents, check, repository }: AgentsSpec,
   dir: string,
 ): Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'> {
   if (agents === 'none') return {};
   return {
     agents: ReplayAgents.open(agents.slice(REPLAY.length)),
-    workspace: new GitWorkspace({ dir }),
+    workspace: new GitWorkspace({ dir, ...(repository !== null && { repository }) }),
     checks: new CommandChecks({ argv: check }),
   };
 }

@@ -1,4 +1,4 @@
-import type { DriveResult, Gate, RunStatus } from '@devs/core';
+import type { Delivery, DriveResult, Gate, RunStatus } from '@devs/core';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import type { Line } from './Output.ts';
 import { shortHash, shortId } from './renderGate.ts';
@@ -53,12 +53,24 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   ];
 }
 
-function workLines({ commits, cost }: DriveResult, workspace: string | null): readonly Line[] {
+function workLines({ commits, delivery, cost }: DriveResult, workspace: string | null): readonly Line[] {
   return [
     ...commits.map(({ sha, subject }) => `  ${sha.slice(0, 7)} ${subject}`),
     ...(workspace === null
       ? []
       : [`  ${commits.length === 1 ? '1 commit' : `${commits.length} commits`} in ${workspace}`]),
+    ...(delivery === null ? [] : [`  ${deliveryWords(delivery)}`]),
     `  cost: ${costWords(cost)}`,
   ];
+}
+
+function deliveryWords({ branch, held }: Delivery): string {
+  switch (held) {
+    case null:
+      return `branch ${branch} is in your repository: git merge ${branch}`;
+    case 'checked_out':
+      return `branch ${branch} is checked out in your repository and was left as it is; switch to another and resume`;
+    case 'changed':
+      return `branch ${branch} has commits of yours and was left as it is; rename it and resume`;
+  }
 }

@@ -56,6 +56,7 @@ export type {
   Checks,
   CommitRequest,
   CommitView,
+  Delivery,
   DesignRequest,
   DistillRequest,
   DocumentsResult,

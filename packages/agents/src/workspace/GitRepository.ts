@@ -63,7 +63,12 @@ export interface GitCall {
   /** Absolute. Each operation has its own index, so a killed one leaves no lock that another one meets. */
   readonly indexFile?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Objects may come from another repository on this machine, named by its path. @defaultValue false */
+  readonly fromPath?: boolean;
 }
+
+/** Stronger than `protocol.allow`: paths, and nothing else. */
+const LOCAL_PATHS = ['-c', 'protocol.file.allow=always'];
 
 /** Runs git on one git dir and one work tree, by argument list, with a fixed configuration and environment. */
 export class GitRepository {
@@ -81,12 +86,15 @@ export class GitRepository {
    * @returns what git wrote to its standard output, unchanged.
    * @throws DevsError `WORKSPACE_FAILED` with the masked end of git's error output.
    */
-  async run(args: readonly string[], { stdin = '', indexFile, env = {} }: GitCall = {}): Promise<string> {
+  async run(
+    args: readonly string[],
+    { stdin = '', indexFile, env = {}, fromPath = false }: GitCall = {},
+  ): Promise<string> {
     const stdout: Buffer[] = [];
     const stderr = new MaskedTail(STDERR_BYTES);
     let bytes = 0;
     const end = await this.#spawn({
-      argv: this.#argv(args),
+      argv: this.#argv(fromPath ? [...LOCAL_PATHS, ...args] : args),
       cwd: this.workTree,
       env: environment({ ...env, ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }) }),
       timeoutMs: this.#timeoutMs,

@@ -1,12 +1,26 @@
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type CommitRequest, type CommitView, DevsError, type FileEdit, type RunWorkspace } from '@devs/core';
+import {
+  type CommitRequest,
+  type CommitView,
+  type Delivery,
+  DevsError,
+  type FileEdit,
+  type RunWorkspace,
+} from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
 import { resolveInside } from './pathJail.ts';
 import { IDENTITY, moveRef, readRef, signedAt } from './refs.ts';
+import { FETCH, type UserRepository } from './UserRepository.ts';
+
+/** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
+const BASE = 'refs/devs/base';
+
+/** What the user's repository was given last. */
+const DELIVERED = 'refs/devs/delivered';
 
 const STEP_TRAILER = 'Devs-Step: ';
 
@@ -23,6 +37,8 @@ const CLEAN = ['clean', '-ffdq', '-e', 'node_modules'] as const;
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
   readonly branch: string;
+  /** The repository the run works for; `null` for a run that begins empty. */
+  readonly user: UserRepository | null;
   readonly now: () => Date;
 }
 
@@ -31,21 +47,42 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly dir: string;
   readonly #git: GitRepository;
   readonly #branch: string;
+  readonly #ref: string;
+  readonly #user: UserRepository | null;
   readonly #now: () => Date;
 
-  constructor({ git, branch, now }: GitRunWorkspaceOptions) {
+  constructor({ git, branch, user, now }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
     this.#branch = branch;
+    this.#ref = `refs/heads/${branch}`;
+    this.#user = user;
     this.#now = now;
+  }
+
+  /**
+   * Begins the run at the commit the user has checked out: its files come into the folder, then the branch is made.
+   * A kill before that lets the next call begin anew. Without a repository, or with one that has no commit yet, the
+   * run begins empty.
+   */
+  async begin(): Promise<void> {
+    if (this.#user === null || (await this.#tip()) !== null) return;
+    const head = await this.#user.head();
+    if (head === null) return;
+    await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
+    const base = (await readRef(this.#git, BASE)) ?? head;
+    await this.#refuseSubmodules(base);
+    await this.restore(base);
+    await moveRef(this.#git, this.#ref, { from: null, to: base });
+    await this.#showInFolder(base);
   }
 
   /** Files that are not ignored, sorted, relative. */
   list(): Promise<readonly string[]> {
     return this.#withIndex(async (indexFile) => {
-      const args = ['ls-files', '-z', '--others', '--exclude-standard', ...ALL_BUT_DEPENDENCIES];
-      const names = (await this.#git.run(args, { indexFile })).split('\0');
-      return names.filter((name) => name !== '' && !name.endsWith('/')).sort();
+      await this.#addAll(indexFile);
+      const names = (await this.#git.run(['ls-files', '-z'], { indexFile })).split('\0');
+      return names.filter((name) => name !== '').sort();
     });
   }
 
@@ -74,8 +111,7 @@ export class GitRunWorkspace implements RunWorkspace {
    */
   snapshot(): Promise<string> {
     return this.#withIndex(async (indexFile) => {
-      await this.#git.run(['add', '--all', ...ALL_BUT_DEPENDENCIES], { indexFile });
-      await this.#refuseNestedRepositories(indexFile);
+      await this.#addAll(indexFile);
       return (await this.#git.run(['write-tree'], { indexFile })).trim();
     });
   }
@@ -106,20 +142,41 @@ export class GitRunWorkspace implements RunWorkspace {
     return commit;
   }
 
-  /** Empty before the first commit. */
+  /** The run's own commits, oldest first. */
   async log(): Promise<readonly CommitView[]> {
     const entries = await this.#history(await this.#tip(), ['--reverse', '--format=%H %s']);
     return entries.map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
   }
 
-  /** `null` before the first commit. */
+  /** Puts the run's branch into the user's repository; `null` where there is none, or nothing to give. */
+  async deliver(): Promise<Delivery | null> {
+    const commit = await this.#tip();
+    if (this.#user === null || commit === null || commit === (await readRef(this.#git, BASE))) return null;
+    const delivered = await readRef(this.#git, DELIVERED);
+    const branch = { from: this.#git.gitDir, branch: this.#branch, commit, delivered };
+    const delivery = await this.#user.deliver(branch);
+    if (delivery.held === null && delivered !== commit) {
+      await moveRef(this.#git, DELIVERED, { from: delivered, to: commit });
+    }
+    return delivery;
+  }
+
+  /** `null` before the first commit of a run that began empty. */
   #tip(): Promise<string | null> {
-    return readRef(this.#git, this.#branch);
+    return readRef(this.#git, this.#ref);
   }
 
   async #history(tip: string | null, format: readonly string[]): Promise<readonly string[]> {
     if (tip === null) return [];
-    const text = await this.#git.run(['log', '-z', ...format, tip, '--']);
+    const base = await readRef(this.#git, BASE);
+    const text = await this.#git.run([
+      'log',
+      '-z',
+      ...format,
+      tip,
+      ...(base === null ? [] : [`^${base}`]),
+      '--',
+    ]);
     return text.split('\0').filter((entry) => entry !== '');
   }
 
@@ -136,7 +193,7 @@ export class GitRunWorkspace implements RunWorkspace {
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
     const commit = (await this.#git.run(args, { stdin, env })).trim();
     try {
-      await moveRef(this.#git, this.#branch, { from: parent, to: commit });
+      await moveRef(this.#git, this.#ref, { from: parent, to: commit });
       return commit;
     } catch (error) {
       const tip = await this.#tip();
@@ -156,14 +213,25 @@ export class GitRunWorkspace implements RunWorkspace {
     });
   }
 
-  async #refuseNestedRepositories(indexFile: string): Promise<void> {
-    const entries = (await this.#git.run(['ls-files', '-z', '--stage'], { indexFile })).split('\0');
-    const nested = entries.find((entry) => entry.startsWith('160000 '));
-    if (nested === undefined) return;
-    const path = nested.slice(nested.indexOf('\t') + 1);
-    throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(path)}.`, {
+  /** Every file of the folder, as `snapshot` stores it. What is in the branch stays known even where it is ignored. */
+  async #addAll(indexFile: string): Promise<void> {
+    const tip = await this.#tip();
+    if (tip !== null) await this.#git.run(['read-tree', tip], { indexFile });
+    await this.#git.run(['add', '--all', ...ALL_BUT_DEPENDENCIES], { indexFile });
+    const nested = repositoriesIn(await this.#git.run(['ls-files', '-z', '--stage'], { indexFile }));
+    if (nested === null) return;
+    throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(nested)}.`, {
       code: 'WORKSPACE_FAILED',
       remedy: 'Remove the .git folder inside it, so that its files can be stored.',
+    });
+  }
+
+  async #refuseSubmodules(commit: string): Promise<void> {
+    const submodule = repositoriesIn(await this.#git.run(['ls-tree', '-r', '-z', commit]));
+    if (submodule === null) return;
+    throw new DevsError(`The repository has a submodule: ${JSON.stringify(submodule)}.`, {
+      code: 'WORKSPACE_FAILED',
+      remedy: 'Run in a repository without submodules; their files cannot be stored with the run.',
     });
   }
 
@@ -182,6 +250,12 @@ export class GitRunWorkspace implements RunWorkspace {
       remedy: 'Let the process that drives this run finish, then resume.',
     });
   }
+}
+
+/** The path of the first entry that is a repository itself, in a listing of `ls-files --stage` or `ls-tree`. */
+function repositoriesIn(listing: string): string | null {
+  const entry = listing.split('\0').find((candidate) => candidate.startsWith('160000 '));
+  return entry === undefined ? null : entry.slice(entry.indexOf('\t') + 1);
 }
 
 function requireObjectId(name: string, value: string): void {

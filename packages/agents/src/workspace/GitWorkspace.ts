@@ -1,13 +1,19 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DevsError, type RunWorkspace, type Workspace } from '@devs/core';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace } from './GitRunWorkspace.ts';
+import { UserRepository } from './UserRepository.ts';
 
 export interface GitWorkspaceOptions {
   /** The project folder: workspaces are made in `.devs-work/`, their git dirs in `.devs/git/`. */
   readonly dir: string;
+  /**
+   * The repository to work for: its top folder. Runs begin at the commit that is checked out there, and their branch
+   * is put there; nothing else of it is written. @defaultValue none: runs begin empty
+   */
+  readonly repository?: string;
   /** Time limit of one git command, ms. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Dates the commits. @defaultValue the system clock */
@@ -15,8 +21,8 @@ export interface GitWorkspaceOptions {
 }
 
 /**
- * Gives every run a folder of its own with an engine-owned git store. It starts empty on a branch
- * `devs/<run>`; the user's checkout is never touched.
+ * Gives every run a folder of its own with an engine-owned git store. It starts empty, or at the commit the user has
+ * checked out, on a branch `devs/<run>`; the user's checkout is never touched.
  *
  * The git dir lies outside the folder, so nothing that an agent writes can configure the engine's git.
  *
@@ -29,11 +35,13 @@ export interface GitWorkspaceOptions {
  */
 export class GitWorkspace implements Workspace {
   readonly #dir: string;
+  readonly #repository: string | null;
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
 
-  constructor({ dir, timeoutMs, now = () => new Date() }: GitWorkspaceOptions) {
+  constructor({ dir, repository, timeoutMs, now = () => new Date() }: GitWorkspaceOptions) {
     this.#dir = resolve(dir);
+    this.#repository = repository ?? null;
     this.#timeoutMs = timeoutMs;
     this.#now = now;
   }
@@ -43,7 +51,10 @@ export class GitWorkspace implements Workspace {
     return join(this.#dir, '.devs-work', requireFolderName(threadId));
   }
 
-  /** @throws DevsError `WORKSPACE_FAILED` when the folder cannot be made or is a link. */
+  /**
+   * @throws DevsError `WORKSPACE_FAILED` when the folder cannot be made, is a link, or the repository has submodules;
+   *   `CONFIG_INVALID` when `repository` is none.
+   */
   async open(threadId: string): Promise<RunWorkspace> {
     const workTree = this.dirOf(threadId);
     const gitDir = join(this.#dir, '.devs', 'git', `${threadId}.git`);
@@ -52,8 +63,12 @@ export class GitWorkspace implements Workspace {
     const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
     const git = new GitRepository({ gitDir, workTree, ...limit });
     const branch = `devs/${threadId}`;
+    const user = this.#repository === null ? null : await UserRepository.at(this.#repository);
+    await hideFromStatus(join(this.#dir, '.devs'), join(this.#dir, '.devs-work'));
     await createGitDir(git, branch);
-    return new GitRunWorkspace({ git, branch, now: this.#now });
+    const run = new GitRunWorkspace({ git, branch, user, now: this.#now });
+    await run.begin();
+    return run;
   }
 }
 
@@ -61,6 +76,11 @@ function requireFolderName(threadId: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,99}$/.test(threadId)) return threadId;
   const rule = '1 to 100 characters of a-z, 0-9 and "-", not starting with "-"';
   throw new RangeError(`Expected threadId to be ${rule}, got ${JSON.stringify(threadId)}.`);
+}
+
+/** The user's `git status` shows neither the engine's files nor the workspaces. */
+async function hideFromStatus(...folders: readonly string[]): Promise<void> {
+  await Promise.all(folders.map((folder) => writeFile(join(folder, '.gitignore'), '*\n')));
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GitRepository } from './GitRepository.ts';
 
 /** As an old value: the ref must not exist. */
-const NO_OBJECT = '0'.repeat(40);
+export const NO_OBJECT = '0'.repeat(40);
 
 /** Git holds a ref's lock for milliseconds; one that is older than this belongs to a process that was killed. */
 const LOCK_STALE_MS = 2_000;
@@ -22,34 +22,33 @@ export function signedAt(date: Date): Readonly<Record<string, string>> {
   return { GIT_AUTHOR_DATE: value, GIT_COMMITTER_DATE: value };
 }
 
-/** The commit a branch points to, or `null` when there is no such branch. */
-export async function readRef(git: GitRepository, branch: string): Promise<string | null> {
-  const name = `refs/heads/${branch}`;
+/** The commit a ref (`refs/…`) points to, or `null` when there is no such ref. */
+export async function readRef(git: GitRepository, name: string): Promise<string | null> {
   const listed = await git.run(['for-each-ref', '--format=%(refname) %(objectname)', '--', name]);
   const line = listed.split('\n').find((candidate) => candidate.startsWith(`${name} `));
   return line === undefined ? null : line.slice(name.length + 1);
 }
 
 /**
- * Moves a branch only if it still points to `from`; with `null`, makes it only if there is none. A lock left
+ * Moves a ref only if it still points to `from`; with `null`, makes it only if there is none. A lock left
  * by a killed process is removed once.
  */
 export async function moveRef(
   git: GitRepository,
-  branch: string,
+  name: string,
   move: { from: string | null; to: string },
 ): Promise<void> {
-  const args = ['update-ref', `refs/heads/${branch}`, move.to, move.from ?? NO_OBJECT];
+  const args = ['update-ref', name, move.to, move.from ?? NO_OBJECT];
   try {
     await git.run(args);
   } catch (error) {
-    if (!(await removeDeadLocks(git.gitDir, branch))) throw error;
+    if (!(await removeDeadLocks(git.gitDir, name))) throw error;
     await git.run(args);
   }
 }
 
-async function removeDeadLocks(gitDir: string, branch: string): Promise<boolean> {
-  const locks = [join(gitDir, 'refs', 'heads', `${branch}.lock`), join(gitDir, 'HEAD.lock')];
+async function removeDeadLocks(gitDir: string, name: string): Promise<boolean> {
+  const locks = [join(gitDir, `${name}.lock`), join(gitDir, 'HEAD.lock')];
   const removed = await Promise.all(locks.map(removeDeadLock));
   return removed.includes(true);
 }

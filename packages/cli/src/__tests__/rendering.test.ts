@@ -159,6 +159,7 @@ describe('the end of a drive', () => {
     reason: null,
     gates: [],
     commits: [],
+    delivery: null,
     cost,
     ...changes,
   });
@@ -168,6 +169,15 @@ describe('the end of a drive', () => {
       (end) => exitCodeOf(result({ status: end })),
     );
     expect(codes).toEqual([0, 75, 75, 1, 1, 1]);
+  });
+
+  it.each([
+    [null, 'git merge devs/csv'],
+    ['checked_out', 'is checked out in your repository'],
+    ['changed', 'has commits of yours'],
+  ] as const)('says where the branch is: %s', (held, words) => {
+    const delivery = { branch: 'devs/csv', commit: 'd4181fd00', held };
+    expect(textOf(renderOutcome(status, result({ delivery }), devs))).toContain(words);
   });
 
   it('says why a run failed and where to read more', () => {
@@ -180,10 +190,13 @@ describe('the end of a drive', () => {
 
 describe('small parts', () => {
   it('the agents of a run come back as they were recorded; those of another program do not', () => {
-    const spec = specFrom({ agents: 'replay:r.jsonl', check: 'node --test' }, '/p', null);
-    expect(spec).toEqual({ agents: 'replay:/p/r.jsonl', check: ['node', '--test'] });
+    const spec = specFrom({ agents: 'replay:r.jsonl', check: 'node --test' }, { cwd: '/p', dir: '/p' }, null);
+    expect(spec).toEqual({ agents: 'replay:/p/r.jsonl', check: ['node', '--test'], repository: null });
     expect(parseSpec(specText(spec))).toEqual(spec);
-    expect(specFrom({ check: 'make test' }, '/q', spec)).toEqual({ ...spec, check: ['make', 'test'] });
+    expect(specFrom({ check: 'make test' }, { cwd: '/q', dir: '/q' }, spec)).toEqual({
+      ...spec,
+      check: ['make', 'test'],
+    });
     for (const text of [null, 'my agents', '1', '{}', '{"agents":"none"}'])
       expect(parseSpec(text)).toBeNull();
   });

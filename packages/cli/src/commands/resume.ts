@@ -24,7 +24,7 @@ type ResumeFlags = AgentsFlags & DriveFlags;
 
 async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
   const recorded = await withRuns(session, async (devs) => parseSpec(devs.run(id).agentsRef));
-  const spec = specFrom(flags, session.io.cwd, recorded);
+  const spec = specFrom(flags, { cwd: session.io.cwd, dir: session.dir }, recorded);
   return withProject(session, agentsFrom(spec, session.dir), (devs) =>
     driveRun(devs, devs.run(id), { ...flags, spec }, session),
   );

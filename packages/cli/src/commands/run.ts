@@ -22,6 +22,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
     .option('--agents <agents>', 'replay:FILE, or none')
     .option('--check <command>', 'what judges the work; no shell (default: npm test)')
+    .option('--no-repository', 'begin empty even though the project folder is a git repository')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--yes', 'declare at the start that design and plan need no human; part of the record')
     .addHelpText(
@@ -39,7 +40,7 @@ export function addRun(program: Command, start: Start): void {
 
 async function runBrief(name: string, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
-  const spec = specFrom(options, io.cwd, null);
+  const spec = specFrom(options, { cwd: io.cwd, dir }, null);
   const brief = await readBrief(name, io);
   return withProject(session, agentsFrom(spec, dir), async (devs) => {
     const run = await startRun(devs, startOptions(brief, options, spec));

@@ -143,8 +143,18 @@ export interface RunWorkspace extends WorkspaceReader {
   restore(tree: string): Promise<void>;
   /** Returns the commit's SHA. */
   commit(request: CommitRequest): Promise<string>;
-  /** Commits on the run's branch, oldest first. */
+  /** The run's own commits on its branch, oldest first. */
   log(): Promise<readonly CommitView[]>;
+  /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
+  deliver?(): Promise<Delivery | null>;
+}
+
+/** The run's branch and the user's repository. */
+export interface Delivery {
+  readonly branch: string;
+  readonly commit: string;
+  /** Why the branch was not put there: it is checked out, or it has commits that are not the run's. */
+  readonly held: 'checked_out' | 'changed' | null;
 }
 
 export interface CommitView {

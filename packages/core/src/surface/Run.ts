@@ -7,7 +7,7 @@ import { visitOf } from '../orchestration/durable/visit.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
-import type { CommitView } from '../orchestration/ports.ts';
+import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import type { DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
@@ -42,11 +42,13 @@ export class Run {
   async drive(options: RunOptions = {}): Promise<DriveResult> {
     this.#assertAgents();
     const { status, reason, gates } = await this.#app.drive(this.id, options);
+    const workspace = await this.#workspaceInUse();
     return {
       status,
       reason,
       gates,
-      commits: await this.commits(),
+      commits: (await workspace?.log()) ?? [],
+      delivery: (await workspace?.deliver?.()) ?? null,
       cost: this.#app.store.steps.costOf(this.id),
     };
   }
@@ -129,17 +131,21 @@ export class Run {
 
   /** Commits on the run's branch, oldest first; none without agents or before the first task. */
   async commits(): Promise<readonly CommitView[]> {
-    if (this.#pipeline === null) return [];
-    const values = await this.#app.values(this.id);
-    if ((values?.tasks ?? []).length === 0) return [];
-    const workspace = await this.#pipeline.workspace.open(this.id);
-    return workspace.log();
+    return (await (await this.#workspaceInUse())?.log()) ?? [];
   }
 
   /** How the agents of this run were named at its start. */
   get agentsRef(): string | null {
     const ref = this.#app.store.threads.require(this.id).policies['agentsRef'];
     return typeof ref === 'string' ? ref : null;
+  }
+
+  /** `null` before the first task: opening a workspace makes it. */
+  async #workspaceInUse(): Promise<RunWorkspace | null> {
+    if (this.#pipeline === null) return null;
+    const values = await this.#app.values(this.id);
+    if ((values?.tasks ?? []).length === 0) return null;
+    return this.#pipeline.workspace.open(this.id);
   }
 
   #assertAgents(): void {

@@ -1,6 +1,6 @@
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import type { DriveOutcome } from '../orchestration/durable/outcome.ts';
-import type { CommitView, Provenance } from '../orchestration/ports.ts';
+import type { CommitView, Delivery, Provenance } from '../orchestration/ports.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
 import type { ThreadStatus } from '../state/ThreadStore.ts';
@@ -41,6 +41,8 @@ export interface DriveResult {
   readonly reason: string | null;
   readonly gates: readonly Gate[];
   readonly commits: readonly CommitView[];
+  /** Where the commits were put in the user's repository; `null` where there is none, or nothing to give. */
+  readonly delivery: Delivery | null;
   readonly cost: RunCost;
 }
 

@@ -1,0 +1,98 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Delivery, DevsError } from '@devs/core';
+import { GitRepository } from './GitRepository.ts';
+import { NO_OBJECT, readRef } from './refs.ts';
+
+/** A branch of an engine-owned repository, on its way into the user's. */
+export interface BranchToDeliver {
+  /** The engine's git dir. */
+  readonly from: string;
+  readonly branch: string;
+  readonly commit: string;
+  /** What an earlier delivery left there; `null` before one. */
+  readonly delivered: string | null;
+}
+
+/**
+ * The repository the user works in. Commits are read from it and one branch is put into it; its checkout, index,
+ * stashes and other branches are never written, and none of its hooks runs.
+ */
+export class UserRepository {
+  readonly root: string;
+  readonly #git: GitRepository;
+
+  private constructor(root: string, gitDir: string) {
+    this.root = root;
+    this.#git = new GitRepository({ gitDir, workTree: root });
+  }
+
+  /**
+   * @param root - The top folder of a checkout: where its `.git` is.
+   * @throws DevsError `CONFIG_INVALID` when it is none.
+   */
+  static async at(root: string): Promise<UserRepository> {
+    const top = resolve(root);
+    const gitDir = await gitDirOf(top);
+    if (gitDir === null) throw notARepository(top);
+    return new UserRepository(top, gitDir);
+  }
+
+  /** The commit that is checked out; `null` before the first one. */
+  async head(): Promise<string | null> {
+    const found = await this.#git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']).catch(() => '');
+    return found.trim() || null;
+  }
+
+  /**
+   * Puts a branch there, in one step. A branch that is checked out or holds commits of the user's stays as it is.
+   */
+  async deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<Delivery> {
+    const name = `refs/heads/${branch}`;
+    const there = await readRef(this.#git, name);
+    if (there === commit) return { branch, commit, held: null };
+    if (await this.#isCheckedOut(name)) return { branch, commit, held: 'checked_out' };
+    await this.#git.run([...FETCH, from, name], { fromPath: true });
+    const isOurs = there === null || there === delivered || (await this.#isAncestor(there, commit));
+    if (!isOurs) return { branch, commit, held: 'changed' };
+    await this.#git.run(['update-ref', name, commit, there ?? NO_OBJECT]);
+    return { branch, commit, held: null };
+  }
+
+  async #isCheckedOut(name: string): Promise<boolean> {
+    const listed = await this.#git.run(['worktree', 'list', '--porcelain']);
+    return listed.split('\n').includes(`branch ${name}`);
+  }
+
+  async #isAncestor(older: string, newer: string): Promise<boolean> {
+    return (await this.#git.run(['merge-base', older, newer]).catch(() => '')).trim() === older;
+  }
+}
+
+/** Brings objects of another repository, and no ref, tag or record of the visit. */
+export const FETCH: readonly string[] = [
+  'fetch',
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-recurse-submodules',
+  '--update-shallow',
+];
+
+/** A linked worktree has a file that names its git dir. */
+async function gitDirOf(root: string): Promise<string | null> {
+  const dotGit = join(root, '.git');
+  const found = await stat(dotGit).catch(() => null);
+  if (found === null) return null;
+  if (found.isDirectory()) return dotGit;
+  const [, named] = /^gitdir: (.+)$/m.exec(await readFile(dotGit, 'utf8')) ?? [];
+  return named === undefined ? null : resolve(root, named);
+}
+
+function notARepository(root: string): DevsError {
+  return new DevsError(`${root} is not the top folder of a git repository.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Name the folder that holds .git, or run `git init` and commit there first.',
+    context: { root },
+  });
+}
