@@ -35,6 +35,28 @@ const STEPS: Readonly<Record<string, string>> = {
   verify: 'verification run',
 };
 
+// Depth has events of its own.
+const MEASURES: Readonly<Record<string, string | null>> = {
+  attempts: 'attempts at one node',
+  equal_errors: 'equal errors in a row',
+  turns: 'turns on one task',
+  same_output: 'equal results',
+  entropy: 'repetition',
+  pivots: 'strategies tried',
+  usd: 'cost in US dollars',
+  tokens: 'tokens',
+  calls: 'calls',
+  ms: 'milliseconds driven',
+  depth: null,
+};
+
+type GuardWords = (of: string, level: number, limit: number) => string;
+
+function guardSentence({ measure, level, limit }: OrchestratorEvents['GUARD_WARNED'], words: GuardWords) {
+  const name = Object.hasOwn(MEASURES, measure) ? MEASURES[measure] : measure;
+  return name == null ? null : words(name, level, limit);
+}
+
 type Sentences = {
   readonly [Name in EventName]: (payload: OrchestratorEvents[Name]) => string | null;
 };
@@ -62,8 +84,9 @@ const SENTENCES: Sentences = {
   REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,
   RUN_RECOVERED: () => 'taken over from a process that had gone',
   RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
-  GUARD_WARNED: ({ guard, level, limit }) => `${guard} at ${level} of ${limit}`,
-  GUARD_TRIPPED: ({ guard, level, limit }) => `${guard} reached ${level} of ${limit}`,
+  GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),
+  GUARD_TRIPPED: (found) =>
+    guardSentence(found, (name, level, limit) => `limit reached: ${name}, ${level} of ${limit}`),
   GUARD_SUPPRESSED: () => null,
   RUN_SUSPENDED: ({ gates }) => `waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,

@@ -4,7 +4,7 @@ import { sentence } from '../sentence.ts';
 
 type Examples = { readonly [Name in EventName]: readonly [OrchestratorEvents[Name], string | null] };
 
-const guard = { guard: 'cost', level: 8, limit: 10, evidence: 'x' };
+const guard = { guard: 'budget', measure: 'calls', level: 8, limit: 10, evidence: {} };
 
 /** One example of every event, so that a new one needs words. */
 const EXAMPLES: Examples = {
@@ -32,8 +32,8 @@ const EXAMPLES: Examples = {
   REWOUND: [{ targetTaskId: 'csv:1', undone: 2 }, 'set back to the end of csv:1, 2 undone'],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
-  GUARD_WARNED: [guard, 'cost at 8 of 10'],
-  GUARD_TRIPPED: [guard, 'cost reached 8 of 10'],
+  GUARD_WARNED: [guard, 'calls: 8 of 10'],
+  GUARD_TRIPPED: [guard, 'limit reached: calls, 8 of 10'],
   GUARD_SUPPRESSED: [guard, null],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],

@@ -1,9 +1,13 @@
 /** Evidence a guard leaves: what it measured, against which limit. */
 export interface GuardEvidence {
+  /** `retry`, `error`, `pivot`, `failure_gate`, `budget` or `depth`. */
   readonly guard: string;
+  /** What it counts or weighs: `attempts`, `turns`, `entropy`, `usd`, `depth`, … */
+  readonly measure: string;
   readonly level: number;
   readonly limit: number;
-  readonly evidence: string;
+  /** Why, as plain JSON. */
+  readonly evidence: Readonly<Record<string, unknown>>;
 }
 
 /** Every event the engine emits, with its payload. Payloads hold ids, numbers and masked text, never states. */

@@ -7,6 +7,7 @@ import { FailureGateStore } from '../state/FailureGateStore.ts';
 import { type Fence, NO_FENCE } from '../state/Fence.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { assertUnitInterval } from './assertUnitInterval.ts';
+import { type GuardLevel, guardEvidence } from './guards/GuardLevel.ts';
 import type { HumanInTheLoopManager } from './hitl/HumanInTheLoopManager.ts';
 import type { GraphState } from './types.ts';
 
@@ -35,6 +36,8 @@ export interface GateOpening extends StuckTask {
   readonly reason: string;
   /** In [0, 1]; 1 where no score led here. */
   readonly entropyScore?: number;
+  /** What the guard measured. @defaultValue the score, against the gate's own threshold */
+  readonly measured?: Pick<GuardLevel, 'measure' | 'level' | 'limit'>;
 }
 
 export type GateEvaluationResult =
@@ -108,7 +111,8 @@ export class TaskFailureGate {
     assertUnitInterval('entropyScore', task.entropyScore);
     assertUnitInterval('threshold', threshold);
     if (task.entropyScore < threshold) return { triggered: false };
-    const { sessionId } = this.open({ ...task, reason: 'entropy_limit' });
+    const measured = { measure: 'entropy', level: task.entropyScore, limit: threshold } as const;
+    const { sessionId } = this.open({ ...task, reason: 'entropy_limit', measured });
     return { triggered: true, sessionId };
   }
 
@@ -135,7 +139,8 @@ export class TaskFailureGate {
     return gate === null ? null : { triggered: true, sessionId: gate.sessionId, reason: gate.reason };
   }
 
-  #insert({ taskId, graphState, evidence, threadId, reason }: GateOpening, entropyScore: number): GateStatus {
+  #insert(opening: GateOpening, entropyScore: number): GateStatus {
+    const { taskId, graphState, evidence, threadId, reason } = opening;
     const session: unknown = this.#manager.pause(graphState, taskId, {
       kind: 'task_failure',
       ...(threadId !== undefined && { threadId }),
@@ -152,7 +157,13 @@ export class TaskFailureGate {
     });
     const scope = { taskId, ...(threadId !== undefined && { threadId }) };
     this.#outbox.record('FAILURE_GATE_OPENED', { taskId, sessionId }, scope);
+    this.#outbox.record('GUARD_TRIPPED', guardEvidence(this.#levelOf(opening, entropyScore)), scope);
     return { triggered: true, sessionId, reason };
+  }
+
+  #levelOf({ measured, reason, evidence }: GateOpening, score: number): GuardLevel {
+    const level = measured ?? { measure: 'entropy', level: score, limit: this.#defaultThreshold };
+    return { ...level, episode: '', evidence: { reason, ...(evidence !== undefined && { evidence }) } };
   }
 }
 

@@ -92,7 +92,8 @@ async function runVisit<State extends object>(
     redacted += masked.count;
     return masked.value;
   });
-  recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted }, deps);
+  const findings = deps.profile.findings(before, { ...before, ...output.update });
+  recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
   return result;
 }
 

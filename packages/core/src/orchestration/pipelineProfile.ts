@@ -1,6 +1,7 @@
 import type { AppliedAnswer, GraphProfile, StateUpdate } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import type { Question } from './durable/question.ts';
+import { pipelineFindings } from './guards/pipelineFindings.ts';
 import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
@@ -26,6 +27,7 @@ export const pipelineProfile: GraphProfile<GraphState> = {
   }),
   applyAnswer,
   isProgress,
+  findings: pipelineFindings,
   willRetry: (error, attempt) => attempt < MAX_ATTEMPTS && isRetriable(error),
   announce: (before, after, emit, scope) => {
     for (const task of after.tasks) {

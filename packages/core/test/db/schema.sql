@@ -72,6 +72,12 @@ CREATE TABLE events (
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json))
 ) STRICT;
 
+CREATE TABLE guard_firings (
+  thread_id TEXT NOT NULL,
+  firing    TEXT NOT NULL,                               -- event, measure, task and episode
+  PRIMARY KEY (thread_id, firing)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE hitl_decisions (
   seq         INTEGER PRIMARY KEY,
   session_id  TEXT    NOT NULL REFERENCES hitl_sessions (id),

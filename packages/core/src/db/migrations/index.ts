@@ -310,4 +310,17 @@ ALTER TABLE langgraph_checkpoints
   ADD COLUMN sha256 BLOB CHECK (sha256 IS NULL OR length(sha256) = 32); -- of serialized_state as UTF-8
 `,
   },
+  {
+    version: 19,
+    name: '019_create_guard_firings',
+    sha256: '1fe127377db25fc8fe9597dae43a9e9e71daf5c73fe3a937626d0db41aa73a92',
+    sql: `-- What a guard of a run has fired for, so that its event is written once over kills and repeated executions.
+-- Written by GuardStore only.
+CREATE TABLE guard_firings (
+  thread_id TEXT NOT NULL,
+  firing    TEXT NOT NULL,                               -- event, measure, task and episode
+  PRIMARY KEY (thread_id, firing)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -81,7 +81,7 @@ describe('TaskFailureGate', () => {
     expect(await gate.evaluate({ ...ABOVE, entropyScore: 0.99 })).toEqual(first);
     expect(pause).toHaveBeenCalledTimes(1);
     expect(count(db, 'hitl_failure_gates')).toBe(1);
-    expect(heard).toEqual(['HITL_SESSION_OPENED', 'FAILURE_GATE_OPENED']);
+    expect(heard).toEqual(['HITL_SESSION_OPENED', 'FAILURE_GATE_OPENED', 'GUARD_TRIPPED']);
   });
 
   test('getGateStatus(taskId) returns correct status', ({ db }) => {
@@ -210,6 +210,7 @@ describe('a gate', () => {
     expect(new EventStore(db).list('run-1').map(({ name }) => name)).toEqual([
       'HITL_SESSION_OPENED',
       'FAILURE_GATE_OPENED',
+      'GUARD_TRIPPED',
     ]);
     expect(gate.open({ taskId: 't1', reason: 'entropy_limit' })).toEqual(status);
   });

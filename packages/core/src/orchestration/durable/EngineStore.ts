@@ -7,6 +7,7 @@ import { DecisionLog } from '../../state/DecisionLog.ts';
 import { EventOutbox } from '../../state/EventOutbox.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { type Fence, leaseFence, NO_FENCE } from '../../state/Fence.ts';
+import { GuardStore } from '../../state/GuardStore.ts';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { immediately } from '../../state/immediately.ts';
 import { StepStore } from '../../state/StepStore.ts';
@@ -37,6 +38,7 @@ export class EngineStore {
   readonly threads: ThreadStore;
   readonly steps: StepStore;
   readonly sessions: HitlSessionStore;
+  readonly guards: GuardStore;
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly manager: HumanInTheLoopManager;
@@ -55,6 +57,7 @@ export class EngineStore {
     this.threads = new ThreadStore(db, seams);
     this.steps = new StepStore(db, seams);
     this.sessions = new HitlSessionStore(db, seams);
+    this.guards = new GuardStore(db);
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.manager = new HumanInTheLoopManager(db, { events, ...seams });

@@ -1,5 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
+import type { GuardFinding } from '../guards/reportGuard.ts';
 import type { LangGraphContext } from '../recursionGuard.ts';
 import type { PendingSuspension } from '../types.ts';
 import type { Question } from './question.ts';
@@ -39,6 +40,8 @@ export interface GraphProfile<State> {
   isProgress(before: State, update: StateUpdate<State>): boolean;
   /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */
   willRetry(error: unknown, attempt: number): boolean;
+  /** What the guards this profile knows found in what a node changed. */
+  findings(before: State, after: State): readonly GuardFinding[];
   /** Raises the events that follow from what a node changed. */
   announce(before: State, after: State, emit: EventSink['emit'], scope: EventScope): void;
 }

@@ -2,6 +2,9 @@ import type { Interrupt } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import { isFrameQuestion } from '../frames/frameContext.ts';
+import { depthLevel } from '../guards/depthLevel.ts';
+import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
+import { type GuardFinding, reportGuard } from '../guards/reportGuard.ts';
 import type { GraphState } from '../types.ts';
 import { isQuestion, type Question } from './question.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
@@ -18,23 +21,25 @@ export function openSessions<State extends object>(
   visit: Visit,
   deps: RunnerDeps<State>,
 ): Interrupt[] {
-  const { store, events, profile } = deps;
+  const { store, events, profile, maxDepth } = deps;
   const { value: interrupts, count } = maskPreciseDeep([...unmasked]);
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value }) =>
     id === undefined || isFrameQuestion(value) ? [] : [{ id, question: asQuestion(value, id, taskId) }],
   );
   if (store === null || visit.epoch === null) {
-    for (const { question } of asked) notifyOfLimit(question, state, deps);
+    for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
     return interrupts;
   }
   store.transact(events, (emit) => {
     store.fenceOf(visit).assertInTx();
     for (const { id, question } of asked) {
       const { session, opened } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
-      if (!opened) continue;
       const { kind, taskId } = question;
       const scope = { threadId: visit.threadId, taskId };
+      for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
+        reportGuard(finding, { store, emit, scope });
+      if (!opened) continue;
       emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
       if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
       if (count > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count }, scope);
@@ -47,12 +52,21 @@ export function openSessions<State extends object>(
 function notifyOfLimit<State extends object>(
   question: Question,
   state: State,
-  { store, events }: RunnerDeps<State>,
+  visit: Visit,
+  { store, events, maxDepth }: RunnerDeps<State>,
 ): void {
   const { kind, key, taskId, artifact } = question;
   if (kind !== 'recursion_limit') return;
   events.emit('RECURSION_LIMIT_REACHED', depthIn(question), { taskId });
+  events.emit('GUARD_TRIPPED', guardEvidence(depthLevel(state, visit, maxDepth)), { taskId });
   store?.manager.pause(state as unknown as GraphState, taskId, { kind, sessionId: key, evidence: artifact });
+}
+
+/** The depth guard speaks where it asks, and where the failure gate above it asks first. */
+function findingsAt({ kind }: Question, episode: string, depth: GuardLevel): readonly GuardFinding[] {
+  if (kind === 'recursion_limit') return [{ event: 'GUARD_TRIPPED', level: { ...depth, episode } }];
+  if (kind !== 'task_failure' || depth.level < depth.limit) return [];
+  return [{ event: 'GUARD_SUPPRESSED', level: { ...depth, episode } }];
 }
 
 /** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */

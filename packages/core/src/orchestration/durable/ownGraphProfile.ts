@@ -14,6 +14,7 @@ export function ownGraphProfile<State extends object>(): GraphProfile<State> {
     isProgress: () => false,
     // An author's own retry policy is not read here.
     willRetry: () => false,
+    findings: () => [],
     announce: () => {},
   };
 }

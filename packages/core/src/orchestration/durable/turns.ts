@@ -4,6 +4,9 @@ import type { EventSink } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { TurnType } from '../../state/types.ts';
+import { depthLevel } from '../guards/depthLevel.ts';
+import type { GuardLevel } from '../guards/GuardLevel.ts';
+import { type GuardFinding, reportGuard, warningOf } from '../guards/reportGuard.ts';
 import { checkRecursionDepth } from '../recursionGuard.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { depthContext } from './GraphProfile.ts';
@@ -21,6 +24,8 @@ export function recordThought<State extends object>(
     emit('NODE_STARTED', { node: visit.node, attempt: visit.attempt }, scope);
     const events: EventSink = { emit: (name, payload) => emit(name, payload, scope) };
     checkRecursionDepth(depthContext(state, visit), { events, limit: deps.maxDepth });
+    const level = depthLevel(state, visit, deps.maxDepth);
+    for (const warning of warningOf(level)) reportGuard(warning, { store: deps.store, emit, scope });
   });
 }
 
@@ -30,18 +35,21 @@ export interface FinishedTurn<State> {
   readonly startedAt: number;
   /** Secrets masked in the node's output. */
   readonly redacted: number;
+  /** What guards found in the node's output. */
+  readonly findings: readonly GuardFinding[];
 }
 
 /** After the work: fence, events and the journal's Action in one transaction. */
 export function recordAction<State extends object>(
   visit: Visit,
-  { before, output, startedAt, redacted }: FinishedTurn<State>,
+  { before, output, startedAt, redacted, findings }: FinishedTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
   const after = { ...before, ...output.update };
   transactTurn({ turnType: 'Action', visit, state: after }, deps, (emit, scope) => {
     if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
     deps.profile.announce(before, after, emit, scope);
+    for (const finding of findings) reportGuard(finding, { store: deps.store, emit, scope });
     emit('NODE_FINISHED', { node: visit.node, durationMs: deps.now() - startedAt }, scope);
   });
 }
@@ -52,11 +60,23 @@ export function recordFailure<State>(
   visit: Visit,
   { store, events, profile }: RunnerDeps<State>,
 ): void {
-  const { node, attempt, threadId } = visit;
+  const { node, attempt, threadId, lgTaskId } = visit;
   const message = maskSensitiveData(error instanceof Error ? error.message : String(error));
   const announce = (emit: EventSink['emit']): void => {
-    if (profile.willRetry(error, attempt)) emit('RETRIED', { node, attempt, message }, { threadId });
-    else emit('NODE_FAILED', { node, message }, { threadId });
+    if (profile.willRetry(error, attempt)) {
+      emit('RETRIED', { node, attempt, message }, { threadId });
+      return;
+    }
+    emit('NODE_FAILED', { node, message }, { threadId });
+    if (attempt === 1 || !profile.willRetry(error, attempt - 1)) return;
+    const level: GuardLevel = {
+      measure: 'attempts',
+      level: attempt,
+      limit: attempt,
+      episode: lgTaskId,
+      evidence: { node, message },
+    };
+    reportGuard({ event: 'GUARD_TRIPPED', level }, { store, emit, scope: { threadId } });
   };
   if (store === null) announce((name, payload, scope) => events.emit(name, payload, scope));
   else store.transact(events, announce);

@@ -5,6 +5,8 @@ export interface Visit {
   readonly node: string;
   /** The run's thread; in a child frame, the thread whose lease it runs under. */
   readonly threadId: string;
+  /** Thread of the graph the node belongs to: the run's, or that of a child frame. */
+  readonly frame: string;
   /** LangGraph's task id: the same over resume, retry and crash; another one after a rewind. */
   readonly lgTaskId: string;
   readonly checkpointId: string | null;
@@ -30,11 +32,13 @@ export interface DrivenConfigurable {
 
 export function visitOf(node: string, config: LangGraphRunnableConfig): Visit {
   const configurable = config.configurable ?? {};
-  const threadId = String(configurable['lease_thread_id'] ?? configurable['thread_id'] ?? '');
+  const frame = String(configurable['thread_id'] ?? '');
+  const threadId = String(configurable['lease_thread_id'] ?? frame);
   const { taskId, checkpointId, nodeAttempt } = config.executionInfo ?? {};
   return {
     node,
     threadId,
+    frame,
     lgTaskId: taskId ?? `${threadId}/${node}`,
     checkpointId: checkpointId ?? null,
     step: asCount(config.metadata?.['langgraph_step']),
