@@ -14,6 +14,10 @@ export type { Gate } from './orchestration/durable/Gate.ts';
 export { progress } from './orchestration/durable/progress.ts';
 export { type StepCall, type StepFunction, step } from './orchestration/durable/step.ts';
 export { type DurableOptions, durable } from './orchestration/durable.ts';
+export type { EntropyScore, EntropyShare } from './orchestration/entropy/EntropyMeter.ts';
+export type { EntropyPartName } from './orchestration/entropy/EntropyPart.ts';
+export { type EntropyOptions, scoreEntropy } from './orchestration/entropy/scoreEntropy.ts';
+export type { TestCounts, Turn } from './orchestration/entropy/Turn.ts';
 export {
   FlatIterativeAdapter,
   type FlatRunOptions,

@@ -1,0 +1,32 @@
+import { type EntropyPart, FRESH, REPEAT, SILENT, type Sign, type Watch } from '../EntropyPart.ts';
+import type { ReadTurn } from '../ReadTurn.ts';
+import { Sightings } from '../Sightings.ts';
+
+class SameError implements Watch {
+  readonly #seen = new Sightings();
+  #last = '';
+
+  observe({ error, number }: ReadTurn): Sign {
+    if (error === null) return SILENT;
+    if (this.#seen.add(error, number).length === 0) return FRESH;
+    this.#last = error;
+    return REPEAT;
+  }
+
+  evidence(): string {
+    return `the same error ${this.#seen.told(this.#last)}: ${excerpt(this.#last)}`;
+  }
+}
+
+const excerpt = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 119)}…`);
+
+/**
+ * An error whose fingerprint was seen before, whatever was done to meet it. Three in a row are the pivot's; four trip.
+ */
+export const sameError: EntropyPart = {
+  name: 'same_error',
+  weight: 0.9,
+  gain: 0.5,
+  keep: 0.5,
+  start: () => new SameError(),
+};
