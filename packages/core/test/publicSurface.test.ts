@@ -110,6 +110,7 @@ describe('the public surface', () => {
         "runGraphIteratively",
         "runIdOf",
         "runMigrations",
+        "scoreEntropy",
         "secretRegistry",
         "step",
         "verifyNode",
@@ -133,6 +134,7 @@ describe('the public surface', () => {
         "recurse",
         "recurseAll",
         "runGraphIteratively",
+        "scoreEntropy",
         "step",
       ]
     `);

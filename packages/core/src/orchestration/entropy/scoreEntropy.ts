@@ -22,7 +22,7 @@ export interface EntropyOptions {
  * @example
  * ```ts
  * const turn = { action: 'npm test', error: 'AssertionError: expected 1 to be 2' };
- * scoreEntropy([turn, turn, turn, turn]).score; // 0.99
+ * scoreEntropy([turn, turn, turn, turn]).score; // 0.79
  * ```
  */
 export function scoreEntropy(turns: readonly Turn[], options: EntropyOptions = {}): EntropyScore {
