@@ -39,19 +39,33 @@ export function watchFile(db: Database, path: string, before: FileIdentity | und
  * Refuses to go on once the open state file is no longer the one at its path: deleted, moved, replaced or truncated,
  * or its write-ahead log deleted. SQLite would go on and acknowledge commits to a file that nobody finds again.
  *
- * Asks the file system for two entries and opens nothing, so it is cheap enough for every commit. Before a commit it
- * keeps a damaged file from being written to; after one it keeps the commit from being acknowledged. Does nothing for a
- * database in memory or one that nobody watches.
+ * Asks the file system for two entries and opens nothing, so it is cheap enough for every commit: called after one, it
+ * keeps the commit from being acknowledged. Does nothing for a database in memory or one that nobody watches.
  *
  * @throws DevsError `STATE_REPLACED`, or `STATE_CORRUPT` if so little is left that SQLite cannot count its pages.
  */
 export function assertSameFile(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
-  const file = statSync(known.path, { bigint: true, throwIfNoEntry: false });
-  if (file === undefined || !isSame(file, known.file)) throw replaced(known.path);
+  assertIntact(db, known);
   if (known.wal !== undefined && !isSame(known.wal, identityOf(walOf(known.path))))
     throw replaced(known.path);
+}
+
+/**
+ * {@link assertSameFile} without the write-ahead log, for the moment before a commit: a truncated file must be found
+ * before the commit moves the log into it, which may give the file its old size back.
+ *
+ * @throws DevsError as {@link assertSameFile}.
+ */
+export function assertIntactFile(db: Database): void {
+  const known = watched.get(db);
+  if (known !== undefined) assertIntact(db, known);
+}
+
+function assertIntact(db: Database, known: WatchedFile): void {
+  const file = statSync(known.path, { bigint: true, throwIfNoEntry: false });
+  if (file === undefined || !isSame(file, known.file)) throw replaced(known.path);
   if (file.size < known.size && isTruncated(db, file.size)) throw replaced(known.path);
   known.size = file.size;
 }

@@ -12,17 +12,18 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from '@langchain/langgraph-checkpoint';
-import type { Database, Transaction } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { prepareConnection } from '../db/prepareConnection.ts';
 import { withStateFaults } from '../db/sqliteFault.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
-import { type Fence, type FencedLease, leaseFence, NO_FENCE } from '../state/Fence.ts';
+import { type FencedLease, leaseFence, NO_FENCE } from '../state/Fence.ts';
 import {
   type ChannelRecord,
   GraphCheckpointStore,
   type NamespaceKey,
   type WriteRecord,
 } from '../state/GraphCheckpointStore.ts';
+import { immediately } from '../state/immediately.ts';
 import { type StateStats, stateStats } from '../state/StateStats.ts';
 import {
   configOf,
@@ -80,7 +81,6 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #reader: CheckpointReader;
   readonly #allThreads: boolean;
   readonly #onCheckpoint: (lease: FencedLease) => void;
-  readonly #write: Transaction<(fence: Fence, work: () => void) => void>;
 
   /**
    * @param db - An open database; its tables are created where they are missing.
@@ -97,10 +97,6 @@ export class SqliteSaver extends BaseCheckpointSaver {
     this.#reader = new CheckpointReader(db, this.#store, this.#codec, () => this.getNextVersion(undefined));
     this.#allThreads = options.allThreads ?? true;
     this.#onCheckpoint = options.onCheckpoint ?? (() => {});
-    this.#write = db.transaction((fence, work) => {
-      fence.assertInTx();
-      work();
-    });
   }
 
   /** The checkpoint that the config names, or the newest of its thread and namespace. */
@@ -203,7 +199,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
   override async deleteThread(threadId: string): Promise<void> {
     if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
-    withStateFaults(() => this.#write.immediate(NO_FENCE, () => this.#store.deleteThread(threadId)));
+    withStateFaults(() => immediately(this.#db, () => this.#store.deleteThread(threadId)));
   }
 
   /**
@@ -249,7 +245,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
   #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void): void {
     const lease = leaseOf(config);
     const fence = lease === null ? NO_FENCE : leaseFence(this.#db, lease);
-    withStateFaults(() => this.#write.immediate(fence, () => work(lease)));
+    const fenced = (): void => {
+      fence.assertInTx();
+      work(lease);
+    };
+    withStateFaults(() => immediately(this.#db, fenced));
   }
 
   /** Bytes of all values of a checkpoint, in the transaction that has just stored the new ones. */

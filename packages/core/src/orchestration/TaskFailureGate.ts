@@ -5,6 +5,7 @@ import { type EventSink, orchestratorEvents } from '../events/EventBus.ts';
 import { EventOutbox } from '../state/EventOutbox.ts';
 import { FailureGateStore } from '../state/FailureGateStore.ts';
 import { type Fence, NO_FENCE } from '../state/Fence.ts';
+import { immediately } from '../state/immediately.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { assertUnitInterval } from './assertUnitInterval.ts';
 import { type GuardLevel, guardEvidence } from './guards/GuardLevel.ts';
@@ -128,7 +129,7 @@ export class TaskFailureGate {
       fence.assertInTx();
       return this.getGateStatus(opening.taskId) ?? this.#insert(opening, entropyScore);
     };
-    const status = this.#db.transaction(openOnce).immediate();
+    const status = immediately(this.#db, openOnce);
     this.#outbox.flush();
     return status;
   }

@@ -1,8 +1,9 @@
-import type { Database, Statement, Transaction } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { withStateFaults } from '../db/sqliteFault.ts';
 import { BlobStore } from './BlobStore.ts';
 import { RecentMap } from './blobs/RecentMap.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
+import { immediately } from './immediately.ts';
 import {
   hashOfText,
   type JournaledState,
@@ -66,7 +67,6 @@ export class CheckpointPersister {
   readonly #insert: Statement<[Required<TurnRow>]>;
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
-  readonly #save: Transaction<(checkpoint: LangGraphCheckpoint, state: JournaledState) => void>;
   readonly #heads = new RecentMap<string, FieldHeads>(REMEMBERED_RUNS);
   #blobs: BlobStore | undefined;
 
@@ -77,7 +77,6 @@ export class CheckpointPersister {
     this.#insert = db.prepare(insertInto(columnsOf(db)));
     this.#selectLatest = db.prepare(SELECT_LATEST);
     this.#selectForTask = db.prepare(SELECT_FOR_TASK);
-    this.#save = db.transaction((checkpoint, state) => this.#saveInTx(checkpoint, state));
   }
 
   /**
@@ -88,7 +87,7 @@ export class CheckpointPersister {
    */
   save(checkpoint: LangGraphCheckpoint): void {
     const state = storeState(checkpoint.state); // before the transaction: a bad state must not open one
-    withStateFaults(() => this.#save.immediate(checkpoint, state));
+    withStateFaults(() => immediately(this.#db, () => this.#saveInTx(checkpoint, state)));
   }
 
   /** The turn of a run that was written last; `null` before the first. */
@@ -119,11 +118,11 @@ export class CheckpointPersister {
     const remove = this.#db.prepare<string[]>(
       `DELETE FROM langgraph_checkpoints WHERE task_id IN (${placeholders})${inRun}`,
     );
-    const run = this.#db.transaction(() => {
+    const removeAll = (): void => {
       this.#fence.assertInTx();
       remove.run(...later, ...(graphId === undefined ? [] : [graphId]));
-    });
-    withStateFaults(() => run.immediate());
+    };
+    withStateFaults(() => immediately(this.#db, removeAll));
   }
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {

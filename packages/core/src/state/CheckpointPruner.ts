@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database, Statement, Transaction } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
 import type { Fence } from './Fence.ts';
@@ -10,6 +10,7 @@ import type {
   NamespaceKey,
   StoredCheckpoint,
 } from './GraphCheckpointStore.ts';
+import { immediately } from './immediately.ts';
 
 /** A checkpoint to keep, and the channel versions it is made of. */
 export interface KeptCheckpoint extends CheckpointKey {
@@ -67,6 +68,7 @@ const DELETE_CHANNEL = `
  * checkpoint that stays is read before and after, and where a byte differs nothing is deleted.
  */
 export class CheckpointPruner {
+  readonly #db: Database;
   readonly #store: GraphCheckpointStore;
   readonly #sweeper: BlobSweeper;
   readonly #selectState: Statement<[string], { readonly seq: number; readonly sha256: Uint8Array }>;
@@ -76,10 +78,10 @@ export class CheckpointPruner {
   readonly #deleteCheckpoint: Statement<[CheckpointKey]>;
   readonly #deleteWrites: Statement<[CheckpointKey]>;
   readonly #deleteChannel: Statement<[NamespaceKey & ChannelKey]>;
-  readonly #prune: Transaction<(plan: PrunePlan, fence: Fence) => PruneResult | null>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, store: GraphCheckpointStore) {
+    this.#db = db;
     this.#store = store;
     this.#sweeper = new BlobSweeper(db);
     this.#selectState = db.prepare(SELECT_STATE);
@@ -89,10 +91,6 @@ export class CheckpointPruner {
     this.#deleteCheckpoint = db.prepare(DELETE_CHECKPOINT);
     this.#deleteWrites = db.prepare(DELETE_WRITES);
     this.#deleteChannel = db.prepare(DELETE_CHANNEL);
-    this.#prune = db.transaction((plan, fence) => {
-      fence.assertInTx();
-      return this.#pruneInTx(plan);
-    });
   }
 
   /** Names which checkpoints a thread has now; another text as soon as one is added or changed. */
@@ -113,7 +111,10 @@ export class CheckpointPruner {
    *   nothing was deleted.
    */
   prune(plan: PrunePlan, fence: Fence): PruneResult | null {
-    return this.#prune.immediate(plan, fence);
+    return immediately(this.#db, () => {
+      fence.assertInTx();
+      return this.#pruneInTx(plan);
+    });
   }
 
   #pruneInTx(plan: PrunePlan): PruneResult | null {

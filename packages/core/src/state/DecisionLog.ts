@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import { type HitlSession, HitlSessionStore } from './HitlSessionStore.ts';
+import { immediately } from './immediately.ts';
 
 /** A line of the decision log. */
 export interface LoggedDecision {
@@ -56,7 +57,7 @@ export class DecisionLog {
       this.#insert.run(line);
       return line;
     };
-    return this.#db.transaction(append).immediate();
+    return immediately(this.#db, append);
   }
 
   /** Appends the line of a session that was just decided. */

@@ -35,7 +35,8 @@ export class EventOutbox {
     const queue = unpublished.get(this.#db) ?? [];
     unpublished.set(this.#db, queue);
     queue.push({
-      isCommitted: () => this.#holds(seq, name, payload),
+      // A position is given out again after a rollback, so the row must also be the same event.
+      isCommitted: () => this.#store.holds(seq, name, payload),
       publish: () => this.#sink.emit(name, payload, scope),
     });
   }
@@ -46,11 +47,5 @@ export class EventOutbox {
     const queue = unpublished.get(this.#db) ?? [];
     unpublished.delete(this.#db);
     for (const event of queue) if (event.isCommitted()) event.publish();
-  }
-
-  // A position is given out again after a rollback, so the row must also be the same event.
-  #holds<Name extends EventName>(seq: number, name: Name, payload: OrchestratorEvents[Name]): boolean {
-    const row = this.#store.find(seq);
-    return row?.name === name && JSON.stringify(row.payload) === JSON.stringify(payload);
   }
 }

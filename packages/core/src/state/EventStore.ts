@@ -39,7 +39,7 @@ const COLUMNS = `seq, thread_id AS threadId, at, name, task_id AS taskId, payloa
 const SELECT_PAGE = `
   SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
 
-const SELECT_BY_SEQ = `SELECT ${COLUMNS} FROM events WHERE seq = ?`;
+const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = ?';
 
 const DEFAULT_LIMIT = 1000;
 
@@ -48,14 +48,14 @@ export class EventStore {
   readonly #now: () => number;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
-  readonly #selectBySeq: Statement<[number], EventRow>;
+  readonly #selectIs: Statement<[string, string, number], 0 | 1>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#now = now;
     this.#insert = db.prepare(INSERT);
     this.#selectPage = db.prepare(SELECT_PAGE);
-    this.#selectBySeq = db.prepare(SELECT_BY_SEQ);
+    this.#selectIs = db.prepare<[string, string, number], 0 | 1>(SELECT_IS).pluck();
   }
 
   /** Appends one event in the caller's transaction and returns its position. */
@@ -79,9 +79,9 @@ export class EventStore {
     return this.#selectPage.all(threadId, afterSeq, limit).map(fromRow);
   }
 
-  find(seq: number): EventRecord | null {
-    const row = this.#selectBySeq.get(seq);
-    return row === undefined ? null : fromRow(row);
+  /** True if this very event stands at the position. */
+  holds<Name extends EventName>(seq: number, name: Name, payload: OrchestratorEvents[Name]): boolean {
+    return this.#selectIs.get(name, JSON.stringify(payload), seq) === 1;
   }
 }
 

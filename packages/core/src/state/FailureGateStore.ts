@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { immediately } from './immediately.ts';
 
 /** A task that was handed to a human and waits for the answer. */
 export interface FailureGate {
@@ -81,7 +82,7 @@ export class FailureGateStore {
       this.#copyToHistory.run({ taskId, resolution, resolvedAt });
       return this.#delete.run(taskId).changes === 1;
     };
-    return this.#db.transaction(move).immediate();
+    return immediately(this.#db, move);
   }
 
   /** Answered gates of a task, oldest first. */

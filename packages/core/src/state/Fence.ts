@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { assertSameFile } from '../db/fileIdentity.ts';
 import { DevsError } from '../errors/DevsError.ts';
 
 /**
@@ -8,7 +7,7 @@ import { DevsError } from '../errors/DevsError.ts';
  * Call it inside the transaction of the write it protects, or another driver can come between.
  */
 export interface Fence {
-  /** @throws DevsError `LEASE_LOST` if a newer driver has claimed the run, `STATE_REPLACED` if the file is another one. */
+  /** @throws DevsError `LEASE_LOST` if a newer driver has claimed the run. */
   assertInTx(): void;
 }
 
@@ -21,7 +20,7 @@ export interface FencedLease {
   readonly epoch: number;
 }
 
-type EpochQuery = Statement<[string], { readonly epoch: number }>;
+type EpochQuery = Statement<[string], number>;
 
 // One statement per connection: a fence is made for every visit of every node.
 const epochQueries = new WeakMap<Database, EpochQuery>();
@@ -35,9 +34,8 @@ export function leaseFence(db: Database, lease: FencedLease): Fence {
   const query = epochQueryOf(db);
   return {
     assertInTx() {
-      assertSameFile(db);
-      const row = query.get(threadId);
-      if (row?.epoch !== epoch) throw leaseLost({ threadId, epoch }, row?.epoch ?? null);
+      const current = query.get(threadId);
+      if (current !== epoch) throw leaseLost(lease, current ?? null);
     },
   };
 }
@@ -55,7 +53,7 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
 function epochQueryOf(db: Database): EpochQuery {
   const prepared = epochQueries.get(db);
   if (prepared !== undefined) return prepared;
-  const query: EpochQuery = db.prepare('SELECT lease_epoch AS epoch FROM threads WHERE thread_id = ?');
+  const query = db.prepare<[string], number>('SELECT lease_epoch FROM threads WHERE thread_id = ?').pluck();
   epochQueries.set(db, query);
   return query;
 }

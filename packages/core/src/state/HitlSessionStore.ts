@@ -4,6 +4,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
+import { immediately } from './immediately.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 export type * from './hitlSession.ts';
@@ -284,7 +285,7 @@ export class HitlSessionStore {
   }
 
   #write<T>(work: () => T): T {
-    return this.#db.transaction(work).immediate();
+    return immediately(this.#db, work);
   }
 }
 

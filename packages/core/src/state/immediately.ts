@@ -1,4 +1,5 @@
 import type { Database, Transaction } from 'better-sqlite3';
+import { assertIntactFile, assertSameFile } from '../db/fileIdentity.ts';
 
 type Run = Transaction<(work: () => unknown) => unknown>;
 
@@ -8,12 +9,24 @@ const runs = new WeakMap<Database, Run>();
 /**
  * Runs `work` in one immediate write transaction of its own, or in a savepoint of the one around it. Rolled back when
  * `work` throws. Synchronous: a transaction ends at the first `await`.
+ *
+ * The only place that commits what a run writes, so that no commit to a lost file is acknowledged.
+ *
+ * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated: SQLite itself would acknowledge.
  */
 export function immediately<T>(db: Database, work: () => T): T {
-  let run = runs.get(db);
-  if (run === undefined) {
-    run = db.transaction((inside: () => unknown) => inside());
-    runs.set(db, run);
-  }
-  return run.immediate(work) as T;
+  const run = runOf(db);
+  if (db.inTransaction) return run(work) as T;
+  assertIntactFile(db);
+  const result = run.immediate(work) as T;
+  assertSameFile(db);
+  return result;
+}
+
+function runOf(db: Database): Run {
+  const known = runs.get(db);
+  if (known !== undefined) return known;
+  const run: Run = db.transaction((work: () => unknown) => work());
+  runs.set(db, run);
+  return run;
 }

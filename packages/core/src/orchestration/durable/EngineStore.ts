@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
@@ -88,14 +87,12 @@ export class EngineStore {
    * Runs `work` in one write transaction. Events it raises are rows of that transaction, published after commit;
    * a rolled back transaction leaves no event.
    *
-   * @throws DevsError `STATE_REPLACED` if the file was deleted or replaced: SQLite itself would acknowledge the commit.
+   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
   transact<T>(bus: EventBus, work: (emit: EventSink['emit']) => T): T {
     const outbox = this.#outboxOf(bus);
     const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
-    assertSameFile(this.db);
     const result = immediately(this.db, () => work(emit));
-    assertSameFile(this.db);
     outbox.flush();
     return result;
   }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
-import { assertSameFile } from '../../db/fileIdentity.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
@@ -15,6 +14,7 @@ import {
   HitlSessionStore,
   type Principal,
 } from '../../state/HitlSessionStore.ts';
+import { immediately } from '../../state/immediately.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import type { GraphState } from '../types.ts';
@@ -107,7 +107,7 @@ export class HumanInTheLoopManager {
     const evidence = maskPreciseDeep(options.evidence).value;
     const artifactHash = options.artifactHash ?? (evidence === undefined ? null : hashOf(evidence));
     const graphStateJson = threadId === null ? stateJson(graphState) : '{}';
-    const session = this.#write(() => {
+    const session = immediately(this.#db, () => {
       fence.assertInTx();
       const open = this.#sessions.findOpenForTask(taskId, kind, threadId);
       if (open !== null) return open;
@@ -135,7 +135,7 @@ export class HumanInTheLoopManager {
    * @throws DevsError `USE_DECIDE` if it belongs to a run; `GATE_ALREADY_DECIDED` if it was resumed before.
    */
   resume(sessionId: string): GraphState {
-    return this.#write(() => {
+    return immediately(this.#db, () => {
       const session = this.#sessions.find(sessionId);
       if (session === null) throw new HitlSessionNotFoundError(sessionId);
       if (session.threadId !== null) throw useDecide(session);
@@ -166,7 +166,7 @@ export class HumanInTheLoopManager {
     assertMayDecide(by, session, session.threadId === null ? null : this.#threads.get(session.threadId));
     const masked = maskPreciseDeep(parseAnswer(session.kind, answer));
     const wholeHash = assertDecidable(session, artifactHash);
-    const decided = this.#write(() => {
+    const decided = immediately(this.#db, () => {
       this.#recordDecision(sessionId, wholeHash, masked.value, by);
       if (masked.count > 0) this.#recordRedaction(session, masked.count);
       return this.#sessions.require(sessionId);
@@ -205,14 +205,6 @@ export class HumanInTheLoopManager {
   #archiveFailureGate({ id, kind, taskId }: HitlSession, resolution: string): void {
     if (kind !== 'task_failure') return;
     this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
-  }
-
-  /** A decision must not be acknowledged by a file that nobody will find again. */
-  #write<T>(work: () => T): T {
-    assertSameFile(this.#db);
-    const result = this.#db.transaction(work).immediate();
-    assertSameFile(this.#db);
-    return result;
   }
 }
 

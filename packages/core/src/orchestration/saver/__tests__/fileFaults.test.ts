@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import {
   type Checkpoint,
   type CheckpointMetadata,
@@ -191,5 +191,17 @@ describe('what was put', () => {
     await put(saver, { configurable: { thread_id: 'run-2' } }, 1, 'x'.repeat(5000));
     await saver.deleteThread('run-2');
     expect(await saver.getTuple(first)).toEqual(before);
+  });
+});
+
+describe('a file that was deleted', () => {
+  test('acknowledges no checkpoint and no write, also without a lease', async ({ db, dbPath }) => {
+    const saver = new SqliteSaver(db);
+    const config = await put(saver, THREAD, 1, 'kept');
+    rmSync(dbPath);
+    await expect(put(saver, config, 2, 'lost')).rejects.toMatchObject({ code: 'STATE_REPLACED' });
+    await expect(saver.putWrites(config, [['text', 'lost']], 'task')).rejects.toMatchObject({
+      code: 'STATE_REPLACED',
+    });
   });
 });
