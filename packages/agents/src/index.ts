@@ -1,4 +1,8 @@
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
+export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';
+export type { ModelStage, PromptVersion } from './models/loadPrompts.ts';
+export type { ModelProgress } from './models/ModelProgress.ts';
+export { type ModelAgentsOptions, modelAgents } from './models/modelAgents.ts';
 export type { CallKey, RecordedStage, RecordedStep } from './replay/callKey.ts';
 export { type AgentRequest, type Json, normaliseRequest } from './replay/normaliseRequest.ts';
 export {

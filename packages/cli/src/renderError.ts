@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from './exitCodes.ts';
 import { visibleText } from './visibleText.ts';
 
 const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
+  AGENT_FAILED: EXIT.runFailed,
   AGENT_INVALID_OUTPUT: EXIT.runFailed,
   AGENT_MAY_NOT_DECIDE: EXIT.gateRefused,
   CHECKPOINT_NOT_FOUND: EXIT.notFound,

@@ -49,6 +49,7 @@ export {
   type SuspendedSession,
 } from './orchestration/hitl.ts';
 export type { PipelineDeps } from './orchestration/nodes/pipelineDeps.ts';
+export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
   AgentCall,
   CallUsage,

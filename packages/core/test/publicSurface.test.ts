@@ -68,6 +68,7 @@ describe('the public surface', () => {
         "WindowedSaver",
         "approveDesignNode",
         "approveTaskDagNode",
+        "assertPlan",
         "backup",
         "buildErrorRecord",
         "checkRecursionDepth",
@@ -175,6 +176,7 @@ describe('the public surface', () => {
     expect([...ERROR_CODES]).toEqual([...ERROR_CODES].sort());
     expect(ERROR_CODES).toMatchInlineSnapshot(`
       [
+        "AGENT_FAILED",
         "AGENT_INVALID_OUTPUT",
         "AGENT_MAY_NOT_DECIDE",
         "CHECKPOINT_NOT_FOUND",

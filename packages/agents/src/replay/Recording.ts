@@ -7,6 +7,7 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
+import { documentsShape, planShape, reviewShape, workShape } from '../answers.ts';
 import { type CallKey, keyText, type RecordedStep, STAGES, STEPS } from './callKey.ts';
 import type { Json } from './normaliseRequest.ts';
 
@@ -41,39 +42,7 @@ export interface Recording {
 }
 
 const text = z.string();
-const texts = z.array(text);
 const count = z.int().nonnegative();
-
-const documents: z.ZodType<DocumentsResult> = z.strictObject({
-  documents: z.array(z.strictObject({ type: text, title: text, content: text })),
-});
-
-const plan: z.ZodType<PlanResult> = z.strictObject({
-  requirements: z.array(z.strictObject({ externalId: text, description: text })),
-  epics: z.array(
-    z.strictObject({
-      name: text,
-      description: text,
-      tasks: z.array(
-        z.strictObject({
-          key: text,
-          name: text,
-          description: text,
-          dependsOn: texts,
-          requirements: texts,
-          acceptanceCriteria: texts,
-        }),
-      ),
-    }),
-  ),
-});
-
-const work: z.ZodType<WorkResult> = z.strictObject({
-  summary: text,
-  files: z.array(z.strictObject({ path: text, content: text.nullable() })),
-});
-
-const review: z.ZodType<ReviewResult> = z.strictObject({ approved: z.boolean(), comments: text });
 
 const header: z.ZodType<RecordingHeader> = z.strictObject({
   format: z.literal(RECORDING_FORMAT),
@@ -165,9 +134,9 @@ function parseCall(file: string, number: number, value: unknown): RecordedCall {
 }
 
 function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['response']> {
-  if (stage === 'distill') return plan;
-  if (stage !== 'task') return documents;
-  return isReview(step) ? review : work;
+  if (stage === 'distill') return planShape;
+  if (stage !== 'task') return documentsShape;
+  return isReview(step) ? reviewShape : workShape;
 }
 
 function isReview(step: RecordedStep): boolean {

@@ -66,6 +66,16 @@ export async function resolveInside(root: string, path: string): Promise<string>
   return join(root, ...components);
 }
 
+/**
+ * The one spelling of a path that an agent named (`./src//a.js` is refused, `./src/a.js` is `src/a.js`), judged by its
+ * text alone.
+ *
+ * @throws DevsError `PATH_REFUSED`
+ */
+export function relativePath(path: string): string {
+  return safeComponents(path).join('/');
+}
+
 function safeComponents(path: string): readonly string[] {
   const whole = WHOLE_PATH_RULES.find(([, broken]) => broken(path));
   if (whole !== undefined) throw refused(path, whole[0]);

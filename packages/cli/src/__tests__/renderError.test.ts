@@ -42,6 +42,7 @@ describe('exit codes', () => {
   it('say which kind of error it was', () => {
     expect(codesByExit()).toEqual({
       [EXIT.runFailed]: [
+        'AGENT_FAILED',
         'AGENT_INVALID_OUTPUT',
         'DAG_INVALID',
         'PATH_REFUSED',

@@ -1,5 +1,6 @@
 /** Every code the engine can raise. Each has a remedy; match on the code, never on the message. */
 export const ERROR_CODES = [
+  'AGENT_FAILED',
   'AGENT_INVALID_OUTPUT',
   'AGENT_MAY_NOT_DECIDE',
   'CHECKPOINT_NOT_FOUND',

@@ -128,6 +128,12 @@ describe('classifyError', () => {
     ['status 529 of an overloaded model', Object.assign(new Error('overloaded_error'), { status: 529 })],
     ['a failed fetch, though it is a TypeError', new TypeError('fetch failed')],
     ['a code in the cause', new Error('x', { cause: Object.assign(new Error('y'), { code: 'EAI_AGAIN' }) })],
+    [
+      'a code three causes deep',
+      new Error('x', {
+        cause: new Error('y', { cause: Object.assign(new Error('z'), { code: 'ECONNRESET' }) }),
+      }),
+    ],
     ['a thrown text', 'ETIMEDOUT'],
     ['an object that is no Error', { message: 'socket hang up' }],
   ])('%s is transient', (_what, error) => expect(classifyError(error)).toBe('transient'));

@@ -5,12 +5,12 @@ import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../t
 type Plan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 
 /**
- * Turns a proposed plan into records. Ids are issued here, unique in the file and never reused: the agent's keys
- * only say which task depends on which.
+ * Tells whether a proposed plan can become tasks.
  *
- * @throws DevsError `DAG_INVALID` for a duplicate key, an unknown dependency or requirement, or a cycle (with its path).
+ * @throws DevsError `DAG_INVALID` for a duplicate key, an unknown dependency or requirement, an epic without tasks, or
+ *   a cycle (with its path).
  */
-export function planFrom(state: GraphState, draft: PlanResult): Plan {
+export function assertPlan(draft: PlanResult): void {
   const tasks = draft.epics.flatMap((epic) => epic.tasks);
   assertUnique(
     tasks.map(({ key }) => key),
@@ -23,7 +23,17 @@ export function planFrom(state: GraphState, draft: PlanResult): Plan {
   assertWorkInEveryEpic(draft);
   assertKnown(tasks, draft);
   assertAcyclic(tasks);
+}
 
+/**
+ * Turns a proposed plan into records. Ids are issued here, unique in the file and never reused: the agent's keys
+ * only say which task depends on which.
+ *
+ * @throws DevsError `DAG_INVALID`, see {@link assertPlan}.
+ */
+export function planFrom(state: GraphState, draft: PlanResult): Plan {
+  assertPlan(draft);
+  const tasks = draft.epics.flatMap((epic) => epic.tasks);
   const { projectId } = state.projectConfig;
   const firstNumber = 1 + Math.max(0, ...state.tasks.map(({ taskId }) => taskNumber(taskId)));
   const idOf = new Map(tasks.map(({ key }, index) => [key, `${projectId}:${firstNumber + index}`]));

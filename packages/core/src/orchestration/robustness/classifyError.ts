@@ -56,17 +56,25 @@ interface ErrorSigns {
   readonly statuses: readonly number[];
 }
 
-/** Reads the error and its cause: clients wrap the code of the socket error. */
+/** Causes looked through: clients wrap the code of the socket error more than once. */
+const MAX_LAYERS = 5;
+
 function signsOf(error: unknown): ErrorSigns {
   if (typeof error === 'string') return { name: '', message: error, codes: [], statuses: [] };
-  const own = fieldsOf(error);
-  const layers = [own, fieldsOf(own['cause'])];
+  const layers = layersOf(error);
   return {
-    name: textOf(own['name']),
-    message: textOf(own['message']),
+    name: textOf(layers[0]?.['name']),
+    message: textOf(layers[0]?.['message']),
     codes: layers.map((layer) => textOf(layer['code'])),
     statuses: layers.flatMap((layer) => [Number(layer['status']), Number(layer['statusCode'])]),
   };
+}
+
+/** The error, its cause, the cause of that, … */
+function layersOf(error: unknown, count = MAX_LAYERS): readonly Record<string, unknown>[] {
+  const layer = fieldsOf(error);
+  const cause = layer['cause'];
+  return cause == null || count === 1 ? [layer] : [layer, ...layersOf(cause, count - 1)];
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

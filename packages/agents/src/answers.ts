@@ -1,0 +1,49 @@
+import type { DocumentsResult, PlanResult, ReviewResult, WorkResult } from '@devs/core';
+import { z } from 'zod';
+
+// What agents answer, as zod shapes. The descriptions reach models as part of the tools they call.
+
+const text = z.string();
+const texts = z.array(text);
+
+export const documentsShape: z.ZodType<DocumentsResult> = z.strictObject({
+  documents: z.array(
+    z.strictObject({
+      type: text.describe('PRD, TAS, RESEARCH, …: one document per type'),
+      title: text,
+      content: text.describe('Markdown'),
+    }),
+  ),
+});
+
+export const planShape: z.ZodType<PlanResult> = z.strictObject({
+  requirements: z.array(
+    z.strictObject({ externalId: text.describe('for example REQ-1'), description: text }),
+  ),
+  epics: z.array(
+    z.strictObject({
+      name: text,
+      description: text,
+      tasks: z.array(
+        z.strictObject({
+          key: text.describe('short name, unique in the plan'),
+          name: text,
+          description: text,
+          dependsOn: texts.describe('keys of tasks that must be finished before'),
+          requirements: texts.describe('external ids of the requirements it traces to'),
+          acceptanceCriteria: texts,
+        }),
+      ),
+    }),
+  ),
+});
+
+export const workShape: z.ZodType<WorkResult> = z.strictObject({
+  summary: text,
+  files: z.array(z.strictObject({ path: text, content: text.nullable() })),
+});
+
+export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({
+  approved: z.boolean(),
+  comments: text.describe('what has to change, or why nothing has to'),
+});

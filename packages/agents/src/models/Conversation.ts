@@ -1,0 +1,175 @@
+import { type AgentCall, DevsError } from '@devs/core';
+import type { BaseMessageLike } from '@langchain/core/messages';
+import type { NamedModel } from './loadChatModel.ts';
+import type { ModelStage } from './loadPrompts.ts';
+import type { ModelProgress } from './ModelProgress.ts';
+import { callModel, type ModelReply, type ToolCall } from './modelCall.ts';
+import { InvalidInput, inputOf, type ModelTool } from './modelTool.ts';
+import type { AnswerTool } from './stageAnswers.ts';
+import { ToolRefusal } from './ToolRefusal.ts';
+
+/** Answers in a row that may have the wrong shape: the first is sent back with what is wrong, the next one ends it. */
+const MAX_INVALID_IN_A_ROW = 2;
+
+/** What is the same in every conversation of an agent. */
+export interface ConversationLimits {
+  /** Requests in one conversation. */
+  readonly maxRounds: number;
+  /** Time limit of one request, ms. */
+  readonly timeoutMs: number;
+  readonly streaming: boolean;
+  readonly onProgress: (progress: ModelProgress) => void;
+}
+
+export interface ConversationOptions<Answer> extends ConversationLimits {
+  readonly stage: ModelStage;
+  readonly model: NamedModel;
+  readonly system: string;
+  readonly request: string;
+  readonly tools: readonly ModelTool[];
+  readonly answer: AnswerTool<Answer>;
+}
+
+/**
+ * One stage's exchange with a model: it works with tools until it calls the tool whose input is the answer.
+ *
+ * A request that failed leaves everything before it in place: `run` again goes on there, so what was said and paid
+ * for is not asked again.
+ */
+export class Conversation<Answer> {
+  readonly #options: ConversationOptions<Answer>;
+  readonly #messages: BaseMessageLike[];
+  #rounds = 0;
+  #invalidInARow = 0;
+
+  constructor(options: ConversationOptions<Answer>) {
+    this.#options = options;
+    this.#messages = [
+      { role: 'system', content: options.system },
+      { role: 'user', content: options.request },
+    ];
+  }
+
+  /** @throws DevsError `AGENT_INVALID_OUTPUT`, `AGENT_FAILED`; the reason of an aborted signal. */
+  async run(call: AgentCall): Promise<Answer> {
+    while (this.#rounds < this.#options.maxRounds) {
+      const reply = await this.#ask(call);
+      this.#rounds += 1;
+      const round = await this.#take(reply);
+      this.#messages.push(reply.message, ...round.answers);
+      if (round.answer !== null) return round.answer.value;
+      this.#invalidInARow = round.problem === null ? 0 : this.#invalidInARow + 1;
+      if (round.problem !== null && this.#invalidInARow >= MAX_INVALID_IN_A_ROW)
+        throw this.#invalid(round.problem);
+    }
+    throw this.#invalid(`it did not call ${this.#options.answer.name} within ${this.#rounds} requests`);
+  }
+
+  async #ask({ signal, usage }: AgentCall): Promise<ModelReply> {
+    const { stage, model, tools, answer, timeoutMs, streaming, onProgress } = this.#options;
+    const about = { stage, model: model.name, round: this.#rounds + 1 };
+    const reply = await callModel(model, this.#messages, {
+      tools: [...tools, answer],
+      signal,
+      timeoutMs,
+      streaming,
+      onText: (text) => onProgress({ ...about, kind: 'text', text }),
+    });
+    usage(reply.usage);
+    onProgress({ ...about, kind: 'round', tools: reply.calls.map(({ name }) => name), usage: reply.usage });
+    return reply;
+  }
+
+  /** Performs what the model asked for, in its order. */
+  async #take({ calls, text }: ModelReply): Promise<Round<Answer>> {
+    if (calls.length === 0) return this.#takeText(text);
+    const results: Result<Answer>[] = [];
+    for (const call of calls) results.push(await this.#perform(call));
+    const answers = results.map(({ told }, index) => toolMessage(calls[index] as ToolCall, told));
+    const refused = results.find(({ kind }) => kind === 'invalid');
+    const answered = results.find((result) => result.kind === 'answer');
+    const isClean = results.every(({ kind }) => kind === 'answer' || kind === 'done');
+    return {
+      answers,
+      answer: answered !== undefined && isClean ? answered : null,
+      problem: refused?.told ?? null,
+    };
+  }
+
+  /** Small models write the answer down instead of calling the tool. */
+  #takeText(text: string): Round<Answer> {
+    const { answer } = this.#options;
+    const written = answer.schema.safeParse(jsonIn(text));
+    if (written.success) return { answers: [], answer: { value: written.data }, problem: null };
+    const problem = `Call a tool; the stage ends with ${answer.name}.`;
+    return { answers: [{ role: 'user', content: problem }], answer: null, problem };
+  }
+
+  async #perform(call: ToolCall): Promise<Result<Answer>> {
+    const { answer } = this.#options;
+    try {
+      if ('problem' in call) throw new InvalidCall(call.problem);
+      if (call.name === answer.name) {
+        return {
+          kind: 'answer',
+          told: 'Received; mend the other calls first.',
+          value: inputOf(answer, call.input),
+        };
+      }
+      return { kind: 'done', told: await this.#toolOf(call).run(call.input) };
+    } catch (error) {
+      if (!(error instanceof ToolRefusal)) throw error;
+      const isInvalid = error instanceof InvalidInput || error instanceof InvalidCall;
+      return { kind: isInvalid ? 'invalid' : 'refused', told: error.message };
+    }
+  }
+
+  #toolOf({ name }: ToolCall): ModelTool {
+    const { tools, answer } = this.#options;
+    const found = tools.find((tool) => tool.name === name);
+    if (found !== undefined) return found;
+    const known = [...tools, answer].map((tool) => tool.name).join(', ');
+    throw new InvalidCall(`There is no tool ${JSON.stringify(name)}; there are ${known}.`);
+  }
+
+  #invalid(problem: string): DevsError {
+    const { stage, model } = this.#options;
+    return new DevsError(`${model.name} gave no valid answer for the stage ${stage}: ${problem}`, {
+      code: 'AGENT_INVALID_OUTPUT',
+      remedy: 'Resume the run to ask again, or give this stage to a more capable model.',
+      context: { stage, model: model.name, requests: this.#rounds },
+    });
+  }
+}
+
+interface Round<Answer> {
+  /** Messages that answer the reply. */
+  readonly answers: readonly BaseMessageLike[];
+  readonly answer: { readonly value: Answer } | null;
+  /** What was wrong with the shape of the reply. */
+  readonly problem: string | null;
+}
+
+type Result<Answer> =
+  | { readonly kind: 'answer'; readonly told: string; readonly value: Answer }
+  | { readonly kind: 'done' | 'refused' | 'invalid'; readonly told: string };
+
+/** A call that names no tool, or whose input cannot be read. */
+class InvalidCall extends ToolRefusal {}
+
+const toolMessage = ({ id, name }: ToolCall, content: string): BaseMessageLike => ({
+  role: 'tool',
+  content,
+  tool_call_id: id,
+  name,
+});
+
+/** The value of a text that is JSON, alone or in a fenced block; `undefined` for any other. */
+function jsonIn(text: string): unknown {
+  const fenced = /```(?:json)?\s*([\s\S]*?)```/.exec(text)?.[1];
+  try {
+    return JSON.parse(fenced ?? text);
+  } catch {
+    return undefined;
+  }
+}

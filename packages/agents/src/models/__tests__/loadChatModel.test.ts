@@ -1,0 +1,63 @@
+import { isDevsError, maskSensitiveData } from '@devs/core';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isModelName, loadChatModel } from '../loadChatModel.ts';
+
+beforeEach(() => {
+  vi.stubEnv('OPENAI_API_KEY', 'sk-of-the-environment');
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('loadChatModel', () => {
+  test.each([
+    ['openai:gpt-5', {}],
+    ['anthropic:claude-opus-4-5', { apiKey: 'of-the-settings' }],
+    ['ollama:llama3.2:3b', {}],
+  ])('loads %s', async (name, settings) => {
+    const { name: shown, chat } = await loadChatModel(name, settings);
+    expect(shown).toBe(name);
+    expect(chat.bindTools).toBeTypeOf('function');
+  });
+
+  test('takes a chat model as it is', async () => {
+    const chat = new FakeListChatModel({ responses: [] });
+    expect(await loadChatModel(chat)).toEqual({ name: 'FakeListChatModel', chat });
+  });
+
+  test('masks a key that is given in the settings', async () => {
+    await loadChatModel('openai:gpt-5', { apiKey: 'plain words as a key' });
+    expect(maskSensitiveData('I use plain words as a key here')).not.toContain('plain words');
+  });
+
+  test.each(['gpt-5', 'openai:', ':gpt-5', 'openai: gpt'])(
+    'refuses %j, which names no model',
+    async (name) => {
+      expect(isModelName(name)).toBe(false);
+      await expect(loadChatModel(name)).rejects.toThrow('has no provider');
+    },
+  );
+
+  test('says before anything runs that a key is missing', async () => {
+    vi.stubEnv('OPENAI_API_KEY', '');
+    await expect(loadChatModel('openai:gpt-5')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'There is no key for openai: OPENAI_API_KEY is not set.',
+    });
+  });
+
+  test('names the command that installs a missing package', async () => {
+    await expect(loadChatModel('groq:llama')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      remedy: 'Run npm install langchain @langchain/groq, then the same command again.',
+    });
+  });
+
+  test('refuses a provider nobody knows', async () => {
+    const error: unknown = await loadChatModel('acme:m1').catch((reason: unknown) => reason);
+    expect(isDevsError(error, 'CONFIG_INVALID')).toBe(true);
+    expect(String(error)).toContain('The model acme:m1 cannot be used');
+  });
+});

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { FileDesk } from './FileDesk.ts';
+import { type ModelTool, modelTool } from './modelTool.ts';
+
+const path = z.string().describe('relative to the project, such as src/index.js');
+
+/** Tools that look. */
+export function readingTools(desk: FileDesk): readonly ModelTool[] {
+  return [
+    modelTool({
+      name: 'list_files',
+      description: 'Lists the files of the project.',
+      schema: z.object({ prefix: z.string().describe('only paths that begin so, such as src/').optional() }),
+      run: ({ prefix }) => desk.list(prefix),
+    }),
+    modelTool({
+      name: 'read_file',
+      description: 'Reads a text file, with the edits made so far.',
+      schema: z.object({
+        path,
+        from_line: z.int().positive().describe('first line to read; 1 when left out').optional(),
+      }),
+      run: ({ path: named, from_line: fromLine }) => desk.read(named, fromLine),
+    }),
+  ];
+}
+
+/** Tools that edit. Nothing reaches the workspace before the engine applies the edits. */
+export function editingTools(desk: FileDesk): readonly ModelTool[] {
+  return [
+    modelTool({
+      name: 'write_file',
+      description: 'Creates a file, or replaces it whole.',
+      schema: z.object({ path, content: z.string().describe('the whole content') }),
+      run: ({ path: named, content }) => {
+        desk.write(named, content);
+        return `Wrote ${content.length} characters.`;
+      },
+    }),
+    modelTool({
+      name: 'edit_file',
+      description: 'Replaces one passage of a file; the rest stays.',
+      schema: z.object({
+        path,
+        find: z
+          .string()
+          .min(1)
+          .describe('the passage as it stands, with enough around it to occur exactly once'),
+        replace: z.string().describe('what stands there instead'),
+      }),
+      run: async ({ path: named, find, replace }) => {
+        await desk.replace(named, find, replace);
+        return 'Edited.';
+      },
+    }),
+    modelTool({
+      name: 'delete_file',
+      description: 'Deletes a file.',
+      schema: z.object({ path }),
+      run: async ({ path: named }) => {
+        await desk.remove(named);
+        return 'Deleted.';
+      },
+    }),
+  ];
+}

@@ -1,0 +1,96 @@
+import { DevsError, secretRegistry } from '@devs/core';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { PROVIDERS } from './providers.ts';
+
+/** `"provider:model"`, or a LangChain chat model of your own. */
+export type ModelSource = string | BaseChatModel;
+
+/** What a provider's chat model is constructed with: `temperature`, `apiKey`, `baseUrl`, … */
+export type ModelSettings = Readonly<Record<string, unknown>>;
+
+export interface NamedModel {
+  /** `openai:gpt-5`; shown wherever the run is shown. */
+  readonly name: string;
+  readonly chat: BaseChatModel;
+}
+
+/** Shorter values are no keys, and masking them everywhere would garble the output. */
+const MIN_KEY_LENGTH = 8;
+const KEY_SETTINGS = ['apiKey', 'anthropicApiKey', 'openAIApiKey', 'configuration', 'clientOptions'] as const;
+
+/**
+ * Loads a chat model through LangChain's `initChatModel`. Provider packages are loaded only when they are named.
+ *
+ * LangChain's own retries are off: the engine retries what may pass by itself, and both would multiply.
+ *
+ * @throws DevsError `CONFIG_INVALID` for a name without provider or model, a package that is not installed (with the
+ *   command that installs it), or a missing key.
+ */
+export async function loadChatModel(source: ModelSource, settings: ModelSettings = {}): Promise<NamedModel> {
+  if (typeof source !== 'string') return { name: nameOf(source), chat: source };
+  const { provider, model } = parseModelName(source);
+  requireKey(provider, settings);
+  if (typeof settings['apiKey'] === 'string' && settings['apiKey'].length >= MIN_KEY_LENGTH) {
+    secretRegistry.register(settings['apiKey']);
+  }
+  try {
+    const { initChatModel } = await import('langchain/chat_models/universal');
+    const chat = await initChatModel(model, { maxRetries: 0, ...settings, modelProvider: provider });
+    return { name: source, chat };
+  } catch (error) {
+    throw unusable(source, provider, error);
+  }
+}
+
+/** Whether `text` has the form `provider:model`. */
+export function isModelName(text: string): boolean {
+  return /^[a-z][a-z0-9_-]*:\S+$/.test(text);
+}
+
+function parseModelName(source: string): { readonly provider: string; readonly model: string } {
+  if (isModelName(source)) {
+    const colon = source.indexOf(':');
+    return { provider: source.slice(0, colon), model: source.slice(colon + 1) };
+  }
+  throw new DevsError(`The model ${JSON.stringify(source)} has no provider.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Write it as provider:model, with one of ${Object.keys(PROVIDERS).join(', ')}.`,
+  });
+}
+
+/** Asked for before the run starts; the provider would only complain in its first call. */
+function requireKey(provider: string, settings: ModelSettings): void {
+  const variable = PROVIDERS[provider]?.keyVariable ?? null;
+  if (variable === null || process.env[variable] || KEY_SETTINGS.some((name) => name in settings)) return;
+  throw new DevsError(`There is no key for ${provider}: ${variable} is not set.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Set ${variable} in the environment of the command; a server without keys takes any value.`,
+  });
+}
+
+function unusable(source: string, provider: string, cause: unknown): DevsError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const missing = /Unable to import (\S+)\.|Cannot find package '([^']+)'/.exec(message);
+  if (missing === null) {
+    return new DevsError(`The model ${source} cannot be used: ${message}`, {
+      code: 'CONFIG_INVALID',
+      remedy: `Check the name and its settings; tested providers are ${Object.keys(PROVIDERS).join(', ')}.`,
+      cause,
+    });
+  }
+  const integration = PROVIDERS[provider]?.package ?? missing[1];
+  const packages = ['langchain', integration].filter((name) => name !== undefined && name !== 'langchain');
+  return new DevsError(
+    `The model ${source} needs a package that is not installed: ${missing[1] ?? missing[2]}.`,
+    {
+      code: 'CONFIG_INVALID',
+      remedy: `Run npm install ${['langchain', ...packages].join(' ')}, then the same command again.`,
+      cause,
+    },
+  );
+}
+
+function nameOf(chat: BaseChatModel): string {
+  const { model } = chat as { readonly model?: unknown };
+  return typeof model === 'string' && model !== '' ? model : chat.getName();
+}

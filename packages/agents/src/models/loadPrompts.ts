@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { DevsError } from '@devs/core';
+
+/** The stages that are asked of a model; each has a prompt of this name. */
+export const MODEL_STAGES = [
+  'research',
+  'design',
+  'distill',
+  'writeTest',
+  'implement',
+  'review',
+  'document',
+] as const;
+export type ModelStage = (typeof MODEL_STAGES)[number];
+
+/** Prompt versions in this package, newest last. An old one stays, so that a waiting run can go on with it. */
+export const PROMPT_VERSIONS = ['v1'] as const;
+export type PromptVersion = (typeof PROMPT_VERSIONS)[number];
+export const NEWEST_PROMPTS: PromptVersion = 'v1';
+
+/** The system prompts of one version. */
+export interface Prompts {
+  readonly version: PromptVersion;
+  /** Over all texts, hex. */
+  readonly sha256: string;
+  readonly of: Readonly<Record<ModelStage, string>>;
+}
+
+/** @throws DevsError `CONFIG_INVALID` for a version this package does not have. */
+export function loadPrompts(version: string = NEWEST_PROMPTS): Prompts {
+  const known = PROMPT_VERSIONS.find((candidate) => candidate === version);
+  if (known === undefined) throw unknownVersion(version);
+  const shared = read(known, 'shared');
+  const texts = MODEL_STAGES.map((stage) => [stage, `${shared}\n${read(known, stage)}`] as const);
+  const sha256 = createHash('sha256').update(JSON.stringify(texts)).digest('hex');
+  return { version: known, sha256, of: Object.fromEntries(texts) as Record<ModelStage, string> };
+}
+
+function read(version: PromptVersion, name: string): string {
+  // The same distance from src/models and dist/models: prompts are not compiled.
+  return readFileSync(new URL(`../../prompts/${version}/${name}.md`, import.meta.url), 'utf8');
+}
+
+function unknownVersion(version: string): DevsError {
+  return new DevsError(`There are no prompts ${JSON.stringify(version)} in this version of @devs/agents.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Use one of ${PROMPT_VERSIONS.join(', ')}, or the release the run was started with.`,
+  });
+}

@@ -1,0 +1,177 @@
+import {
+  type AgentCall,
+  classifyError,
+  type DesignRequest,
+  type DistillRequest,
+  type DocumentsResult,
+  type PlanResult,
+  type Provenance,
+  type ResearchRequest,
+  type ReviewResult,
+  type StageAgents,
+  type TaskRequest,
+  type WorkResult,
+} from '@devs/core';
+import { Conversation, type ConversationLimits } from './Conversation.ts';
+import { FileDesk } from './FileDesk.ts';
+import { editingTools, readingTools } from './fileTools.ts';
+import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
+import {
+  loadPrompts,
+  MODEL_STAGES,
+  type ModelStage,
+  type Prompts,
+  type PromptVersion,
+} from './loadPrompts.ts';
+import type { ModelProgress } from './ModelProgress.ts';
+import type { ModelTool } from './modelTool.ts';
+import { renderRequest, type StageRequest } from './renderRequest.ts';
+import { type AnswerTool, finishWith, submitDocuments, submitPlan, submitReview } from './stageAnswers.ts';
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+const DEFAULT_MAX_ROUNDS = 50;
+
+export interface ModelAgentsOptions {
+  /** Of every stage that `perStage` does not name. */
+  readonly model: ModelSource;
+  readonly perStage?: Readonly<Partial<Record<ModelStage, ModelSource>>>;
+  /** Handed to the constructor of every model that is given by name: `temperature`, `baseUrl`, … */
+  readonly settings?: ModelSettings;
+  /** @defaultValue the newest */
+  readonly prompts?: PromptVersion;
+  /** Time limit of one request to a model, ms. @defaultValue 600 000 */
+  readonly timeoutMs?: number;
+  /** Requests to a model within one stage. @defaultValue 50 */
+  readonly maxRounds?: number;
+  /** Whether answers are streamed; some servers cannot stream tool calls. @defaultValue true */
+  readonly streaming?: boolean;
+  /** Told what a model does while it is asked. */
+  readonly onProgress?: (progress: ModelProgress) => void;
+}
+
+/**
+ * Agents that ask a chat model, over LangChain. The model reads and edits the project through tools and answers by
+ * calling one; an answer of the wrong shape is sent back once.
+ *
+ * Loaded and checked before anything runs, so a run never starts with a model it cannot ask. Transient failures are
+ * retried by the engine: give a model of your own `maxRetries: 0`.
+ *
+ * @throws DevsError `CONFIG_INVALID`: a package or a key is missing, a name is not `provider:model`.
+ *
+ * @example
+ * ```ts
+ * const agents = await modelAgents({ model: 'openai:gpt-5', perStage: { review: 'anthropic:claude-opus-4-5' } });
+ * const devs = await Orchestrator.open({ dir: '.devs', agents, workspace, checks });
+ * ```
+ */
+export async function modelAgents(options: ModelAgentsOptions): Promise<StageAgents> {
+  const { model, perStage = {}, settings } = options;
+  const prompts = loadPrompts(options.prompts);
+  const sources = new Map(MODEL_STAGES.map((stage) => [stage, perStage[stage] ?? model]));
+  const loaded = new Map<ModelSource, NamedModel>();
+  for (const source of new Set(sources.values())) loaded.set(source, await loadChatModel(source, settings));
+  const models = new Map([...sources].map(([stage, source]) => [stage, loaded.get(source) as NamedModel]));
+  return new ModelAgents(models, prompts, limitsOf(options));
+}
+
+function limitsOf(options: ModelAgentsOptions): ConversationLimits {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxRounds = DEFAULT_MAX_ROUNDS, streaming = true } = options;
+  const { onProgress = () => undefined } = options;
+  requirePositive('timeoutMs', timeoutMs);
+  requirePositive('maxRounds', maxRounds);
+  return { timeoutMs, maxRounds, streaming, onProgress };
+}
+
+function requirePositive(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value > 0) return;
+  throw new RangeError(`Expected ${name} to be a positive whole number, got ${value}.`);
+}
+
+class ModelAgents implements StageAgents {
+  readonly name: string;
+  readonly provenance: Provenance = 'live';
+  readonly #models: ReadonlyMap<ModelStage, NamedModel>;
+  readonly #prompts: Prompts;
+  readonly #limits: ConversationLimits;
+  /** By idempotency key: what a transient failure interrupted, for the retry of the same step. */
+  readonly #interrupted = new Map<string, Conversation<unknown>>();
+
+  constructor(models: ReadonlyMap<ModelStage, NamedModel>, prompts: Prompts, limits: ConversationLimits) {
+    this.#models = models;
+    this.#prompts = prompts;
+    this.#limits = limits;
+    this.name = [...new Set([...models.values()].map(({ name }) => name))].join(' + ');
+  }
+
+  research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {
+    return this.#converse('research', request, call, () => ({ tools: [], answer: submitDocuments }));
+  }
+
+  design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
+    return this.#converse('design', request, call, () => ({ tools: [], answer: submitDocuments }));
+  }
+
+  distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {
+    return this.#converse('distill', request, call, () => ({ tools: [], answer: submitPlan }));
+  }
+
+  writeTest(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#converse('writeTest', request, call, () => editing(request));
+  }
+
+  implement(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#converse('implement', request, call, () => editing(request));
+  }
+
+  review(request: TaskRequest, call: AgentCall): Promise<ReviewResult> {
+    return this.#converse('review', request, call, () => ({
+      tools: readingTools(new FileDesk(request.workspace)),
+      answer: submitReview,
+    }));
+  }
+
+  document(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#converse('document', request, call, () => editing(request));
+  }
+
+  /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
+  async #converse<Answer>(
+    stage: ModelStage,
+    request: StageRequest,
+    call: AgentCall,
+    toolsOf: () => Toolbox<Answer>,
+  ): Promise<Answer> {
+    const { idempotencyKey } = call;
+    const begun = this.#interrupted.get(idempotencyKey) as Conversation<Answer> | undefined;
+    this.#interrupted.delete(idempotencyKey);
+    const conversation = begun ?? this.#begin(stage, request, toolsOf());
+    try {
+      return await conversation.run(call);
+    } catch (error) {
+      if (classifyError(error) === 'transient') this.#interrupted.set(idempotencyKey, conversation);
+      throw error;
+    }
+  }
+
+  #begin<Answer>(stage: ModelStage, request: StageRequest, toolbox: Toolbox<Answer>): Conversation<Answer> {
+    return new Conversation({
+      ...this.#limits,
+      ...toolbox,
+      stage,
+      model: this.#models.get(stage) as NamedModel,
+      system: this.#prompts.of[stage],
+      request: renderRequest(request),
+    });
+  }
+}
+
+/** What a stage works with, and how it ends. */
+interface Toolbox<Answer> {
+  readonly tools: readonly ModelTool[];
+  readonly answer: AnswerTool<Answer>;
+}
+
+function editing({ workspace }: TaskRequest): Toolbox<WorkResult> {
+  const desk = new FileDesk(workspace);
+  return { tools: [...readingTools(desk), ...editingTools(desk)], answer: finishWith(desk) };
+}

@@ -1,0 +1,146 @@
+import type { CallUsage } from '@devs/core';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
+import type { z } from 'zod';
+import { modelCallError, waitAsAsked } from './modelCallError.ts';
+
+/** A tool as it is offered to a model. */
+export interface ToolOffer {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType;
+}
+
+/** A tool the model wants to call: with its input, or with what is wrong about it. */
+export type ToolCall = { readonly id: string; readonly name: string } & (
+  | { readonly input: unknown }
+  | { readonly problem: string }
+);
+
+/** What came back from one request to a model. */
+export interface ModelReply {
+  /** For the history. */
+  readonly message: BaseMessageLike;
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly usage: CallUsage;
+}
+
+export interface ModelCallOptions {
+  readonly tools: readonly ToolOffer[];
+  readonly signal: AbortSignal;
+  /** Time limit of this request, ms. */
+  readonly timeoutMs: number;
+  readonly streaming: boolean;
+  /** Told of text and tool input while they arrive. Only when streaming. */
+  readonly onText: (text: string) => void;
+}
+
+/**
+ * One request to a model, which has to answer by calling a tool.
+ *
+ * @throws DevsError `AGENT_FAILED`; the reason of `signal` once it is aborted.
+ */
+export async function callModel(
+  { name, chat }: { readonly name: string; readonly chat: BaseChatModel },
+  messages: readonly BaseMessageLike[],
+  options: ModelCallOptions,
+): Promise<ModelReply> {
+  const { signal, timeoutMs } = options;
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    return replyFrom(await request(chat, messages, { ...options, signal: AbortSignal.any([signal, limit]) }));
+  } catch (error) {
+    signal.throwIfAborted();
+    await waitAsAsked(error, signal);
+    throw modelCallError(error, name, limit.aborted ? timeoutMs : null);
+  }
+}
+
+async function request(
+  chat: BaseChatModel,
+  messages: readonly BaseMessageLike[],
+  { tools, signal, streaming, onText }: ModelCallOptions,
+): Promise<AIMessage | AIMessageChunk> {
+  if (chat.bindTools === undefined) throw new TypeError('the model cannot call tools');
+  const bound = chat.bindTools([...tools], { tool_choice: 'any' } as object);
+  if (!streaming) return bound.invoke([...messages], { signal });
+  let whole: AIMessageChunk | undefined;
+  for await (const chunk of await bound.stream([...messages], { signal })) {
+    whole = whole === undefined ? chunk : whole.concat(chunk);
+    onText([chunk.text, ...(chunk.tool_call_chunks ?? []).map(({ args = '' }) => args)].join(''));
+  }
+  if (whole === undefined) throw new Error('The connection closed without an answer.');
+  return whole;
+}
+
+function replyFrom(message: AIMessage | AIMessageChunk): ModelReply {
+  const calls = callsOf(message);
+  // Under exactOptionalPropertyTypes LangChain's declarations reduce this member to `undefined`.
+  const used = message.usage_metadata as UsageMetadata | undefined;
+  return {
+    message: calls.some((call) => 'problem' in call) ? withoutBrokenInput(message, calls) : message,
+    text: message.text,
+    calls,
+    usage: used === undefined ? {} : { tokensIn: used.input_tokens, tokensOut: used.output_tokens },
+  };
+}
+
+function callsOf(message: AIMessage | AIMessageChunk): readonly ToolCall[] {
+  const chunks = 'tool_call_chunks' in message ? (message.tool_call_chunks ?? []) : [];
+  const why = isCutOff(message)
+    ? 'The answer was cut off at the output limit; give it in smaller pieces'
+    : '';
+  if (chunks.length > 0) {
+    // LangChain completes broken JSON of a stream by guessing; half a file must not pass as a whole one.
+    return chunks.map(({ id, name, args }, index) => parsed({ id, name, args, index, why }));
+  }
+  const broken = (message.invalid_tool_calls ?? []).map(({ id, name, args }, index) =>
+    parsed({ id, name, args, index, why }),
+  );
+  const whole = (message.tool_calls ?? []).map(({ id, name, args }, index) => ({
+    id: id ?? `call-${index}`,
+    name,
+    input: args as unknown,
+  }));
+  return [...whole, ...broken];
+}
+
+interface RawCall {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly args: string | undefined;
+  readonly index: number;
+  /** What is known about why the input may be broken; empty for nothing. */
+  readonly why: string;
+}
+
+function parsed({ id, name = '', args = '', index, why }: RawCall): ToolCall {
+  const named = { id: id ?? `call-${index}`, name };
+  try {
+    return { ...named, input: args === '' ? {} : JSON.parse(args) };
+  } catch (error) {
+    return { ...named, problem: why || `The input is not JSON: ${(error as Error).message}` };
+  }
+}
+
+/** A provider refuses a history in which the answer to a call has no call. */
+function withoutBrokenInput(
+  { text }: AIMessage | AIMessageChunk,
+  calls: readonly ToolCall[],
+): BaseMessageLike {
+  const toolCalls = calls.map((call) => ({
+    id: call.id,
+    name: call.name,
+    args: 'input' in call ? (call.input as Record<string, unknown>) : {},
+    type: 'tool_call' as const,
+  }));
+  return { role: 'assistant', content: text, tool_calls: toolCalls };
+}
+
+/** Providers name it differently. */
+function isCutOff({ response_metadata, additional_kwargs }: AIMessage | AIMessageChunk): boolean {
+  const facts: Readonly<Record<string, unknown>> = { ...additional_kwargs, ...response_metadata };
+  const reason = facts['finish_reason'] ?? facts['stop_reason'] ?? facts['done_reason'];
+  return reason === 'length' || reason === 'max_tokens';
+}

@@ -1,0 +1,372 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  classifyError,
+  isDevsError,
+  type StageAgents,
+  type TaskRequest,
+  type WorkspaceReader,
+} from '@devs/core';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ModelAgentsOptions, modelAgents } from '../../src/models/modelAgents.ts';
+import { type ChatRequest, ChatServer, callOf, type Reply, type Script, USAGE } from './ChatServer.ts';
+
+const KEY = 'sk-canary-0123456789abcdef';
+const REVIEW = callOf('submit_review', { approved: true, comments: 'Fine.' });
+
+const servers: ChatServer[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+async function serve(script: Script | readonly Reply[]): Promise<ChatServer> {
+  const server = await ChatServer.start(script);
+  servers.push(server);
+  return server;
+}
+
+function agentsOn(server: ChatServer, options: Partial<ModelAgentsOptions> = {}): Promise<StageAgents> {
+  const settings = { apiKey: KEY, configuration: { baseURL: server.url } };
+  return modelAgents({ model: 'openai:scripted', settings, ...options });
+}
+
+/** A call as the engine makes it, which keeps what was reported. */
+function aCall(signal = new AbortController().signal) {
+  const used = { tokensIn: 0, tokensOut: 0 };
+  return {
+    used,
+    idempotencyKey: 'run/visit/step',
+    signal,
+    usage: ({ tokensIn = 0, tokensOut = 0 }) => {
+      used.tokensIn += tokensIn;
+      used.tokensOut += tokensOut;
+    },
+  };
+}
+
+function folder(files: Readonly<Record<string, string>>): WorkspaceReader {
+  return { list: async () => Object.keys(files), read: async (path) => files[path] ?? '' };
+}
+
+const aTask = (files: Readonly<Record<string, string>> = {}): TaskRequest => ({
+  task: { taskId: 'sum:1', name: 'Add numbers', description: 'A sum.', acceptanceCriteria: ['2 + 2 is 4'] },
+  documents: [],
+  attempt: 1,
+  lastFailure: null,
+  guidance: [],
+  workspace: folder(files),
+});
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.unreachable('it succeeded'),
+    (error: unknown) => error,
+  );
+}
+
+/** What the model was told in answer to its calls, in the request that followed. */
+function toldIn({ messages }: ChatRequest | undefined = { messages: [] } as never): string {
+  return messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => String(content))
+    .join('\n');
+}
+
+describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => {
+  test('answers by calling the tool of its stage', async () => {
+    const server = await serve([callOf('submit_documents', aDocument('RESEARCH'))]);
+    const agents = await agentsOn(server, { streaming });
+
+    expect(await agents.research({ brief: '# Sum', attempt: 1 }, aCall())).toEqual(aDocument('RESEARCH'));
+    const [request] = server.requests;
+    expect(request).toMatchObject({ model: 'scripted', stream: streaming });
+    expect(request?.tools.map((tool) => tool.function.name)).toEqual(['submit_documents']);
+    expect(request?.messages[0]?.content).toContain('Stage: research');
+    expect(request?.messages[1]?.content).toBe('<brief>\n# Sum\n</brief>');
+  });
+
+  test('reads and edits through tools, several in one answer, and every request counts', async () => {
+    const server = await serve([
+      callOf('list_files', {}),
+      {
+        kind: 'calls',
+        calls: [
+          { name: 'read_file', arguments: '{"path":"src/sum.js"}' },
+          { name: 'edit_file', arguments: '{"path":"src/sum.js","find":"0","replace":"a + b"}' },
+          { name: 'write_file', arguments: '{"path":"src/index.js","content":"export *"}' },
+          { name: 'delete_file', arguments: '{"path":"old.js"}' },
+        ],
+      },
+      callOf('finish', { summary: 'Adds.' }),
+    ]);
+    const call = aCall();
+    const agents = await agentsOn(server, { streaming });
+    const work = await agents.implement(aTask({ 'src/sum.js': 'return 0;', 'old.js': '' }), call);
+
+    expect(work).toEqual({
+      summary: 'Adds.',
+      files: [
+        { path: 'src/sum.js', content: 'return a + b;' },
+        { path: 'src/index.js', content: 'export *' },
+        { path: 'old.js', content: null },
+      ],
+    });
+    expect(toldIn(server.requests[1])).toBe('old.js\nsrc/sum.js');
+    expect(toldIn(server.requests[2])).toContain('return 0;\nEdited.\nWrote 8 characters.\nDeleted.');
+    expect(call.used).toEqual({
+      tokensIn: 3 * USAGE.prompt_tokens,
+      tokensOut: 3 * USAGE.completion_tokens,
+    });
+  });
+
+  test('is told once what is wrong with its answer, and repairs it', async () => {
+    const server = await serve([callOf('submit_review', { approved: 'yes' }), REVIEW]);
+    const agents = await agentsOn(server, { streaming });
+
+    expect(await agents.review(aTask(), aCall())).toEqual({ approved: true, comments: 'Fine.' });
+    expect(toldIn(server.requests[1])).toMatch(
+      /input of submit_review is not valid:\n- approved: .*\n- comments: /,
+    );
+  });
+
+  test('repairs JSON that is malformed; the history stays one a provider accepts', async () => {
+    const broken = {
+      kind: 'calls',
+      calls: [{ name: 'submit_review', arguments: '{"approved": tru' }],
+    } as const;
+    const server = await serve([broken, REVIEW]);
+    const agents = await agentsOn(server, { streaming });
+
+    expect(await agents.review(aTask(), aCall())).toEqual({ approved: true, comments: 'Fine.' });
+    const { messages = [] } = server.requests[1] ?? {};
+    const [asked, answered] = messages.slice(-2);
+    expect(asked?.tool_calls?.map(({ id }) => id)).toEqual([answered?.tool_call_id]);
+    expect(answered?.content).toMatch(/^The input is not JSON/);
+  });
+
+  test('never passes half an answer for a whole one when the output limit cuts it', async () => {
+    const half = '{"path":"a.js","content":"export const';
+    const server = await serve([
+      { kind: 'calls', finish: 'length', calls: [{ name: 'write_file', arguments: half }] },
+      callOf('finish', { summary: 'Nothing.' }),
+    ]);
+    const agents = await agentsOn(server, { streaming });
+
+    expect((await agents.implement(aTask(), aCall())).files).toEqual([]);
+    expect(toldIn(server.requests[1])).toMatch(/cut off at the output limit/);
+  });
+
+  test('that is wrong twice in a row ends the call with a typed error, not a third request', async () => {
+    const server = await serve([callOf('submit_review', {}), { kind: 'text', text: 'Looks good!' }]);
+    const agents = await agentsOn(server, { streaming });
+    const error = await failureOf(agents.review(aTask(), aCall()));
+
+    expect(isDevsError(error, 'AGENT_INVALID_OUTPUT')).toBe(true);
+    expect(String(error)).toContain('openai:scripted gave no valid answer for the stage review');
+    expect(classifyError(error)).toBe('logic');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('with a cut connection fails as transient, after one request', async () => {
+    const server = await serve([{ kind: 'cut' }]);
+    const error = await failureOf((await agentsOn(server, { streaming })).review(aTask(), aCall()));
+
+    expect(error).toMatchObject({ code: 'AGENT_FAILED', context: { model: 'openai:scripted' } });
+    expect(classifyError(error)).toBe('transient');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('that is slow meets the time limit, as a transient failure', async () => {
+    const server = await serve([{ kind: 'silence' }]);
+    const agents = await agentsOn(server, { streaming, timeoutMs: 50 });
+    const error = await failureOf(agents.review(aTask(), aCall()));
+
+    expect(error).toMatchObject({ code: 'AGENT_FAILED', message: expect.stringContaining('within 50 ms') });
+    expect(classifyError(error)).toBe('transient');
+  });
+
+  test('lets go of its connection when the call is aborted', async () => {
+    const server = await serve([{ kind: 'silence' }]);
+    const stop = new AbortController();
+    const asked = (await agentsOn(server, { streaming })).review(aTask(), aCall(stop.signal));
+    await expect.poll(() => server.requests.length).toBe(1);
+    stop.abort(new Error('stopped by the operator'));
+
+    await expect(asked).rejects.toThrow('stopped by the operator');
+    await expect.poll(() => server.abandoned, { timeout: 1_000 }).toBe(1);
+  });
+});
+
+describe('a provider that refuses', () => {
+  test.each([
+    [429, 'transient'],
+    [503, 'transient'],
+    [401, 'logic'],
+    [404, 'logic'],
+  ] as const)('with %i fails as %s, after one request', async (status, kind) => {
+    const server = await serve([{ kind: 'status', status, message: 'Refused.' }]);
+    const error = await failureOf((await agentsOn(server)).review(aTask(), aCall()));
+
+    expect(error).toMatchObject({ code: 'AGENT_FAILED', context: { status } });
+    expect(classifyError(error)).toBe(kind);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('is given the time it asks for before the failure is handed on', async () => {
+    const server = await serve([{ kind: 'status', status: 429, message: 'Slow down.', retryAfter: '30' }]);
+    const stop = new AbortController();
+    const asked = (await agentsOn(server)).review(aTask(), aCall(stop.signal));
+    await expect.poll(() => server.requests.length).toBe(1);
+    const isStillWaiting = Symbol('waiting');
+    expect(await Promise.race([asked, sleep(100, isStillWaiting)])).toBe(isStillWaiting);
+    stop.abort(new Error('stopped by the operator'));
+
+    await expect(asked).rejects.toThrow('stopped by the operator');
+  });
+
+  test('is not waited for when it asks for an hour', async () => {
+    const server = await serve([{ kind: 'status', status: 429, message: 'Gone home.', retryAfter: '3600' }]);
+    const error = await failureOf((await agentsOn(server)).review(aTask(), aCall()));
+
+    expect(classifyError(error)).toBe('transient');
+  });
+
+  test('can say the key: the error does not', async () => {
+    const server = await serve([
+      { kind: 'status', status: 401, message: `Incorrect API key provided: ${KEY}` },
+    ]);
+    const error = await failureOf((await agentsOn(server)).review(aTask(), aCall()));
+
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+    expect((error as Error).message).toContain('Incorrect API key provided');
+    expect((error as Error).message).not.toContain(KEY);
+  });
+
+  test('costs no finished request: the retry of the step goes on where it failed', async () => {
+    const server = await serve([
+      callOf('write_file', { path: 'a.js', content: '1' }),
+      { kind: 'cut' },
+      callOf('finish', { summary: 'Wrote it.' }),
+    ]);
+    const agents = await agentsOn(server);
+    const call = aCall();
+    await failureOf(agents.implement(aTask(), call));
+
+    expect(await agents.implement(aTask(), call)).toEqual({
+      summary: 'Wrote it.',
+      files: [{ path: 'a.js', content: '1' }],
+    });
+    expect(server.requests[2]?.messages).toEqual(server.requests[1]?.messages);
+  });
+});
+
+describe('a model that uses its tools wrongly', () => {
+  test('hears why, and may go on', async () => {
+    const server = await serve([
+      callOf('write_file', { path: '../outside.js', content: '' }),
+      callOf('read_file', { path: 'missing.js' }),
+      callOf('edit_file', { path: 'a.js', find: 'x', replace: 'y' }),
+      callOf('finish', { summary: 'Gave up.' }),
+    ]);
+    const work = await (await agentsOn(server)).implement(aTask({ 'a.js': 'x x' }), aCall());
+
+    expect(work.files).toEqual([]);
+    const told = toldIn(server.requests[3]);
+    expect(told).toContain('"../outside.js" is refused: it leaves the workspace');
+    expect(told).toContain('There is no file missing.js.');
+    expect(told).toContain('occurs 2 times in a.js');
+  });
+
+  test('does not finish beside a call that failed', async () => {
+    const both: Reply = {
+      kind: 'calls',
+      calls: [
+        { name: 'edit_file', arguments: '{"path":"a.js","find":"z","replace":"y"}' },
+        { name: 'finish', arguments: '{"summary":"Done."}' },
+      ],
+    };
+    const server = await serve([both, callOf('finish', { summary: 'Not done.' })]);
+
+    expect((await (await agentsOn(server)).implement(aTask({ 'a.js': 'x' }), aCall())).summary).toBe(
+      'Not done.',
+    );
+  });
+
+  test('may write its answer down as JSON instead', async () => {
+    const text = 'My verdict:\n```json\n{"approved": false, "comments": "No tests."}\n```';
+    const server = await serve([{ kind: 'text', text }]);
+
+    expect(await (await agentsOn(server)).review(aTask(), aCall())).toEqual({
+      approved: false,
+      comments: 'No tests.',
+    });
+  });
+
+  test('hears of a tool it invented, and of a plan that cannot be carried out', async () => {
+    const server = await serve([callOf('submit', {}), callOf('submit_plan', aCyclicPlan())]);
+    const request = { brief: '# Sum', attempt: 1, documents: [], feedback: null };
+    const error = await failureOf((await agentsOn(server)).distill(request, aCall()));
+
+    expect(toldIn(server.requests[1])).toBe('There is no tool "submit"; there are submit_plan.');
+    expect(String(error)).toContain('the cycle a → b → a');
+  });
+
+  test('that never ends is stopped after the allowed number of requests', async () => {
+    const server = await serve(() => callOf('list_files', {}));
+    const error = await failureOf((await agentsOn(server, { maxRounds: 3 })).implement(aTask(), aCall()));
+
+    expect(error).toMatchObject({ code: 'AGENT_INVALID_OUTPUT', context: { requests: 3 } });
+    expect(server.requests).toHaveLength(3);
+  });
+});
+
+describe('modelAgents', () => {
+  test('gives a stage to another model, and names both', async () => {
+    const server = await serve([REVIEW, callOf('finish', { summary: 'Said.' })]);
+    const agents = await agentsOn(server, { perStage: { review: 'openai:careful' } });
+    await agents.review(aTask(), aCall());
+    await agents.document(aTask(), aCall());
+
+    expect(server.requests.map(({ model }) => model)).toEqual(['careful', 'scripted']);
+    expect(agents).toMatchObject({ name: 'openai:scripted + openai:careful', provenance: 'live' });
+  });
+
+  test('tells what a model does while it does it', async () => {
+    const server = await serve([callOf('list_files', {}), REVIEW]);
+    const told: unknown[] = [];
+    const agents = await agentsOn(server, { onProgress: (progress) => told.push(progress) });
+    await agents.review(aTask(), aCall());
+
+    const about = { stage: 'review', model: 'openai:scripted' };
+    const usage = { tokensIn: USAGE.prompt_tokens, tokensOut: USAGE.completion_tokens };
+    expect(told.filter((progress) => (progress as { kind: string }).kind === 'round')).toEqual([
+      { ...about, kind: 'round', round: 1, tools: ['list_files'], usage },
+      { ...about, kind: 'round', round: 2, tools: ['submit_review'], usage },
+    ]);
+    expect(told).toContainEqual({
+      ...about,
+      kind: 'text',
+      round: 2,
+      text: expect.stringContaining('approved'),
+    });
+  });
+});
+
+function aDocument(type: string) {
+  return { documents: [{ type, title: 'Findings', content: 'It is known.' }] };
+}
+
+function aCyclicPlan() {
+  const task = (key: string, on: string) => ({
+    key,
+    name: key,
+    description: '',
+    dependsOn: [on],
+    requirements: [],
+    acceptanceCriteria: [],
+  });
+  return {
+    requirements: [],
+    epics: [{ name: 'All', description: '', tasks: [task('a', 'b'), task('b', 'a')] }],
+  };
+}
