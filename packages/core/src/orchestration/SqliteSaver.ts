@@ -39,6 +39,7 @@ import { listQuery, matchesFilter, validLimit } from './saver/listQuery.ts';
 import { maskWrite } from './saver/maskWrite.ts';
 import type { PrunePolicy } from './saver/retainedCheckpoints.ts';
 import { StrictSerde } from './saver/StrictSerde.ts';
+import { withSettledTriggers } from './saver/settledTriggers.ts';
 import { ThreadPruner } from './saver/ThreadPruner.ts';
 import { ValueCodec } from './saver/ValueCodec.ts';
 
@@ -68,7 +69,8 @@ const VERSION_FRACTIONS = 1e9;
  * - S3 A channel's value is stored once per version; a version never changes its value.
  * - S4 A value comes back equal, or its write is refused before anything is stored.
  * - S5 What a task writes is masked: by precise rules, an error by broad ones.
- * - S6 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
+ * - S6 A trigger that had its effect is stored as seen: going on from a checkpoint runs no node a second time.
+ * - S7 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
  *
  * ```ts
  * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
@@ -149,11 +151,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
     const { channel_values: values, channel_versions: versions } = checkpoint;
+    const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
     const whole = checkpoint.v < VERSIONED_FORMAT;
     const inline = Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name));
     // Every dump begins before the first await: what the caller changes later is not stored.
     const [row, meta, channels] = await Promise.all([
-      this.#codec.dump({ ...checkpoint, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
+      this.#codec.dump({ ...settled, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
       this.#codec.dump(metadata, 'the metadata'),
       this.#dumpChannels(values, whole ? versions : newVersions),
     ]);

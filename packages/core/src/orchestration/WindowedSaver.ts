@@ -1,10 +1,9 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { MemorySaver } from '@langchain/langgraph';
 import {
-  BaseCheckpointSaver,
+  type BaseCheckpointSaver,
   type ChannelVersions,
   type Checkpoint,
-  type CheckpointListOptions,
   type CheckpointMetadata,
   type CheckpointTuple,
   getCheckpointId,
@@ -12,6 +11,7 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import { CHECKPOINT_WINDOW } from '../config/defaults.ts';
 import { CheckpointWindow } from './CheckpointWindow.ts';
+import { DelegatingSaver } from './saver/DelegatingSaver.ts';
 
 /** Checkpoints of a run up to which all stay in memory. Source: 9_ROADMAP-RISK-401. */
 export const CHECKPOINT_PRUNE_DEPTH = 15;
@@ -40,17 +40,15 @@ interface CachedCheckpoint {
  *
  * One instance belongs to one driver. Writes of others to a checkpoint that is already in memory are not seen here.
  */
-export class WindowedSaver extends BaseCheckpointSaver {
-  readonly #inner: BaseCheckpointSaver;
+export class WindowedSaver extends DelegatingSaver {
   readonly #size: number;
   readonly #pruneAbove: number;
   readonly #windows = new Map<string, CheckpointWindow<CachedCheckpoint>>();
   readonly #acknowledged = new Set<string>();
 
   constructor(inner: BaseCheckpointSaver, options: WindowedSaverOptions = {}) {
-    super(inner.serde);
+    super(inner);
     const { size = CHECKPOINT_WINDOW, pruneAbove = CHECKPOINT_PRUNE_DEPTH } = options;
-    this.#inner = inner;
     this.#size = size;
     this.#pruneAbove = inner instanceof MemorySaver ? Number.POSITIVE_INFINITY : pruneAbove; // C3
   }
@@ -62,9 +60,9 @@ export class WindowedSaver extends BaseCheckpointSaver {
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const entry = this.#entryOf(config);
-    if (entry === undefined) return this.#inner.getTuple(config); // C2
+    if (entry === undefined) return super.getTuple(config); // C2
     if (entry.bytes !== null) return (await this.serde.loadsTyped(...entry.bytes)) as CheckpointTuple;
-    const tuple = await this.#inner.getTuple(config);
+    const tuple = await super.getTuple(config);
     if (tuple !== undefined) entry.bytes = await this.serde.dumpsTyped(tuple);
     return tuple;
   }
@@ -75,7 +73,7 @@ export class WindowedSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const stored = await this.#inner.put(config, checkpoint, metadata, newVersions);
+    const stored = await super.put(config, checkpoint, metadata, newVersions);
     this.#acknowledged.add(checkpoint.id);
     const isKnown = this.#entryOf(stored) !== undefined;
     if (!isKnown) this.#windowOf(stored).push({ id: checkpoint.id, bytes: null });
@@ -90,23 +88,15 @@ export class WindowedSaver extends BaseCheckpointSaver {
   ): Promise<void> {
     const entry = this.#entryOf(config);
     try {
-      await this.#inner.putWrites(config, writes, taskId, taskPath);
+      await super.putWrites(config, writes, taskId, taskPath);
     } finally {
       if (entry !== undefined) entry.bytes = null;
     }
   }
 
-  override list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-    return this.#inner.list(config, options);
-  }
-
   override async deleteThread(threadId: string): Promise<void> {
-    await this.#inner.deleteThread(threadId);
+    await super.deleteThread(threadId);
     for (const key of this.#windows.keys()) if (isOfThread(key, threadId)) this.#forget(key);
-  }
-
-  override getNextVersion(current: number | undefined): number {
-    return this.#inner.getNextVersion(current);
   }
 
   #forget(key: string): void {

@@ -2,47 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Command,
-  GraphRecursionError,
-  getConfig,
-  INTERRUPT,
-  isCommand,
-  type LangGraphRunnableConfig,
-} from '@langchain/langgraph';
-import { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { type Command, GraphRecursionError, getConfig, INTERRUPT, isCommand } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { createDatabase } from '../db/createDatabase.ts';
-import type { CompiledLangGraph } from './frames/CompiledLangGraph.ts';
+import { assertCanBeSuspended, type CompiledLangGraph } from './frames/CompiledLangGraph.ts';
+import { assertFlatRunOptions, type FlatRunOptions, isSaver } from './frames/FlatRunOptions.ts';
 import { type FlatRun, Frame } from './frames/Frame.ts';
+import { FrameSaver } from './frames/FrameSaver.ts';
 import type { FrameRequest } from './frames/frameContext.ts';
 import { humanAnswersOf } from './frames/humanAnswers.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
 
 export type { CompiledLangGraph } from './frames/CompiledLangGraph.ts';
-
-/** The state of one frame after one super-step; by then it is in the checkpointer. */
-export interface FrameCheckpoint {
-  readonly threadId: string;
-  readonly state: unknown;
-}
-
-export interface FlatRunOptions {
-  /**
-   * Where frames live. @defaultValue the graph's own; without one a temporary file that ends with the call, so that
-   * a question to a human cannot be answered later.
-   */
-  readonly checkpointer?: BaseCheckpointSaver;
-  /** Thread of the outermost frame. A thread that has begun goes on: its input counts only once. */
-  readonly threadId?: string;
-  /** Receives every frame's state after each super-step; a `CheckpointWindow` bounds what stays in memory. */
-  readonly window?: { push(checkpoint: FrameCheckpoint): void };
-  /** Frames that may nest below the outermost one. @defaultValue unlimited */
-  readonly maxDepth?: number;
-  /** Stops between super-steps, and inside one as far as its node listens. The same call goes on later. */
-  readonly signal?: AbortSignal;
-  /** Handed to every frame: callbacks, store, run control, and `configurable` such as a lease. */
-  readonly config?: LangGraphRunnableConfig;
-}
+export type { FlatRunOptions, FrameCheckpoint } from './frames/FlatRunOptions.ts';
 
 /**
  * Runs a graph and every graph its nodes {@link recurse} into as one loop over an explicit stack: one super-step of
@@ -56,7 +28,9 @@ export interface FlatRunOptions {
  *
  * @throws GraphRecursionError above `maxDepth`; the stack is kept and goes on under a higher one.
  * @throws UnknownInterruptError for an answer that no frame waits for. Nothing is written then.
- * @throws TypeError when called inside a node: there, `recurse` is the way.
+ * @throws TypeError when called inside a node (there, `recurse` is the way), or for a graph compiled with
+ *   `checkpointer: false`, which cannot be suspended.
+ * @throws TypeError or RangeError for an option that cannot be what it is.
  *
  * @example
  * ```ts
@@ -71,9 +45,11 @@ export async function runGraphIteratively<Input, Output>(
   if (getConfig()?.configurable?.['__pregel_read'] !== undefined) {
     throw new TypeError('runGraphIteratively was called inside a node; use recurse there.');
   }
+  assertFlatRunOptions(options);
+  assertCanBeSuspended(graph);
   const request = { graph: graph as CompiledLangGraph, input: initialState, config: {} };
   const own = options.checkpointer ?? graph.checkpointer;
-  if (own instanceof BaseCheckpointSaver) return (await runFrames(request, own, options)) as Output;
+  if (isSaver(own)) return (await runFrames(request, own, options)) as Output;
 
   const { saver, dispose } = openTemporaryStore();
   try {
@@ -94,7 +70,7 @@ async function runFrames(
   const { threadId = randomUUID(), maxDepth = Number.POSITIVE_INFINITY } = options;
   const { input } = request;
   const answers = isCommand(input) ? await humanAnswersOf(input, threadId, saver) : new Map();
-  const run = flatRunOf(threadId, saver, answers, options);
+  const run = flatRunOf(threadId, new FrameSaver(saver), answers, options);
   const stack = [await Frame.open(threadId, 0, request, run)];
 
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {

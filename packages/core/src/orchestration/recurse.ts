@@ -1,6 +1,6 @@
 import { getConfig, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import { answerFor } from './durable/question.ts';
-import type { CompiledLangGraph } from './frames/CompiledLangGraph.ts';
+import { assertCanBeSuspended, type CompiledLangGraph } from './frames/CompiledLangGraph.ts';
 import {
   childThreadsOf,
   type FrameContext,
@@ -81,11 +81,7 @@ function askForFrames(
 ): unknown {
   const threads = childThreadsOf(question);
   for (const [index, { graph, input }] of calls.entries()) {
-    if (graph.checkpointer === false) {
-      throw new TypeError(
-        'Expected a graph that can be suspended, got one compiled with checkpointer: false.',
-      );
-    }
+    assertCanBeSuspended(graph);
     const request: FrameRequest = { graph, input, config: inherited(config) };
     frame.requests.set(threads[index] as string, request);
   }

@@ -1,4 +1,4 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import {
   Annotation,
   Command,
@@ -14,11 +14,15 @@ import {
   StateGraph,
   UnknownInterruptError,
 } from '@langchain/langgraph';
-import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { CheckpointWindow } from '../CheckpointWindow.ts';
-import { FlatIterativeAdapter, type FrameCheckpoint, runGraphIteratively } from '../flatIterativeAdapter.ts';
+import {
+  FlatIterativeAdapter,
+  type FlatRunOptions,
+  type FrameCheckpoint,
+  runGraphIteratively,
+} from '../flatIterativeAdapter.ts';
 import { type CompiledLangGraph, recurse, recurseAll } from '../recurse.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 
@@ -92,31 +96,10 @@ const parent = (name: string, mode: Plan['mode'], children: readonly Plan[]): Pl
 const chain = (depth: number): Plan =>
   depth === 0 ? leaf('0') : parent(String(depth), 'sequence', [chain(depth - 1)]);
 
-/** Up to three levels below the root. */
-const plans: fc.Arbitrary<Plan> = fc.letrec<{ plan: Plan }>((tie) => ({
-  plan: fc.record({
-    name: fc.constantFrom('a', 'b', 'c'),
-    mode: fc.constantFrom('sequence', 'fanOut', 'all'),
-    asks: fc.boolean(),
-    children: fc.oneof({ maxDepth: 3 }, fc.constant([]), fc.array(tie('plan'), { maxLength: 2 })),
-  }),
-})).plan;
-
 const interruptsOf = (result: unknown): readonly Interrupt<{ name: string }>[] =>
   isInterrupted<{ name: string }>(result) ? result[INTERRUPT] : [];
 
 describe('runGraphIteratively', () => {
-  test('gives the same final state as plain recursion, whatever the tree', async () => {
-    const graph = treeGraph();
-    await fc.assert(
-      fc.asyncProperty(plans, async (plan) => {
-        const flat = await runGraphIteratively(graph, { plan }, { checkpointer: new MemorySaver() });
-        expect(flat).toEqual(await graph.invoke({ plan }));
-      }),
-      { numRuns: 50 },
-    );
-  });
-
   test('needs no checkpointer, and works with the state file', async ({ db }) => {
     const graph = treeGraph();
     const plan = parent('r', 'fanOut', [parent('x', 'sequence', [leaf('1'), leaf('2')]), leaf('y')]);
@@ -277,7 +260,61 @@ describe('runGraphIteratively', () => {
     await expect(graph.invoke({ plan: leaf('x') })).rejects.toThrow(TypeError);
   });
 
-  test('refuses a child that cannot be suspended', async () => {
+  test.each([
+    ...[Number.NaN, -1, 1.5, '5', null].map((maxDepth) => ({ maxDepth })),
+    ...['memory', {}, null, true].map((checkpointer) => ({ checkpointer })),
+    ...['', 7, null].map((threadId) => ({ threadId })),
+    ...[[1], {}, null].map((window) => ({ window: window === null ? null : { ...window } })),
+    ...[{ aborted: false }, null].map((signal) => ({ signal })),
+  ])('refuses %j before any node runs', async (options) => {
+    const ledger: Ledger = { leaves: [] };
+    const run = runGraphIteratively(
+      treeGraph(answered, ledger),
+      { plan: leaf('x') },
+      options as FlatRunOptions,
+    );
+    await expect(run).rejects.toThrow(new RegExp(`^Expected ${Object.keys(options)[0]} to `));
+    await expect(run).rejects.toBeInstanceOf('maxDepth' in options ? RangeError : TypeError);
+    expect(ledger.leaves).toEqual([]);
+  });
+
+  test('takes a checkpointer of another copy of its package', async () => {
+    const saver = new MemorySaver();
+    const foreign = new Proxy(saver, { getPrototypeOf: () => Object.prototype });
+    const options = { checkpointer: foreign, threadId: 'own' };
+    await runGraphIteratively(treeGraph(), { plan: leaf('x') }, options);
+    expect(Object.keys(saver.storage)).toEqual(['own']);
+  });
+
+  test('a depth of 0 permits no child, and a leaf needs none', async () => {
+    const run = (plan: Plan) => runGraphIteratively(treeGraph(), { plan }, { maxDepth: 0 });
+    await expect(run(chain(1))).rejects.toThrow('More than 0 frames');
+    expect((await run(leaf('x'))).log).toEqual(['enter x', 'leave']);
+  });
+
+  test('does not begin when its signal has fired before', async () => {
+    const ledger: Ledger = { leaves: [] };
+    const signal = AbortSignal.abort(new Error('no time'));
+    const run = runGraphIteratively(treeGraph(answered, ledger), { plan: leaf('x') }, { signal });
+    await expect(run).rejects.toThrow('no time');
+    expect(ledger.leaves).toEqual([]);
+  });
+
+  test('hands its signal to the nodes', async () => {
+    const controller = new AbortController();
+    const graph: Tree = new StateGraph(State)
+      .addNode('n', async (_state, { signal }) => {
+        setImmediate(() => controller.abort(new Error('enough')));
+        await once(signal as AbortSignal, 'abort');
+        return {};
+      })
+      .addEdge(START, 'n')
+      .compile();
+    const run = runGraphIteratively(graph, { plan: leaf('x') }, { signal: controller.signal });
+    await expect(run).rejects.toThrow('enough');
+  });
+
+  test('refuses a graph and a child that cannot be suspended', async () => {
     const child = new StateGraph(State)
       .addNode('n', (): Partial<typeof State.State> => ({}))
       .addEdge(START, 'n')
@@ -290,6 +327,9 @@ describe('runGraphIteratively', () => {
       .addEdge(START, 'n')
       .compile();
     await expect(runGraphIteratively(graph, { plan: leaf('x') })).rejects.toThrow('checkpointer: false');
+    await expect(runGraphIteratively(child as Tree, { plan: leaf('x') })).rejects.toThrow(
+      'checkpointer: false',
+    );
   });
 });
 
