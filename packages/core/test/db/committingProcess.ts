@@ -1,4 +1,4 @@
-import { spawnTs } from '../support/spawnTs.ts';
+import { startCounting } from './countingProcess.ts';
 
 /** A process that commits checkpoints until it is killed. */
 export interface CommittingProcess {
@@ -22,17 +22,6 @@ export function startCommitting(
   { threadId, valueBytes, pauseMs }: Commits,
 ): CommittingProcess {
   const args = [dbPath, threadId, String(valueBytes), String(pauseMs)];
-  const { child, finished } = spawnTs('packages/core/test/db/writeCheckpoints.child.ts', args);
-  let heard = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    heard = (heard + chunk.toString()).slice(-100);
-  });
-  return {
-    acknowledged: () => Number(heard.split('\n').at(-2) ?? 0),
-    kill: async () => {
-      child.kill('SIGKILL');
-      const { signal, stderr } = await finished;
-      if (signal !== 'SIGKILL') throw new Error(`The process ended by itself: ${stderr}`);
-    },
-  };
+  const { count, kill } = startCounting('packages/core/test/db/writeCheckpoints.child.ts', args);
+  return { acknowledged: count, kill };
 }
