@@ -35,16 +35,18 @@ const descriptor = device === 'traced' ? null : descriptorOf(log);
 
 while ((found.faults[fault] ?? 0) < Number(count)) {
   found.checkpoints += 1;
-  for (const call of callsAt(found.checkpoints)) {
-    if (descriptor !== null) lead(descriptor, device, 'w'); // not to be read: a device gives zeros
-    while (!(await succeeds(call))) {
-      if (descriptor === null && (await isStoredAfterAKill(call))) found.onDisk += 1;
-    }
-    if (!(await call.isStored(saver))) throw new Error('lost');
-  }
+  for (const call of callsAt(found.checkpoints)) await repeatUntilItSucceeds(call);
 }
 saver.close();
 process.stdout.write(JSON.stringify(found));
+
+async function repeatUntilItSucceeds(call: Call): Promise<void> {
+  if (descriptor !== null) lead(descriptor, device, 'w'); // not to be read: a device gives zeros
+  while (!(await succeeds(call))) {
+    if (descriptor === null && (await isStoredAfterAKill(call))) found.onDisk += 1;
+  }
+  if (!(await call.isStored(saver))) throw new Error('lost');
+}
 
 async function succeeds(call: Call): Promise<boolean> {
   try {
