@@ -1,4 +1,4 @@
-import type { DocumentsResult, PlanResult, ReviewResult, WorkResult } from '@devs/core';
+import type { DocumentsResult, PivotResult, PlanResult, ReviewResult, WorkResult } from '@devs/core';
 import { z } from 'zod';
 
 // What agents answer, as zod shapes. The descriptions reach models as part of the tools they call.
@@ -46,4 +46,9 @@ export const workShape: z.ZodType<WorkResult> = z.strictObject({
 export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({
   approved: z.boolean(),
   comments: text.describe('what has to change, or why nothing has to'),
+});
+
+export const pivotShape: z.ZodType<PivotResult> = z.strictObject({
+  strategy: text.describe('what the next attempts do differently, for the agents that make them'),
+  reason: text.describe('why it may work where the others did not'),
 });

@@ -32,6 +32,8 @@ const STEPS: Readonly<Record<string, string>> = {
   review: 'code reviewed',
   green: 'tests run on the code',
   document: 'tests green; documentation written',
+  pivot: 'another strategy asked for',
+  pivotAgain: 'that one was tried; another one asked for',
   verify: 'verification run',
 };
 
@@ -78,7 +80,7 @@ const SENTENCES: Sentences = {
   NODE_FAILED: ({ node, message }) => `${node} failed: ${message}`,
   TASK_COMPLETED: ({ name, gitHash }) =>
     gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,
-  TASK_FAILED: () => 'attempt failed',
+  TASK_FAILED: ({ final }) => (final ? 'given up' : 'attempt failed'),
   TASK_BLOCKED: () => 'blocked by a task that was given up',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,

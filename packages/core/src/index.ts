@@ -52,6 +52,7 @@ export type { PipelineDeps } from './orchestration/nodes/pipelineDeps.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
   AgentCall,
+  AttemptReport,
   CallUsage,
   CheckResult,
   Checks,
@@ -64,6 +65,9 @@ export type {
   DraftDocument,
   EpicDraft,
   FileEdit,
+  PivotReason,
+  PivotRequest,
+  PivotResult,
   PlanResult,
   Provenance,
   RequirementDraft,
@@ -71,8 +75,10 @@ export type {
   ReviewResult,
   RunWorkspace,
   StageAgents,
+  TaskBrief,
   TaskDraft,
   TaskRequest,
+  TriedStrategy,
   WorkResult,
   Workspace,
   WorkspaceReader,

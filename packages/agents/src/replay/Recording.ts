@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import {
   DevsError,
   type DocumentsResult,
+  type PivotResult,
   type PlanResult,
   type ReviewResult,
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
-import { documentsShape, planShape, reviewShape, workShape } from '../answers.ts';
+import { documentsShape, pivotShape, planShape, reviewShape, workShape } from '../answers.ts';
 import { type CallKey, keyText, type RecordedStep, STAGES, STEPS } from './callKey.ts';
 import type { Json } from './normaliseRequest.ts';
 
@@ -25,7 +26,7 @@ export interface RecordingHeader {
 export interface RecordedCall extends CallKey {
   /** Normalised; absent in a scripted line that answers any request. */
   readonly request?: Json | undefined;
-  readonly response: DocumentsResult | PlanResult | ReviewResult | WorkResult;
+  readonly response: DocumentsResult | PlanResult | ReviewResult | WorkResult | PivotResult;
   readonly usage?: RecordedUsage | undefined;
 }
 
@@ -136,12 +137,15 @@ function parseCall(file: string, number: number, value: unknown): RecordedCall {
 function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['response']> {
   if (stage === 'distill') return planShape;
   if (stage !== 'task') return documentsShape;
-  return isReview(step) ? reviewShape : workShape;
+  return TASK_RESPONSES[step] ?? workShape;
 }
 
-function isReview(step: RecordedStep): boolean {
-  return step === 'review';
-}
+/** Of the steps that edit nothing. */
+const TASK_RESPONSES: Partial<Record<RecordedStep, z.ZodType<RecordedCall['response']>>> = {
+  review,
+  pivot,
+  pivotAgain: pivot,
+};
 
 interface Place {
   readonly file: string;

@@ -5,6 +5,8 @@ import {
   DevsError,
   type DistillRequest,
   type DocumentsResult,
+  type PivotRequest,
+  type PivotResult,
   type PlanResult,
   type Provenance,
   type ResearchRequest,
@@ -13,7 +15,7 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
-import { type CallKey, keyText, stageKey, taskKey } from './callKey.ts';
+import { type CallKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { firstDifference } from './firstDifference.ts';
 import { type AgentRequest, normaliseJson, normaliseRequest } from './normaliseRequest.ts';
 import { type RecordedCall, type RecordedUsage, type Recording, readRecording } from './Recording.ts';
@@ -41,6 +43,8 @@ export interface ReplayOptions {
 export class ReplayAgents implements StageAgents {
   readonly name: string;
   readonly provenance: Provenance;
+  /** Only where the recording has a pivot: agents without one end a stuck task differently. */
+  readonly pivot?: (request: PivotRequest, call: AgentCall) => Promise<PivotResult>;
   readonly #calls: ReadonlyMap<string, RecordedCall>;
   readonly #onCall: (key: CallKey) => void;
 
@@ -49,6 +53,9 @@ export class ReplayAgents implements StageAgents {
     this.provenance = header.label;
     this.#calls = new Map(calls.map((call) => [keyText(call), call]));
     this.#onCall = onCall;
+    if (calls.some(({ step }) => step === 'pivot')) {
+      this.pivot = async (request, call) => this.#answer(pivotKey(request), request, call);
+    }
   }
 
   /** @throws DevsError `CONFIG_INVALID` naming the line, before anything runs. */

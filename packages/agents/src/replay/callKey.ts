@@ -1,7 +1,7 @@
-import type { TaskRequest } from '@devs/core';
+import type { PivotRequest, TaskRequest } from '@devs/core';
 
 export const STAGES = ['research', 'design', 'distill', 'task'] as const;
-export const STEPS = ['call', 'test', 'implement', 'review', 'document'] as const;
+export const STEPS = ['call', 'test', 'implement', 'review', 'document', 'pivot', 'pivotAgain'] as const;
 
 export type RecordedStage = (typeof STAGES)[number];
 export type RecordedStep = (typeof STEPS)[number];
@@ -18,8 +18,16 @@ export interface CallKey {
 }
 
 /** The key of a task call: the engine's id `<project>:<n>` becomes `T<n>`. */
-export function taskKey({ task: { taskId }, attempt }: TaskRequest, step: RecordedStep): CallKey {
+export function taskKey(
+  { task: { taskId }, attempt }: Pick<TaskRequest, 'task' | 'attempt'>,
+  step: RecordedStep,
+): CallKey {
   return { stage: 'task', task: shortTaskId(taskId), attempt, step };
+}
+
+/** The key of a pivot, which is asked a second time when it proposes what was tried. */
+export function pivotKey(request: PivotRequest): CallKey {
+  return taskKey(request, request.refused === null ? 'pivot' : 'pivotAgain');
 }
 
 export function stageKey(stage: Exclude<RecordedStage, 'task'>, attempt: number): CallKey {

@@ -1,11 +1,14 @@
-import type { DesignRequest, ResearchRequest, TaskRequest } from '@devs/core';
+import type { DesignRequest, PivotRequest, ResearchRequest, TaskRequest } from '@devs/core';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-export type AgentRequest = ResearchRequest | DesignRequest | TaskRequest;
+export type AgentRequest = ResearchRequest | DesignRequest | TaskRequest | PivotRequest;
 
 /** Stands for the output of a red check, whose wording belongs to the test runner's version. */
 const RED_CHECK = '<output of a red check>';
+
+/** Stands for the message of an error: it may be a provider's. */
+const ERROR = '<error>';
 
 /** What differs between two runs of one brief, in the order of replacement. */
 const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
@@ -25,13 +28,13 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * - the workspace reader is dropped, as is every member that JSON cannot hold;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
- * - the output of a red check becomes one placeholder: it counts that there was one, not how the installed
- *   version of a test runner words it.
+ * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
+ *   the installed version of a test runner words it.
  */
 export function normaliseRequest(request: AgentRequest): Json {
-  const { workspace: _reader, ...plain } = request as Partial<TaskRequest>;
+  const { workspace: _reader, ...plain } = request as AnyRequest;
   const projectId = /^(.+):\d+$/.exec(plain.task?.taskId ?? '')?.[1];
-  const json = JSON.parse(JSON.stringify(withoutCheckOutput(plain))) as Json;
+  const json = JSON.parse(JSON.stringify(withoutOutput(plain))) as Json;
   return normaliseJson(json, projectId);
 }
 
@@ -54,6 +57,16 @@ function shortenTaskIds(text: string, projectId: string): string {
   return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
 }
 
-function withoutCheckOutput(plain: Partial<TaskRequest>): Partial<TaskRequest> {
-  return typeof plain.lastFailure === 'string' ? { ...plain, lastFailure: RED_CHECK } : plain;
+type AnyRequest = Partial<Omit<TaskRequest, 'attempt'> & PivotRequest>;
+
+/** Leaves what a recording fixes: how often something failed, in which steps. */
+function withoutOutput({ lastFailure, observations, errors, ...plain }: AnyRequest): AnyRequest {
+  return {
+    ...plain,
+    ...(lastFailure !== undefined && { lastFailure: lastFailure === null ? null : RED_CHECK }),
+    ...(observations && {
+      observations: observations.map((report) => ({ ...report, observation: RED_CHECK })),
+    }),
+    ...(errors && { errors: errors.map(() => ERROR) }),
+  };
 }

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type AgentCall, type CallUsage, DevsError, type StageAgents } from '@devs/core';
-import { type CallKey, keyText, stageKey, taskKey } from './callKey.ts';
+import { type CallKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { type AgentRequest, normaliseRequest } from './normaliseRequest.ts';
 import {
   RECORDING_FORMAT,
@@ -20,6 +20,7 @@ import {
  * @throws DevsError `CONFIG_INVALID` when `file` is another recording or a damaged one.
  */
 export function recordingAgents(inner: StageAgents, file: string): StageAgents {
+  const pivot = inner.pivot?.bind(inner);
   const tape = new Tape(file, headerOf(inner));
   return {
     name: inner.name,
@@ -52,6 +53,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
       (request) => taskKey(request, 'document'),
       (request, call) => inner.document(request, call),
     ),
+    ...(pivot && { pivot: tape.recorded(pivotKey, pivot) }),
   };
 }
 

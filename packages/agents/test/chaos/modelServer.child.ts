@@ -26,7 +26,7 @@ async function answerTo(what: string, body: never, idempotencyKey: string): Prom
   const own = ownGraphAnswers[what];
   if (own !== undefined) return own((body as { readonly text: string }).text);
   const call: AgentCall = { idempotencyKey, signal: new AbortController().signal, usage: () => {} };
-  return agents[what as Exclude<keyof StageAgents, 'name' | 'provenance'>](body, call);
+  return agents[what as Exclude<keyof StageAgents, 'name' | 'provenance' | 'pivot'>](body, call);
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -26,7 +26,7 @@ const EXAMPLES: Examples = {
   STEP_FINISHED: [{ node: 'implement', step: 'base', attempt: 1 }, null],
   NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
-  TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse' }, 'attempt failed'],
+  TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],
   TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up'],
   PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
   REWOUND: [{ targetTaskId: 'csv:1', undone: 2 }, 'set back to the end of csv:1, 2 undone'],

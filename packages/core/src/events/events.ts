@@ -36,8 +36,8 @@ export interface OrchestratorEvents {
   NODE_FAILED: { readonly node: string; readonly message: string };
   /** A task's checks passed and its work is committed. */
   TASK_COMPLETED: { readonly taskId: string; readonly name: string; readonly gitHash: string };
-  /** A task's checks were red. */
-  TASK_FAILED: { readonly taskId: string; readonly name: string };
+  /** An attempt at a task failed and it is tried again; `final`: it was given up. */
+  TASK_FAILED: { readonly taskId: string; readonly name: string; readonly final: boolean };
   /** A task cannot run because one it depends on was given up. */
   TASK_BLOCKED: { readonly taskId: string; readonly name: string };
   /** A new strategy was chosen for a task. */

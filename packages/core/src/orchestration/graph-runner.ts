@@ -111,8 +111,8 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
 }
 
 /**
- * Opens the task's failure gate when the node's own score says so, and keeps an open one open: a re-executed
- * node with a lower score must not forget it.
+ * Opens the task's failure gate when the node says so, by its score or with a reason, and keeps an open one open: a
+ * re-executed node with a lower score must not forget it.
  */
 async function suspendIfStuck<State extends object>(
   { metadata }: NodeOutput,
@@ -123,16 +123,21 @@ async function suspendIfStuck<State extends object>(
   const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
   if (store === null || profile.withoutEntryQuestion.has(visit.node)) return {};
   const openBefore = store.failureGate.getGateStatus(taskId);
-  if (openBefore === null && metadata.entropyScore === undefined) return {};
+  const { entropyScore, stuckBecause } = metadata;
+  if (openBefore === null && entropyScore === undefined && stuckBecause === undefined) return {};
 
-  const { entropyScore = 0 } = metadata;
   const fence = store.fenceOf(visit);
   const owner =
     visit.epoch === null ? { graphState: state as unknown as GraphState } : { threadId: visit.threadId };
-  const result = openBefore ?? (await store.failureGate.evaluate({ entropyScore, taskId, fence, ...owner }));
-  if (!result.triggered) return {};
-  const { sessionId } = result;
-  return { pendingSuspension: { sessionId, kind: 'task_failure', taskId, node: visit.node } };
+  const task = { taskId, fence, ...owner };
+  if (openBefore === null) {
+    if (stuckBecause !== undefined) store.failureGate.open({ ...task, reason: stuckBecause });
+    else await store.failureGate.evaluate({ ...task, entropyScore: entropyScore ?? 0 });
+  }
+  const open = store.failureGate.getGateStatus(taskId);
+  if (open === null) return {};
+  const { sessionId, reason } = open;
+  return { pendingSuspension: { sessionId, kind: 'task_failure', taskId, node: visit.node, reason } };
 }
 
 function whatLeavesTheNode<State extends object>(

@@ -8,6 +8,7 @@ import { designNode, makeDesignNode } from './nodes/designNode.ts';
 import { distillNode, makeDistillNode } from './nodes/distillNode.ts';
 import { implementNode, makeImplementNode } from './nodes/implementNode.ts';
 import type { PipelineDeps } from './nodes/pipelineDeps.ts';
+import { makePivotNode } from './nodes/pivotNode.ts';
 import { makeResearchNode, researchNode } from './nodes/researchNode.ts';
 import { makeVerifyNode, verifyNode } from './nodes/verifyNode.ts';
 import { captureError } from './robustness/captureError.ts';
@@ -45,6 +46,7 @@ export function orchestrationBuilder(
           distill: distillNode,
           implement: implementNode,
           verify: verifyNode,
+          pivot_agent: pivotAgentNode,
         }
       : workingNodes(deps);
   return new StateGraph(OrchestratorAnnotation)
@@ -56,7 +58,7 @@ export function orchestrationBuilder(
     .addNode('implement', nodes.implement)
     .addNode('verify', nodes.verify)
     .addNode('error', errorNode)
-    .addNode('pivot_agent', pivotAgentNode)
+    .addNode('pivot_agent', nodes.pivot_agent)
     .setNodeDefaults({ retryPolicy, errorHandler: captureError })
     .addEdge(START, 'research')
     .addConditionalEdges('research', routeAfterResearch, ['design', ...ASKING])
@@ -80,5 +82,6 @@ function workingNodes(deps: PipelineDeps) {
     distill: makeDistillNode(deps),
     implement: makeImplementNode(deps),
     verify: makeVerifyNode(deps),
+    pivot_agent: makePivotNode(deps),
   };
 }

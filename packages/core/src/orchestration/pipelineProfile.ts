@@ -1,15 +1,21 @@
+import type { EventSink } from '../events/EventBus.ts';
+import type { EventScope } from '../events/events.ts';
 import type { AppliedAnswer, GraphProfile, StateUpdate } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import type { Question } from './durable/question.ts';
 import { pipelineFindings } from './guards/pipelineFindings.ts';
 import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
+import { guidanceFor, strategiesOf } from './nodes/taskBrief.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
-import type { GraphState, TaskRecord } from './types.ts';
+import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
 
 /** Gates ask their own question; `error` repairs, and a lost answer would be asked there again. */
 const WITHOUT_ENTRY_QUESTION: ReadonlySet<string> = new Set(['approveDesign', 'approveTaskDag', 'error']);
+
+/** Different errors a human is shown, the newest. */
+const ERRORS_SHOWN = 3;
 
 /** How the runner reads the pipeline. Pure. */
 export const pipelineProfile: GraphProfile<GraphState> = {
@@ -18,26 +24,12 @@ export const pipelineProfile: GraphProfile<GraphState> = {
   taskIdOf: (state, node) =>
     (node === 'implement' ? pickTask(state).task?.taskId : null) ?? state.activeTaskId,
   projectIdOf: ({ projectConfig }) => projectConfig.projectId,
-  suspensionEvidence: (state, { taskId, node }) => ({
-    taskId,
-    name: state.tasks.find((task) => task.taskId === taskId)?.name ?? null,
-    node,
-    turns: state.implementationTurns,
-    lastObservation: lastObservation(state, taskId),
-  }),
+  suspensionEvidence,
   applyAnswer,
   isProgress,
   findings: pipelineFindings,
   willRetry: (error, attempt) => attempt < MAX_ATTEMPTS && isRetriable(error),
-  announce: (before, after, emit, scope) => {
-    for (const task of after.tasks) {
-      const { taskId, name, status, gitHash = '' } = task;
-      if (statusIn(before.tasks, taskId) === status) continue;
-      if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash }, { ...scope, taskId });
-      if (status === 'failed') emit('TASK_FAILED', { taskId, name }, { ...scope, taskId });
-      if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name }, { ...scope, taskId });
-    }
-  },
+  announce,
 };
 
 /** How a run whose graph has nothing left to do has ended. */
@@ -50,16 +42,39 @@ export function endOfPipeline(values: unknown): EndOfRun {
   return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
 }
 
+/** What was tried, for the human who is asked. */
+function suspensionEvidence(state: GraphState, { taskId, node, reason }: PendingSuspension) {
+  return {
+    taskId,
+    name: state.tasks.find((task) => task.taskId === taskId)?.name ?? null,
+    node,
+    reason: reason ?? null,
+    turns: state.implementationTurns,
+    attempts: state.taskAttempts,
+    strategies: strategiesOf(state, taskId).map(({ strategy, reason }) => ({ strategy, reason })),
+    guidance: guidanceFor(state, taskId),
+    errors: [...new Set(state.errorHistory.map(({ message }) => message))].slice(-ERRORS_SHOWN),
+    lastObservation: lastObservation(state, taskId),
+  };
+}
+
 type FailureAnswer = { readonly action: 'retry' | 'skip' | 'continue'; readonly guidance?: string };
 
 function applyAnswer(
   state: GraphState,
-  { kind, taskId }: Question,
+  { kind, taskId }: Pick<Question, 'kind' | 'taskId'>,
   answer: unknown,
 ): AppliedAnswer<GraphState> {
   const { action, guidance } = answer as FailureAnswer;
   if (kind !== 'task_failure') return { update: { pendingSuspension: null }, runNode: true };
-  const freshStart = { pendingSuspension: null, implementationTurns: 0, entropy: [], errorHistory: [] };
+  const freshStart = {
+    pendingSuspension: null,
+    pendingRecoveryNode: null,
+    implementationTurns: 0,
+    taskPivots: 0,
+    entropy: [],
+    errorHistory: [],
+  };
   if (action === 'skip') {
     const tasks = abandonTask(state.tasks, taskId);
     return { update: { ...freshStart, tasks, activeTaskId: null }, runNode: true };
@@ -75,6 +90,22 @@ function isProgress(before: GraphState, update: StateUpdate<GraphState>): boolea
   if (after.pivots.length > before.pivots.length) return true;
   if (countClosed(after) > countClosed(before)) return true;
   return after.tasks.some((task) => isTaskTerminal(task, after.activeTaskId) && !wasTerminal(before, task));
+}
+
+function announce(before: GraphState, after: GraphState, emit: EventSink['emit'], scope: EventScope): void {
+  for (const { taskId, strategy } of after.pivots.slice(before.pivots.length)) {
+    emit('PIVOTED', { taskId, strategy }, { ...scope, taskId });
+  }
+  for (const task of after.tasks) {
+    const { taskId, name, status, gitHash = '' } = task;
+    const about = { ...scope, taskId };
+    const final = isTaskTerminal(task, after.activeTaskId);
+    const isGivenUp = status === 'failed' && final && !wasTerminal(before, task);
+    if (statusIn(before.tasks, taskId) === status && !isGivenUp) continue;
+    if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash }, about);
+    if (status === 'failed') emit('TASK_FAILED', { taskId, name, final }, about);
+    if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name }, about);
+  }
 }
 
 const countClosed = ({ epics }: GraphState): number => epics.filter((epic) => !isEpicOpen(epic)).length;

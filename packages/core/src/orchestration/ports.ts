@@ -81,19 +81,66 @@ export interface WorkspaceReader {
   read(path: string): Promise<string>;
 }
 
+/** A task as an agent is told of it. */
+export interface TaskBrief {
+  readonly taskId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly acceptanceCriteria: readonly string[];
+}
+
 export interface TaskRequest {
-  readonly task: {
-    readonly taskId: string;
-    readonly name: string;
-    readonly description: string;
-    readonly acceptanceCriteria: readonly string[];
-  };
+  readonly task: TaskBrief;
   readonly documents: readonly DraftDocument[];
+  /** From 1; counts every attempt at the task, over pivots and human answers. */
   readonly attempt: number;
   /** Tail of the last red check of this task; `null` before one. */
   readonly lastFailure: string | null;
+  /** What the pivot agent chose last; absent before a pivot. */
+  readonly strategy?: string;
+  /** What humans said about the task, oldest first. */
   readonly guidance: readonly string[];
   readonly workspace: WorkspaceReader;
+}
+
+/** Why a task needs another strategy: its turns are spent, or it repeats an error or an output. */
+export type PivotReason = 'turns_spent' | 'same_error' | 'same_output';
+
+/** A task that makes no progress, with all that was tried. */
+export interface PivotRequest {
+  readonly task: TaskBrief;
+  readonly documents: readonly DraftDocument[];
+  /** The attempt at the task after which it is asked, from 1. */
+  readonly attempt: number;
+  readonly reason: PivotReason;
+  /** Strategies that did not lead on, oldest first. One of these, in other spelling too, is refused. */
+  readonly tried: readonly TriedStrategy[];
+  /** What the last attempts did and saw, oldest first. */
+  readonly observations: readonly AttemptReport[];
+  /** Messages of the errors thrown since the last strategy, oldest first. Masked. */
+  readonly errors: readonly string[];
+  /** What humans said about the task, oldest first. */
+  readonly guidance: readonly string[];
+  /** The strategy that was just proposed and refused as tried; `null` when asked for the first time. */
+  readonly refused: string | null;
+}
+
+export interface TriedStrategy {
+  readonly strategy: string;
+  /** SHA-256 (hex) of the normalised strategy. */
+  readonly fingerprint: string;
+}
+
+export interface AttemptReport {
+  readonly action: string;
+  readonly observation: string;
+}
+
+export interface PivotResult {
+  /** What the next attempts do differently, in words for the agents that make them. */
+  readonly strategy: string;
+  /** Why it may work where the others did not; shown to humans. */
+  readonly reason: string;
 }
 
 /** An edit proposed by an agent. An agent that edits in place returns no files: the workspace tells. */
@@ -121,6 +168,8 @@ export interface StageAgents {
   implement(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   review(request: TaskRequest, call: AgentCall): Promise<ReviewResult>;
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
+  /** Proposes another strategy for a task that makes no progress. Without it such a task ends the run. */
+  pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
 }
 
 export interface CommitRequest {

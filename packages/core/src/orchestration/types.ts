@@ -140,6 +140,8 @@ export interface PendingSuspension {
   readonly taskId: string;
   /** The node whose output raised it; routers lead to a node that can ask. */
   readonly node: string;
+  /** Of a failure gate: `entropy_limit`, `pivots_exhausted`, … */
+  readonly reason?: string;
 }
 
 /** What LangGraph's error handler caught, already masked; read and cleared by the `error` node. */
@@ -161,6 +163,8 @@ export interface PivotRecord {
   readonly strategy: string;
   /** SHA-256 (hex) of the normalised strategy. */
   readonly fingerprint: string;
+  /** Why the agent chose it. */
+  readonly reason: string;
 }
 
 /** Every channel of the pipeline. Each is last-value-wins: nodes return whole new arrays. */
@@ -188,6 +192,10 @@ export interface OrchestratorState {
   readonly progressStep: number;
   readonly guidance: readonly TaskGuidance[];
   readonly pivots: readonly PivotRecord[];
+  /** Attempts begun at the active task; counts on over pivots and human answers. */
+  readonly taskAttempts: number;
+  /** Pivots of the active task since it was taken up or a human had it tried again. */
+  readonly taskPivots: number;
   readonly rejections: Readonly<Record<HitlGate, number>>;
 }
 
@@ -216,6 +224,8 @@ export const OrchestratorAnnotation = Annotation.Root({
   progressStep: lastValue<number>(() => 0),
   guidance: lastValue<readonly TaskGuidance[]>(() => []),
   pivots: lastValue<readonly PivotRecord[]>(() => []),
+  taskAttempts: lastValue<number>(() => 0),
+  taskPivots: lastValue<number>(() => 0),
   rejections: lastValue<Readonly<Record<HitlGate, number>>>(noRejections),
 });
 
@@ -244,6 +254,8 @@ export function createInitialState(config: ProjectConfig): OrchestratorState {
     progressStep: 0,
     guidance: [],
     pivots: [],
+    taskAttempts: 0,
+    taskPivots: 0,
     rejections: noRejections(),
   };
 }

@@ -1,8 +1,19 @@
-import type { AgentCall, PlanResult, StageAgents, TaskRequest, WorkResult } from '../orchestration/ports.ts';
+import type {
+  AgentCall,
+  PivotRequest,
+  PivotResult,
+  PlanResult,
+  StageAgents,
+  TaskBrief,
+  TaskRequest,
+  WorkResult,
+} from '../orchestration/ports.ts';
 
 export interface FakeAgentsOptions {
   /** Tasks of the plan, each depending on the one before. @defaultValue 3 */
   readonly tasks?: number;
+  /** What the pivot agent proposes, in turn; the next one when refused. Without it there is no pivot agent. */
+  readonly strategies?: readonly string[];
   /** Told of every call, with what it was for and its idempotency key. */
   readonly onCall?: (what: string, key: string) => void;
 }
@@ -12,7 +23,11 @@ export interface FakeAgentsOptions {
  * that differ from attempt to attempt.
  * Use them with {@link MemoryWorkspace} and {@link scriptedChecks}.
  */
-export function fakeAgents({ tasks = 3, onCall = () => {} }: FakeAgentsOptions = {}): StageAgents {
+export function fakeAgents({
+  tasks = 3,
+  strategies,
+  onCall = () => {},
+}: FakeAgentsOptions = {}): StageAgents {
   const told = <T>(what: string, { idempotencyKey }: AgentCall, result: T): Promise<T> => {
     onCall(what, idempotencyKey);
     return Promise.resolve(result);
@@ -20,8 +35,8 @@ export function fakeAgents({ tasks = 3, onCall = () => {} }: FakeAgentsOptions =
   const work =
     (step: string) =>
     (request: TaskRequest, call: AgentCall): Promise<WorkResult> => {
-      const { taskId, name } = request.task;
-      const number = taskId.slice(taskId.lastIndexOf(':') + 1);
+      const { name } = request.task;
+      const number = numberOf(request.task);
       const path = `${step}/${number}.txt`;
       return told(`T${number} ${step}`, call, {
         summary: `${step} for ${name}`,
@@ -40,8 +55,18 @@ export function fakeAgents({ tasks = 3, onCall = () => {} }: FakeAgentsOptions =
     review: (request, call) =>
       told(`review ${request.task.taskId}`, call, { approved: true, comments: 'Fine.' }),
     document: work('document'),
+    ...(strategies && {
+      pivot: ({ task, tried, refused }: PivotRequest, call: AgentCall): Promise<PivotResult> => {
+        const turn = tried.length + (refused === null ? 0 : 1);
+        const strategy = strategies[turn % strategies.length] ?? '';
+        const what = refused === null ? 'pivot' : 'pivot again';
+        return told(`T${numberOf(task)} ${what}`, call, { strategy, reason: 'It is the next one.' });
+      },
+    }),
   };
 }
+
+const numberOf = ({ taskId }: TaskBrief): string => taskId.slice(taskId.lastIndexOf(':') + 1);
 
 const aDocument = (type: string, content: string) => ({ type, title: type, content });
 

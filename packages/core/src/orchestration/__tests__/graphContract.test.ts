@@ -144,6 +144,8 @@ describe('what a node returns', () => {
         'activeEpicId',
         'entropy',
         'errorHistory',
+        'taskAttempts',
+        'taskPivots',
         'epics',
         'tasks',
       ],

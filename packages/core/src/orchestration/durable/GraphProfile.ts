@@ -35,7 +35,11 @@ export interface GraphProfile<State> {
   projectIdOf(state: State, threadId: string): string;
   /** What a human reads when the run was suspended by the state's pending suspension. */
   suspensionEvidence(state: State, suspension: PendingSuspension): unknown;
-  applyAnswer(state: State, question: Question, answer: unknown): AppliedAnswer<State>;
+  applyAnswer(
+    state: State,
+    question: Pick<Question, 'kind' | 'taskId'>,
+    answer: unknown,
+  ): AppliedAnswer<State>;
   /** True when `update` completes something: the depth guard then counts anew. */
   isProgress(before: State, update: StateUpdate<State>): boolean;
   /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */

@@ -2,6 +2,7 @@ import { Annotation, type StateGraph } from '@langchain/langgraph';
 import { guardNode } from '../graph-runner.ts';
 import type { PendingSuspension } from '../types.ts';
 import type { DeclaredGate } from './entry.ts';
+import { type ErrorHandler, guardErrorHandler } from './guardErrorHandler.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 /** Channels the runner needs; added to graphs that do not declare them. */
@@ -21,6 +22,10 @@ interface NodeSpec {
   readonly isErrorHandler?: boolean;
 }
 
+interface NodeDefaults {
+  readonly errorHandler?: ErrorHandler<never>;
+}
+
 /**
  * The fields of LangGraph's builder that a copy has to own. It offers no way to wrap the nodes of an existing
  * builder; a test compares this list with the fields of the installed version.
@@ -31,7 +36,7 @@ interface BuilderFields {
   compiled: boolean;
   _schemaDefinition: Schema;
   _schemaDefinitions: Map<Schema, Schema>;
-  _nodeDefaults: object;
+  _nodeDefaults: NodeDefaults;
   addNode(name: string, run: unknown): unknown;
   _addSchema(schema: Schema): void;
 }
@@ -44,6 +49,7 @@ export function guardBuilder<State extends object, Update, Name extends string>(
 ): StateGraph<unknown, State, Update, Name> {
   const original = builder as unknown as BuilderFields;
   const copy = ownCopy(original);
+  copy._nodeDefaults = guardDefaults(original._nodeDefaults, deps);
   const schema = withGuardChannels(copy, original);
   for (const [name, spec] of Object.entries(original.nodes)) {
     if (spec.isErrorHandler === true) {
@@ -65,8 +71,15 @@ function ownCopy(original: BuilderFields): BuilderFields {
   copy.compiled = false;
   copy.channels = { ...original.channels };
   copy._schemaDefinitions = new Map(original._schemaDefinitions);
-  copy._nodeDefaults = { ...original._nodeDefaults };
   return copy;
+}
+
+function guardDefaults<State extends object>(
+  { errorHandler, ...others }: NodeDefaults,
+  deps: RunnerDeps<State>,
+): NodeDefaults {
+  if (errorHandler === undefined) return others;
+  return { ...others, errorHandler: guardErrorHandler(errorHandler as ErrorHandler<State>, deps) };
 }
 
 /** Adds the missing channels to what nodes read and write; input and output of the graph stay the author's. */

@@ -6,6 +6,8 @@ export const METADATA_KEY = '__metadata__';
 export interface NodeMetadata {
   /** How much the task repeats itself, in [0, 1]. */
   readonly entropyScore?: number;
+  /** Hands the task to a human whatever its score, with this as the reason. */
+  readonly stuckBecause?: string;
 }
 
 type Update = Readonly<Record<string, unknown>>;

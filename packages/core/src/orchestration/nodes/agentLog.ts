@@ -1,3 +1,4 @@
+import type { AttemptReport } from '../ports.ts';
 import type { AgentLogRecord, GraphState, TaskRecord } from '../types.ts';
 
 /** Turns kept in the state; the journal has them all. */
@@ -33,6 +34,13 @@ export function agentLog(state: GraphState, entry: LogEntry, now: number): Agent
 
 export function withLog({ agentLogs }: GraphState, log: AgentLogRecord): readonly AgentLogRecord[] {
   return [...agentLogs, log].slice(-LOGS_KEPT);
+}
+
+/** What the last attempts at a task did and saw, oldest first. */
+export function reportsOf({ agentLogs }: GraphState, taskId: string): readonly AttemptReport[] {
+  return agentLogs
+    .filter((log) => log.taskId === taskId)
+    .map(({ content: { action, observation } }) => ({ action, observation }));
 }
 
 /** What was seen last when a task was worked on; `null` before its first turn. */

@@ -50,7 +50,7 @@ function towardsPivot(state: GraphState): Partial<GraphState> {
 }
 
 function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partial<GraphState> {
-  const { entropy, errorHistory } = episode;
+  const { entropy, errorHistory, taskAttempts, taskPivots } = episode;
   const epics = episode.epics.map((epic) =>
     epic.epicId === epicId && epic.status === 'pending' ? { ...epic, status: 'active' as const } : epic,
   );
@@ -59,6 +59,8 @@ function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partia
     activeEpicId: epicId,
     entropy,
     errorHistory,
+    taskAttempts: taskAttempts + 1,
+    taskPivots,
     epics,
     tasks: withTask(episode.tasks, taskId, { status: 'in_progress' }),
   };

@@ -14,7 +14,7 @@ export function pickTask(state: GraphState): PickedTask {
   if (active !== null && !isTaskTerminal(active, state.activeTaskId)) return { task: active, state };
   const task = firstReadyTask(state);
   if (task === null) return { task, state };
-  const episode = { implementationTurns: 0, entropy: [], errorHistory: [] };
+  const episode = { implementationTurns: 0, taskAttempts: 0, taskPivots: 0, entropy: [], errorHistory: [] };
   return { task, state: { ...state, ...episode, activeTaskId: task.taskId, activeEpicId: task.epicId } };
 }
 

@@ -6,6 +6,7 @@ import { lastObservation } from './agentLog.ts';
 import { draftsOf } from './documents.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { RecordedTree } from './RecordedTree.ts';
+import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */
 export interface TurnReport {
@@ -80,13 +81,15 @@ class Turn {
 }
 
 function taskRequest(task: TaskRecord, state: GraphState, workspace: RunWorkspace): TaskRequest {
-  const { taskId, name, description, acceptanceCriteria = [] } = task;
+  const { taskId } = task;
+  const strategy = strategiesOf(state, taskId).at(-1)?.strategy;
   return {
-    task: { taskId, name, description, acceptanceCriteria },
+    task: taskBrief(task),
     documents: draftsOf(state),
-    attempt: state.implementationTurns,
+    attempt: state.taskAttempts,
     lastFailure: lastObservation(state, taskId),
-    guidance: state.guidance.filter((entry) => entry.taskId === taskId).map(({ text }) => text),
+    ...(strategy !== undefined && { strategy }),
+    guidance: guidanceFor(state, taskId),
     workspace,
   };
 }

@@ -21,8 +21,17 @@ export function captureError(state: unknown, { node, error }: NodeError) {
   return new Command({ goto: 'error', update });
 }
 
-/** The task `implement` had picked when it threw: its own update is lost, and the error belongs to that task. */
+/** The task `implement` had picked when it threw: its own update is lost; error and attempt belong to that task. */
 function episodeOf(state: GraphState): Partial<GraphState> {
-  const { activeTaskId, activeEpicId, implementationTurns, entropy, errorHistory } = pickTask(state).state;
-  return { activeTaskId, activeEpicId, implementationTurns, entropy, errorHistory };
+  const { activeTaskId, activeEpicId, implementationTurns, entropy, errorHistory, taskAttempts, taskPivots } =
+    pickTask(state).state;
+  return {
+    activeTaskId,
+    activeEpicId,
+    implementationTurns,
+    entropy,
+    errorHistory,
+    taskAttempts: taskAttempts + 1,
+    taskPivots,
+  };
 }

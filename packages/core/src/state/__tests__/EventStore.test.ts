@@ -11,11 +11,17 @@ describe('EventStore', () => {
     const events = new EventStore(db, { now: () => 9 });
     events.append('RUN_SUSPENDED', { gates: 1 }, { threadId: 'run-1' });
     events.append('RUN_SUSPENDED', { gates: 9 }, { threadId: 'run-2' });
-    events.append('TASK_FAILED', { taskId: 'run-1:1', name: 'x' }, SCOPE);
+    events.append('TASK_FAILED', { taskId: 'run-1:1', name: 'x', final: false }, SCOPE);
     events.append('RUN_FINISHED', { outcome: 'completed' });
     expect(events.list('run-1')).toEqual([
       { seq: 1, threadId: 'run-1', at: 9, name: 'RUN_SUSPENDED', taskId: null, payload: { gates: 1 } },
-      { seq: 3, ...SCOPE, at: 9, name: 'TASK_FAILED', payload: { taskId: 'run-1:1', name: 'x' } },
+      {
+        seq: 3,
+        ...SCOPE,
+        at: 9,
+        name: 'TASK_FAILED',
+        payload: { taskId: 'run-1:1', name: 'x', final: false },
+      },
     ]);
   });
 

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import { OrchestrationGraph } from '../graph.ts';
+import { makePivotNode } from '../nodes/pivotNode.ts';
+import type { PivotRequest, StageAgents, TaskRequest } from '../ports.ts';
+import { strategyFingerprint } from '../robustness/strategyFingerprint.ts';
+import type { GraphState } from '../types.ts';
+import { aPipeline, driveToTheEnd, type Pipeline, type PipelineOptions } from './aPipeline.ts';
+import { aState, aTask } from './aState.ts';
+
+type Strategies = readonly string[];
+
+/** Agents whose attempts fail until their strategy is `wanted`, with what they were asked. */
+function stubborn(wanted: string, strategies: Strategies, fail: () => never) {
+  const fake = fakeAgents({ strategies });
+  const attempts: Omit<TaskRequest, 'workspace' | 'documents' | 'task'>[] = [];
+  const pivots: PivotRequest[] = [];
+  const agents: Partial<StageAgents> = {
+    implement: async (request, call) => {
+      const { workspace: _, documents: __, task: ___, ...attempt } = request;
+      attempts.push(attempt);
+      return request.strategy === wanted ? fake.implement(request, call) : fail();
+    },
+    pivot: (request, call) => {
+      pivots.push(request);
+      return fake.pivot?.(request, call) ?? fail();
+    },
+  };
+  return { agents, attempts, pivots };
+}
+
+let port = 5000;
+const sameError = (): never => {
+  port += 1;
+  throw new TypeError(`cannot read x of undefined at :${port}`);
+};
+
+/** Red tests, green code: what `scriptedChecks` says whatever is thrown between. */
+const treeChecks = (pipeline: () => Pipeline | undefined) => ({
+  run: async () => {
+    const files = (await (await pipeline()?.workspace.open('shop'))?.list()) ?? [];
+    const count = (kind: string): number => files.filter((file) => file.startsWith(kind)).length;
+    const passed = count('implement/') >= count('test/');
+    return {
+      passed,
+      exitCode: passed ? 0 : 1,
+      timedOut: false,
+      output: passed ? 'ok' : 'red',
+      command: 'tree',
+    };
+  },
+});
+
+async function pipelineOf(db: Parameters<typeof aPipeline>[0], options: PipelineOptions): Promise<Pipeline> {
+  let pipeline: Pipeline | undefined;
+  pipeline = await aPipeline(db, { tasks: 1, checks: treeChecks(() => pipeline), ...options });
+  return pipeline;
+}
+
+const eventsOf = ({ app }: Pipeline, ...names: readonly string[]): readonly unknown[] =>
+  app.store.log
+    .list('shop', { afterSeq: 0 })
+    .filter(({ name }) => names.includes(name))
+    .map(({ name, payload }) => [name, payload]);
+
+describe('a task that makes no progress, with a pivot agent', () => {
+  test('three equal errors lead to one pivot, and the next attempts follow its strategy', async ({ db }) => {
+    const { agents, attempts, pivots } = stubborn('Use one file', ['Use one file'], sameError);
+    const pipeline = await pipelineOf(db, { agents });
+    const { status, values, kinds } = await driveToTheEnd(pipeline);
+    expect([status, kinds]).toEqual(['completed', ['design_approval', 'dag_approval']]);
+    expect(attempts.map(({ attempt, strategy }) => [attempt, strategy])).toEqual([
+      [1, undefined],
+      [2, undefined],
+      [3, undefined],
+      [4, 'Use one file'],
+    ]);
+    expect(pivots).toMatchObject([
+      { attempt: 3, reason: 'same_error', tried: [], guidance: [], refused: null },
+    ]);
+    expect(pivots[0]?.errors).toHaveLength(3);
+    expect(eventsOf(pipeline, 'PIVOTED')).toEqual([
+      ['PIVOTED', { taskId: 'shop:1', strategy: 'Use one file' }],
+    ]);
+    expect(values).toMatchObject({
+      pivots: [
+        { taskId: 'shop:1', strategy: 'Use one file', fingerprint: strategyFingerprint('use one file!') },
+      ],
+      taskAttempts: 4,
+      taskPivots: 1,
+      pendingRecoveryNode: null,
+    });
+  });
+
+  test('spent turns and equal outputs are told apart', async ({ db }) => {
+    const reasons: string[] = [];
+    const fake = fakeAgents({ strategies: ['A', 'B'] });
+    const agents: Partial<StageAgents> = {
+      review: async ({ strategy }) => ({ approved: strategy === 'B', comments: 'Not like this.' }),
+      implement: (request, call) =>
+        fake.implement({ ...request, attempt: request.strategy === 'A' ? 0 : request.attempt }, call),
+      writeTest: (request, call) => fake.writeTest({ ...request, attempt: 0 }, call),
+      pivot: (request, call) => {
+        reasons.push(request.reason);
+        expect(request.observations.at(-1)).toEqual({ action: 'review', observation: 'Not like this.' });
+        return fake.pivot?.(request, call) ?? sameError();
+      },
+    };
+    const checks = scriptedChecks([false]);
+    const pipeline = await pipelineOf(db, {
+      agents,
+      checks: { run: async (request) => ({ ...(await checks.run(request)), passed: false }) },
+    });
+    await driveToTheEnd(pipeline, ({ kind }) =>
+      kind === 'task_failure' ? { action: 'skip' } : { approved: true },
+    );
+    expect(reasons.slice(0, 2)).toEqual(['turns_spent', 'same_output']);
+  });
+
+  test('a strategy that was tried is refused in any spelling, and another one is asked for', async ({
+    db,
+  }) => {
+    const { agents, pivots } = stubborn('Third', ['First', ' first… ', 'Third'], sameError);
+    const pipeline = await pipelineOf(db, { agents });
+    expect(await driveToTheEnd(pipeline)).toMatchObject({ status: 'completed' });
+    expect(pivots.map(({ tried, refused }) => [tried.length, refused])).toEqual([
+      [0, null],
+      [1, null],
+      [1, ' first… '],
+    ]);
+  });
+
+  test.for([
+    ['one that was tried', ['First', 'first', 'FIRST']],
+    ['one that says nothing', ['First', ' … ', '']],
+  ] as const)('hands over to a human who proposes %s twice', async ([, strategies], { db }) => {
+    const { agents, pivots } = stubborn('none', strategies, sameError);
+    const pipeline = await pipelineOf(db, { agents });
+    const gates: unknown[] = [];
+    const result = await driveToTheEnd(pipeline, (gate) => {
+      if (gate.kind !== 'task_failure') return { approved: true };
+      gates.push(gate.artifact);
+      return { action: 'skip' };
+    });
+    expect(pivots).toHaveLength(3);
+    expect(gates).toMatchObject([{ reason: 'pivots_exhausted', strategies: [{ strategy: 'First' }] }]);
+    expect(result).toMatchObject({ status: 'failed', values: { taskPivots: 0 } });
+  });
+
+  test('two pivots are followed by a human, never by a third', async ({ db }) => {
+    const { agents, pivots, attempts } = stubborn('none', ['A', 'B', 'C', 'D'], sameError);
+    const pipeline = await pipelineOf(db, { agents });
+    await driveToTheEnd(pipeline, ({ kind }) =>
+      kind === 'task_failure' ? { action: 'abort' } : { approved: true },
+    );
+    expect([pivots.length, attempts.length]).toEqual([2, 9]);
+    expect(eventsOf(pipeline, 'FAILURE_GATE_OPENED')).toHaveLength(1);
+  });
+
+  it('is not asked for a stage that has no task yet', async () => {
+    const node = makePivotNode({
+      agents: { ...fakeAgents({ strategies: ['A'] }) },
+      workspace: new MemoryWorkspace(),
+      checks: scriptedChecks(),
+      now: Date.now,
+    });
+    expect(await node(aState())).toEqual({ status: 'strategy_pivot', implementationTurns: 0 });
+  });
+
+  it('ends as without an agent where nobody can be asked: without a state file', async () => {
+    const agents = { ...fakeAgents({ strategies: ['A'] }), implement: async () => sameError() };
+    const pipeline = {
+      agents,
+      workspace: new MemoryWorkspace(),
+      checks: scriptedChecks([false]),
+      now: Date.now,
+    };
+    const { graph } = new OrchestrationGraph(undefined, { pipeline });
+    const task = aTask(1, { status: 'in_progress' });
+    const state = aState({
+      tasks: [task],
+      activeTaskId: task.taskId,
+      taskPivots: 2,
+      pendingRecoveryNode: 'pivot_agent',
+    });
+    const node = graph.nodes['pivot_agent'];
+    const update = (await node?.invoke(state)) as Partial<GraphState>;
+    expect(update).toEqual({ status: 'strategy_pivot' });
+  });
+});
+
+describe('the fingerprint of a strategy', () => {
+  it.each([
+    ['Use one file.', 'use  ONE file'],
+    ['a\nb', 'a b'],
+    ['ﬁle', 'file'],
+  ])('%j is %j', (one, other) => {
+    expect(strategyFingerprint(one)).toBe(strategyFingerprint(other));
+  });
+
+  it('tells different words apart, in any script', () => {
+    const words = ['Use one file', 'Use two files', 'Datei teilen', 'ファイルを分ける', 'файл'];
+    expect(new Set(words.map(strategyFingerprint)).size).toBe(words.length);
+  });
+});

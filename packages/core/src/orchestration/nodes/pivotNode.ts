@@ -1,0 +1,86 @@
+import { MAX_PIVOTS } from '../../config/defaults.ts';
+import { METADATA_KEY, type NodeMetadata } from '../durable/nodeOutput.ts';
+import { step } from '../durable/step.ts';
+import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
+import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
+import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
+import { activeTask } from '../taskStates.ts';
+import type { GraphState, TaskRecord } from '../types.ts';
+import { advance } from './advance.ts';
+import { agentCall } from './agentCall.ts';
+import { reportsOf } from './agentLog.ts';
+import { draftsOf } from './documents.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
+
+/** Why a task is handed to a human whose pivots led to nothing. */
+export const PIVOTS_EXHAUSTED = 'pivots_exhausted';
+
+type PivotUpdate = Partial<GraphState> & { readonly [METADATA_KEY]?: NodeMetadata };
+
+/**
+ * `pivot_agent`: asks the pivot agent for a strategy that was not tried before, and begins the task anew with it. A
+ * tried one is refused, once; a second one, or a task that had {@link MAX_PIVOTS} pivots, goes to a human. Without a
+ * pivot agent, or a task, the run ends as in {@link pivotAgentNode}.
+ */
+export function makePivotNode({ agents }: PipelineDeps) {
+  const pivot = agents.pivot?.bind(agents);
+  if (pivot === undefined) return pivotAgentNode;
+  return async (state: GraphState): Promise<PivotUpdate> => {
+    const task = activeTask(state);
+    if (task === null) return pivotAgentNode(state);
+    if (state.taskPivots >= MAX_PIVOTS) return handOver();
+
+    const ask = (name: string, refused: string | null): Promise<PivotResult> =>
+      step(name, (call) => pivot(pivotRequest(state, task, refused), agentCall(call)));
+    const first = await ask('pivot', null);
+    if (isNew(state, task, first)) return adopt(state, task, first);
+    const second = await ask('pivotAgain', first.strategy);
+    return isNew(state, task, second) ? adopt(state, task, second) : handOver();
+  };
+}
+
+function isNew(state: GraphState, { taskId }: TaskRecord, { strategy }: PivotResult): boolean {
+  const fingerprint = strategyFingerprint(strategy);
+  const isTried = strategiesOf(state, taskId).some((tried) => tried.fingerprint === fingerprint);
+  return !isTried && !isBlankStrategy(strategy);
+}
+
+/** The task begins anew: what it repeated before counts no more, or it would pivot again at once. */
+function adopt(state: GraphState, { taskId }: TaskRecord, { strategy, reason }: PivotResult): PivotUpdate {
+  const fingerprint = strategyFingerprint(strategy);
+  return {
+    ...advance(state, 'implementing'),
+    ...resetTurnBudget(),
+    entropy: state.entropy.filter((record) => record.taskId !== taskId),
+    errorHistory: state.errorHistory.filter((record) => record.taskId !== taskId),
+    pendingRecoveryNode: null,
+    pivots: [...state.pivots, { taskId, strategy, fingerprint, reason }],
+    taskPivots: state.taskPivots + 1,
+  };
+}
+
+/** The runner opens the failure gate; without a state file nobody can be asked, and the run ends as without an agent. */
+function handOver(): PivotUpdate {
+  return { status: 'strategy_pivot', [METADATA_KEY]: { stuckBecause: PIVOTS_EXHAUSTED } };
+}
+
+function pivotRequest(state: GraphState, task: TaskRecord, refused: string | null): PivotRequest {
+  const { taskId } = task;
+  return {
+    task: taskBrief(task),
+    documents: draftsOf(state),
+    attempt: Math.max(1, state.taskAttempts),
+    reason: pivotReason(state),
+    tried: strategiesOf(state, taskId).map(({ strategy, fingerprint }) => ({ strategy, fingerprint })),
+    observations: reportsOf(state, taskId),
+    errors: state.errorHistory.filter((error) => error.taskId === taskId).map(({ message }) => message),
+    guidance: guidanceFor(state, taskId),
+    refused,
+  };
+}
+
+function pivotReason(state: GraphState): PivotReason {
+  if (checkTurnBudget(state) !== null) return 'turns_spent';
+  return detectEntropy(state) ? 'same_output' : 'same_error';
+}
