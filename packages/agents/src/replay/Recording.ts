@@ -142,9 +142,9 @@ function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['respon
 
 /** Of the steps that edit nothing. */
 const TASK_RESPONSES: Partial<Record<RecordedStep, z.ZodType<RecordedCall['response']>>> = {
-  review,
-  pivot,
-  pivotAgain: pivot,
+  review: reviewShape,
+  pivot: pivotShape,
+  pivotAgain: pivotShape,
 };
 
 interface Place {

@@ -23,7 +23,7 @@ import type { FaultBox } from './durable/FaultBox.ts';
 import { type HeldLease, holdLease } from './durable/LeaseKeeper.ts';
 import { openQuestions, type PendingQuestion } from './durable/openQuestions.ts';
 import type { DriveOutcome, EndOfRun, EndStatus } from './durable/outcome.ts';
-import { ABORTED, type Answers, isAbort, readAnswers } from './durable/readAnswers.ts';
+import { type Answers, abortReason, readAnswers } from './durable/readAnswers.ts';
 import { SignalWatch } from './durable/SignalWatch.ts';
 import type { DrivenConfigurable } from './durable/visit.ts';
 
@@ -189,7 +189,8 @@ class Drive {
     if (tasks.length > 0) return this.#answerOrGoOn(thread, open, tasks);
     const last = askAtEnd(values, tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
-    if (isAbort(last?.decision)) return this.#end('cancelled', ABORTED);
+    const aborted = abortReason(last?.decision);
+    if (aborted !== null) return this.#end('cancelled', aborted);
     const { status, reason } = endOf(values);
     return this.#end(status, reason, thread.wakeSeq);
   }

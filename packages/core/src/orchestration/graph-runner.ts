@@ -123,15 +123,15 @@ async function suspendIfStuck<State extends object>(
   const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
   if (store === null || profile.withoutEntryQuestion.has(visit.node)) return {};
   const openBefore = store.failureGate.getGateStatus(taskId);
-  const { entropyScore, stuckBecause } = metadata;
-  if (openBefore === null && entropyScore === undefined && stuckBecause === undefined) return {};
+  const { entropyScore, stuck } = metadata;
+  if (openBefore === null && entropyScore === undefined && stuck === undefined) return {};
 
   const fence = store.fenceOf(visit);
   const owner =
     visit.epoch === null ? { graphState: state as unknown as GraphState } : { threadId: visit.threadId };
   const task = { taskId, fence, ...owner };
   if (openBefore === null) {
-    if (stuckBecause !== undefined) store.failureGate.open({ ...task, reason: stuckBecause });
+    if (stuck !== undefined) store.failureGate.open({ ...task, ...stuck });
     else await store.failureGate.evaluate({ ...task, entropyScore: entropyScore ?? 0 });
   }
   const open = store.failureGate.getGateStatus(taskId);

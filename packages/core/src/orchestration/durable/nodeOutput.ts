@@ -1,4 +1,5 @@
 import { Command, isCommand } from '@langchain/langgraph';
+import type { GateOpening } from '../TaskFailureGate.ts';
 
 /** Reserved key of a node's update; the runner reads and strips it. */
 export const METADATA_KEY = '__metadata__';
@@ -6,8 +7,8 @@ export const METADATA_KEY = '__metadata__';
 export interface NodeMetadata {
   /** How much the task repeats itself, in [0, 1]. */
   readonly entropyScore?: number;
-  /** Hands the task to a human whatever its score, with this as the reason. */
-  readonly stuckBecause?: string;
+  /** Hands the task to a human whatever its score: why, and what was measured. */
+  readonly stuck?: Pick<GateOpening, 'reason' | 'measured'>;
 }
 
 type Update = Readonly<Record<string, unknown>>;

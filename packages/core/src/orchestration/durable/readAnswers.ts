@@ -78,15 +78,16 @@ function answerValue({ decision, principal, decidedAt }: HitlSession): Record<st
 }
 
 function reasonToEnd(question: unknown, answer: Readonly<Record<string, unknown>>): string | null {
-  if (isAbort(answer)) return ABORTED;
+  const aborted = abortReason(answer);
+  if (aborted !== null) return aborted;
   const rejected = answer['approved'] === false;
   if (!rejected || !isQuestion(question) || question.endsOnRejection !== true) return null;
   return `rejected: ${String(answer['feedback'] ?? 'no reason given')}`;
 }
 
-/** Why a run ends whose human answered `abort`. */
-export const ABORTED = 'aborted by a human';
-
-export function isAbort(answer: unknown): boolean {
-  return (answer as { readonly action?: unknown } | null | undefined)?.action === 'abort';
+/** Why a run ends whose human answered `abort`; `null` for any other answer. */
+export function abortReason(answer: unknown): string | null {
+  const { action, reason } = (answer ?? {}) as { readonly action?: unknown; readonly reason?: string };
+  if (action !== 'abort') return null;
+  return reason === undefined ? 'aborted by a human' : `aborted by a human: ${reason}`;
 }

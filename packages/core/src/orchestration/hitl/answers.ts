@@ -16,10 +16,16 @@ const optionalCount = z.exactOptional(z.int().positive());
 const approval = z.strictObject({ approved: z.boolean(), feedback: optionalText });
 const recordedApproval = approval.extend({ approvedBy: optionalText, approvedAt: optionalText });
 
-const taskFailure = z.strictObject({ action: z.enum(['retry', 'skip', 'abort']), guidance: optionalText });
-const recursionLimit = z.strictObject({ action: z.enum(['continue', 'abort']) });
+const taskFailure = z.strictObject({
+  action: z.enum(['retry', 'skip', 'abort']),
+  /** For the next attempts. */
+  guidance: optionalText,
+  /** For the record: why it is given up. */
+  reason: optionalText,
+});
+const recursionLimit = z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText });
 const budget = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.literal('abort') }),
+  z.strictObject({ action: z.literal('abort'), reason: optionalText }),
   z
     .strictObject({
       action: z.literal('raise'),
@@ -109,7 +115,7 @@ const SHAPES: Readonly<Record<HitlSessionKind, string>> = {
   dag_approval: APPROVAL_SHAPE,
   review: APPROVAL_SHAPE,
   node_gate: APPROVAL_SHAPE,
-  task_failure: "{ action: 'retry' | 'skip' | 'abort', guidance? }",
-  recursion_limit: "{ action: 'continue' | 'abort' }",
-  budget: "{ action: 'raise', usd?, tokens?, calls? } or { action: 'abort' }",
+  task_failure: "{ action: 'retry', guidance? } or { action: 'skip' | 'abort', reason? }",
+  recursion_limit: "{ action: 'continue' } or { action: 'abort', reason? }",
+  budget: "{ action: 'raise', usd?, tokens?, calls? } or { action: 'abort', reason? }",
 };

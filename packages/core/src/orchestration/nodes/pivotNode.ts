@@ -29,14 +29,14 @@ export function makePivotNode({ agents }: PipelineDeps) {
   return async (state: GraphState): Promise<PivotUpdate> => {
     const task = activeTask(state);
     if (task === null) return pivotAgentNode(state);
-    if (state.taskPivots >= MAX_PIVOTS) return handOver();
+    if (state.taskPivots >= MAX_PIVOTS) return handOver(state);
 
     const ask = (name: string, refused: string | null): Promise<PivotResult> =>
       step(name, (call) => pivot(pivotRequest(state, task, refused), agentCall(call)));
     const first = await ask('pivot', null);
     if (isNew(state, task, first)) return adopt(state, task, first);
     const second = await ask('pivotAgain', first.strategy);
-    return isNew(state, task, second) ? adopt(state, task, second) : handOver();
+    return isNew(state, task, second) ? adopt(state, task, second) : handOver(state);
   };
 }
 
@@ -61,8 +61,9 @@ function adopt(state: GraphState, { taskId }: TaskRecord, { strategy, reason }: 
 }
 
 /** The runner opens the failure gate; without a state file nobody can be asked, and the run ends as without an agent. */
-function handOver(): PivotUpdate {
-  return { status: 'strategy_pivot', [METADATA_KEY]: { stuckBecause: PIVOTS_EXHAUSTED } };
+function handOver({ taskPivots: level }: GraphState): PivotUpdate {
+  const measured = { measure: 'pivots', level, limit: MAX_PIVOTS } as const;
+  return { status: 'strategy_pivot', [METADATA_KEY]: { stuck: { reason: PIVOTS_EXHAUSTED, measured } } };
 }
 
 function pivotRequest(state: GraphState, task: TaskRecord, refused: string | null): PivotRequest {
