@@ -282,7 +282,7 @@ describe('reading', () => {
 });
 
 describe('any value', () => {
-  const RUNS = Number(process.env['DEVS_GENERATED_VALUES'] ?? 2000);
+  const RUNS = Number(process.env['DEVS_GENERATED_VALUES'] ?? 10_000);
   const wild = fc.object({
     maxDepth: 4,
     key: fc.oneof(
