@@ -1,3 +1,4 @@
+export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
 export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';
 export type { ModelStage, PromptVersion } from './models/loadPrompts.ts';

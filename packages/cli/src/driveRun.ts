@@ -1,9 +1,9 @@
 import type { Orchestrator, Run } from '@devs/core';
-import type { AgentsSpec } from './agentsFrom.ts';
 import type { ExitCode } from './exitCodes.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeOf, renderOutcome } from './renderOutcome.ts';
 import { agentsWords } from './renderStatus.ts';
+import type { RunSpec } from './runSpec.ts';
 import type { Session } from './Session.ts';
 
 export interface DriveFlags {
@@ -15,13 +15,15 @@ export interface DriveFlags {
 export async function driveRun(
   devs: Orchestrator,
   run: Run,
-  { spec, wait }: DriveFlags & { readonly spec: AgentsSpec },
+  { spec, wait }: DriveFlags & { readonly spec: RunSpec },
   { io: { signal, abort }, out, devs: commandLine }: Session,
 ): Promise<ExitCode> {
   const { title, agents, workspace } = await run.status();
   out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
   if (spec.agents !== 'none') {
-    out.print(`checks: ${spec.check.join(' ')} (no sandbox: they can read and write what you can)`);
+    out.print(
+      `checks: ${spec.checks.map(({ argv }) => argv.join(' ')).join(', ')} (no sandbox: they can read and write what you can)`,
+    );
   }
   const stopProgress = showProgress(devs.events, out);
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');

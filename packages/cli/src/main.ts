@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addApprove } from './commands/approve.ts';
 import { addGates } from './commands/gates.ts';
+import { addInit } from './commands/init.ts';
 import { addLog } from './commands/log.ts';
 import { addReject } from './commands/reject.ts';
 import { addResume } from './commands/resume.ts';
@@ -41,7 +42,17 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-const VERBS = [addRun, addStatus, addGates, addShow, addApprove, addReject, addResume, addLog] as const;
+const VERBS = [
+  addInit,
+  addRun,
+  addStatus,
+  addGates,
+  addShow,
+  addApprove,
+  addReject,
+  addResume,
+  addLog,
+] as const;
 
 function program(io: Io, start: Start): Command {
   const devs = new Command('devs')

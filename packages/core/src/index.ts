@@ -65,6 +65,7 @@ export type {
   DraftDocument,
   EpicDraft,
   FileEdit,
+  OpenOptions,
   PivotReason,
   PivotRequest,
   PivotResult,

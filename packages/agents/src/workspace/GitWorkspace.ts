@@ -1,9 +1,10 @@
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DevsError, type RunWorkspace, type Workspace } from '@devs/core';
+import { type Checks, DevsError, type OpenOptions, type RunWorkspace, type Workspace } from '@devs/core';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace } from './GitRunWorkspace.ts';
+import { prepareFolder } from './prepareFolder.ts';
 import { UserRepository } from './UserRepository.ts';
 
 export interface GitWorkspaceOptions {
@@ -14,11 +15,15 @@ export interface GitWorkspaceOptions {
    * is put there; nothing else of it is written. @defaultValue none: runs begin empty
    */
   readonly repository?: string;
+  /** Installs what the checks need: run in a new folder, and when a lockfile changed. @defaultValue nothing */
+  readonly setup?: Checks;
   /** Time limit of one git command, ms. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Dates the commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
+
+const NEVER: AbortSignal = new AbortController().signal;
 
 /**
  * Gives every run a folder of its own with an engine-owned git store. It starts empty, or at the commit the user has
@@ -36,12 +41,14 @@ export interface GitWorkspaceOptions {
 export class GitWorkspace implements Workspace {
   readonly #dir: string;
   readonly #repository: string | null;
+  readonly #setup: Checks | null;
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
 
-  constructor({ dir, repository, timeoutMs, now = () => new Date() }: GitWorkspaceOptions) {
+  constructor({ dir, repository, setup, timeoutMs, now = () => new Date() }: GitWorkspaceOptions) {
     this.#dir = resolve(dir);
     this.#repository = repository ?? null;
+    this.#setup = setup ?? null;
     this.#timeoutMs = timeoutMs;
     this.#now = now;
   }
@@ -52,10 +59,10 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
-   * @throws DevsError `WORKSPACE_FAILED` when the folder cannot be made, is a link, or the repository has submodules;
-   *   `CONFIG_INVALID` when `repository` is none.
+   * @throws DevsError `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
+   *   the setup failed; `CONFIG_INVALID` when `repository` is none.
    */
-  async open(threadId: string): Promise<RunWorkspace> {
+  async open(threadId: string, { signal = NEVER }: OpenOptions = {}): Promise<RunWorkspace> {
     const workTree = this.dirOf(threadId);
     const gitDir = join(this.#dir, '.devs', 'git', `${threadId}.git`);
     await makeFolder(workTree);
@@ -68,6 +75,7 @@ export class GitWorkspace implements Workspace {
     await createGitDir(git, branch);
     const run = new GitRunWorkspace({ git, branch, user, now: this.#now });
     await run.begin();
+    if (this.#setup !== null) await prepareFolder({ dir: workTree, gitDir, setup: this.#setup, signal });
     return run;
   }
 }

@@ -1,13 +1,14 @@
 import type { DriveResult, Gate, HitlSessionKind, RunStatus } from '@devs/core';
 import { describe, expect, it } from 'vitest';
-import { parseSpec, specFrom, specText } from '../agentsFrom.ts';
 import { columns } from '../columns.ts';
+import { projectConfigSchema } from '../config/ProjectConfig.ts';
 import type { Line } from '../Output.ts';
 import { Output } from '../Output.ts';
 import { progressLine } from '../progress.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
 import { renderStatus, statusWords } from '../renderStatus.ts';
+import { newSpec, parseSpec, resumedSpec, specText } from '../runSpec.ts';
 import { sentence, taskLabel } from '../sentence.ts';
 import { splitCommand } from '../splitCommand.ts';
 
@@ -190,12 +191,21 @@ describe('the end of a drive', () => {
 
 describe('small parts', () => {
   it('the agents of a run come back as they were recorded; those of another program do not', () => {
-    const spec = specFrom({ agents: 'replay:r.jsonl', check: 'node --test' }, { cwd: '/p', dir: '/p' }, null);
-    expect(spec).toEqual({ agents: 'replay:/p/r.jsonl', check: ['node', '--test'], repository: null });
+    const spec = newSpec(
+      { agents: 'replay:r.jsonl', check: 'node --test' },
+      { cwd: '/p', dir: '/p', config: projectConfigSchema.parse({}) },
+    );
+    const check = { name: 'check', dir: '.', timeoutMs: 120_000 };
+    expect(spec).toEqual({
+      agents: 'replay:/p/r.jsonl',
+      checks: [{ ...check, argv: ['node', '--test'] }],
+      setup: null,
+      repository: null,
+    });
     expect(parseSpec(specText(spec))).toEqual(spec);
-    expect(specFrom({ check: 'make test' }, { cwd: '/q', dir: '/q' }, spec)).toEqual({
+    expect(resumedSpec({ check: 'make test' }, '/q', spec)).toEqual({
       ...spec,
-      check: ['make', 'test'],
+      checks: [{ ...check, argv: ['make', 'test'] }],
     });
     for (const text of [null, 'my agents', '1', '{}', '{"agents":"none"}'])
       expect(parseSpec(text)).toBeNull();

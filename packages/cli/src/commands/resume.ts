@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { type AgentsFlags, agentsFrom, parseSpec, specFrom } from '../agentsFrom.ts';
+import { agentsFrom } from '../agentsFrom.ts';
+import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject, withRuns } from '../openProject.ts';
+import { newSpec, parseSpec, resumedSpec, type SpecFlags } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 
@@ -20,12 +22,16 @@ export function addResume(program: Command, start: Start): void {
     );
 }
 
-type ResumeFlags = AgentsFlags & DriveFlags;
+type ResumeFlags = SpecFlags & DriveFlags;
 
 async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
+  const { io, dir } = session;
   const recorded = await withRuns(session, async (devs) => parseSpec(devs.run(id).agentsRef));
-  const spec = specFrom(flags, { cwd: session.io.cwd, dir: session.dir }, recorded);
-  return withProject(session, agentsFrom(spec, session.dir), (devs) =>
+  const spec =
+    recorded === null
+      ? newSpec(flags, { cwd: io.cwd, dir, config: await readConfig(dir) })
+      : resumedSpec(flags, io.cwd, recorded);
+  return withProject(session, agentsFrom(spec, dir), (devs) =>
     driveRun(devs, devs.run(id), { ...flags, spec }, session),
   );
 }

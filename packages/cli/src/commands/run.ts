@@ -1,15 +1,18 @@
 import type { Orchestrator, Run, StartOptions } from '@devs/core';
 import type { Command } from 'commander';
-import { type AgentsFlags, type AgentsSpec, agentsFrom, specFrom, specText } from '../agentsFrom.ts';
+import { agentsFrom } from '../agentsFrom.ts';
+import type { ProjectConfig } from '../config/ProjectConfig.ts';
+import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject } from '../openProject.ts';
 import { readBrief } from '../readBrief.ts';
+import { newSpec, type RunSpec, type SpecFlags, specText } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends AgentsFlags, DriveFlags {
+interface RunOptions extends SpecFlags, DriveFlags {
   readonly id?: string;
   readonly yes?: true;
 }
@@ -20,8 +23,11 @@ export function addRun(program: Command, start: Start): void {
     .description('start a run of a brief, or go on with it, until it ends or waits for a human')
     .argument('<brief>', 'Markdown file; - for stdin')
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
-    .option('--agents <agents>', 'replay:FILE, or none')
-    .option('--check <command>', 'what judges the work; no shell (default: npm test)')
+    .option('--agents <agents>', 'replay:FILE, or none (default: those of .devs/config.json)')
+    .option(
+      '--check <command>',
+      'what judges the work; no shell (default: the checks of .devs/config.json, or npm test)',
+    )
     .option('--no-repository', 'begin empty even though the project folder is a git repository')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--yes', 'declare at the start that design and plan need no human; part of the record')
@@ -40,10 +46,11 @@ export function addRun(program: Command, start: Start): void {
 
 async function runBrief(name: string, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
-  const spec = specFrom(options, { cwd: io.cwd, dir }, null);
+  const config = await readConfig(dir);
+  const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
   return withProject(session, agentsFrom(spec, dir), async (devs) => {
-    const run = await startRun(devs, startOptions(brief, options, spec));
+    const run = await startRun(devs, startOptions(brief, options, { spec, gates: config.gates }));
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     if (options.yes && waitsForDeclaredGate(run)) {
       session.out.note(
@@ -58,12 +65,16 @@ function waitsForDeclaredGate(run: Run): boolean {
   return run.gates().some(({ kind }) => kind === 'design_approval' || kind === 'dag_approval');
 }
 
-function startOptions(brief: string, { id, yes }: RunOptions, spec: AgentsSpec): StartOptions {
+function startOptions(
+  brief: string,
+  { id, yes }: RunOptions,
+  { spec, gates }: { readonly spec: RunSpec; readonly gates: ProjectConfig['gates'] },
+): StartOptions {
   return {
     brief,
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
-    ...(yes && { gates: { design: 'auto', dag: 'auto' } }),
+    gates: yes ? { design: 'auto', dag: 'auto' } : gates,
   };
 }
 

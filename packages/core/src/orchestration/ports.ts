@@ -215,7 +215,12 @@ export interface Workspace {
   /** The folder a run will work in; recorded at `start`, before anything is created. */
   dirOf(threadId: string): string;
   /** Creates or reopens the folder of a run. */
-  open(threadId: string): Promise<RunWorkspace>;
+  open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
+}
+
+export interface OpenOptions {
+  /** Aborting it ends what prepares the folder. */
+  readonly signal?: AbortSignal;
 }
 
 export interface CheckResult {

@@ -4,6 +4,7 @@ import type { GraphState, TaskRecord } from '../types.ts';
 import { agentCall } from './agentCall.ts';
 import { lastObservation } from './agentLog.ts';
 import { draftsOf } from './documents.ts';
+import { openWorkspace } from './openWorkspace.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { RecordedTree } from './RecordedTree.ts';
 import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
@@ -27,7 +28,7 @@ export async function runTddTurn(
   state: GraphState,
   deps: PipelineDeps,
 ): Promise<TurnReport> {
-  const workspace = await deps.workspace.open(state.projectConfig.projectId);
+  const workspace = await openWorkspace(state, deps);
   const tree = await RecordedTree.at(workspace);
   const report = await takeTurn(new Turn(tree, deps, taskRequest(task, state, workspace)));
   return { ...report, tree: tree.id };

@@ -3,6 +3,7 @@ import { activeTask, closeEpics, isEpicOpen } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
 import { agentLog, withLog } from './agentLog.ts';
+import { openWorkspace } from './openWorkspace.ts';
 import { withTask } from './pickTask.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { taskNumber } from './plan.ts';
@@ -26,7 +27,7 @@ export function makeVerifyNode(deps: PipelineDeps) {
     if (task === null || state.pendingRecoveryNode === 'pivot_agent') return verifyNode(state);
     if (task.status === 'failed') return {};
 
-    const workspace = await deps.workspace.open(state.projectConfig.projectId);
+    const workspace = await openWorkspace(state, deps);
     const tree = await RecordedTree.at(workspace);
     const result = await tree.check('verify', deps.checks);
     if (!result.passed) return red(state, task, result.output, deps);

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { configSchemaText } from '../config/configSchemaText.ts';
+import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
+import { configPath } from '../config/readConfig.ts';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { type DetectedProject, detectProject } from '../init/detectProject.ts';
+import type { Line } from '../Output.ts';
+import type { Session } from '../Session.ts';
+import { examples, type Start } from '../Start.ts';
+import { usageError } from '../usageError.ts';
+
+interface InitOptions {
+  readonly agents?: string;
+  readonly force?: boolean;
+}
+
+export function addInit(program: Command, start: Start): void {
+  program
+    .command('init')
+    .description('look at the project and write .devs/config.json: checks, setup, agents')
+    .option('--agents <agents>', 'who works, as in devs run --agents')
+    .option('--force', 'replace a configuration that is there')
+    .addHelpText('after', examples('devs init', 'devs init --agents openai:gpt-5.2', 'devs init --json'))
+    .action((options: InitOptions, command: Command) => start(command, (session) => init(options, session)));
+}
+
+async function init({ agents, force = false }: InitOptions, session: Session): Promise<ExitCode> {
+  const file = configPath(session.dir);
+  if (existsSync(file) && !force) {
+    throw usageError(`${file} is there already.`, 'Edit it, or replace it with devs init --force.');
+  }
+  const found = await detectProject(session.dir);
+  const config: ProjectConfigInput = { ...(agents !== undefined && { agents }), ...found.config };
+  await writeConfig(file, config);
+  session.out.result({ file, ...found, config }, summary(file, found, config, session));
+  return EXIT.ok;
+}
+
+async function writeConfig(file: string, config: ProjectConfigInput): Promise<void> {
+  const folder = path.dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(path.join(folder, '.gitignore'), '*\n');
+  await writeFile(path.join(folder, 'config.schema.json'), configSchemaText());
+  const document = { $schema: './config.schema.json', ...config };
+  await writeFile(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+}
+
+function summary(
+  file: string,
+  { isRepository, packageManager, packages }: DetectedProject,
+  { agents, checks = [], setup }: ProjectConfigInput,
+  { devs }: Session,
+): readonly Line[] {
+  const repository = isRepository ? 'yes: runs begin at its checked-out commit' : 'none: runs begin empty';
+  return [
+    { style: 'bold', text: `wrote ${file}` },
+    `git:      ${repository}`,
+    `packages: ${packages.length === 0 ? 'one' : packages.join(', ')}${packageManager === null ? '' : ` (${packageManager})`}`,
+    `setup:    ${setup?.join(' ') ?? 'nothing to install'}`,
+    ...(checks.length === 0
+      ? ['checks:   none found; name what judges the work under "checks", or with devs run --check']
+      : checks.map(({ name, argv }) => `check:    ${name}: ${argv.join(' ')}`)),
+    `next:     ${devs('run', 'brief.md', ...(agents === undefined ? ['--agents', 'openai:MODEL'] : []))}`,
+  ];
+}

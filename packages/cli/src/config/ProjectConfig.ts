@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
+
+/** One command that judges the work. */
+export const checkSchema = z.strictObject({
+  name: z.string().min(1).describe('Shown when it fails.'),
+  dir: z
+    .string()
+    .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."')
+    .default('.')
+    .describe('Folder it runs in, relative to the top of the repository.'),
+  argv,
+  timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
+});
+
+const gate = z.enum(['human', 'auto']);
+
+/** `.devs/config.json`: how runs of this project are done. Flags of a command win over it. */
+export const projectConfigSchema = z.strictObject({
+  $schema: z.string().exactOptional(),
+  agents: z.string().min(1).exactOptional().describe('Who works: replay:FILE, or none.'),
+  repository: z
+    .boolean()
+    .default(true)
+    .describe('Whether a run begins at the checked-out commit of this repository.'),
+  setup: argv.exactOptional().describe('Prepares the clone of a run before its first command.'),
+  checks: z.array(checkSchema).default([]).describe('What judges the work, in this order; all must pass.'),
+  gates: z
+    .strictObject({ design: gate.default('human'), dag: gate.default('human') })
+    .default({ design: 'human', dag: 'human' })
+    .describe('Who approves the design and the plan; "auto" is a policy and part of the record.'),
+});
+
+export type ProjectConfig = Readonly<z.infer<typeof projectConfigSchema>>;
+
+/** What a person or `devs init` writes: defaults may be left out. */
+export type ProjectConfigInput = Readonly<z.input<typeof projectConfigSchema>>;

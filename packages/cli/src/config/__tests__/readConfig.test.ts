@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configSchemaText } from '../configSchemaText.ts';
+import { configPath, readConfig } from '../readConfig.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(path.join(tmpdir(), 'devs-config-'));
+  mkdirSync(path.join(dir, '.devs'));
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+it('publishes its JSON Schema as it is', async () => {
+  await expect(configSchemaText()).toMatchFileSnapshot('../../../config.schema.json');
+});
+
+describe('readConfig', () => {
+  it('has defaults where there is no file', async () => {
+    expect(await readConfig(dir)).toEqual({
+      repository: true,
+      checks: [],
+      gates: { design: 'human', dag: 'human' },
+    });
+  });
+
+  it('fills in what a file leaves out', async () => {
+    writeFileSync(
+      configPath(dir),
+      '{ "checks": [{ "name": "test", "argv": ["npm", "test"] }], "gates": {} }',
+    );
+    expect(await readConfig(dir)).toMatchObject({
+      checks: [{ name: 'test', dir: '.', argv: ['npm', 'test'], timeoutMs: 120_000 }],
+      gates: { design: 'human', dag: 'human' },
+    });
+  });
+
+  it.each([
+    ['{', /JSON/],
+    ['[]', /expected object/],
+    ['{ "check": [] }', /Unrecognized key: "check"/],
+    ['{ "gates": { "design": "agent" } }', /gates\.design/],
+    ['{ "checks": [{ "name": "t", "argv": [] }] }', /checks\[0\]\.argv/],
+    ['{ "checks": [{ "name": "t", "argv": ["t"], "dir": "../.." }] }', /checks\[0\]\.dir/],
+  ])('names what is wrong with %s', async (text, words) => {
+    writeFileSync(configPath(dir), text);
+    await expect(readConfig(dir)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(words),
+    });
+  });
+
+  it('does not pass over a file it cannot read', async () => {
+    mkdirSync(configPath(dir));
+    await expect(readConfig(dir)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+});

@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { DriveResult } from '@devs/core';
+import { describe, expect } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+
+interface RecordedLine {
+  readonly response?: { readonly files?: readonly { readonly path: string; readonly content: string }[] };
+}
+
+/** A monorepo of two tested packages, with work of the user's lying in it; `package.json` has no dependencies. */
+function makeMonorepo(root: string): void {
+  const manifest = (name: string) => ({ name, type: 'module', scripts: { test: 'node --test' } });
+  write(root, 'package.json', JSON.stringify({ private: true, workspaces: ['packages/*'] }));
+  for (const name of ['math', 'text']) {
+    write(root, `packages/${name}/package.json`, JSON.stringify(manifest(name)));
+    write(root, `packages/${name}/own.test.js`, "import { it } from 'node:test';\nit('holds', () => {});\n");
+  }
+  git(root, 'init', '-q', '-b', 'main');
+  git(root, 'add', '.');
+  git(root, 'commit', '-q', '-m', 'First');
+  write(root, 'notes.txt', 'mine\n');
+}
+
+/** The recording of the sum, in the package `math`. */
+function recordingIn(root: string): string {
+  const lines = readFileSync(AGENTS.slice('replay:'.length), 'utf8').trimEnd().split('\n');
+  const moved = lines.map((text) => {
+    const line = JSON.parse(text) as RecordedLine;
+    const files = line.response?.files
+      ?.filter((file) => file.path !== 'package.json')
+      .map((file) => ({ ...file, path: `packages/math/${file.path}` }));
+    return JSON.stringify(files === undefined ? line : { ...line, response: { ...line.response, files } });
+  });
+  const file = path.join(root, '.git', 'recording.jsonl');
+  writeFileSync(file, `${moved.join('\n')}\n`);
+  return file;
+}
+
+function write(root: string, file: string, content: string): void {
+  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+  writeFileSync(path.join(root, file), content);
+}
+
+function git(cwd: string, ...args: string[]): string {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+  return execFileSync('git', [...identity, ...args], { cwd, encoding: 'utf8' });
+}
+
+describe('an existing repository', () => {
+  test('is looked at, worked for on a branch, and left as it was', async ({ dir }) => {
+    makeMonorepo(dir);
+    const init = await callMain(dir, ['init', '--agents', `replay:${recordingIn(dir)}`]);
+    expect(init.exitCode, init.stderr).toBe(0);
+    expect(init.stdout).toContain('packages: packages/math, packages/text (npm)');
+    expect(init.stdout).toContain('check:    math: npm run test');
+    const before = git(dir, 'status', '--porcelain');
+    expect(before).toBe('?? notes.txt\n');
+
+    const run = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes']);
+    expect(run.exitCode, run.stderr + run.stdout).toBe(0);
+    expect(run.stdout).toContain('branch devs/sum is in your repository: git merge devs/sum');
+    expect(git(dir, 'status', '--porcelain')).toBe(before);
+    expect(git(dir, 'diff', '--name-only', 'main', 'devs/sum').split('\n')).toContain('packages/math/sum.js');
+
+    git(dir, 'merge', '-q', 'devs/sum');
+    expect(existsSync(path.join(dir, 'packages/math/sum.js'))).toBe(true);
+  });
+
+  test('is not touched with --no-repository', async ({ dir }) => {
+    makeMonorepo(dir);
+    const run = await callMain(dir, [
+      'run',
+      BRIEF,
+      '--agents',
+      AGENTS,
+      '--check',
+      'node --test',
+      '--id',
+      'sum',
+      '--yes',
+      '--no-repository',
+      '--json',
+    ]);
+    expect(run.exitCode, run.stderr).toBe(0);
+    expect((JSON.parse(run.stdout) as DriveResult).delivery).toBeNull();
+    expect(git(dir, 'branch', '--list', 'devs/*')).toBe('');
+  });
+
+  test('has a setup command whose failure stops the run before any call', async ({ dir }) => {
+    makeMonorepo(dir);
+    await callMain(dir, ['init', '--agents', `replay:${recordingIn(dir)}`]);
+    const file = path.join(dir, '.devs', 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    const say = (code: number) => [
+      process.execPath,
+      '-e',
+      `console.error('registry down'); process.exit(${code})`,
+    ];
+    writeFileSync(file, JSON.stringify({ ...config, setup: say(1) }));
+    const red = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes']);
+    expect(red.exitCode).toBe(1);
+    expect(red.stderr).toMatch(/WORKSPACE_FAILED: The setup command failed[\s\S]*registry down/);
+    expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('test written');
+  });
+
+  test('keeps a configuration that is there', async ({ dir }) => {
+    await callMain(dir, ['init']);
+    const again = await callMain(dir, ['init']);
+    expect(again.exitCode).toBe(2);
+    expect(again.stderr).toContain('devs init --force');
+    expect((await callMain(dir, ['init', '--force', '--json'])).exitCode).toBe(0);
+  });
+
+  test('cannot be run with a configuration that is wrong', async ({ dir }) => {
+    await callMain(dir, ['init']);
+    writeFileSync(path.join(dir, '.devs', 'config.json'), '{ "gates": { "dag": "agent" } }');
+    const run = await callMain(dir, ['run', BRIEF, '--agents', 'none']);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('gates.dag');
+  });
+});
