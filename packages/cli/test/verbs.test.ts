@@ -8,6 +8,8 @@ import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
+const VERBS = 'init run status gates show approve reject resume log'.split(' ');
+
 async function onlyGate(dir: string): Promise<Gate> {
   const [gate, ...others] = documentOf<Gate[]>(await callMain(dir, ['gates', '--json']));
   if (gate === undefined || others.length > 0) throw new RangeError('Expected exactly one open gate.');
@@ -294,7 +296,7 @@ describe('devs', () => {
     const verbs = [...stdout.matchAll(/^ {2}([a-z]+) .*/gm)]
       .map(([, verb]) => verb ?? '')
       .filter((v) => v !== 'help');
-    expect(verbs.sort()).toEqual(['approve', 'gates', 'log', 'reject', 'resume', 'run', 'show', 'status']);
+    expect(verbs.sort()).toEqual([...VERBS].sort());
     for (const verb of verbs) {
       const help = await callMain(dir, [verb, '--help']);
       expect(help).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`\n  $ devs ${verb}`) });
