@@ -6,15 +6,18 @@ const LONG = 64 * 1024;
 const LONG_KEPT = 8;
 
 /**
- * Texts that were scanned and hold no secret, so that what did not change is not scanned again. Bounded: the texts
- * that were not asked for the longest time go first.
+ * Texts that were scanned and hold no secret, so that what did not change is not scanned again. Bounded, in two
+ * generations: when the young one has half of the room it becomes the old one, and what nobody asked for since is gone
+ * with the next. To ask for a text costs one look-up, which is most of what masking an unchanged state costs.
  */
 export class CleanTexts {
   readonly #maxChars: number;
-  readonly #texts = new Set<string>();
+  #young = new Set<string>();
+  #old: ReadonlySet<string> = new Set<string>();
+  /** Characters of the young generation. */
+  #chars = 0;
   /** Newest first. */
   readonly #lastLong: string[] = [];
-  #chars = 0;
 
   /** @param maxChars - Characters kept in all, by the length of their texts. */
   constructor(maxChars: number = 8 * 1024 * 1024) {
@@ -22,21 +25,16 @@ export class CleanTexts {
   }
 
   has(text: string): boolean {
-    if (text.length < MIN_LENGTH || !this.#texts.delete(text)) return false;
-    this.#texts.add(text);
+    if (this.#young.has(text)) return true;
+    if (!this.#old.has(text)) return false;
+    this.#keep(text);
     return true;
   }
 
   add(text: string): void {
-    if (text.length < MIN_LENGTH || text.length > this.#maxChars || this.#texts.has(text)) return;
-    this.#texts.add(text);
-    this.#chars += text.length;
+    if (text.length < MIN_LENGTH || text.length > this.#maxChars / 2 || this.#young.has(text)) return;
+    this.#keep(text);
     this.#remember(text);
-    for (const oldest of this.#texts) {
-      if (this.#chars <= this.#maxChars) return;
-      this.#texts.delete(oldest);
-      this.#chars -= oldest.length;
-    }
   }
 
   /** Length of the longest start of `text` that is one of the last long texts: a log or a document that grew. */
@@ -46,9 +44,20 @@ export class CleanTexts {
   }
 
   clear(): void {
-    this.#texts.clear();
+    this.#young = new Set();
+    this.#old = new Set();
     this.#lastLong.length = 0;
     this.#chars = 0;
+  }
+
+  #keep(text: string): void {
+    if (this.#chars + text.length > this.#maxChars / 2) {
+      this.#old = this.#young;
+      this.#young = new Set();
+      this.#chars = 0;
+    }
+    this.#young.add(text);
+    this.#chars += text.length;
   }
 
   #remember(text: string): void {

@@ -28,7 +28,9 @@ export function maskPrecise(text: string, registry: SecretRegistry = secretRegis
  * @throws DevsError `VALUE_TOO_LARGE` for a value nested deeper than 1,000 levels, as a cycle is.
  */
 export function maskPreciseDeep<T>(json: T, registry: SecretRegistry = secretRegistry): Masked<T> {
-  return maskValue(json, { scanner: scannerOf(registry), depth: 0 }) as Masked<T>;
+  const walk: Walk = { ...scannerOf(registry), depth: 0, count: 0 };
+  const value = maskValue(json, walk) as T;
+  return { value, count: walk.count };
 }
 
 interface Scanner {
@@ -64,35 +66,46 @@ function hasNewSecret(text: string, { rules, registry }: Scanner): boolean {
 /** Levels of arrays and objects: what is deeper cannot be searched for secrets without exhausting the stack. */
 const MAX_DEPTH = 1_000;
 
-interface Walk {
-  readonly scanner: Scanner;
-  readonly depth: number;
+/** One search through a value. */
+interface Walk extends Scanner {
+  depth: number;
+  /** Secrets found so far. */
+  count: number;
 }
 
-function maskValue(value: unknown, walk: Walk): Masked<unknown> {
-  if (typeof value === 'string') return scan(value, walk.scanner);
+function maskValue(value: unknown, walk: Walk): unknown {
+  if (typeof value === 'string') return maskText(value, walk);
   if (walk.depth > MAX_DEPTH) throw tooDeep();
-  const inside = { scanner: walk.scanner, depth: walk.depth + 1 };
-  if (Array.isArray(value)) return maskArray(value, inside);
-  if (isPlainObject(value)) return maskObject(value, inside);
-  return { value, count: 0 };
+  walk.depth += 1;
+  const masked = maskContainer(value, walk);
+  walk.depth -= 1;
+  return masked;
 }
 
-function maskArray(items: readonly unknown[], walk: Walk): Masked<unknown> {
+function maskText(text: string, walk: Walk): string {
+  const { value, count } = scan(text, walk);
+  walk.count += count;
+  return value;
+}
+
+function maskContainer(value: unknown, walk: Walk): unknown {
+  if (Array.isArray(value)) return maskArray(value, walk);
+  return isPlainObject(value) ? maskObject(value, walk) : value;
+}
+
+function maskArray(items: readonly unknown[], walk: Walk): readonly unknown[] {
+  const before = walk.count;
   const masked = items.map((item) => maskValue(item, walk));
-  const count = masked.reduce((sum, item) => sum + item.count, 0);
-  return count === 0 ? { value: items, count } : { value: masked.map((item) => item.value), count };
+  return walk.count === before ? items : masked;
 }
 
-function maskObject(object: object, walk: Walk): Masked<unknown> {
-  let count = 0;
-  const entries = Object.entries(object).map(([key, value]) => {
-    const maskedKey = scan(key, walk.scanner);
-    const maskedValue = maskValue(value, walk);
-    count += maskedKey.count + maskedValue.count;
-    return [maskedKey.value, maskedValue.value] as const;
-  });
-  return count === 0 ? { value: object, count } : { value: Object.fromEntries(entries), count };
+function maskObject(object: object, walk: Walk): object {
+  const before = walk.count;
+  const entries = Object.entries(object).map(([key, value]: [string, unknown]) => [
+    maskText(key, walk),
+    maskValue(value, walk),
+  ]);
+  return walk.count === before ? object : (Object.fromEntries(entries) as object);
 }
 
 function tooDeep(): DevsError {

@@ -158,16 +158,16 @@ describe('CleanTexts', () => {
   const text = (char: string, length = 100): string => char.repeat(length);
 
   test('knows what it was given, and forgets what was not asked for the longest time', () => {
-    const texts = new CleanTexts(300);
-    for (const char of 'abc') texts.add(text(char));
+    const texts = new CleanTexts(800);
+    for (const char of 'abcde') texts.add(text(char));
     expect(texts.has(text('a'))).toBe(true);
-    texts.add(text('d'));
-    expect('abcd'.split('').filter((char) => texts.has(text(char)))).toEqual(['a', 'c', 'd']);
+    for (const char of 'fgh') texts.add(text(char));
+    expect('abcdefgh'.split('').filter((char) => texts.has(text(char)))).toEqual(['a', 'e', 'f', 'g', 'h']);
   });
 
-  test('keeps nothing that is short or larger than itself', () => {
+  test('keeps nothing that is short or larger than half of itself', () => {
     const texts = new CleanTexts(300);
-    for (const item of ['short', text('x', 301)]) {
+    for (const item of ['short', text('x', 151)]) {
       texts.add(item);
       expect(texts.has(item)).toBe(false);
     }
