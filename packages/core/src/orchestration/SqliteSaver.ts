@@ -17,12 +17,7 @@ import { prepareConnection } from '../db/prepareConnection.ts';
 import { withStateFaults } from '../db/sqliteFault.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../state/Fence.ts';
-import {
-  type ChannelRecord,
-  GraphCheckpointStore,
-  type NamespaceKey,
-  type WriteRecord,
-} from '../state/GraphCheckpointStore.ts';
+import { type ChannelRecord, GraphCheckpointStore } from '../state/GraphCheckpointStore.ts';
 import { immediately } from '../state/immediately.ts';
 import { type StateStats, stateStats } from '../state/StateStats.ts';
 import {
@@ -33,6 +28,7 @@ import {
   requiredId,
   requiredNamespace,
 } from './checkpointConfig.ts';
+import { allOf } from './saver/allOf.ts';
 import { CheckpointReader, VERSIONED_FORMAT } from './saver/CheckpointReader.ts';
 import { type SaverLimits, validLimits } from './saver/limits.ts';
 import { listQuery, matchesFilter, validLimit } from './saver/listQuery.ts';
@@ -164,7 +160,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     this.#commit(config, (lease) => {
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
       for (const channel of channels) this.#store.saveChannel(key, channel);
-      this.#codec.assertCheckpointSize(this.#sizeOf(key, versions));
+      this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
       if (lease !== null) this.#onCheckpoint(lease);
     });
     return configOf(key);
@@ -184,18 +180,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<void> {
     const checkpointId = requiredId(config, 'checkpoint_id');
     const key = { ...requiredNamespace(config), checkpointId };
-    const records = await Promise.all(
-      writes.map(async ([channel, value], position): Promise<WriteRecord> => {
-        const idx = WRITES_IDX_MAP[channel] ?? position;
-        return {
-          taskId,
-          idx,
-          taskPath,
-          channel,
-          value: await this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`),
-        };
-      }),
+    const places = writes.map(([channel], position) => {
+      return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
+    });
+    const values = await allOf(
+      writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
     );
+    const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
     this.#commit(config, () => this.#store.saveWrites(key, records));
   }
 
@@ -255,25 +246,20 @@ export class SqliteSaver extends BaseCheckpointSaver {
     withStateFaults(() => immediately(this.#db, fenced));
   }
 
-  /** Bytes of all values of a checkpoint, in the transaction that has just stored the new ones. */
-  #sizeOf(key: NamespaceKey, versions: ChannelVersions): number {
-    return Object.entries(versions).reduce(
-      (sum, [channel, version]) =>
-        sum + this.#store.sizeOfChannel(key, { channel, version: String(version) }),
-      0,
-    );
-  }
-
   async #dumpChannels(
     values: Readonly<Record<string, unknown>>,
     versions: ChannelVersions,
   ): Promise<readonly ChannelRecord[]> {
-    return await Promise.all(
-      Object.entries(versions).map(async ([channel, version]) => {
-        const stored = { channel, version: String(version) };
-        if (!Object.hasOwn(values, channel)) return { ...stored, value: null };
-        return { ...stored, value: await this.#codec.dump(values[channel], `channel "${channel}"`) };
-      }),
+    const entries = Object.entries(versions);
+    const dumped = await allOf(
+      entries.map(([channel]) =>
+        Object.hasOwn(values, channel) ? this.#codec.dump(values[channel], `channel "${channel}"`) : null,
+      ),
     );
+    return entries.map(([channel, version], at) => ({
+      channel,
+      version: String(version),
+      value: dumped[at] ?? null,
+    }));
   }
 }

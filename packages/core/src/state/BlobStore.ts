@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { assembleValue, type SplicePart } from './blobs/assembleValue.ts';
@@ -177,10 +177,11 @@ export class BlobStore {
 }
 
 /** SHA-256, as the 32 bytes that the tables hold. */
-export function hashBytes(...parts: readonly Uint8Array[]): Uint8Array {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+export function hashBytes(...parts: readonly [Uint8Array, ...Uint8Array[]]): Uint8Array {
+  if (parts.length === 1) return hash('sha256', parts[0], 'buffer');
+  const whole = createHash('sha256');
+  for (const part of parts) whole.update(part);
+  return whole.digest();
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {

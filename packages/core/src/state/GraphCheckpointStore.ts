@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore, equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
 import { BlobSweeper } from './blobs/BlobSweeper.ts';
-import { RecentMap } from './blobs/RecentMap.ts';
+import { ChannelHeads } from './blobs/ChannelHeads.ts';
 import * as sql from './graphCheckpointSql.ts';
 
 /** Bytes and the name of the serialization that made them. */
@@ -63,18 +63,8 @@ export interface CheckpointQuery {
   readonly beforeId: string | null;
 }
 
-/** The value of a channel that was stored last. */
-interface ChannelHead {
-  readonly version: string;
-  readonly blobId: number | null;
-  readonly size: number;
-}
-
 /** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
 const INLINE_WRITE_BYTES = 256;
-
-/** Channels whose last value is remembered; the file knows the others. */
-const REMEMBERED_HEADS = 4096;
 
 const EMPTY = 'empty';
 
@@ -87,7 +77,7 @@ const EMPTY = 'empty';
  */
 export class GraphCheckpointStore {
   readonly #blobs: BlobStore;
-  readonly #heads = new RecentMap<string, ChannelHead>(REMEMBERED_HEADS);
+  readonly #heads = new ChannelHeads();
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
   readonly #selectCheckpoint: Statement<[CheckpointKey], sql.StoredCheckpointRow>;
   readonly #selectLatest: Statement<[NamespaceKey], sql.StoredCheckpointRow>;
@@ -156,23 +146,33 @@ export class GraphCheckpointStore {
    */
   saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
     const type = value === null ? EMPTY : value.type;
-    const base = value === null ? null : this.#headOf(key, channel.channel);
+    const base = value === null ? null : this.#baseOf(key, channel.channel);
     const blobId = value === null ? null : this.#blobs.put(value.bytes, { base });
     const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, type, blobId };
     if (this.#insertChannel.run(row).changes === 0) {
       const stored = this.#selectChannel.get(row);
       if (stored?.type !== type || stored.blobId !== blobId) throw versionTaken(row);
     }
-    if (value === null) return;
-    const head = { version: channel.version, blobId, size: value.bytes.byteLength };
-    this.#heads.set(headKey(key, channel.channel), head);
+    const heads = this.#heads.of(key);
+    heads.set(channel.channel, {
+      version: channel.version,
+      size: value?.bytes.byteLength ?? 0,
+      blobId: blobId ?? heads.get(channel.channel)?.blobId,
+    });
   }
 
-  /** Bytes of the value of a channel at a version; 0 where it is empty or was never stored. */
-  sizeOfChannel({ threadId, checkpointNs }: NamespaceKey, { channel, version }: ChannelKey): number {
-    const head = this.#heads.get(headKey({ threadId, checkpointNs }, channel));
-    if (head?.version === version) return head.size;
-    return this.#selectSize.get({ threadId, checkpointNs, channel, version })?.size ?? 0;
+  /** Bytes of the values of channels at their versions; an empty channel has none, nor one that was never stored. */
+  sizeOfChannels(
+    { threadId, checkpointNs }: NamespaceKey,
+    versions: Readonly<Record<string, string | number>>,
+  ): number {
+    const heads = this.#heads.of({ threadId, checkpointNs });
+    return Object.entries(versions).reduce((sum, [channel, at]) => {
+      const version = String(at);
+      const head = heads.get(channel);
+      if (head?.version === version) return sum + head.size;
+      return sum + (this.#selectSize.get({ threadId, checkpointNs, channel, version })?.size ?? 0);
+    }, 0);
   }
 
   /** Stores the writes of a task. A regular write that is there already stays; LangGraph's own are replaced. */
@@ -245,12 +245,14 @@ export class GraphCheckpointStore {
     channel: string,
     { bytes, sha256 }: { readonly bytes: Uint8Array; readonly sha256: Uint8Array },
   ): number {
-    return this.#blobs.put(bytes, { base: this.#headOf(key, channel), sha256 });
+    return this.#blobs.put(bytes, { base: this.#baseOf(key, channel), sha256 });
   }
 
-  #headOf({ threadId, checkpointNs }: NamespaceKey, channel: string): number | null {
-    const head = this.#heads.get(headKey({ threadId, checkpointNs }, channel));
-    if (head !== undefined) return head.blobId;
+  /** The value that the next one of the channel probably resembles. */
+  #baseOf(key: NamespaceKey, channel: string): number | null {
+    const { blobId } = this.#heads.of(key).get(channel) ?? {};
+    if (blobId !== undefined) return blobId;
+    const { threadId, checkpointNs } = key;
     return this.#selectHead.get({ threadId, checkpointNs, channel })?.blobId ?? null;
   }
 
@@ -259,10 +261,6 @@ export class GraphCheckpointStore {
     if (!equalBytes(hashBytes(bytes), sha256)) throw corrupt(key, `write ${write.taskId}/${write.idx}`);
     return { ...write, value: { type, bytes: plainBytes(bytes) } };
   }
-}
-
-function headKey({ threadId, checkpointNs }: NamespaceKey, channel: string): string {
-  return JSON.stringify([threadId, checkpointNs, channel]);
 }
 
 function toCheckpoint(row: sql.StoredCheckpointRow): StoredCheckpoint {

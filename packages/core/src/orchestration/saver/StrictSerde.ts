@@ -15,6 +15,8 @@ export interface StrictSerdeOptions {
 /** `plain` is JSON itself, `tagged` JSON with tags; see `strictTags.ts`. None of them is LangGraph's `json`. */
 type StoredType = 'plain' | 'tagged' | 'bytes' | 'buffer';
 
+type Dumped = [StoredType, Uint8Array];
+
 /** Three times as fast as `Buffer.from`. */
 const utf8 = new TextEncoder();
 
@@ -43,7 +45,12 @@ export class StrictSerde implements SerializerProtocol {
     this.#maxDepth = maxDepth;
   }
 
-  async dumpsTyped(value: unknown): Promise<[StoredType, Uint8Array]> {
+  async dumpsTyped(value: unknown): Promise<Dumped> {
+    return await this.dump(value);
+  }
+
+  /** {@link dumpsTyped} at once, unless the value holds LangChain instances: to prove them takes waiting. */
+  dump(value: unknown): Dumped | Promise<Dumped> {
     if (value instanceof Uint8Array) {
       const prototype: unknown = Object.getPrototypeOf(value);
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
@@ -51,12 +58,8 @@ export class StrictSerde implements SerializerProtocol {
     }
     const encoder = new StrictEncoder(this.#maxDepth);
     const text = JSON.stringify(encoder.encode(value));
-    const claims = encoder.instances.map((found) => ({
-      ...found,
-      held: this.#fieldsOf(found.instance, found.path),
-    }));
-    for (const claim of claims) await this.#prove(claim);
-    return [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
+    const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
+    return encoder.instances.length === 0 ? dumped : this.#proveAll(encoder.instances).then(() => dumped);
   }
 
   /** A value that is plain JSON; `null` where it is of another kind and `loadsTyped` has to be awaited. */
@@ -78,6 +81,14 @@ export class StrictSerde implements SerializerProtocol {
       default:
         throw unknownType(type);
     }
+  }
+
+  async #proveAll(instances: readonly LangChainInstance[]): Promise<void> {
+    const claims = instances.map((found) => ({
+      ...found,
+      held: this.#fieldsOf(found.instance, found.path),
+    }));
+    for (const claim of claims) await this.#prove(claim);
   }
 
   /** Reads back what was written for an instance: its class may be unknown to LangChain, or leave fields out. */

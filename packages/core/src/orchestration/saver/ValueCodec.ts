@@ -4,34 +4,55 @@ import type { TypedBytes } from '../../state/GraphCheckpointStore.ts';
 import type { SaverLimits } from './limits.ts';
 import { StrictSerde } from './StrictSerde.ts';
 
+type Dumped = [type: string, bytes: Uint8Array];
+
 /** Between values and the bytes of the state file; names what it refuses. */
 export class ValueCodec {
   readonly #serde: SerializerProtocol;
+  /** Does at once what the protocol promises for later; a subclass may do otherwise. */
+  readonly #strict: StrictSerde | null;
   readonly #limits: SaverLimits;
 
   constructor(serde: SerializerProtocol, limits: SaverLimits) {
     this.#serde = serde;
+    this.#strict = serde instanceof StrictSerde && serde.constructor === StrictSerde ? serde : null;
     this.#limits = limits;
   }
 
   /**
+   * The value as it is now, at once where that is possible. Rejects, but never throws: several dumps are begun together.
+   *
    * @param what - What the value is, for messages: `channel "messages"`.
    * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`.
    */
-  async dump(value: unknown, what: string): Promise<TypedBytes> {
-    const [type, bytes] = await this.#serde.dumpsTyped(value).catch((error: unknown) => {
-      throw isDevsError(error) ? placed(error, what) : error;
-    });
+  dump(value: unknown, what: string): TypedBytes | Promise<TypedBytes> {
+    const dumped = this.#begin(value, what);
+    return dumped instanceof Promise
+      ? dumped.then((found) => this.#limited(found, value, what))
+      : this.#limited(dumped, value, what);
+  }
+
+  #begin(value: unknown, what: string): Dumped | Promise<Dumped> {
+    const refuse = (error: unknown): Promise<never> =>
+      Promise.reject(isDevsError(error) ? placed(error, what) : error);
+    try {
+      const dumped = this.#strict?.dump(value) ?? this.#serde.dumpsTyped(value);
+      return dumped instanceof Promise ? dumped.catch(refuse) : dumped;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  #limited([type, bytes]: Dumped, value: unknown, what: string): TypedBytes | Promise<never> {
     const { valueBytes } = this.#limits;
-    if (bytes.byteLength > valueBytes) throw tooLarge(what, bytes.byteLength, valueBytes);
+    if (bytes.byteLength > valueBytes) return Promise.reject(tooLarge(what, bytes.byteLength, valueBytes));
     // A serde may give back the caller's own bytes, which may change before they are written.
     return { type, bytes: bytes === value ? bytes.slice() : bytes };
   }
 
   /** A value that can be had without waiting, such as in the transaction that reads it; `null` for any other. */
   loadPlain<T>({ type, bytes }: TypedBytes): { readonly value: T } | null {
-    if (!(this.#serde instanceof StrictSerde)) return null;
-    return this.#serde.loadPlain(type, bytes) as { readonly value: T } | null;
+    return (this.#strict?.loadPlain(type, bytes) ?? null) as { readonly value: T } | null;
   }
 
   async load<T>({ type, bytes }: TypedBytes): Promise<T> {
