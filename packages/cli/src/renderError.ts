@@ -16,6 +16,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   GATE_NOT_READY: EXIT.gateRefused,
   GATE_STALE: EXIT.gateRefused,
   GRAPH_CHANGED: EXIT.stateFile,
+  GRAPH_NOT_ACCEPTED: EXIT.gateRefused,
   INVALID_ANSWER: EXIT.gateRefused,
   JOURNAL_DEGRADED: EXIT.stateFile,
   LEASE_LOST: EXIT.busy,

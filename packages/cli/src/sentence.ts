@@ -92,6 +92,7 @@ const SENTENCES: Sentences = {
   GUARD_SUPPRESSED: () => null,
   RUN_SUSPENDED: ({ gates }) => `waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
+  GRAPH_ACCEPTED: ({ principal, changes }) => `goes on with a changed graph, by ${principal}: ${changes}`,
   LEASE_LOST: () => 'another process took over',
   SECRET_REDACTED: ({ place, count }) =>
     `${count === 1 ? 'a secret' : `${count} secrets`} masked in ${place}`,

@@ -2,6 +2,7 @@
 
 export { CheckpointWindow } from './orchestration/CheckpointWindow.ts';
 export type { DriveOptions } from './orchestration/drive.ts';
+export type { AcceptedGraph, GraphAcceptance } from './orchestration/durable/acceptGraph.ts';
 export {
   DurableApp,
   type GateAnswer,
@@ -11,6 +12,8 @@ export {
 export type { GatePolicies, GatePolicy } from './orchestration/durable/decideByPolicy.ts';
 export type { DeclaredGate } from './orchestration/durable/entry.ts';
 export type { Gate } from './orchestration/durable/Gate.ts';
+export type { DeclaredChanges } from './orchestration/durable/GraphMapping.ts';
+export type { NotAcceptedReason } from './orchestration/durable/notAccepted.ts';
 export { progress } from './orchestration/durable/progress.ts';
 export { type StepCall, type StepFunction, step } from './orchestration/durable/step.ts';
 export { type DurableOptions, durable } from './orchestration/durable.ts';

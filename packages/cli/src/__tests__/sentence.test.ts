@@ -37,6 +37,10 @@ const EXAMPLES: Examples = {
   GUARD_SUPPRESSED: [guard, null],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
+  GRAPH_ACCEPTED: [
+    { principal: 'human:ada', changes: 'node "check" is new', fingerprint: 'f' },
+    'goes on with a changed graph, by human:ada: node "check" is new',
+  ],
   LEASE_LOST: [{ epoch: 3 }, 'another process took over'],
   SECRET_REDACTED: [{ place: 'step design', count: 2 }, '2 secrets masked in step design'],
 };

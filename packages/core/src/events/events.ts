@@ -58,6 +58,8 @@ export interface OrchestratorEvents {
   RUN_SUSPENDED: { readonly gates: number };
   /** The run reached an end. */
   RUN_FINISHED: { readonly outcome: string };
+  /** A human declared what became of the names of a changed graph; the run goes on with the graph as it is now. */
+  GRAPH_ACCEPTED: { readonly principal: string; readonly changes: string; readonly fingerprint: string };
   /** Another driver took the run over; this one stopped. */
   LEASE_LOST: { readonly epoch: number };
   /** Secrets were masked before they entered the state. */

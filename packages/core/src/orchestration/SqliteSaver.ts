@@ -54,6 +54,18 @@ export interface SqliteSaverOptions {
   readonly onCheckpoint?: (lease: FencedLease) => void;
 }
 
+/** A checkpoint, and what tasks have already written on top of it. */
+export interface StagedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata;
+  readonly newVersions: ChannelVersions;
+  readonly writes: readonly {
+    readonly taskId: string;
+    readonly taskPath: string;
+    readonly values: readonly PendingWrite[];
+  }[];
+}
+
 /** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
 const VERSION_FRACTIONS = 1e9;
 
@@ -145,25 +157,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
-    const { channel_values: values, channel_versions: versions } = checkpoint;
-    const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
-    const whole = checkpoint.v < VERSIONED_FORMAT;
-    const inline = Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name));
-    // Every dump begins before the first await: what the caller changes later is not stored.
-    const [row, meta, channels] = await Promise.all([
-      this.#codec.dump({ ...settled, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
-      this.#codec.dump(metadata, 'the metadata'),
-      this.#dumpChannels(values, whole ? versions : newVersions),
-    ]);
-    const parentId = getCheckpointId(config) || null;
-    this.#commit(config, (lease) => {
-      this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
-      for (const channel of channels) this.#store.saveChannel(key, channel);
-      this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
-      if (lease !== null) this.#onCheckpoint(lease);
-    });
-    return configOf(key);
+    const commit = await this.#stageCheckpoint(config, checkpoint, metadata, newVersions);
+    commit();
+    return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
   /**
@@ -178,16 +174,27 @@ export class SqliteSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = '',
   ): Promise<void> {
-    const checkpointId = requiredId(config, 'checkpoint_id');
-    const key = { ...requiredNamespace(config), checkpointId };
-    const places = writes.map(([channel], position) => {
-      return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
-    });
-    const values = await allOf(
-      writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
-    );
-    const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
-    this.#commit(config, () => this.#store.saveWrites(key, records));
+    const commit = await this.#stageWrites(config, writes, taskId, taskPath);
+    commit();
+  }
+
+  /**
+   * Makes a checkpoint and the writes on top of it ready; what is returned stores them, in the caller's transaction.
+   *
+   * @throws DevsError as {@link put}, here or from what is returned.
+   */
+  async stage(
+    config: RunnableConfig,
+    { checkpoint, metadata, newVersions, writes }: StagedCheckpoint,
+  ): Promise<() => void> {
+    const on = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
+    const commits = await Promise.all([
+      this.#stageCheckpoint(config, checkpoint, metadata, newVersions),
+      ...writes.map(({ taskId, taskPath, values }) => this.#stageWrites(on, values, taskId, taskPath)),
+    ]);
+    return () => {
+      for (const commit of commits) commit();
+    };
   }
 
   /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
@@ -234,6 +241,51 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /** Closes the connection. May be called twice, and on a connection that is closed already. */
   close(): void {
     if (this.#db.open) this.#db.close();
+  }
+
+  async #stageCheckpoint(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<() => void> {
+    const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
+    const { channel_values: values, channel_versions: versions } = checkpoint;
+    const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
+    const whole = checkpoint.v < VERSIONED_FORMAT;
+    const inline = Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name));
+    // Every dump begins before the first await: what the caller changes later is not stored.
+    const [row, meta, channels] = await Promise.all([
+      this.#codec.dump({ ...settled, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
+      this.#codec.dump(metadata, 'the metadata'),
+      this.#dumpChannels(values, whole ? versions : newVersions),
+    ]);
+    const parentId = getCheckpointId(config) || null;
+    const save = (lease: FencedLease | null): void => {
+      this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
+      for (const channel of channels) this.#store.saveChannel(key, channel);
+      this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
+      if (lease !== null) this.#onCheckpoint(lease);
+    };
+    return () => this.#commit(config, save);
+  }
+
+  async #stageWrites(
+    config: RunnableConfig,
+    writes: readonly PendingWrite[],
+    taskId: string,
+    taskPath: string,
+  ): Promise<() => void> {
+    const checkpointId = requiredId(config, 'checkpoint_id');
+    const key = { ...requiredNamespace(config), checkpointId };
+    const places = writes.map(([channel], position) => {
+      return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
+    });
+    const values = await allOf(
+      writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
+    );
+    const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
+    return () => this.#commit(config, () => this.#store.saveWrites(key, records));
   }
 
   #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void): void {

@@ -20,9 +20,11 @@ import { askAtEnd } from './durable/askAtEnd.ts';
 import { decideByPolicy } from './durable/decideByPolicy.ts';
 import type { EngineStore } from './durable/EngineStore.ts';
 import type { FaultBox } from './durable/FaultBox.ts';
+import { assertSameGraph } from './durable/graphChange.ts';
+import type { GraphShape } from './durable/graphShape.ts';
 import { type HeldLease, holdLease } from './durable/LeaseKeeper.ts';
 import { openQuestions, type PendingQuestion } from './durable/openQuestions.ts';
-import type { DriveOutcome, EndOfRun, EndStatus } from './durable/outcome.ts';
+import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './durable/outcome.ts';
 import { type Answers, abortReason, readAnswers } from './durable/readAnswers.ts';
 import { SignalWatch } from './durable/SignalWatch.ts';
 import type { DrivenConfigurable } from './durable/visit.ts';
@@ -57,7 +59,7 @@ export interface DriverDeps {
   readonly store: EngineStore;
   readonly saver: BaseCheckpointSaver;
   readonly graph: DrivableGraph;
-  readonly fingerprint: string;
+  readonly shape: GraphShape;
   readonly faults: FaultBox;
   readonly events: EventBus;
   /** The input a run was started with. */
@@ -94,7 +96,7 @@ export async function drive(
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
-  assertSameGraph(thread, deps.fingerprint);
+  assertSameGraph(thread, deps.shape);
   const held = await holdLease(deps.store.threads, threadId);
   const control = new RunControl();
   const forget = drainOnAbort(control, [signal, abort]);
@@ -127,11 +129,6 @@ function drainOnAbort(control: RunControl, signals: readonly (AbortSignal | unde
 
 /** A request came in while the run was being left; the next drive reads it. */
 const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request came in' };
-
-/** A failed run may be driven again: what failed is tried anew. */
-function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
-  return status === 'completed' || status === 'cancelled' || status === 'dead_letter';
-}
 
 /** One claim of one run. */
 class Drive {
@@ -298,16 +295,4 @@ function resumeWith({ given }: Answers): Command | null {
   return new Command({
     resume: Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume])),
   });
-}
-
-function assertSameGraph({ threadId, graphFingerprint }: Thread, fingerprint: string): void {
-  if (graphFingerprint === fingerprint) return;
-  throw new DevsError(
-    `Run "${threadId}" was started on a graph with other nodes, channels, gates or version.`,
-    {
-      code: 'GRAPH_CHANGED',
-      remedy: 'Resume it with the version of the program that started it, or start a new run.',
-      context: { threadId },
-    },
-  );
 }

@@ -80,16 +80,17 @@ export function durable<State extends object, Update, Name extends string, Build
   });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
-  const { graph, fingerprint } = compileDurable(builder, { checkpointer: saver, deps, gates, version });
+  const { graph, shape } = compileDurable(builder, { checkpointer: saver, deps, gates, version });
   return new DurableApp({
     graph,
-    fingerprint,
+    shape,
     maxDepth,
     store,
     saver,
     faults,
     events,
     endOf,
+    now,
     newId,
     close,
   });

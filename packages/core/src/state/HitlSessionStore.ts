@@ -24,6 +24,17 @@ export interface InterruptedQuestion {
   /** Plain JSON, masked; `undefined` keeps what the session has. */
   readonly evidence?: unknown;
   readonly checkpointId: string | null;
+  /** LangGraph's id of the visit that asks, where it is known: it takes over what {@link HitlSessionStore.carry} left it. */
+  readonly visitId?: string;
+}
+
+/** Sessions of one visit that go on under another: LangGraph names the visit, and so its interrupts, anew. */
+export interface CarriedSessions {
+  readonly threadId: string;
+  readonly toVisitId: string;
+  readonly checkpointId: string;
+  readonly interruptIds: readonly string[];
+  readonly sessionIds: readonly string[];
 }
 
 /** A session that no interrupt carries yet. */
@@ -79,8 +90,25 @@ const BIND = `
 
 const SUPERSEDE_OLDER = `
   UPDATE hitl_sessions SET status = 'superseded'
-  WHERE thread_id = @threadId AND question_key = @questionKey AND status = 'awaiting_approval'
-    AND interrupt_id <> @interruptId`;
+  WHERE thread_id = @threadId AND status = 'awaiting_approval'
+    AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
+      OR interrupt_id GLOB 'carried/' || @visitId || '/*')`;
+
+const CARRY = `
+  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId
+  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
+    AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
+      OR id IN (SELECT value FROM json_each(@sessionIds)))`;
+
+// Oldest first: a visit asks its questions in the order in which it asked them before.
+const ADOPT = `
+  UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
+                           checkpoint_id = @checkpointId, question_json = @questionJson
+  WHERE id = (
+    SELECT id FROM hitl_sessions
+    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*' AND kind = @kind
+      AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
+    ${OLDEST_FIRST} LIMIT 1)`;
 
 const DECIDE = `
   UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,
@@ -119,6 +147,8 @@ export class HitlSessionStore {
   readonly #insert: Statement<[object]>;
   readonly #bind: Statement<[object]>;
   readonly #supersedeOlder: Statement<[object]>;
+  readonly #carry: Statement<[object]>;
+  readonly #adopt: Statement<[object]>;
   readonly #decide: Statement<[object]>;
   readonly #resumeUnbound: Statement<[number, string]>;
   readonly #markResumed: Statement<[object]>;
@@ -153,6 +183,8 @@ export class HitlSessionStore {
     this.#insert = db.prepare(INSERT);
     this.#bind = db.prepare(BIND);
     this.#supersedeOlder = db.prepare(SUPERSEDE_OLDER);
+    this.#carry = db.prepare(CARRY);
+    this.#adopt = db.prepare(ADOPT);
     this.#decide = db.prepare(DECIDE);
     this.#resumeUnbound = db.prepare(RESUME_UNBOUND);
     this.#markResumed = db.prepare(MARK_RESUMED);
@@ -163,7 +195,8 @@ export class HitlSessionStore {
    * The session of an interrupt: the existing row, or the unbound session the question key names, which is bound
    * to the interrupt and can be decided from now on, or a new row. Older open rows of the same question become
    * `superseded`: a node that asks again does so under a new interrupt. A guard's session that a parallel branch
-   * has bound already is shared: the guard asks once.
+   * has bound already is shared: the guard asks once. A session that was carried to this visit goes on, answered or
+   * not, if the question shows the same bytes; else it is withdrawn.
    *
    * @returns `opened` is true only for a new row; a bound one was announced when it was opened.
    * @throws DevsError `LEASE_LOST`
@@ -175,6 +208,7 @@ export class HitlSessionStore {
     const columns = toColumns(question);
     return this.#write(() => {
       fence.assertInTx();
+      if (question.visitId !== undefined) this.#adopt.run(columns);
       const existing = this.findForQuestion(question);
       if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
         return { session: existing, opened: false };
@@ -183,6 +217,12 @@ export class HitlSessionStore {
       this.#supersedeOlder.run(columns);
       return { session: this.#requireByInterrupt(question), opened };
     });
+  }
+
+  /** Hands the sessions of a visit to the one that takes its place, with the answers they have. */
+  carry({ interruptIds, sessionIds, ...where }: CarriedSessions): void {
+    const lists = { interruptIds: JSON.stringify(interruptIds), sessionIds: JSON.stringify(sessionIds) };
+    this.#carry.run({ ...where, ...lists });
   }
 
   /** Records a question before LangGraph suspends on it, or one that belongs to no run. */
@@ -289,8 +329,8 @@ export class HitlSessionStore {
   }
 }
 
-function toColumns({ question, evidence, ...columns }: InterruptedQuestion): object {
-  return { ...columns, questionJson: toJson(question), evidenceJson: toJson(evidence) };
+function toColumns({ question, evidence, visitId = '', ...columns }: InterruptedQuestion): object {
+  return { ...columns, visitId, questionJson: toJson(question), evidenceJson: toJson(evidence) };
 }
 
 function toJson(value: unknown): string | null {

@@ -19,6 +19,14 @@ export interface NewStep extends StepKey {
   readonly taskId: string | null;
 }
 
+/** A visit LangGraph names anew, and the node it is a visit of now. */
+export interface MovedVisit {
+  readonly threadId: string;
+  readonly visitId: string;
+  readonly toVisitId: string;
+  readonly node: string;
+}
+
 /** What a step's calls cost. An absent figure is unknown. */
 export interface StepUsage {
   readonly tokensIn?: number;
@@ -97,6 +105,10 @@ const FINISH = `
 
 const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
 
+const MOVE_VISIT = `
+  UPDATE agent_steps SET lg_task_id = @toVisitId, node = @node
+  WHERE thread_id = @threadId AND lg_task_id = @visitId`;
+
 const SELECT_FOR_THREAD = `
   SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
 
@@ -120,6 +132,7 @@ export class StepStore {
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #intend: Statement<[object], number>;
   readonly #finish: Statement<[object]>;
+  readonly #moveVisit: Statement<[MovedVisit]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
@@ -132,6 +145,7 @@ export class StepStore {
     this.#sumCost = db.prepare(SUM_COST);
     this.#intend = db.prepare<[object], number>(INTEND).pluck();
     this.#finish = db.prepare(FINISH);
+    this.#moveVisit = db.prepare(MOVE_VISIT);
   }
 
   /** @throws DevsError `STATE_CORRUPT` if the result is damaged. */
@@ -182,6 +196,11 @@ export class StepStore {
   /** Whether any step of this visit of a node was ever begun. */
   hasVisit(threadId: string, lgTaskId: string): boolean {
     return this.#selectVisit.get(threadId, lgTaskId) !== undefined;
+  }
+
+  /** Hands the steps of a visit to the one that takes its place, so that their calls are not made again. */
+  moveVisit(visit: MovedVisit): void {
+    this.#moveVisit.run(visit);
   }
 
   /** Steps of a run, oldest first. */

@@ -3,90 +3,321 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { ada } from '../../src/orchestration/__tests__/ownGraph.ts';
+import type { DeclaredChanges } from '../../src/orchestration/durable/GraphMapping.ts';
+import { step } from '../../src/orchestration/durable/step.ts';
 import { durable } from '../../src/orchestration/durable.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 
-const State = Annotation.Root({ draft: Annotation<string>(), url: Annotation<string>() });
-const Renamed = Annotation.Root({ draft: Annotation<string>(), address: Annotation<string>() });
+/** What may differ between the program that started a run and the one that goes on with it. */
+interface Variation {
+  /** Name of the first node. */
+  readonly write: string;
+  /** Name of the node behind the gate. */
+  readonly publish: string;
+  /** Name of the last node; `null` where there is none. */
+  readonly announce: string | null;
+  /** A node between the last two. */
+  readonly between: string | null;
+  /** Name of the channel the gate shows. */
+  readonly draft: string;
+  /** Name of the channel `publish` writes. */
+  readonly url: string;
+  /** A channel nobody writes. */
+  readonly extra: string | null;
+  readonly gateAtPublish: boolean;
+  readonly gateAtAnnounce: boolean;
+  readonly version: string;
+}
 
-/** The program as it was when the run began to wait. */
-const before = (db: Database) =>
-  durable(
-    new StateGraph(State)
-      .addNode('write', () => ({ draft: 'Hello.' }))
-      .addNode('publish', () => ({ url: '/hello' }))
-      .addNode('announce', () => ({}))
-      .addEdge(START, 'write')
-      .addEdge('write', 'publish')
-      .addEdge('publish', 'announce')
-      .addEdge('announce', END),
-    { db, gates: { publish: ({ draft }) => draft } },
-  );
-
-/** The program as it is now. */
-const CHANGED: Readonly<Record<string, (db: Database) => { run(id: string): Promise<unknown> }>> = {
-  'the node at the gate renamed': (db) =>
-    durable(
-      new StateGraph(State)
-        .addNode('write', () => ({ draft: 'Hello.' }))
-        .addNode('release', () => ({ url: '/hello' }))
-        .addNode('announce', () => ({}))
-        .addEdge(START, 'write')
-        .addEdge('write', 'release')
-        .addEdge('release', 'announce')
-        .addEdge('announce', END),
-      { db, gates: { release: ({ draft }) => draft } },
-    ),
-  'a node removed': (db) =>
-    durable(
-      new StateGraph(State)
-        .addNode('write', () => ({ draft: 'Hello.' }))
-        .addNode('publish', () => ({ url: '/hello' }))
-        .addEdge(START, 'write')
-        .addEdge('write', 'publish')
-        .addEdge('publish', END),
-      { db, gates: { publish: ({ draft }) => draft } },
-    ),
-  'a question inserted': (db) =>
-    durable(
-      new StateGraph(State)
-        .addNode('write', () => ({ draft: 'Hello.' }))
-        .addNode('publish', () => ({ url: '/hello' }))
-        .addNode('announce', () => ({}))
-        .addEdge(START, 'write')
-        .addEdge('write', 'publish')
-        .addEdge('publish', 'announce')
-        .addEdge('announce', END),
-      { db, gates: { publish: ({ draft }) => draft, announce: ({ url }) => url } },
-    ),
-  'a key renamed': (db) =>
-    durable(
-      new StateGraph(Renamed)
-        .addNode('write', () => ({ draft: 'Hello.' }))
-        .addNode('publish', () => ({ address: '/hello' }))
-        .addNode('announce', () => ({}))
-        .addEdge(START, 'write')
-        .addEdge('write', 'publish')
-        .addEdge('publish', 'announce')
-        .addEdge('announce', END),
-      { db, gates: { publish: ({ draft }) => draft } },
-    ),
+const BEFORE: Variation = {
+  write: 'write',
+  publish: 'publish',
+  announce: 'announce',
+  between: null,
+  draft: 'draft',
+  url: 'url',
+  extra: null,
+  gateAtPublish: true,
+  gateAtAnnounce: false,
+  version: '1',
 };
 
-describe('under a waiting run', () => {
-  test.for(Object.entries(CHANGED))(
-    '%s is GRAPH_CHANGED, also once it was approved; the old program goes on',
-    async ([_what, now], { db }) => {
-      const gate = only((await before(db).run('run', {})).gates);
-      const refused = { code: 'GRAPH_CHANGED', context: { threadId: 'run' } };
+const text = Annotation<string>();
+type State = Readonly<Record<string, string>>;
+type Nodes = Record<string, (state: State) => Promise<Record<string, string>>>;
+
+/** A run's outside world: the calls it got, and where the process is stopped. */
+class World {
+  readonly calls: string[] = [];
+  readonly #stop = new AbortController();
+  #stopAt: string | null = null;
+
+  /** Stops the process as `kill` would, as far as the file can tell: the visit has begun and nothing ends it. */
+  stopAt(place: string): AbortSignal {
+    this.#stopAt = place;
+    return this.#stop.signal;
+  }
+
+  pass(place: string): void {
+    if (this.#stopAt !== place) return;
+    this.#stopAt = null;
+    this.#stop.abort();
+    throw new Error('stopped');
+  }
+
+  call(name: string): string {
+    this.calls.push(name);
+    this.pass(`in ${name}`);
+    return name;
+  }
+}
+
+function program(db: Database, world: World, changes: Partial<Variation> = {}) {
+  const now = { ...BEFORE, ...changes };
+  const names = [now.draft, now.url, 'said', now.extra].filter((name) => name !== null);
+  const schema = Annotation.Root(Object.fromEntries(names.map((name) => [name, text])));
+  const nodes: Nodes = {
+    [now.write]: async () => ({ [now.draft]: await step('draft', () => world.call('draft')) }),
+    [now.publish]: async (state) => {
+      const upload = await step('upload', () => world.call('upload'));
+      world.pass('after upload');
+      return { [now.url]: `${upload} of ${state[now.draft]}` };
+    },
+    ...(now.between !== null && { [now.between]: async () => ({}) }),
+    ...(now.announce !== null && {
+      [now.announce]: async (state) => ({
+        said: `see ${state[now.url]}, ${await step('tell', () => world.call('tell'))}`,
+      }),
+    }),
+  };
+  // Names are data here, so the builder's types have nothing to say.
+  const builder = new StateGraph(schema) as unknown as StateGraph<unknown, State, State, string>;
+  const order = Object.keys(nodes);
+  for (const name of order) builder.addNode(name, nodes[name] as Nodes[string]);
+  for (const [index, name] of [START, ...order].entries())
+    builder.addEdge(name as typeof START, order[index] ?? END);
+  return durable(builder, {
+    db,
+    version: now.version,
+    gates: {
+      ...(now.gateAtPublish && { [now.publish]: (state: State) => state[now.draft] }),
+      ...(now.gateAtAnnounce &&
+        now.announce !== null && { [now.announce]: (state: State) => state[now.url] }),
+    },
+  });
+}
+
+type Program = ReturnType<typeof program>;
+
+/** Approves whatever is asked until the run has ended; returns its values and every call that was made. */
+async function finish(app: Program, world: World) {
+  for (;;) {
+    const { status, gates, values } = await app.run('run');
+    if (status === 'suspended') for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    else return { status, values: { ...values, progressStep: 0 }, calls: [...world.calls] };
+  }
+}
+
+/** Where a run may be when its program changes. */
+const PLACES: Readonly<Record<string, (app: Program, world: World) => Promise<unknown>>> = {
+  'not begun': (app) => app.admit({ threadId: 'run', input: {} }),
+  'waiting at the gate': (app) => app.run('run', {}),
+  'approved, not gone on': async (app) => {
+    const { gates } = await app.run('run', {});
+    app.decide(only(gates), { approved: true, by: ada });
+  },
+  'stopped behind the gate': (app, world) => stopBehindGate('after upload', app, world),
+};
+
+async function stopBehindGate(place: string, app: Program, world: World): Promise<void> {
+  const { gates } = await app.run('run', {});
+  app.decide(only(gates), { approved: true, by: ada });
+  const abort = world.stopAt(place);
+  expect((await app.run('run', undefined, { abort })).status).toBe('drained');
+}
+
+const ACCEPTED: Readonly<Record<string, readonly [Partial<Variation>, DeclaredChanges]>> = {
+  'another version': [{ version: '2' }, {}],
+  'a node added': [{ between: 'check' }, {}],
+  'a channel added': [{ extra: 'note' }, {}],
+  'a question inserted further on': [{ gateAtAnnounce: true }, {}],
+  'a node behind renamed': [{ write: 'compose' }, { renamed: { nodes: { write: 'compose' } } }],
+  'the node at the gate renamed': [{ publish: 'release' }, { renamed: { nodes: { publish: 'release' } } }],
+  'a node ahead renamed': [{ announce: 'tell' }, { renamed: { nodes: { announce: 'tell' } } }],
+  'two nodes swapped': [
+    { write: 'publish', publish: 'write' },
+    { renamed: { nodes: { write: 'publish', publish: 'write' } } },
+  ],
+  'the channel at the gate renamed': [{ draft: 'body' }, { renamed: { channels: { draft: 'body' } } }],
+  'a channel ahead renamed': [{ url: 'address' }, { renamed: { channels: { url: 'address' } } }],
+  'everything at once': [
+    {
+      ...BEFORE,
+      write: 'w',
+      publish: 'p',
+      announce: 'a',
+      draft: 'd',
+      url: 'u',
+      extra: 'e',
+      between: 'b',
+      version: '2',
+    },
+    {
+      renamed: {
+        nodes: { write: 'w', publish: 'p', announce: 'a' },
+        channels: { draft: 'd', url: 'u' },
+      },
+    },
+  ],
+};
+
+/** Every change where most can be lost, and everything at once where there is little. */
+const cases = Object.keys(PLACES).flatMap((place) =>
+  Object.keys(ACCEPTED)
+    .filter(
+      (change) =>
+        place.startsWith('waiting') || place.startsWith('stopped') || change === 'everything at once',
+    )
+    .map((change) => [change, place] as const),
+);
+
+describe('a run whose graph has changed', () => {
+  test.for(cases)(
+    '%s, %s: refused, accepted, and ends as an unchanged run does',
+    async ([change, place], { db }) => {
+      const [variation, declared] = ACCEPTED[change] as (typeof ACCEPTED)[string];
+      const renamed = declared.renamed?.channels ?? {};
+      const world = new World();
+      await PLACES[place]?.(program(db, world), world);
+      const now = program(db, world, variation);
+
       const rows = everyTable(db);
-      await expect(now(db).run('run')).rejects.toMatchObject(refused);
+      await expect(now.run('run')).rejects.toMatchObject({
+        code: 'GRAPH_CHANGED',
+        context: { threadId: 'run' },
+      });
       expect(everyTable(db)).toBe(rows);
 
-      before(db).decide(gate, { approved: true, by: ada });
-      await expect(now(db).run('run')).rejects.toMatchObject(refused);
-      expect(await before(db).run('run')).toMatchObject({ status: 'completed', values: { url: '/hello' } });
+      const { changes } = await now.acceptGraph('run', { by: ada, ...declared });
+      expect(changes.length).toBeGreaterThan(0);
+      const log = now.store.log.list('run').filter(({ name }) => name === 'GRAPH_ACCEPTED');
+      expect(only(log).payload).toMatchObject({ principal: 'human:ada', changes: changes.join('; ') });
+      expect(await now.acceptGraph('run', { by: ada })).toEqual({ changes: [] });
+
+      expect(await finish(now, world)).toEqual({
+        status: 'completed',
+        values: {
+          [renamed['draft'] ?? 'draft']: 'draft',
+          [renamed['url'] ?? 'url']: 'upload of draft',
+          said: 'see upload of draft, tell',
+          pendingSuspension: null,
+          progressStep: 0,
+        },
+        calls: ['draft', 'upload', 'tell'],
+      });
+      expect(now.gates('run')).toEqual([]);
     },
+  );
+});
+
+/** What is not accepted: why, the new program, what is declared, and where the run is. */
+const REFUSED: Readonly<Record<string, readonly [string, Partial<Variation>, DeclaredChanges, string?]>> = {
+  'a renamed node nobody declared': ['undeclared', { publish: 'release' }, {}],
+  'a removed node nobody declared': ['undeclared', { announce: null }, {}],
+  'a renamed channel nobody declared': ['undeclared', { url: 'address' }, {}],
+  'a new name that is not there': [
+    'unknown_target',
+    { publish: 'release' },
+    { renamed: { nodes: { publish: 'realese' } } },
+  ],
+  'an old name that never was': ['unknown_name', { version: '2' }, { removed: { channels: ['cost'] } }],
+  'two names made one': ['ambiguous', { announce: null }, { renamed: { nodes: { announce: 'publish' } } }],
+  'the node at the gate removed': [
+    'pending_visit',
+    { publish: 'release' },
+    { removed: { nodes: ['publish'] } },
+  ],
+  'the gate removed': ['gate_changed', { gateAtPublish: false }, {}],
+  'the gate removed once it was passed': [
+    'gate_changed',
+    { gateAtPublish: false },
+    {},
+    'stopped behind the gate',
+  ],
+};
+
+describe('what cannot be accepted', () => {
+  test.for(Object.entries(REFUSED))('%s', async ([_what, [reason, variation, declared, place]], { db }) => {
+    const world = new World();
+    await PLACES[place ?? 'waiting at the gate']?.(program(db, world), world);
+    const now = program(db, world, variation);
+    const rows = everyTable(db);
+    const refused = { code: 'GRAPH_NOT_ACCEPTED', context: { threadId: 'run', reason } };
+    await expect(now.acceptGraph('run', { by: ada, ...declared })).rejects.toMatchObject(refused);
+    expect(everyTable(db)).toBe(rows);
+    expect((await finish(program(db, world), world)).calls).toEqual(['draft', 'upload', 'tell']);
+  });
+
+  test('a call in flight would get another key where its node is renamed, and keeps it where it is not', async ({
+    db,
+  }) => {
+    const world = new World();
+    await stopBehindGate('in upload', program(db, world), world);
+    const renamed = { nodes: { publish: 'release' } };
+    const refused = { code: 'GRAPH_NOT_ACCEPTED', context: { reason: 'call_in_flight' } };
+    const other = program(db, world, { publish: 'release' });
+    await expect(other.acceptGraph('run', { by: ada, renamed })).rejects.toMatchObject(refused);
+    const now = program(db, world, { version: '2' });
+    await now.acceptGraph('run', { by: ada });
+    expect((await finish(now, world)).calls).toEqual(['draft', 'upload', 'upload', 'tell']);
+  });
+
+  test.for([
+    [{ kind: 'agent', id: 'reviewer' }, 'AGENT_MAY_NOT_DECIDE'],
+    [{ kind: 'policy', id: 'upgrades' }, 'POLICY_NOT_DECLARED'],
+  ] as const)('what a principal of kind %o declares', async ([by, code], { db }) => {
+    const world = new World();
+    await program(db, world).run('run', {});
+    const rows = everyTable(db);
+    await expect(program(db, world, { version: '2' }).acceptGraph('run', { by })).rejects.toMatchObject({
+      code,
+    });
+    expect(everyTable(db)).toBe(rows);
+  });
+
+  test('a run that has ended', async ({ db }) => {
+    const world = new World();
+    const before = program(db, world);
+    await before.run('run', {});
+    await finish(before, world);
+    const now = program(db, world, { version: '2' });
+    const refused = { code: 'GRAPH_NOT_ACCEPTED', context: { reason: 'ended' } };
+    await expect(now.acceptGraph('run', { by: ada })).rejects.toMatchObject(refused);
+  });
+});
+
+test('the removed node and channel are gone, and nothing of the rest is', async ({ db }) => {
+  const world = new World();
+  await program(db, world, { extra: 'note' }).run('run', { note: 'secret plan' });
+  const now = program(db, world, { announce: null });
+  await now.acceptGraph('run', { by: ada, removed: { nodes: ['announce'], channels: ['note'] } });
+  const { values, calls } = await finish(now, world);
+  expect(calls).toEqual(['draft', 'upload']);
+  expect(values).toEqual({
+    draft: 'draft',
+    url: 'upload of draft',
+    pendingSuspension: null,
+    progressStep: 0,
+  });
+});
+
+test('GRAPH_CHANGED names every difference', async ({ db }) => {
+  const world = new World();
+  await program(db, world).run('run', {});
+  const now = program(db, world, { publish: 'release', url: 'address', gateAtAnnounce: true, version: '2' });
+  await expect(now.run('run')).rejects.toThrow(
+    'node "publish" is gone; node "release" is new; channel "url" is gone; channel "address" is new; ' +
+      'node "announce" asks for node_gate where it asked nothing; version "1" became "2"',
   );
 });

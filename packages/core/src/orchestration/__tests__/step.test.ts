@@ -273,7 +273,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
   const events = new EventBus();
   const faults = new FaultBox();
   const store = new EngineStore(db, { events });
-  const { graph, fingerprint } = compileDurable(builder, {
+  const { graph, shape } = compileDurable(builder, {
     checkpointer: saver,
     deps: {
       store,
@@ -289,13 +289,14 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
   });
   return new DurableApp<typeof graph, Own, OwnUpdate>({
     graph,
-    fingerprint,
+    shape,
     store,
     saver,
     faults,
     events,
     maxDepth: 25,
     endOf: () => ({ status: 'completed', reason: null }),
+    now: Date.now,
     newId: randomUUID,
     close: () => db.close(),
   });

@@ -1,27 +1,32 @@
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import { type DrivableGraph, type DriveOptions, drive } from '../drive.ts';
 import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
+import type { SqliteSaver } from '../SqliteSaver.ts';
+import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './acceptGraph.ts';
 import { awaitWake } from './awaitWake.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { FaultBox } from './FaultBox.ts';
 import { type Gate, gateOf } from './Gate.ts';
+import { type GraphShape, graphFingerprint } from './graphShape.ts';
 import type { DriveOutcome, EndOfRun } from './outcome.ts';
+import type { PlanningGraph } from './pendingVisits.ts';
 import { readInput, recordInput } from './recordedInput.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
-  readonly fingerprint: string;
+  readonly shape: GraphShape;
   /** Node transitions without progress from which a human is asked. */
   readonly maxDepth: number;
   readonly store: EngineStore;
-  readonly saver: BaseCheckpointSaver;
+  readonly saver: SqliteSaver;
   readonly faults: FaultBox;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
   readonly newId: () => string;
   readonly close: () => void;
 }
@@ -67,6 +72,7 @@ export class DurableApp<Graph, State, Update> {
   readonly graph: Graph;
   readonly store: EngineStore;
   readonly events: EventBus;
+  /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
   readonly fingerprint: string;
   readonly maxDepth: number;
   readonly #parts: DurableParts<Graph>;
@@ -76,7 +82,7 @@ export class DurableApp<Graph, State, Update> {
     this.graph = parts.graph;
     this.store = parts.store;
     this.events = parts.events;
-    this.fingerprint = parts.fingerprint;
+    this.fingerprint = graphFingerprint(parts.shape);
     this.maxDepth = parts.maxDepth;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
@@ -108,7 +114,7 @@ export class DurableApp<Graph, State, Update> {
         workspace: about.workspace ?? null,
         briefSha256: about.briefSha256 ?? null,
         graphFingerprint: this.fingerprint,
-        policies: { ...policies, input: recorded },
+        policies: { ...policies, input: recorded, graph: this.#parts.shape },
       });
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
       return thread;
@@ -125,14 +131,10 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, faults, fingerprint, store, events } = this.#parts;
+    const { saver, endOf, faults, shape, store, events } = this.#parts;
     const graph = this.#drivable;
     const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
-    const outcome = await drive(
-      id,
-      { store, saver, graph, fingerprint, faults, events, inputOf, endOf },
-      options,
-    );
+    const outcome = await drive(id, { store, saver, graph, shape, faults, events, inputOf, endOf }, options);
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     return { status: outcome.status, reason, gates, values: await this.values(id) };
@@ -174,6 +176,23 @@ export class DurableApp<Graph, State, Update> {
     { by, ...answer }: GateAnswer,
   ): HitlSession {
     return this.store.manager.decide(sessionId, { artifactHash, answer, by });
+  }
+
+  /**
+   * The way out of `GRAPH_CHANGED`: lets a run that was started on another graph go on with this one. Names that are
+   * gone must be declared; nothing is driven. Accepting the graph a run has already changes nothing.
+   *
+   * @throws DevsError `GRAPH_NOT_ACCEPTED` with a `reason` in its context if something recorded or due would be lost;
+   *   `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `THREAD_NOT_FOUND`. No row is changed then.
+   *
+   * @example
+   * ```ts
+   * await app.acceptGraph('post-42', { by: { kind: 'human', id: 'ada' }, renamed: { nodes: { publish: 'release' } } });
+   * ```
+   */
+  async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
+    const graph = this.graph as unknown as PlanningGraph;
+    return acceptGraph(id, acceptance, { ...this.#parts, graph });
   }
 
   /** Closes the state file, if this app opened it. */

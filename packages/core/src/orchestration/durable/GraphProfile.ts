@@ -2,7 +2,7 @@ import type { EventSink } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
 import type { GuardFinding } from '../guards/reportGuard.ts';
 import type { LangGraphContext } from '../recursionGuard.ts';
-import type { PendingSuspension } from '../types.ts';
+import type { HitlSessionKind, PendingSuspension } from '../types.ts';
 import type { Question } from './question.ts';
 import type { Visit } from './visit.ts';
 
@@ -29,6 +29,8 @@ export interface AppliedAnswer<State> {
 export interface GraphProfile<State> {
   /** Nodes that ask their own question or repair: they get no entry question, or a lost answer would be asked there. */
   readonly withoutEntryQuestion: ReadonlySet<string>;
+  /** Nodes that ask a human themselves, whenever they run, with the kind of their question. */
+  readonly gates: Readonly<Record<string, HitlSessionKind>>;
   /** The task a visit of `node` works on; `null` where there is none. */
   taskIdOf(state: State, node: string): string | null;
   /** Stands in for the task where a row needs one. */

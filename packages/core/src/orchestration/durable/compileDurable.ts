@@ -1,7 +1,7 @@
 import type { StateGraph } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { DeclaredGate } from './entry.ts';
-import { graphFingerprint } from './fingerprint.ts';
+import { type GraphShape, graphShape } from './graphShape.ts';
 import { guardBuilder } from './guardBuilder.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
@@ -24,7 +24,7 @@ export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['
 
 export interface DurableGraph<Builder extends CompilableBuilder> {
   readonly graph: CompiledOf<Builder>;
-  readonly fingerprint: string;
+  readonly shape: GraphShape;
 }
 
 /**
@@ -43,7 +43,7 @@ export function compileDurable<
   { checkpointer, deps, gates, version }: CompileOptions<State>,
 ): DurableGraph<Builder> {
   assertLimit(deps.maxDepth);
-  const nodes = Object.keys(builder.nodes);
+  const nodes = ownNodes(builder.nodes);
   for (const name of gates.keys()) {
     if (!nodes.includes(name)) throw new TypeError(`There is no node "${name}" to put a gate before.`);
   }
@@ -54,9 +54,15 @@ export function compileDurable<
     configurable: { __pregel_strict_resume: true },
   });
   const channels = Object.keys(guarded.channels);
-  const fingerprint = graphFingerprint({ nodes, channels, gates: [...gates.keys()], version });
+  const declared = Object.fromEntries([...gates.keys()].map((node) => [node, 'node_gate'] as const));
+  const shape = graphShape({ nodes, channels, gates: { ...deps.profile.gates, ...declared }, version });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
-  return { graph: graph as unknown as CompiledOf<Builder>, fingerprint };
+  return { graph: graph as unknown as CompiledOf<Builder>, shape };
+}
+
+/** LangGraph adds a node for every error handler, named after the node it is for. */
+function ownNodes(nodes: Readonly<Record<string, { readonly isErrorHandler?: boolean }>>): readonly string[] {
+  return Object.keys(nodes).filter((name) => nodes[name]?.isErrorHandler !== true);
 }
 
 function assertLimit(maxDepth: number): void {

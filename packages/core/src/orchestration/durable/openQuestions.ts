@@ -11,6 +11,11 @@ const CONTROL_CHANNELS: ReadonlySet<string> = new Set([
   RESUME,
 ]);
 
+/** Whether a pending write is something its task produced, and not what happened to it. */
+export function isOutput(channel: string): boolean {
+  return !CONTROL_CHANNELS.has(channel);
+}
+
 export interface OpenQuestion {
   readonly interruptId: string;
   readonly value: unknown;
@@ -30,7 +35,7 @@ export interface PendingQuestion extends OpenQuestion {
  */
 export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly PendingQuestion[] {
   const finished = new Set(
-    pendingWrites.filter(([, channel]) => !CONTROL_CHANNELS.has(channel)).map(([taskId]) => taskId),
+    pendingWrites.filter(([, channel]) => isOutput(channel)).map(([taskId]) => taskId),
   );
   const receivedBy = (task: string): readonly unknown[] =>
     pendingWrites

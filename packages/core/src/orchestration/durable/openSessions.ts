@@ -86,7 +86,7 @@ export function asQuestion(value: unknown, interruptId: string, taskId: string):
 export function sessionOf(
   question: Question,
   interruptId: string,
-  visit: Pick<Visit, 'threadId' | 'checkpointId'>,
+  visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
 ) {
   const { kind, key, taskId, artifactHash, artifact, message } = question;
   return {
@@ -99,6 +99,7 @@ export function sessionOf(
     question: { message, artifact },
     evidence: null,
     checkpointId: visit.checkpointId,
+    ...(visit.lgTaskId !== undefined && { visitId: visit.lgTaskId }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { ThreadStatus } from '../../state/ThreadStore.ts';
 
 /** Where a drive left a run. `suspended` and `drained` runs go on with the next drive; the others have ended. */
 export type DriveOutcome =
@@ -11,4 +12,9 @@ export type EndStatus = 'completed' | 'failed' | 'cancelled' | 'dead_letter';
 export interface EndOfRun {
   readonly status: 'completed' | 'failed';
   readonly reason: string | null;
+}
+
+/** A failed run may be driven again: what failed is tried anew. */
+export function isOver(status: ThreadStatus): status is 'completed' | 'cancelled' | 'dead_letter' {
+  return status === 'completed' || status === 'cancelled' || status === 'dead_letter';
 }

@@ -4,6 +4,7 @@ import type { GraphProfile, StateUpdate } from './GraphProfile.ts';
 export function ownGraphProfile<State extends object>(): GraphProfile<State> {
   return {
     withoutEntryQuestion: new Set(),
+    gates: {},
     taskIdOf: () => null,
     projectIdOf: (_state, threadId) => threadId,
     suspensionEvidence: (_state, { sessionId, node }) => ({ sessionId, node }),

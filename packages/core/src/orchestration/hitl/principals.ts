@@ -30,6 +30,23 @@ export function assertMayDecide(by: Principal, session: HitlSession, thread: Thr
   }
 }
 
+/**
+ * Some things no policy can be declared for: only a human may do them.
+ *
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
+ * @throws TypeError if it is no principal at all.
+ */
+export function assertHuman(by: Principal, threadId: string, deed: string): void {
+  if (typeof by?.id !== 'string' || by.id === '') throw new TypeError('Expected a principal with an id.');
+  if (by.kind === 'human') return;
+  const isAgent = by.kind === 'agent';
+  throw new DevsError(`${isAgent ? 'An agent' : 'A policy'} may not ${deed} run "${threadId}".`, {
+    code: isAgent ? 'AGENT_MAY_NOT_DECIDE' : 'POLICY_NOT_DECLARED',
+    remedy: 'Ask a human to do it.',
+    context: { threadId },
+  });
+}
+
 /** Whether a run declared at its start that gates of this kind are approved without a human. */
 export function isDeclaredAuto(policies: Policies | undefined, kind: HitlSessionKind): boolean {
   const gates = ownValue(policies, 'gates');

@@ -1,0 +1,47 @@
+import { DevsError } from '../../errors/DevsError.ts';
+
+/** Why a changed graph cannot be accepted for a run as it was declared. */
+export type NotAcceptedReason =
+  /** The run is older than the record of its graph's names. */
+  | 'not_recorded'
+  /** The run has ended. */
+  | 'ended'
+  /** A declared old name was never there. */
+  | 'unknown_name'
+  /** An old name is gone, and nothing says what became of it. */
+  | 'undeclared'
+  /** The new name does not exist. */
+  | 'unknown_target'
+  /** Two old names became one. */
+  | 'ambiguous'
+  /** What the run is about to do, the new graph cannot do. */
+  | 'pending_visit'
+  /** A question that is open or answered would not be asked in the same place. */
+  | 'gate_changed'
+  /** A call was in flight: its idempotency key would change. */
+  | 'call_in_flight';
+
+/** A refusal of `acceptGraph`: nothing was written. */
+export function notAccepted(threadId: string, reason: NotAcceptedReason, why: string): DevsError {
+  return new DevsError(`Run "${threadId}" cannot go on with this graph: ${why}.`, {
+    code: 'GRAPH_NOT_ACCEPTED',
+    remedy: REMEDIES[reason],
+    context: { threadId, reason },
+  });
+}
+
+const FINISH_WITH_OLD = 'Let the version of the program that started the run finish this node, then accept.';
+const CORRECT = 'Correct the declaration and accept again.';
+
+const REMEDIES: Readonly<Record<NotAcceptedReason, string>> = {
+  not_recorded: 'Resume it with the version of the program that started it, or start a new run.',
+  ended: 'Start a new run.',
+  unknown_name: CORRECT,
+  undeclared: 'Declare it as renamed or removed.',
+  unknown_target: CORRECT,
+  ambiguous: CORRECT,
+  pending_visit: FINISH_WITH_OLD,
+  gate_changed: FINISH_WITH_OLD,
+  call_in_flight:
+    'Resume with the version of the program that started the run until it waits or pauses, then accept.',
+};
