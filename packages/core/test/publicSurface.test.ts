@@ -188,6 +188,7 @@ describe('the public surface', () => {
         "GATE_NOT_READY",
         "GATE_STALE",
         "GRAPH_CHANGED",
+        "GRAPH_NOT_ACCEPTED",
         "INVALID_ANSWER",
         "JOURNAL_DEGRADED",
         "LEASE_LOST",
@@ -222,6 +223,7 @@ describe('the public surface', () => {
       [
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
+        "GRAPH_ACCEPTED",
         "GUARD_SUPPRESSED",
         "GUARD_TRIPPED",
         "GUARD_WARNED",
