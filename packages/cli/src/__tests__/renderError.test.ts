@@ -74,6 +74,7 @@ describe('exit codes', () => {
         'GATE_ALREADY_DECIDED',
         'GATE_NOT_READY',
         'GATE_STALE',
+        'GRAPH_NOT_ACCEPTED',
         'INVALID_ANSWER',
         'POLICY_NOT_DECLARED',
         'USE_DECIDE',
