@@ -34,6 +34,11 @@ export class Output {
     if (!this.json) this.#stdout.write(lines.map((line) => `${this.#rendered(line)}\n`).join(''));
   }
 
+  /** A question to the person at the terminal; the answer is typed behind it. */
+  ask(text: string): void {
+    if (!this.json) this.#stdout.write(this.#rendered(text));
+  }
+
   /** Beside the result, for people; nothing under `--json`. */
   note(text: string): void {
     if (!this.json) this.#stderr.write(`${this.#rendered(text)}\n`);

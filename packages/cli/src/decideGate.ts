@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
 import type { HitlSession } from '@devs/core';
 import { EXIT, type ExitCode } from './exitCodes.ts';
-import { GATE_CHOICES, type GateChoices } from './gateAnswers.ts';
+import { type Answer, assertTakes, type ChoiceName } from './gateAnswers.ts';
 import { withRuns } from './openProject.ts';
-import { resolveGate } from './resolveGate.ts';
+import { type NamedGate, resolveGate } from './resolveGate.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES } from './sentence.ts';
 import { usageError } from './usageError.ts';
@@ -15,15 +15,17 @@ export interface DecideOptions {
 }
 
 export interface Decision {
-  /** Past participle, for the sentence about it. */
-  readonly verb: 'approved' | 'rejected';
-  readonly answer: (choices: GateChoices) => Readonly<Record<string, unknown>>;
+  readonly choice: ChoiceName;
+  readonly answer: Answer;
 }
+
+/** What a human says about a gate; `null` for nothing. */
+export type Decide = (gate: NamedGate) => Decision | null | Promise<Decision | null>;
 
 /** Records a decision. The run is not driven: whoever drives it takes the decision up. */
 export async function decideGate(
   name: string,
-  { verb, answer }: Decision,
+  decide: Decide,
   { by, hash }: DecideOptions,
   session: Session,
 ): Promise<ExitCode> {
@@ -35,23 +37,41 @@ export async function decideGate(
   }
   if (by?.trim() === '') throw usageError('--by names nobody.', 'Say who decides, or leave it out.');
   return withRuns(session, async (devs) => {
-    const { run, sessionId, kind, gate } = await resolveGate(devs, name);
+    const named = await resolveGate(devs, name);
+    const { run, sessionId, kind, gate } = named;
+    const decision = await decide(named);
+    if (decision === null) {
+      session.out.note('Nothing was decided; the gate stays open.');
+      return EXIT.resumable;
+    }
+    assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
     // A closed gate has no hash to approve; the engine refuses and says who decided.
     const artifactHash = hash ?? gate?.artifactHash ?? '';
     const principal = { kind: 'human', id: by ?? userName() } as const;
-    const decided = run.decide({ sessionId, artifactHash }, { ...answer(GATE_CHOICES[kind]), by: principal });
+    const decided = run.decide({ sessionId, artifactHash }, { ...decision.answer, by: principal });
     const { driver, gates } = await run.status();
     const next =
       driver === null
         ? `recorded; ${session.devs('resume', run.id)} goes on`
         : 'recorded; the process that drives the run takes it up';
     session.out.result({ ...view(decided), openGates: gates.length }, [
-      `${verb}: ${GATE_NAMES[kind]} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
+      `${SAID[decision.choice]}: ${GATE_NAMES[kind]} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
       next,
     ]);
     return EXIT.ok;
   });
 }
+
+/** Begins the sentence about a decision. */
+const SAID: Readonly<Record<ChoiceName, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  retry: 'to be tried again',
+  skip: 'given up',
+  continue: 'allowed to go on',
+  raise: 'raised',
+  abort: 'aborted',
+};
 
 function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {
   const at = decidedAt === null ? null : new Date(decidedAt).toISOString();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { addAnswer } from './commands/answer.ts';
 import { addApprove } from './commands/approve.ts';
 import { addGates } from './commands/gates.ts';
 import { addInit } from './commands/init.ts';
@@ -50,6 +51,7 @@ const VERBS = [
   addShow,
   addApprove,
   addReject,
+  addAnswer,
   addResume,
   addLog,
 ] as const;

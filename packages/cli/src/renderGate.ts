@@ -1,8 +1,9 @@
 import type { DocumentRecord, EpicRecord, Gate, RequirementRecord, TaskRecord } from '@devs/core';
 import { columns } from './columns.ts';
-import { GATE_CHOICES } from './gateAnswers.ts';
+import { choiceCommands } from './gateAnswers.ts';
 import { isMaskedForDisplay } from './maskedJson.ts';
 import type { Line } from './Output.ts';
+import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
 
@@ -28,7 +29,6 @@ export const shortHash = ({ artifactHash }: Pick<Gate, 'artifactHash'>): string 
 
 /** All that a decision on the gate is about, and how to decide. */
 export function renderGate(gate: Gate, devs: Session['devs']): readonly Line[] {
-  const { approving, rejecting } = GATE_CHOICES[gate.kind];
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
     { style: 'bold', text: `Gate ${id}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}` },
@@ -42,15 +42,19 @@ export function renderGate(gate: Gate, devs: Session['devs']): readonly Line[] {
           '',
         ]
       : []),
-    { style: 'dim', text: `approve: ${approving}; reject: ${rejecting}` },
-    `  ${devs('approve', id, '--hash', hash)}`,
-    `  ${devs('reject', id, '--feedback', 'what should change')}`,
+    ...choiceCommands(gate.kind, [id, '--hash', hash], devs).flatMap(
+      ({ choice, command }): readonly Line[] => [
+        { style: 'dim', text: `${choice.name}: ${choice.meaning}` },
+        `  ${command}`,
+      ],
+    ),
   ];
 }
 
 function artifactLines(artifact: unknown): readonly Line[] {
   if (hasLists(artifact, ['documents'])) return documentLines(artifact as Documents);
   if (hasLists(artifact, ['requirements', 'epics', 'tasks'])) return planLines(artifact as Plan);
+  if (isStuckTask(artifact)) return stuckTaskLines(artifact);
   return [JSON.stringify(artifact, null, 2), ''];
 }
 

@@ -1,5 +1,6 @@
 import type { Delivery, DriveResult, Gate, RunStatus } from '@devs/core';
 import { EXIT, type ExitCode } from './exitCodes.ts';
+import { choiceCommands } from './gateAnswers.ts';
 import type { Line } from './Output.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
@@ -48,8 +49,9 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
     { style: 'bold', text: `waiting for a human: ${GATE_NAMES[gate.kind]}` },
     gate.message,
     `read:    ${devs('show', id)}`,
-    `approve: ${devs('approve', id, '--hash', shortHash(gate))}`,
-    `reject:  ${devs('reject', id, '--feedback', 'what should change')}`,
+    ...choiceCommands(gate.kind, [id, '--hash', shortHash(gate)], devs).map(
+      ({ choice, command }) => `${`${choice.name}:`.padEnd(8)} ${command}`,
+    ),
   ];
 }
 

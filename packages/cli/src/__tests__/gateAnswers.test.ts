@@ -1,26 +1,71 @@
 import { describe, expect, it } from 'vitest';
-import { GATE_CHOICES } from '../gateAnswers.ts';
+import { decisionFrom } from '../answerFlags.ts';
+import { assertTakes, choiceCommands, GATE_CHOICES } from '../gateAnswers.ts';
 
-describe('yes and no', () => {
-  it.each(['design_approval', 'dag_approval', 'review', 'node_gate'] as const)(
-    'approve or send back at %s',
-    (kind) => {
-      const { approve, reject } = GATE_CHOICES[kind];
-      expect(approve('ignored')).toEqual({ approved: true });
-      expect(reject('why')).toEqual({ approved: false, feedback: 'why' });
-    },
-  );
+const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
 
-  it('retry or give up a stuck task', () => {
-    const { approve, reject } = GATE_CHOICES.task_failure;
-    expect(approve('look at the parser')).toEqual({ action: 'retry', guidance: 'look at the parser' });
-    expect(reject('not worth it')).toEqual({ action: 'skip', guidance: 'not worth it' });
+describe('the answers of a gate', () => {
+  it.each([
+    ['design_approval', 'approve reject'],
+    ['dag_approval', 'approve reject'],
+    ['review', 'approve reject'],
+    ['node_gate', 'approve reject'],
+    ['task_failure', 'retry skip abort'],
+    ['recursion_limit', 'continue abort'],
+    ['budget', 'raise abort'],
+  ] as const)('%s: %s', (kind, names) => {
+    expect(GATE_CHOICES[kind].map(({ name }) => name).join(' ')).toBe(names);
   });
 
-  it('go on or end the run without progress, and without budget', () => {
-    expect(GATE_CHOICES.recursion_limit.approve(undefined)).toEqual({ action: 'continue' });
-    expect(GATE_CHOICES.recursion_limit.reject('why')).toEqual({ action: 'abort' });
-    expect(GATE_CHOICES.budget.approve(undefined)).toEqual({ action: 'raise' });
-    expect(GATE_CHOICES.budget.reject('why')).toEqual({ action: 'abort' });
+  it('are command lines to copy', () => {
+    const commands = choiceCommands('recursion_limit', ['3f2a', '--hash', '9b74c989'], devs);
+    expect(commands.map(({ command }) => command)).toEqual([
+      'devs answer 3f2a --hash 9b74c989 --continue',
+      'devs answer 3f2a --hash 9b74c989 --abort',
+    ]);
+  });
+
+  it('are named when another one was given', () => {
+    const refusal = {
+      code: 'INVALID_ANSWER',
+      remedy: 'Decide it with devs answer 3f2a --continue, or devs answer 3f2a --abort.',
+    };
+    expect(() => assertTakes('recursion_limit', 'approve', { gate: '3f2a', devs })).toThrow(
+      expect.objectContaining(refusal),
+    );
+    expect(() => assertTakes('recursion_limit', 'continue', { gate: '3f2a', devs })).not.toThrow();
+  });
+});
+
+describe('the flags of devs answer', () => {
+  it.each([
+    [{}, null],
+    [
+      { retry: true, guidance: 'Mind x.' },
+      { action: 'retry', guidance: 'Mind x.' },
+    ],
+    [
+      { skip: true, reason: 'Not worth it.' },
+      { action: 'skip', reason: 'Not worth it.' },
+    ],
+    [{ continue: true }, { action: 'continue' }],
+    [
+      { raiseUsd: 2.5, raiseCalls: 3 },
+      { action: 'raise', usd: 2.5, calls: 3 },
+    ],
+    [{ abort: true }, { action: 'abort' }],
+  ] as const)('%o', (flags, answer) => {
+    expect(decisionFrom(flags)?.answer ?? null).toEqual(answer);
+  });
+
+  it.each([
+    [{ retry: true, abort: true }, /retry and abort are several answers/],
+    [{ skip: true, raiseUsd: 1 }, /skip and raise are several answers/],
+    [{ guidance: 'x' }, /--guidance/],
+    [{ abort: true, guidance: 'x' }, /--guidance/],
+    [{ retry: true, reason: 'x' }, /--reason/],
+    [{ reason: 'x' }, /--reason/],
+  ] as const)('%o is refused', (flags, message) => {
+    expect(() => decisionFrom(flags)).toThrow(message);
   });
 });

@@ -66,10 +66,10 @@ describe('a gate', () => {
     expect(text).toContain('T10 Task 10 (developer)\n  Do 10.\n  - 10 works');
   });
 
-  it('shows evidence of any other shape as it is, and what yes and no mean', () => {
+  it('shows evidence of any other shape as it is, and what each answer means', () => {
     const text = textOf(renderGate(gate('task_failure', { turns: 10 }), devs));
     expect(text).toContain('"turns": 10');
-    expect(text).toContain('reject: give the task up and go on without it');
+    expect(text).toContain('skip: give the task up; what depends on it is blocked');
   });
 });
 

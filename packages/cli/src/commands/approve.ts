@@ -1,10 +1,6 @@
 import type { Command } from 'commander';
-import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
+import { type DecideOptions, decideGate } from '../decideGate.ts';
 import { examples, type Start } from '../Start.ts';
-
-interface ApproveOptions extends DecideOptions {
-  readonly guidance?: string;
-}
 
 export function addApprove(program: Command, start: Start): void {
   program
@@ -16,13 +12,12 @@ export function addApprove(program: Command, start: Start): void {
       'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
     )
     .option('--by <name>', 'who decides (default: your user name)')
-    .option('--guidance <text>', 'for a stuck task: what the next attempt should know')
     .addHelpText(
       'after',
       examples('devs approve 3f2a91c0 --hash 9b74c9897bac', 'devs approve csv-export --by ada'),
     )
-    .action((name: string, { guidance, ...options }: ApproveOptions, command: Command) => {
-      const decision: Decision = { verb: 'approved', answer: (choices) => choices.approve(guidance) };
-      return start(command, (session) => decideGate(name, decision, options, session));
+    .action((name: string, options: DecideOptions, command: Command) => {
+      const decision = { choice: 'approve', answer: { approved: true } } as const;
+      return start(command, (session) => decideGate(name, () => decision, options, session));
     });
 }

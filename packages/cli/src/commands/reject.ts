@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
+import { type DecideOptions, decideGate } from '../decideGate.ts';
 import { examples, type Start } from '../Start.ts';
 
 interface RejectOptions extends DecideOptions {
@@ -19,7 +19,7 @@ export function addReject(program: Command, start: Start): void {
     .option('--by <name>', 'who decides (default: your user name)')
     .addHelpText('after', examples("devs reject 3f2a91c0 --feedback 'Use one file, not two'"))
     .action((name: string, { feedback, ...options }: RejectOptions, command: Command) => {
-      const decision: Decision = { verb: 'rejected', answer: (choices) => choices.reject(feedback) };
-      return start(command, (session) => decideGate(name, decision, options, session));
+      const decision = { choice: 'reject', answer: { approved: false, feedback } } as const;
+      return start(command, (session) => decideGate(name, () => decision, options, session));
     });
 }
