@@ -1,7 +1,7 @@
 export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
 export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';
-export type { ModelStage, PromptVersion } from './models/loadPrompts.ts';
+export { MODEL_STAGES, type ModelStage, NEWEST_PROMPTS, type PromptVersion } from './models/loadPrompts.ts';
 export type { ModelProgress } from './models/ModelProgress.ts';
 export { type ModelAgentsOptions, modelAgents } from './models/modelAgents.ts';
 export type { CallKey, RecordedStage, RecordedStep } from './replay/callKey.ts';

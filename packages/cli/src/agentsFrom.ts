@@ -1,18 +1,21 @@
-import { CheckSuite, CommandChecks, GitWorkspace, ReplayAgents } from '@devs/agents';
-import type { Checks, OrchestratorOptions } from '@devs/core';
-import { REPLAY, type RunSpec } from './runSpec.ts';
+import { CheckSuite, CommandChecks, GitWorkspace, modelAgents, ReplayAgents } from '@devs/agents';
+import type { Checks, OrchestratorOptions, StageAgents } from '@devs/core';
+import { type AgentNames, REPLAY } from './agentNames.ts';
+import type { RunSpec } from './runSpec.ts';
+import type { Session } from './Session.ts';
+import { showModelProgress } from './showModelProgress.ts';
 
 /** Installing takes longer than testing. */
 const SETUP_TIMEOUT_MS = 15 * 60_000;
 
-/** @throws DevsError `CONFIG_INVALID` when a recording cannot be read. */
-export function agentsFrom(
-  { agents, checks, setup, repository }: RunSpec,
-  dir: string,
-): Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'> {
-  if (agents === 'none') return {};
+/** @throws DevsError `CONFIG_INVALID` when a recording cannot be read, or a model, its package or its key is missing. */
+export async function agentsFrom(
+  { checks, setup, repository, ...names }: RunSpec,
+  { dir, out }: Pick<Session, 'dir' | 'out'>,
+): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>> {
+  if (names.agents === 'none') return {};
   return {
-    agents: ReplayAgents.open(agents.slice(REPLAY.length)),
+    agents: await stageAgents(names, out),
     workspace: new GitWorkspace({
       dir,
       ...(repository !== null && { repository }),
@@ -20,6 +23,19 @@ export function agentsFrom(
     }),
     checks: suiteOf(checks),
   };
+}
+
+async function stageAgents(
+  { agents, perStage, prompts }: AgentNames,
+  out: Session['out'],
+): Promise<StageAgents> {
+  if (agents.startsWith(REPLAY)) return ReplayAgents.open(agents.slice(REPLAY.length));
+  return modelAgents({
+    model: agents,
+    ...(perStage && { perStage }),
+    ...(prompts && { prompts }),
+    onProgress: showModelProgress(out),
+  });
 }
 
 /** One check is shown as its command alone. */

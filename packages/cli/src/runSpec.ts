@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
+import { agentNames } from './agentNames.ts';
 import { checkSchema, type ProjectConfig } from './config/ProjectConfig.ts';
 import { splitCommand } from './splitCommand.ts';
-import { usageError } from './usageError.ts';
 
 /** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
 const specSchema = z.object({
-  /** `none`, or `replay:` and an absolute path. */
+  /** `none`, `replay:` and an absolute path, or `provider:model`. */
   agents: z.string(),
+  perStage: z.partialRecord(z.enum(MODEL_STAGES), z.string()).exactOptional(),
+  /** What a model is asked with; a run keeps the version it was started with. */
+  prompts: z.string().exactOptional(),
   checks: z.array(checkSchema).min(1),
   /** Program and arguments that prepare the folder; `null` when nothing has to be prepared. */
   setup: z.array(z.string()).nullable(),
@@ -19,7 +23,8 @@ const specSchema = z.object({
 export type RunSpec = Readonly<z.infer<typeof specSchema>>;
 
 export interface SpecFlags {
-  readonly agents?: string;
+  /** As often as the option was given. */
+  readonly agents?: readonly string[];
   readonly check?: string;
   /** False for a run that begins empty even where there is a repository. */
   readonly repository?: boolean;
@@ -34,9 +39,6 @@ export interface SpecSource {
 }
 
 const DEFAULT_CHECK = ['npm', 'test'] as const;
-export const REPLAY = 'replay:';
-const CHOICES =
-  'Choose --agents replay:FILE (a recording) or --agents none (walk the stages, write nothing).';
 
 /**
  * What a new run is done with: the flags, else the project's configuration, else the defaults.
@@ -44,10 +46,9 @@ const CHOICES =
  * @throws DevsError `CONFIG_INVALID` naming the choices.
  */
 export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): RunSpec {
-  const { agents = config.agents, check, repository = config.repository } = flags;
-  if (agents === undefined) throw usageError('No agents are named.', CHOICES);
+  const { agents, check, repository = config.repository } = flags;
   return {
-    agents: absolute(agents, flags.agents === undefined ? dir : cwd),
+    ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
     setup: config.setup ?? null,
     repository: repository && existsSync(path.join(dir, '.git')) ? dir : null,
@@ -56,11 +57,19 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
 
 /** What a recorded run goes on with: what it was started with, where no flag says otherwise. */
 export function resumedSpec({ agents, check }: SpecFlags, cwd: string, recorded: RunSpec): RunSpec {
+  const { agents: recordedAgents, perStage, prompts, ...rest } = recorded;
+  const names = { agents: recordedAgents, ...(perStage && { perStage }), ...(prompts && { prompts }) };
   return {
-    ...recorded,
-    ...(agents !== undefined && { agents: absolute(agents, cwd) }),
+    ...rest,
+    ...(agents === undefined ? names : agentNames(agents, cwd)),
     ...(check !== undefined && { checks: [only(splitCommand(check))] }),
   };
+}
+
+/** The configuration in the words of `--agents`. */
+function configured({ agents, stages = {} }: ProjectConfig): readonly string[] {
+  const forStages = Object.entries(stages).map(([stage, model]) => `${stage}=${model}`);
+  return agents === undefined ? forStages : [agents, ...forStages];
 }
 
 function checksOf({ checks }: ProjectConfig): RunSpec['checks'] {
@@ -76,14 +85,6 @@ export const specText = (spec: RunSpec): string => JSON.stringify(spec);
 /** The inverse of {@link specText}; `null` for a run that was started by another program. */
 export function parseSpec(text: string | null): RunSpec | null {
   return specSchema.safeParse(parsed(text)).data ?? null;
-}
-
-function absolute(agents: string, cwd: string): string {
-  if (agents === 'none') return agents;
-  if (agents.startsWith(REPLAY) && agents.length > REPLAY.length) {
-    return `${REPLAY}${path.resolve(cwd, agents.slice(REPLAY.length))}`;
-  }
-  throw usageError(`There are no agents ${JSON.stringify(agents)}.`, CHOICES);
 }
 
 function parsed(text: string | null): unknown {

@@ -67,6 +67,7 @@ const gateName = (kind: string): string => GATE_NAMES[kind as HitlSessionKind] ?
 const shortId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {
+  AGENTS_CHANGED: ({ started, now }) => `goes on with ${now}, was started with ${started}`,
   RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,

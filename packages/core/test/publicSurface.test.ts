@@ -221,6 +221,7 @@ describe('the public surface', () => {
   test('events carry one of these names', () => {
     expect(eventNames()).toMatchInlineSnapshot(`
       [
+        "AGENTS_CHANGED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
         "GRAPH_ACCEPTED",

@@ -16,13 +16,7 @@ import { Conversation, type ConversationLimits } from './Conversation.ts';
 import { FileDesk } from './FileDesk.ts';
 import { editingTools, readingTools } from './fileTools.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
-import {
-  loadPrompts,
-  MODEL_STAGES,
-  type ModelStage,
-  type Prompts,
-  type PromptVersion,
-} from './loadPrompts.ts';
+import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
 import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
 import { renderRequest, type StageRequest } from './renderRequest.ts';
@@ -37,8 +31,8 @@ export interface ModelAgentsOptions {
   readonly perStage?: Readonly<Partial<Record<ModelStage, ModelSource>>>;
   /** Handed to the constructor of every model that is given by name: `temperature`, `baseUrl`, … */
   readonly settings?: ModelSettings;
-  /** @defaultValue the newest */
-  readonly prompts?: PromptVersion;
+  /** Version of the prompts. @defaultValue the newest */
+  readonly prompts?: string;
   /** Time limit of one request to a model, ms. @defaultValue 600 000 */
   readonly timeoutMs?: number;
   /** Requests to a model within one stage. @defaultValue 50 */
@@ -90,6 +84,7 @@ function requirePositive(name: string, value: number): void {
 class ModelAgents implements StageAgents {
   readonly name: string;
   readonly provenance: Provenance = 'live';
+  readonly fingerprint: string;
   readonly #models: ReadonlyMap<ModelStage, NamedModel>;
   readonly #prompts: Prompts;
   readonly #limits: ConversationLimits;
@@ -99,6 +94,7 @@ class ModelAgents implements StageAgents {
   constructor(models: ReadonlyMap<ModelStage, NamedModel>, prompts: Prompts, limits: ConversationLimits) {
     this.#models = models;
     this.#prompts = prompts;
+    this.fingerprint = `prompts ${prompts.version} ${prompts.sha256.slice(0, 12)}`;
     this.#limits = limits;
     this.name = [...new Set([...models.values()].map(({ name }) => name))].join(' + ');
   }

@@ -25,6 +25,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
   return {
     name: inner.name,
     provenance: inner.provenance,
+    ...(inner.fingerprint !== undefined && { fingerprint: inner.fingerprint }),
     research: tape.recorded(
       (request) => stageKey('research', request.attempt),
       (request, call) => inner.research(request, call),

@@ -22,11 +22,14 @@ const ownGraphAnswers: Readonly<Record<string, (text: string) => string>> = {
   publish: (text) => `https://example.org/${encodeURIComponent(text.slice(0, 12))}`,
 };
 
+/** The stages the fake agents are asked for here. */
+type AskedStage = Exclude<keyof StageAgents, 'name' | 'provenance' | 'fingerprint' | 'pivot'>;
+
 async function answerTo(what: string, body: never, idempotencyKey: string): Promise<unknown> {
   const own = ownGraphAnswers[what];
   if (own !== undefined) return own((body as { readonly text: string }).text);
   const call: AgentCall = { idempotencyKey, signal: new AbortController().signal, usage: () => {} };
-  return agents[what as Exclude<keyof StageAgents, 'name' | 'provenance' | 'pivot'>](body, call);
+  return agents[what as AskedStage](body, call);
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -94,7 +94,8 @@ export class ChatServer {
     response.once('close', () => {
       if (!response.writableEnded) this.abandoned += 1;
     });
-    answer(this.#script(request, index), request, response, `reply-${index}`);
+    // Equal requests get equal answers: the id comes from the place in the conversation.
+    answer(this.#script(request, index), request, response, `reply-${request.messages.length}`);
   }
 }
 

@@ -192,7 +192,7 @@ describe('the end of a drive', () => {
 describe('small parts', () => {
   it('the agents of a run come back as they were recorded; those of another program do not', () => {
     const spec = newSpec(
-      { agents: 'replay:r.jsonl', check: 'node --test' },
+      { agents: ['replay:r.jsonl'], check: 'node --test' },
       { cwd: '/p', dir: '/p', config: projectConfigSchema.parse({}) },
     );
     const check = { name: 'check', dir: '.', timeoutMs: 120_000 };

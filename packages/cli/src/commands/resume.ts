@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
 import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject, withRuns } from '../openProject.ts';
+import { repeated } from '../repeated.ts';
 import { newSpec, parseSpec, resumedSpec, type SpecFlags } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
@@ -13,7 +15,7 @@ export function addResume(program: Command, start: Start): void {
     .command('resume')
     .description('go on with a run, with the agents and checks it was started with')
     .argument('<id>', 'run')
-    .option('--agents <agents>', 'other agents, this time: replay:FILE, or none')
+    .option('--agents <agents>', `other agents, this time: ${AGENTS_HELP}`, repeated)
     .option('--check <command>', 'another check, this time')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .addHelpText('after', examples('devs resume csv-export', "devs resume csv-export --check 'node --test'"))
@@ -31,7 +33,7 @@ async function resume(id: string, flags: ResumeFlags, session: Session): Promise
     recorded === null
       ? newSpec(flags, { cwd: io.cwd, dir, config: await readConfig(dir) })
       : resumedSpec(flags, io.cwd, recorded);
-  return withProject(session, agentsFrom(spec, dir), (devs) =>
+  return withProject(session, await agentsFrom(spec, session), (devs) =>
     driveRun(devs, devs.run(id), { ...flags, spec }, session),
   );
 }

@@ -1,5 +1,6 @@
 import type { Orchestrator, Run, StartOptions } from '@devs/core';
 import type { Command } from 'commander';
+import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
 import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { readConfig } from '../config/readConfig.ts';
@@ -7,6 +8,7 @@ import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject } from '../openProject.ts';
 import { readBrief } from '../readBrief.ts';
+import { repeated } from '../repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
@@ -23,7 +25,7 @@ export function addRun(program: Command, start: Start): void {
     .description('start a run of a brief, or go on with it, until it ends or waits for a human')
     .argument('<brief>', 'Markdown file; - for stdin')
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
-    .option('--agents <agents>', 'replay:FILE, or none (default: those of .devs/config.json)')
+    .option('--agents <agents>', `${AGENTS_HELP} (default: those of .devs/config.json)`, repeated)
     .option(
       '--check <command>',
       'what judges the work; no shell (default: the checks of .devs/config.json, or npm test)',
@@ -34,7 +36,8 @@ export function addRun(program: Command, start: Start): void {
     .addHelpText(
       'after',
       examples(
-        'devs run brief.md --agents replay:recording.jsonl',
+        'OPENAI_API_KEY=… devs run brief.md --agents openai:gpt-5',
+        'devs run brief.md --agents openai:gpt-5 --agents review=anthropic:claude-opus-4-5',
         "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
         'devs run - --id csv-export --agents none < brief.md',
       ),
@@ -49,7 +52,7 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const config = await readConfig(dir);
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
-  return withProject(session, agentsFrom(spec, dir), async (devs) => {
+  return withProject(session, await agentsFrom(spec, session), async (devs) => {
     const run = await startRun(devs, startOptions(brief, options, { spec, gates: config.gates }));
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     if (options.yes && waitsForDeclaredGate(run)) {

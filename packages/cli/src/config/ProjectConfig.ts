@@ -1,3 +1,4 @@
+import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
@@ -19,7 +20,11 @@ const gate = z.enum(['human', 'auto']);
 /** `.devs/config.json`: how runs of this project are done. Flags of a command win over it. */
 export const projectConfigSchema = z.strictObject({
   $schema: z.string().exactOptional(),
-  agents: z.string().min(1).exactOptional().describe('Who works: replay:FILE, or none.'),
+  agents: z.string().min(1).exactOptional().describe('Who works: PROVIDER:MODEL, replay:FILE or none.'),
+  stages: z
+    .partialRecord(z.enum(MODEL_STAGES), z.string())
+    .exactOptional()
+    .describe('Models of single stages, PROVIDER:MODEL each.'),
   repository: z
     .boolean()
     .default(true)

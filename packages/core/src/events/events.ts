@@ -44,6 +44,8 @@ export interface OrchestratorEvents {
   PIVOTED: { readonly taskId: string; readonly strategy: string };
   /** The run was set back to the end of a task. */
   REWOUND: { readonly targetTaskId: string; readonly undone: number };
+  /** A run goes on with other agents, or other prompts, than it was started with. */
+  AGENTS_CHANGED: { readonly started: string; readonly now: string };
   /** A driver took up a run that another one left. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
   /** A transient error is about to be retried. */

@@ -161,6 +161,8 @@ export type Provenance = 'scripted' | 'recorded' | 'live';
 export interface StageAgents {
   readonly name: string;
   readonly provenance: Provenance;
+  /** What else shapes their answers, such as the hash of their prompts; recorded, and a change is told. */
+  readonly fingerprint?: string;
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult>;
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult>;
   distill(request: DistillRequest, call: AgentCall): Promise<PlanResult>;

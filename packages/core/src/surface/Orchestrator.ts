@@ -11,6 +11,7 @@ import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
+import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
 import type { RunStatus } from './views.ts';
 
@@ -130,7 +131,7 @@ export class Orchestrator {
       policies: {
         title: brief.title,
         gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },
-        agents: agents === undefined ? null : { name: agents.name, provenance: agents.provenance },
+        agents: agents === undefined ? null : identityOf(agents),
         ...(agentsRef !== undefined && { agentsRef }),
       },
       input: initialState(runId, brief, new Date(this.#now()).toISOString()),

@@ -10,6 +10,7 @@ import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
+import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import type { DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
@@ -41,6 +42,7 @@ export class Run {
    */
   async drive(options: RunOptions = {}): Promise<DriveResult> {
     this.#assertAgents();
+    this.#tellChangedAgents();
     const { status, reason, gates } = await this.#app.drive(this.id, options);
     const workspace = await this.#workspaceInUse();
     return {
@@ -75,7 +77,7 @@ export class Run {
       reason: thread.reason,
       driver: thread.leaseOwner,
       degraded: thread.degraded,
-      agents: (thread.policies['agents'] ?? null) as RunStatus['agents'],
+      agents: this.#recordedAgents(),
       workspace: thread.workspace,
       tasks: (values?.tasks ?? []).map(taskView),
       gates: this.gates(),
@@ -148,9 +150,27 @@ export class Run {
     return this.#pipeline.workspace.open(this.id);
   }
 
+  #recordedAgents(): AgentsIdentity | null {
+    const { agents = null } = this.#app.store.threads.require(this.id).policies;
+    return agents as AgentsIdentity | null;
+  }
+
+  /** Whoever reads the log later knows whose answers they are from here on. */
+  #tellChangedAgents(): void {
+    const started = this.#recordedAgents();
+    if (started === null || this.#pipeline === null) return;
+    const payload = {
+      started: identityWords(started),
+      now: identityWords(identityOf(this.#pipeline.agents)),
+    };
+    if (payload.started === payload.now) return;
+    this.#app.store.transact(this.#app.events, (emit) =>
+      emit('AGENTS_CHANGED', payload, { threadId: this.id }),
+    );
+  }
+
   #assertAgents(): void {
-    const agents = this.#app.store.threads.require(this.id).policies['agents'];
-    if (agents === null || this.#pipeline !== null) return;
+    if (this.#recordedAgents() === null || this.#pipeline !== null) return;
     throw new DevsError(`Run "${this.id}" was started with agents, and none are given now.`, {
       code: 'CONFIG_INVALID',
       remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',

@@ -1,9 +1,10 @@
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import type { DriveOutcome } from '../orchestration/durable/outcome.ts';
-import type { CommitView, Delivery, Provenance } from '../orchestration/ports.ts';
+import type { CommitView, Delivery } from '../orchestration/ports.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
 import type { ThreadStatus } from '../state/ThreadStore.ts';
+import type { AgentsIdentity } from './agentsIdentity.ts';
 
 /** One task, as people count it. */
 export interface TaskView {
@@ -26,7 +27,7 @@ export interface RunStatus {
   /** Journal rows were lost. */
   readonly degraded: boolean;
   /** Where the agents' words come from; `null` without agents. */
-  readonly agents: { readonly name: string; readonly provenance: Provenance } | null;
+  readonly agents: AgentsIdentity | null;
   readonly workspace: string | null;
   readonly tasks: readonly TaskView[];
   readonly gates: readonly Gate[];

@@ -1,0 +1,19 @@
+// Drives a run with model agents against a server to its end, staying at gates. Prints how it ended as JSON.
+// Arguments: DIR and the address of the server. The key is in OPENAI_API_KEY.
+import { join } from 'node:path';
+import { CommandChecks, GitWorkspace, modelAgents } from '@devs/agents';
+import { Orchestrator } from '@devs/core';
+
+const [dir = '.', baseURL] = process.argv.slice(2);
+const devs = await Orchestrator.open({
+  dir: join(dir, '.devs'),
+  agents: await modelAgents({ model: 'openai:scripted', settings: { configuration: { baseURL } } }),
+  workspace: new GitWorkspace({ dir }),
+  checks: new CommandChecks({ argv: [process.execPath, '--test'] }),
+});
+const run = await devs.start({ id: 'sum', brief: '# Sum\n\nAdd numbers.\n' });
+const { status, reason, commits, cost } = await run.drive({ wait: true });
+devs.close();
+process.stdout.write(
+  JSON.stringify({ status, reason, commits: commits.map(({ subject }) => subject), cost }),
+);

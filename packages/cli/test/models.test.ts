@@ -1,0 +1,77 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, vi } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+
+const KEY = 'plain-words-as-a-canary';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Answers every request with an error that repeats the key. */
+async function refusingProvider(): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ error: { message: `Incorrect API key: ${request.headers.authorization}` } }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1`, stop: () => server.close() };
+}
+
+test('a missing key is said before there is a run', async ({ dir }) => {
+  vi.stubEnv('OPENAI_API_KEY', '');
+  const run = await callMain(dir, ['run', BRIEF, '--agents', 'openai:gpt-5']);
+  expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('OPENAI_API_KEY is not set') });
+  expect((await callMain(dir, ['status'])).stdout).toContain('no runs');
+});
+
+test('a provider that refuses ends the run with what it said, without the key it said it with', async ({
+  dir,
+}) => {
+  const provider = await refusingProvider();
+  vi.stubEnv('OPENAI_API_KEY', KEY);
+  vi.stubEnv('OPENAI_BASE_URL', provider.url);
+  const run = await callMain(dir, [
+    'run',
+    BRIEF,
+    '--id',
+    'sum',
+    '--agents',
+    'openai:a',
+    '--agents',
+    'review=openai:b',
+  ]);
+  const log = await callMain(dir, ['log', 'sum']);
+  const status = await callMain(dir, ['status', 'sum', '--json']);
+  provider.stop();
+
+  expect(run).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('agents: openai:a + openai:b (live)'),
+  });
+  expect(log.stdout).toContain('The call of openai:a failed: 401 Incorrect API key: Bearer [');
+  expect(JSON.parse(status.stdout).agents.fingerprint).toMatch(/^prompts v1 [0-9a-f]{12}$/);
+  for (const { stdout, stderr } of [run, log, status]) expect(stdout + stderr).not.toContain(KEY);
+});
+
+test('a run that goes on with other agents says so', async ({ dir }) => {
+  const provider = await refusingProvider();
+  vi.stubEnv('OPENAI_API_KEY', KEY);
+  vi.stubEnv('OPENAI_BASE_URL', provider.url);
+  await callMain(dir, RUN_SUM);
+  await callMain(dir, ['approve', 'sum']);
+  await callMain(dir, ['resume', 'sum', '--agents', 'openai:a']);
+  const { stdout } = await callMain(dir, ['log', 'sum']);
+  provider.stop();
+
+  expect(stdout).toMatch(
+    /goes on with openai:a \(live; prompts v1 \w{12}\), was started with sum \(scripted\)/,
+  );
+});

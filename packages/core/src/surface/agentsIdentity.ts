@@ -1,0 +1,18 @@
+import type { Provenance, StageAgents } from '../orchestration/ports.ts';
+
+/** Which agents a run was started with; part of its record. */
+export interface AgentsIdentity {
+  readonly name: string;
+  readonly provenance: Provenance;
+  /** What else shapes their answers, such as the version and hash of their prompts. */
+  readonly fingerprint?: string;
+}
+
+export function identityOf({ name, provenance, fingerprint }: StageAgents): AgentsIdentity {
+  return { name, provenance, ...(fingerprint !== undefined && { fingerprint }) };
+}
+
+/** One line: `openai:gpt-5 (live; prompts v1 1a2b3c4d5e6f)`. Equal words are equal agents. */
+export function identityWords({ name, provenance, fingerprint }: AgentsIdentity): string {
+  return `${name} (${fingerprint === undefined ? provenance : `${provenance}; ${fingerprint}`})`;
+}
