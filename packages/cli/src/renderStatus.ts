@@ -51,9 +51,10 @@ export function agentsWords(agents: RunStatus['agents']): string {
     : `${agents.name} (${agents.provenance})`;
 }
 
-export function costWords({ calls, tokensIn, tokensOut, costUsd }: RunStatus['cost']): string {
+export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: RunStatus['cost']): string {
   if (calls === 0) return 'nothing reported';
-  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}`;
+  const unknown = unpriced === 0 ? '' : `; cost unknown for ${unpriced} ${unpriced === 1 ? 'call' : 'calls'}`;
+  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}${unknown}`;
 }
 
 function driverWords({ driver, status }: RunStatus): string {

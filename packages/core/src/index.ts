@@ -53,7 +53,6 @@ export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
   AgentCall,
   AttemptReport,
-  CallUsage,
   CheckResult,
   Checks,
   CommitRequest,

@@ -1,5 +1,6 @@
 // @devs/core/langgraph: the engine for any LangGraph graph, without the pipeline.
 
+export { DEFAULT_PRICES, loadPrices, type ModelPrice, type PriceTable } from './config/prices.ts';
 export { CheckpointWindow } from './orchestration/CheckpointWindow.ts';
 export type { DriveOptions } from './orchestration/drive.ts';
 export type { AcceptedGraph, GraphAcceptance } from './orchestration/durable/acceptGraph.ts';
@@ -15,7 +16,7 @@ export type { Gate } from './orchestration/durable/Gate.ts';
 export type { DeclaredChanges } from './orchestration/durable/GraphMapping.ts';
 export type { NotAcceptedReason } from './orchestration/durable/notAccepted.ts';
 export { progress } from './orchestration/durable/progress.ts';
-export { type StepCall, type StepFunction, step } from './orchestration/durable/step.ts';
+export { type StepCall, type StepFunction, type StepOptions, step } from './orchestration/durable/step.ts';
 export { type DurableOptions, durable } from './orchestration/durable.ts';
 export type { EntropyScore, EntropyShare } from './orchestration/entropy/EntropyMeter.ts';
 export type { EntropyPartName } from './orchestration/entropy/EntropyPart.ts';
@@ -28,6 +29,9 @@ export {
 } from './orchestration/flatIterativeAdapter.ts';
 export type { CompiledLangGraph } from './orchestration/frames/CompiledLangGraph.ts';
 export { GraphSuspendedSignal } from './orchestration/GraphSuspendedSignal.ts';
+export type { Budget, BudgetLimits } from './orchestration/guards/Budget.ts';
+export { callUsage } from './orchestration/guards/usage.ts';
+export type { CallUsage, LangChainUsage, UsageReport } from './orchestration/ports.ts';
 export { recurse, recurseAll } from './orchestration/recurse.ts';
 export {
   checkRecursionDepth,

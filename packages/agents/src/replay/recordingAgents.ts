@@ -1,10 +1,18 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type AgentCall, type CallUsage, DevsError, type StageAgents } from '@devs/core';
+import {
+  type AgentCall,
+  type CallUsage,
+  callUsage,
+  DevsError,
+  type StageAgents,
+  type UsageReport,
+} from '@devs/core';
 import { type CallKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { type AgentRequest, normaliseRequest } from './normaliseRequest.ts';
 import {
   RECORDING_FORMAT,
   type RecordedCall,
+  type RecordedUsage,
   type RecordingHeader,
   readRecording,
   recordingText,
@@ -79,9 +87,9 @@ class Tape {
     return async (request, call) => {
       const key = keyOf(request);
       const asked = normaliseRequest(request);
-      let used: CallUsage | undefined;
-      const usage = (reported: CallUsage): void => {
-        used = { ...used, ...reported };
+      let used: RecordedUsage | undefined;
+      const usage = (reported: UsageReport): void => {
+        used = withReport(used, callUsage(reported));
         call.usage(reported);
       };
       const response = await ask(request, { ...call, usage });
@@ -98,6 +106,13 @@ class Tape {
     writeFileSync(staged, text, { mode: 0o600, flag: 'wx' });
     renameSync(staged, this.#file);
   }
+}
+
+/** A call may report several times; the recording has the sum. */
+function withReport(before: RecordedUsage | undefined, report: CallUsage): RecordedUsage {
+  const names = ['tokensIn', 'tokensOut', 'costUsd'] as const;
+  const known = names.filter((name) => (before?.[name] ?? report[name]) !== undefined);
+  return Object.fromEntries(known.map((name) => [name, (before?.[name] ?? 0) + (report[name] ?? 0)]));
 }
 
 function headerOf({ name, provenance }: StageAgents): RecordingHeader {

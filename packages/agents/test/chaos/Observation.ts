@@ -11,7 +11,7 @@ export interface ObservedStep {
   readonly key: string;
   readonly visit: string;
   readonly label: string;
-  readonly state: 'intent' | 'done';
+  readonly state: 'intent' | 'failed' | 'done';
   readonly attempt: number;
 }
 

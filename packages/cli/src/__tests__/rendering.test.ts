@@ -27,7 +27,7 @@ const gate = (kind: HitlSessionKind, artifact: unknown = { documents: [] }): Gat
   openedAt: '2026-01-02T03:04:05.000Z',
 });
 
-const cost = { tokensIn: 10, tokensOut: 5, costUsd: 0.5, calls: 2 };
+const cost = { tokensIn: 10, tokensOut: 5, costUsd: 0.5, calls: 2, unpriced: 0 };
 
 const status: RunStatus = {
   id: 'csv',

@@ -103,6 +103,7 @@ export async function drive(
   const requests = new SignalWatch(deps.store.threads, threadId, control);
   try {
     deps.faults.forget(threadId);
+    deps.store.budgets.startClock(threadId);
     return await new Drive({ held, control, requests, abort }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
@@ -113,6 +114,7 @@ export async function drive(
   } finally {
     forget();
     requests.stop();
+    deps.store.budgets.stopClock(threadId);
     held.stop();
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
@@ -14,6 +15,7 @@ import { FaultBox } from './durable/FaultBox.ts';
 import type { GraphProfile } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import { ownGraphProfile } from './durable/ownGraphProfile.ts';
+import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { SaverLimits } from './saver/limits.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
@@ -31,6 +33,10 @@ export interface DurableOptions<State, Name extends string = string> {
   };
   /** How large the values of the state may be. */
   readonly limits?: Partial<SaverLimits>;
+  /** What a run may use up before a human is asked; recorded with each run when it is started. */
+  readonly budget?: Budget;
+  /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
+  readonly prices?: PriceTable | string;
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
@@ -69,9 +75,16 @@ export function durable<State extends object, Update, Name extends string, Build
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+  const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
-  const store = new EngineStore(db, { events, now, newId, entropyThreshold });
+  const store = new EngineStore(db, {
+    events,
+    now,
+    newId,
+    entropyThreshold,
+    prices: pricesOf(options.prices),
+  });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const saver = new DrivenSaver(db, store, {
@@ -85,6 +98,7 @@ export function durable<State extends object, Update, Name extends string, Build
     graph,
     shape,
     maxDepth,
+    budget,
     store,
     saver,
     faults,
@@ -95,6 +109,9 @@ export function durable<State extends object, Update, Name extends string, Build
     close,
   });
 }
+
+const pricesOf = (prices: PriceTable | string = DEFAULT_PRICES): PriceTable =>
+  typeof prices === 'string' ? loadPrices(prices) : prices;
 
 function ownGraph<State extends object>(): KnownGraph<State> {
   return { profile: ownGraphProfile(), endOf: () => ({ status: 'completed', reason: null }) };

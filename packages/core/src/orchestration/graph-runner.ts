@@ -34,6 +34,7 @@ import type { RunnerDeps } from './durable/RunnerDeps.ts';
 import { recordAction, recordFailure, recordThought } from './durable/turns.ts';
 import { type Visit, visitOf } from './durable/visit.ts';
 import { GraphSuspendedSignal } from './GraphSuspendedSignal.ts';
+import { CallsInFlight } from './guards/CallsInFlight.ts';
 import type { GraphState } from './types.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
@@ -78,7 +79,7 @@ async function runVisit<State extends object>(
 
   const startedAt = deps.now();
   const active = activate(visit, before, deps);
-  const raw = entered.runNode ? await runInVisit(active, () => node.run(before, config)) : {};
+  const raw = entered.runNode ? await work(active, () => node.run(before, config)) : {};
   const output = new NodeOutput(raw);
 
   const progressed =
@@ -97,6 +98,18 @@ async function runVisit<State extends object>(
   return result;
 }
 
+/**
+ * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
+ * refused whatever its author made of that.
+ */
+async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
+  const ran = runInVisit(active, async () => body());
+  await ran.catch(() => {}); // its error is thrown below
+  if (!active.visit.signal.aborted) await active.calls.settled();
+  if (active.budgetQuestion !== null) throw active.budgetQuestion;
+  return ran;
+}
+
 function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): ActiveVisit {
   const { store, events, profile } = deps;
   return {
@@ -106,6 +119,8 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     events,
     isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
     stepNames: new Set(),
+    calls: new CallsInFlight(),
+    budgetQuestion: null,
     progressed: false,
   };
 }

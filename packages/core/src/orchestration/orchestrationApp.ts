@@ -6,7 +6,10 @@ import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import type { GraphState } from './types.ts';
 
 export interface OrchestrationAppOptions
-  extends Pick<DurableOptions<GraphState>, 'db' | 'events' | 'now' | 'newId' | 'secrets'> {
+  extends Pick<
+    DurableOptions<GraphState>,
+    'db' | 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'
+  > {
   readonly config: OrchestratorConfig;
 }
 

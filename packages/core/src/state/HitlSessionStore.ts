@@ -142,6 +142,7 @@ export class HitlSessionStore {
   readonly #selectOpenOf: Statement<[string], SessionRow>;
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], SessionRow>;
+  readonly #selectDecided: Statement<[string, string], SessionRow>;
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #insert: Statement<[object]>;
@@ -170,6 +171,9 @@ export class HitlSessionStore {
     this.#selectAnswered = db.prepare(
       `${rows} WHERE decision_json IS NOT NULL OR status = 'decided'
          OR (status = 'resumed' AND thread_id IS NOT NULL) ${OLDEST_FIRST}`,
+    );
+    this.#selectDecided = db.prepare(
+      `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`,
     );
     this.#selectState = db
       .prepare<[string], string>('SELECT graph_state_json FROM hitl_sessions WHERE id = ?')
@@ -279,6 +283,11 @@ export class HitlSessionStore {
   /** Sessions that hold or claim to hold a decision, oldest first. */
   listAnswered(): readonly HitlSession[] {
     return this.#selectAnswered.all().map(toSession);
+  }
+
+  /** Answered sessions of a run and kind, oldest first. */
+  listDecided(threadId: string, kind: HitlSessionKind): readonly HitlSession[] {
+    return this.#selectDecided.all(threadId, kind).map(toSession);
   }
 
   /** Decisions recorded, for one run or for all. */

@@ -5,118 +5,22 @@ import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
 import { immediately } from './immediately.ts';
 import type { StoreOptions } from './StoreOptions.ts';
+import type {
+  MovedVisit,
+  NewStep,
+  RecordedStep,
+  RunCost,
+  Spending,
+  StepKey,
+  StepSummary,
+  StepUsage,
+} from './stepRecords.ts';
+import * as sql from './stepSql.ts';
 
-/** Which step: LangGraph's task id is the same over resume, retry and crash, and another one after a rewind. */
-export interface StepKey {
-  readonly threadId: string;
-  readonly lgTaskId: string;
-  readonly name: string;
-}
-
-export interface NewStep extends StepKey {
-  readonly node: string;
-  /** The pipeline's task; `null` outside one. */
-  readonly taskId: string | null;
-}
-
-/** A visit LangGraph names anew, and the node it is a visit of now. */
-export interface MovedVisit {
-  readonly threadId: string;
-  readonly visitId: string;
-  readonly toVisitId: string;
-  readonly node: string;
-}
-
-/** What a step's calls cost. An absent figure is unknown. */
-export interface StepUsage {
-  readonly tokensIn?: number;
-  readonly tokensOut?: number;
-  /** US dollars. */
-  readonly costUsd?: number;
-}
-
-export type RecordedStep =
-  /** Begun `attempt` times; how the last one ended is unknown. */
-  | { readonly state: 'intent'; readonly attempt: number }
-  | {
-      readonly state: 'done';
-      readonly attempt: number;
-      /** Plain JSON, or `undefined` where the step returned nothing. */
-      readonly result: unknown;
-      readonly usage: StepUsage;
-      /** Milliseconds since the Unix epoch, UTC. */
-      readonly finishedAt: number;
-    };
-
-/** A step without its result, for lists. */
-export interface StepSummary extends NewStep {
-  readonly state: 'intent' | 'done';
-  readonly attempt: number;
-  readonly usage: StepUsage;
-  /** Milliseconds since the Unix epoch, UTC: begin of the last attempt. */
-  readonly startedAt: number;
-  readonly finishedAt: number | null;
-}
-
-export interface RunCost {
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  /** US dollars. */
-  readonly costUsd: number;
-  /** Finished steps that reported a cost. */
-  readonly calls: number;
-}
-
-interface StepRow extends NewStep {
-  readonly state: 'intent' | 'done';
-  readonly attempt: number;
-  readonly resultJson: string | null;
-  /** Hex, of `resultJson`; a blob has its own. */
-  readonly resultSha256: string | null;
-  readonly blobId: number | null;
-  readonly tokensIn: number | null;
-  readonly tokensOut: number | null;
-  readonly costUsd: number | null;
-  readonly startedAt: number;
-  readonly finishedAt: number | null;
-}
+export type * from './stepRecords.ts';
 
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
-
-const COLUMNS = `
-  thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, state, attempt,
-  result_json AS resultJson, result_sha256 AS resultSha256, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
-  cost_usd AS costUsd, started_at AS startedAt, finished_at AS finishedAt`;
-
-const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
-
-const INTEND = `
-  INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, state, started_at)
-  VALUES (@threadId, @lgTaskId, @name, @node, @taskId, 'intent', @now)
-  ON CONFLICT (thread_id, lg_task_id, name)
-    DO UPDATE SET attempt = attempt + 1, started_at = excluded.started_at WHERE state = 'intent'
-  RETURNING attempt`;
-
-const FINISH = `
-  UPDATE agent_steps SET state = 'done', result_json = @resultJson, result_sha256 = @resultSha256,
-                         blob_id = @blobId, tokens_in = @tokensIn, tokens_out = @tokensOut, cost_usd = @costUsd, finished_at = @now
-  WHERE ${KEY} AND state = 'intent'`;
-
-const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
-
-const MOVE_VISIT = `
-  UPDATE agent_steps SET lg_task_id = @toVisitId, node = @node
-  WHERE thread_id = @threadId AND lg_task_id = @visitId`;
-
-const SELECT_FOR_THREAD = `
-  SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
-
-const SUM_COST = `
-  SELECT coalesce(sum(tokens_in), 0) AS tokensIn, coalesce(sum(tokens_out), 0) AS tokensOut,
-         coalesce(sum(cost_usd), 0.0) AS costUsd,
-         count(*) FILTER (WHERE coalesce(tokens_in, tokens_out, cost_usd) IS NOT NULL) AS calls
-  FROM agent_steps WHERE thread_id = ?`;
 
 /**
  * Results of durable steps. A step is finished when its row is committed; a finished step is never begun again,
@@ -126,55 +30,61 @@ export class StepStore {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #blobs: BlobStore;
-  readonly #select: Statement<[StepKey], StepRow>;
+  readonly #select: Statement<[StepKey], sql.StepRow>;
   readonly #selectVisit: Statement<[string, string], number>;
-  readonly #selectForThread: Statement<[string], StepRow>;
+  readonly #selectForThread: Statement<[string], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
+  readonly #sumSpending: Statement<[object], Spending>;
   readonly #intend: Statement<[object], number>;
   readonly #finish: Statement<[object]>;
   readonly #moveVisit: Statement<[MovedVisit]>;
+  readonly #fail: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#db = db;
     this.#now = now;
     this.#blobs = new BlobStore(db);
-    this.#select = db.prepare(`SELECT ${COLUMNS} FROM agent_steps WHERE ${KEY}`);
-    this.#selectVisit = db.prepare<[string, string], number>(SELECT_VISIT).pluck();
-    this.#selectForThread = db.prepare(SELECT_FOR_THREAD);
-    this.#sumCost = db.prepare(SUM_COST);
-    this.#intend = db.prepare<[object], number>(INTEND).pluck();
-    this.#finish = db.prepare(FINISH);
-    this.#moveVisit = db.prepare(MOVE_VISIT);
+    this.#select = db.prepare(sql.SELECT);
+    this.#selectVisit = db.prepare<[string, string], number>(sql.SELECT_VISIT).pluck();
+    this.#selectForThread = db.prepare(sql.SELECT_FOR_THREAD);
+    this.#sumCost = db.prepare(sql.SUM_COST);
+    this.#sumSpending = db.prepare(sql.SUM_SPENDING);
+    this.#intend = db.prepare<[object], number>(sql.INTEND).pluck();
+    this.#finish = db.prepare(sql.FINISH);
+    this.#fail = db.prepare(sql.FAIL);
+    this.#moveVisit = db.prepare(sql.MOVE_VISIT);
   }
 
   /** @throws DevsError `STATE_CORRUPT` if the result is damaged. */
-  find({ threadId, lgTaskId, name }: StepKey): RecordedStep | null {
-    const row = this.#select.get({ threadId, lgTaskId, name });
+  find(step: StepKey): RecordedStep | null {
+    const row = this.#select.get(keyOf(step));
     if (row === undefined) return null;
     const { state, attempt } = row;
-    if (state === 'intent') return { state, attempt };
+    if (state !== 'done') return { state, attempt };
     return {
       state,
       attempt,
       result: this.#resultOf(row),
-      usage: usageOf(row),
+      usage: sql.usageOf(row),
       finishedAt: row.finishedAt ?? 0,
     };
   }
 
   /**
-   * Records that a step is about to be done, before it is; returns which attempt this is, from 1.
+   * Records that a step is about to be done, before it is; returns which attempt this is, from 1. What an earlier
+   * attempt held back is replaced, not added to.
    *
    * @throws DevsError `LEASE_LOST`, so that a replaced driver makes no call.
    * @throws RangeError if the step is finished: its result must be used instead.
    */
-  intent({ threadId, lgTaskId, name, node, taskId }: NewStep, fence: Fence): number {
-    const values = { threadId, lgTaskId, name, node, taskId, now: this.#now() };
+  intent(step: NewStep, fence: Fence): number {
+    const { node, taskId, kind = 'call', reserve = { usd: 0, tokens: 0 } } = step;
+    const values = { ...keyOf(step), node, taskId, kind, ...reserve, now: this.#now() };
     return this.#fenced(fence, () => {
       const attempt = this.#intend.get(values);
       if (attempt !== undefined) return attempt;
-      throw new RangeError(`Step "${name}" of "${node}" is finished; find() has its result.`);
+      throw new RangeError(`Step "${step.name}" of "${node}" is finished; find() has its result.`);
     });
   }
 
@@ -187,10 +97,15 @@ export class StepStore {
   finish(step: StepKey, result: unknown, usage: StepUsage, fence: Fence): void {
     const json = result === undefined ? null : canonicalJson(result); // a bad value must not open a transaction
     this.#fenced(fence, () => {
-      const values = { ...keyOf(step), ...this.#place(json), ...costColumns(usage), now: this.#now() };
+      const values = { ...keyOf(step), ...this.#place(json), ...sql.usageColumns(usage), now: this.#now() };
       if (this.#finish.run(values).changes === 1) return;
       throw new RangeError(`Step "${step.name}" has no open intent; call intent() first.`);
     });
+  }
+
+  /** Records that a step threw, and what it had cost by then. It is begun again when its node is. */
+  fail(step: StepKey, usage: StepUsage, fence: Fence): void {
+    this.#fenced(fence, () => this.#fail.run({ ...keyOf(step), ...sql.usageColumns(usage) }));
   }
 
   /** Whether any step of this visit of a node was ever begun. */
@@ -205,21 +120,26 @@ export class StepStore {
 
   /** Steps of a run, oldest first. */
   listForThread(threadId: string): readonly StepSummary[] {
-    return this.#selectForThread.all(threadId).map(summaryOf);
+    return this.#selectForThread.all(threadId).map(sql.summaryOf);
   }
 
   costOf(threadId: string): RunCost {
-    return this.#sumCost.get(threadId) ?? { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0 };
+    return this.#sumCost.get(threadId) ?? sql.NO_COST;
   }
 
-  #place(json: string | null): Pick<StepRow, 'resultJson' | 'resultSha256' | 'blobId'> {
+  /** What a step that is about to be made finds spent and held back, by its run or, with `taskId`, by one task. */
+  spendingBefore(step: StepKey, taskId: string | null): Spending {
+    return this.#sumSpending.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
+  }
+
+  #place(json: string | null): Pick<sql.StepRow, 'resultJson' | 'resultSha256' | 'blobId'> {
     if (json === null) return { resultJson: null, resultSha256: null, blobId: null };
     if (Buffer.byteLength(json) <= INLINE_RESULT_BYTES)
       return { resultJson: json, resultSha256: sha256Hex(json), blobId: null };
     return { resultJson: null, resultSha256: null, blobId: this.#blobs.put(Buffer.from(json)) };
   }
 
-  #resultOf(row: StepRow): unknown {
+  #resultOf(row: sql.StepRow): unknown {
     const { resultJson, blobId } = row;
     if (blobId === null) assertUndamaged(row);
     const json = blobId === null ? resultJson : Buffer.from(this.#blobs.get(blobId)).toString('utf8');
@@ -235,7 +155,7 @@ export class StepStore {
 }
 
 /** A result whose bits changed in the file must not be replayed as what a call answered. */
-function assertUndamaged({ threadId, name, resultJson, resultSha256 }: StepRow): void {
+function assertUndamaged({ threadId, name, resultJson, resultSha256 }: sql.StepRow): void {
   if ((resultJson === null ? null : sha256Hex(resultJson)) === resultSha256) return;
   throw new DevsError(`The recorded result of step "${name}" of run "${threadId}" is damaged.`, {
     code: 'STATE_CORRUPT',
@@ -246,36 +166,4 @@ function assertUndamaged({ threadId, name, resultJson, resultSha256 }: StepRow):
 
 function keyOf({ threadId, lgTaskId, name }: StepKey): StepKey {
   return { threadId, lgTaskId, name };
-}
-
-function costColumns({
-  tokensIn,
-  tokensOut,
-  costUsd,
-}: StepUsage): Pick<StepRow, 'tokensIn' | 'tokensOut' | 'costUsd'> {
-  return { tokensIn: tokensIn ?? null, tokensOut: tokensOut ?? null, costUsd: costUsd ?? null };
-}
-
-function usageOf({ tokensIn, tokensOut, costUsd }: StepRow): StepUsage {
-  return {
-    ...(tokensIn !== null && { tokensIn }),
-    ...(tokensOut !== null && { tokensOut }),
-    ...(costUsd !== null && { costUsd }),
-  };
-}
-
-function summaryOf(row: StepRow): StepSummary {
-  const { threadId, lgTaskId, name, node, taskId, state, attempt, startedAt, finishedAt } = row;
-  return {
-    threadId,
-    lgTaskId,
-    name,
-    node,
-    taskId,
-    state,
-    attempt,
-    usage: usageOf(row),
-    startedAt,
-    finishedAt,
-  };
 }

@@ -2,11 +2,13 @@ import path from 'node:path';
 import { parseBrief, runIdOf } from '../brief/brief.ts';
 import { initialState } from '../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
+import type { PriceTable } from '../config/prices.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { GatePolicies } from '../orchestration/durable/decideByPolicy.ts';
+import type { Budget } from '../orchestration/guards/Budget.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
@@ -32,6 +34,10 @@ export interface OrchestratorOptions {
   readonly checks?: Checks;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
   readonly secrets?: SecretsOptions;
+  /** What a run may use up before a human is asked. Part of its record when it is started. @defaultValue no limit */
+  readonly budget?: Budget;
+  /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
+  readonly prices?: PriceTable | string;
   readonly events?: EventBus;
   /** Read from the environment (`DEVS_…`) when left out. */
   readonly config?: OrchestratorConfig;
@@ -47,6 +53,8 @@ export interface StartOptions {
   readonly id?: string;
   /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for both */
   readonly gates?: GatePolicies;
+  /** @defaultValue that of the orchestrator */
+  readonly budget?: Budget;
   /** How a later process can find the agents again; kept with the run, not read here. */
   readonly agentsRef?: string;
 }
@@ -79,6 +87,8 @@ export class Orchestrator {
       events = new EventBus(),
       now = Date.now,
       newId,
+      budget,
+      prices,
       config = loadOrchestratorConfig(),
       secrets = {},
     } = options;
@@ -95,6 +105,8 @@ export class Orchestrator {
       secrets,
       now,
       ...(newId && { newId }),
+      ...(budget && { budget }),
+      ...(prices !== undefined && { prices }),
     });
   }
 
@@ -114,7 +126,7 @@ export class Orchestrator {
    * @throws TypeError for an empty brief, RangeError for an id that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief.
    */
-  async start({ brief: markdown, id, gates = {}, agentsRef }: StartOptions): Promise<Run> {
+  async start({ brief: markdown, id, gates = {}, budget, agentsRef }: StartOptions): Promise<Run> {
     const brief = parseBrief(markdown);
     const runId = id ?? runIdOf(brief);
     assertRunId(runId);
@@ -128,6 +140,7 @@ export class Orchestrator {
       workspace: this.#pipeline?.workspace.dirOf(runId) ?? null,
       briefSha256: brief.sha256,
       redacted: brief.redacted,
+      budget,
       policies: {
         title: brief.title,
         gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },

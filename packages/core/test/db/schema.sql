@@ -4,20 +4,25 @@ BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
 CREATE TRIGGER hitl_decisions_no_update BEFORE UPDATE ON hitl_decisions
 BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
 
-CREATE TABLE agent_steps (
+CREATE TABLE "agent_steps" (
   thread_id   TEXT    NOT NULL,
   lg_task_id  TEXT    NOT NULL,                          -- LangGraph's task id: one visit of one node
   name        TEXT    NOT NULL,
   node        TEXT    NOT NULL,
   task_id     TEXT,
-  state       TEXT    NOT NULL CHECK (state IN ('intent', 'done')),
+  kind        TEXT    NOT NULL DEFAULT 'call' CHECK (kind IN ('call', 'work')),
+  state       TEXT    NOT NULL CHECK (state IN ('intent', 'failed', 'done')),
   attempt     INTEGER NOT NULL DEFAULT 1,                -- how often the call was begun
+  failures    INTEGER NOT NULL DEFAULT 0,                -- how often it threw
   result_json TEXT    CHECK (result_json IS NULL OR json_valid(result_json)),
   blob_id     INTEGER REFERENCES state_blobs (blob_id),  -- instead of result_json where the result is large
   result_sha256 TEXT,                                    -- hex, of result_json: a flipped bit must not be replayed
-  tokens_in   INTEGER,
+  tokens_in   INTEGER,                                   -- of every attempt that reported
   tokens_out  INTEGER,
   cost_usd    REAL,
+  unpriced    INTEGER NOT NULL DEFAULT 0,                -- reports whose cost is unknown
+  reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
+  reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
   finished_at INTEGER,
   PRIMARY KEY (thread_id, lg_task_id, name)
@@ -62,6 +67,13 @@ CREATE TABLE checkpoints (
   sha256               BLOB    NOT NULL,                 -- of checkpoint, then metadata
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT;
+
+CREATE TABLE driven_time (
+  thread_id TEXT    NOT NULL,
+  task_id   TEXT    NOT NULL,                            -- empty outside a task
+  ms        INTEGER NOT NULL,
+  PRIMARY KEY (thread_id, task_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
   seq          INTEGER PRIMARY KEY,
@@ -201,6 +213,10 @@ CREATE TABLE threads (
 ) STRICT;
 
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
+
+CREATE INDEX agent_steps_spending ON agent_steps
+  (thread_id, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
+  WHERE kind = 'call';
 
 CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
 

@@ -135,7 +135,13 @@ describe('step', () => {
     );
     const app = durable(twoSteps(node), { db });
     await app.run('run', {});
-    expect(app.store.steps.costOf('run')).toEqual({ tokensIn: 15, tokensOut: 7, costUsd: 0.25, calls: 1 });
+    expect(app.store.steps.costOf('run')).toEqual({
+      tokensIn: 15,
+      tokensOut: 7,
+      costUsd: 0.25,
+      calls: 1,
+      unpriced: 1,
+    });
   });
 
   test('runs beside others of its node', async ({ db }) => {

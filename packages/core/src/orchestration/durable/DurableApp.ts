@@ -3,6 +3,7 @@ import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import { type DrivableGraph, type DriveOptions, drive } from '../drive.ts';
+import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
 import type { SqliteSaver } from '../SqliteSaver.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './acceptGraph.ts';
@@ -20,6 +21,8 @@ export interface DurableParts<Graph> {
   readonly shape: GraphShape;
   /** Node transitions without progress from which a human is asked. */
   readonly maxDepth: number;
+  /** Of runs that are started without one of their own. @defaultValue none */
+  readonly budget?: Budget;
   readonly store: EngineStore;
   readonly saver: SqliteSaver;
   readonly faults: FaultBox;
@@ -41,6 +44,7 @@ export interface Admission {
   readonly workspace?: string | null;
   readonly briefSha256?: string | null;
   readonly policies?: Policies;
+  readonly budget?: Budget | undefined;
   readonly input: unknown;
   /** Places where the caller masked a secret in the input. */
   readonly redacted?: number;
@@ -107,6 +111,7 @@ export class DurableApp<Graph, State, Update> {
     const masked = maskPreciseDeep(input);
     const recorded = await recordInput(masked.value, this.#parts.saver.serde);
     const count = redacted + masked.count;
+    const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     return this.store.transact(this.events, (emit) => {
       const { thread, created } = this.store.threads.create({
         threadId,
@@ -114,7 +119,12 @@ export class DurableApp<Graph, State, Update> {
         workspace: about.workspace ?? null,
         briefSha256: about.briefSha256 ?? null,
         graphFingerprint: this.fingerprint,
-        policies: { ...policies, input: recorded, graph: this.#parts.shape },
+        policies: {
+          ...policies,
+          ...(Object.keys(budget).length > 0 && { budget }),
+          input: recorded,
+          graph: this.#parts.shape,
+        },
       });
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
       return thread;

@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3';
+import { DEFAULT_PRICES, type PriceTable } from '../../config/prices.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import { DecisionLog } from '../../state/DecisionLog.ts';
+import { DrivenTimeStore } from '../../state/DrivenTimeStore.ts';
 import { EventOutbox } from '../../state/EventOutbox.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { type Fence, leaseFence, NO_FENCE } from '../../state/Fence.ts';
@@ -13,6 +15,7 @@ import { StepStore } from '../../state/StepStore.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import { assertUnitInterval } from '../assertUnitInterval.ts';
+import { RunBudgets } from '../guards/RunBudgets.ts';
 import { HumanInTheLoopManager } from '../hitl/HumanInTheLoopManager.ts';
 import { TaskFailureGate } from '../TaskFailureGate.ts';
 import type { Visit } from './visit.ts';
@@ -24,6 +27,8 @@ export interface EngineStoreOptions {
   readonly newId?: () => string;
   /** Entropy score in [0, 1] from which a task is handed to a human. */
   readonly entropyThreshold?: number;
+  /** What tokens cost. @defaultValue {@link DEFAULT_PRICES} */
+  readonly prices?: PriceTable;
 }
 
 /**
@@ -38,6 +43,8 @@ export class EngineStore {
   readonly steps: StepStore;
   readonly sessions: HitlSessionStore;
   readonly guards: GuardStore;
+  readonly budgets: RunBudgets;
+  readonly prices: PriceTable;
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly manager: HumanInTheLoopManager;
@@ -47,7 +54,10 @@ export class EngineStore {
   /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
   readonly #outboxes = new WeakMap<EventBus, EventOutbox>();
 
-  constructor(db: Database, { events, now, newId, entropyThreshold }: EngineStoreOptions) {
+  constructor(
+    db: Database,
+    { events, now, newId, entropyThreshold, prices = DEFAULT_PRICES }: EngineStoreOptions,
+  ) {
     const seams = { ...(now && { now }), ...(newId && { newId }) };
     if (entropyThreshold !== undefined) assertUnitInterval('entropyThreshold', entropyThreshold);
     assertDecisions(db);
@@ -57,6 +67,15 @@ export class EngineStore {
     this.steps = new StepStore(db, seams);
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);
+    this.prices = prices;
+    const { threads, steps, sessions } = this;
+    this.budgets = new RunBudgets({
+      threads,
+      steps,
+      sessions,
+      times: new DrivenTimeStore(db),
+      now: now ?? Date.now,
+    });
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.manager = new HumanInTheLoopManager(db, { events, ...seams });

@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { GraphInterrupt } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
+import type { CallsInFlight } from '../guards/CallsInFlight.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { Visit } from './visit.ts';
 
@@ -13,8 +15,18 @@ export interface ActiveVisit {
   /** True when an earlier execution of this visit began a step and did not get to the end. */
   readonly isResumed: boolean;
   readonly stepNames: Set<string>;
+  readonly calls: CallsInFlight;
+  /** What a call was refused with: the node leaves with it, even if it caught it. */
+  budgetQuestion: GraphInterrupt | null;
   /** Set by `progress()`. */
   progressed: boolean;
+}
+
+/** A visit whose steps are recorded. */
+export type RecordedVisit = ActiveVisit & { readonly store: EngineStore };
+
+export function isRecorded(active: ActiveVisit): active is RecordedVisit {
+  return active.store !== null;
 }
 
 const storage = new AsyncLocalStorage<ActiveVisit>();

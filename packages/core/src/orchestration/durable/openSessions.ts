@@ -2,8 +2,10 @@ import type { Interrupt } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import { isFrameQuestion } from '../frames/frameContext.ts';
+import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
 import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
+import type { ScopedUse } from '../guards/RunBudgets.ts';
 import { type GuardFinding, reportGuard } from '../guards/reportGuard.ts';
 import type { GraphState } from '../types.ts';
 import { isQuestion, type Question } from './question.ts';
@@ -62,9 +64,21 @@ function notifyOfLimit<State extends object>(
   store?.manager.pause(state as unknown as GraphState, taskId, { kind, sessionId: key, evidence: artifact });
 }
 
+function passedLevel(artifact: unknown): GuardLevel {
+  const { limits } = artifact as { readonly limits: readonly [ScopedUse] };
+  const [first] = limits;
+  const level = budgetLevel(first, first.spent + first.reserved);
+  return { ...level, evidence: { limits } };
+}
+
 /** The depth guard speaks where it asks, and where the failure gate above it asks first. */
-function findingsAt({ kind }: Question, episode: string, depth: GuardLevel): readonly GuardFinding[] {
+function findingsAt(
+  { kind, artifact }: Question,
+  episode: string,
+  depth: GuardLevel,
+): readonly GuardFinding[] {
   if (kind === 'recursion_limit') return [{ event: 'GUARD_TRIPPED', level: { ...depth, episode } }];
+  if (kind === 'budget') return [{ event: 'GUARD_TRIPPED', level: { ...passedLevel(artifact), episode } }];
   if (kind !== 'task_failure' || depth.level < depth.limit) return [];
   return [{ event: 'GUARD_SUPPRESSED', level: { ...depth, episode } }];
 }

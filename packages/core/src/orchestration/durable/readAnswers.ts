@@ -12,7 +12,7 @@ export interface GivenAnswer {
   readonly resume: DeliveredAnswer;
   /**
    * LangGraph has stored it: its node took it and then failed or was stopped. Given again it would be taken by the
-   * node's next `interrupt()`, whatever that asks.
+   * node's next `interrupt()`, whatever that asks. Or nobody waits for it: a budget is read anew by every execution.
    */
   readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */
@@ -62,9 +62,12 @@ function givenAnswer({ interruptId, value, received }: PendingQuestion, session:
   const sessionId = session.id;
   const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
   const resume = { ...(isQuestion(value) ? keyed(value.key) : answer), sessionId };
-  const isDelivered = received.some((stored) => isAnswerOf(sessionId, stored));
+  const isDelivered = isReadAnew(session) || received.some((stored) => isAnswerOf(sessionId, stored));
   return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(value, answer) };
 }
+
+/** What a budget allows is read from the recorded decisions: the node that asked only has to run again. */
+const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget';
 
 function isAnswerOf(sessionId: string, stored: unknown): boolean {
   return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;

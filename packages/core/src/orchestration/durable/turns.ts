@@ -112,6 +112,7 @@ function transactTurn<State extends object>(
   };
   store.transact(events, (emit) => {
     store.fenceOf(visit).assertInTx();
+    store.budgets.markTime(visit.threadId, taskId);
     announce(emit, scope);
     failOpen(store, visit, emit, () => store.journal.save(entry));
   });

@@ -32,9 +32,10 @@ const budget = z.discriminatedUnion('action', [
       usd: z.exactOptional(z.number().positive()),
       tokens: optionalCount,
       calls: optionalCount,
+      ms: optionalCount,
     })
-    .refine(({ usd, tokens, calls }) => (usd ?? tokens ?? calls) !== undefined, {
-      error: 'Names none of usd, tokens, calls',
+    .refine(({ usd, tokens, calls, ms }) => (usd ?? tokens ?? calls ?? ms) !== undefined, {
+      error: 'Names none of usd, tokens, calls, ms',
     }),
 ]);
 
@@ -117,5 +118,5 @@ const SHAPES: Readonly<Record<HitlSessionKind, string>> = {
   node_gate: APPROVAL_SHAPE,
   task_failure: "{ action: 'retry', guidance? } or { action: 'skip' | 'abort', reason? }",
   recursion_limit: "{ action: 'continue' } or { action: 'abort', reason? }",
-  budget: "{ action: 'raise', usd?, tokens?, calls? } or { action: 'abort', reason? }",
+  budget: "{ action: 'raise', usd?, tokens?, calls?, ms? } or { action: 'abort', reason? }",
 };

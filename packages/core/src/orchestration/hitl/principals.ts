@@ -47,8 +47,12 @@ export function assertHuman(by: Principal, threadId: string, deed: string): void
   });
 }
 
+/** Guards ask because something went wrong: nothing declared beforehand may answer them. */
+const GUARDS: ReadonlySet<HitlSessionKind> = new Set(['task_failure', 'recursion_limit', 'budget']);
+
 /** Whether a run declared at its start that gates of this kind are approved without a human. */
 export function isDeclaredAuto(policies: Policies | undefined, kind: HitlSessionKind): boolean {
+  if (GUARDS.has(kind)) return false;
   const gates = ownValue(policies, 'gates');
   return ownValue(gates, POLICY_NAMES[kind] ?? kind) === 'auto';
 }

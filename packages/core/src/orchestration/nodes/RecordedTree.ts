@@ -7,6 +7,9 @@ interface Edited {
   readonly summary: string;
 }
 
+/** Costs time on this machine, and no money. */
+const WORK = { kind: 'work' } as const;
+
 /**
  * The workspace as a chain of recorded git trees. Every step first puts the folder back to the tree the last one
  * recorded, so a process that dies in the middle of an edit leaves nothing behind for the next.
@@ -22,7 +25,7 @@ export class RecordedTree {
 
   /** The folder as this visit of the node found it. */
   static async at(workspace: RunWorkspace): Promise<RecordedTree> {
-    return new RecordedTree(workspace, await step('base', () => workspace.snapshot()));
+    return new RecordedTree(workspace, await step('base', () => workspace.snapshot(), WORK));
   }
 
   get id(): string {
@@ -43,9 +46,10 @@ export class RecordedTree {
 
   /** Runs the project's checks on the recorded tree. */
   check(name: string, checks: Checks): Promise<CheckResult> {
-    return step(name, async ({ signal }) => {
+    const run = async ({ signal }: StepCall): Promise<CheckResult> => {
       await this.#workspace.restore(this.#tree);
       return checks.run({ dir: this.#workspace.dir, signal });
-    });
+    };
+    return step(name, run, WORK);
   }
 }

@@ -31,8 +31,10 @@ export function makeVerifyNode(deps: PipelineDeps) {
     const tree = await RecordedTree.at(workspace);
     const result = await tree.check('verify', deps.checks);
     if (!result.passed) return red(state, task, result.output, deps);
-    const gitHash = await step('commit', ({ key }) =>
-      workspace.commit({ tree: tree.id, message: commitMessage(task, deps), stepKey: key }),
+    const gitHash = await step(
+      'commit',
+      ({ key }) => workspace.commit({ tree: tree.id, message: commitMessage(task, deps), stepKey: key }),
+      { kind: 'work' },
     );
     return closeProject(state, withTask(state.tasks, task.taskId, { status: 'completed', gitHash }));
   };

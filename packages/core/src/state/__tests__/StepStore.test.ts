@@ -163,17 +163,26 @@ describe('a run', () => {
     expect(steps.listForThread('run-1')).toEqual([
       {
         ...aStep({ name: 'z', taskId: 'run-1:1' }),
+        kind: 'call',
         state: 'done',
         attempt: 1,
         usage: { tokensOut: 3 },
         startedAt: 1,
         finishedAt: 3,
       },
-      { ...aStep({ name: 'a' }), state: 'intent', attempt: 1, usage: {}, startedAt: 2, finishedAt: null },
+      {
+        ...aStep({ name: 'a' }),
+        kind: 'call',
+        state: 'intent',
+        attempt: 1,
+        usage: {},
+        startedAt: 2,
+        finishedAt: null,
+      },
     ]);
   });
 
-  test('adds up what its calls cost; a step without a cost is no call', ({ db }) => {
+  test('adds up what its calls cost; the cost of one that reported none is unknown', ({ db }) => {
     const steps = new StepStore(db);
     const usages = [{ tokensIn: 1, tokensOut: 2, costUsd: 0.25 }, { costUsd: 0.5 }, {}];
     for (const [index, usage] of usages.entries()) {
@@ -181,7 +190,13 @@ describe('a run', () => {
       steps.finish(aStep({ name: `s${index}` }), null, usage, NO_FENCE);
     }
     steps.intent(aStep({ name: 'open' }), NO_FENCE);
-    expect(steps.costOf('run-1')).toEqual({ tokensIn: 1, tokensOut: 2, costUsd: 0.75, calls: 2 });
-    expect(steps.costOf('nothing')).toEqual({ tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0 });
+    expect(steps.costOf('run-1')).toEqual({
+      tokensIn: 1,
+      tokensOut: 2,
+      costUsd: 0.75,
+      calls: 2,
+      unpriced: 1,
+    });
+    expect(steps.costOf('nothing')).toEqual({ tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 });
   });
 });

@@ -91,7 +91,7 @@ describe('Orchestrator', () => {
       reason: null,
       gates: [],
       commits: [],
-      cost: { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0 },
+      cost: { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 },
     });
   });
 
@@ -312,7 +312,13 @@ describe('a run with agents', () => {
     };
     const devs = await open(dbPath, { ...withAgents(), agents: { ...agents, design } });
     const run = await devs.start({ id: 'r', brief: BRIEF });
-    expect((await run.drive()).cost).toEqual({ tokensIn: 100, tokensOut: 20, costUsd: 0.5, calls: 1 });
+    expect((await run.drive()).cost).toEqual({
+      tokensIn: 100,
+      tokensOut: 20,
+      costUsd: 0.5,
+      calls: 1,
+      unpriced: 1,
+    });
   });
 
   test('that is stopped in the middle of a task repeats no call that is on record', async ({

@@ -1,0 +1,29 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Set inside a call: one that waited for the calls in flight would wait for itself. */
+const inside = new AsyncLocalStorage<true>();
+
+/** The calls of one visit of a node that have begun and not ended. */
+export class CallsInFlight {
+  readonly #calls = new Set<Promise<void>>();
+
+  track<T>(call: () => Promise<T>): Promise<T> {
+    const running = inside.run(true, call);
+    const forget = (): void => {
+      this.#calls.delete(ended);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
+    this.#calls.add(ended);
+    return running;
+  }
+
+  /** Resolves when one of them has ended; `null` when there is none to wait for. */
+  next(): Promise<void> | null {
+    return this.#calls.size === 0 || inside.getStore() === true ? null : Promise.race(this.#calls);
+  }
+
+  /** Resolves when all have ended, however they did. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#calls);
+  }
+}

@@ -1,0 +1,132 @@
+import { RecentMap } from '../../state/blobs/RecentMap.ts';
+import type { DrivenTimeStore } from '../../state/DrivenTimeStore.ts';
+import type { HitlSession, HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import type { NewStep, Reserve, StepStore } from '../../state/StepStore.ts';
+import type { ThreadStore } from '../../state/ThreadStore.ts';
+import type { Budget, BudgetLimits } from './Budget.ts';
+import { isPassed, type LimitUse, limitUses, raised, reserveOf } from './passedLimits.ts';
+
+/** Runs whose declared budget is kept in memory. */
+const KNOWN_RUNS = 64;
+
+export interface BudgetStores {
+  readonly threads: ThreadStore;
+  readonly steps: StepStore;
+  readonly sessions: HitlSessionStore;
+  readonly times: DrivenTimeStore;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+/** A limit of the run, or of one task. */
+export interface ScopedUse extends LimitUse {
+  /** `null` for the run's own limit. */
+  readonly taskId: string | null;
+}
+
+/** A call that is about to be made. */
+export interface AskedCall extends NewStep {
+  /** What its author says it may cost. */
+  readonly declared: Partial<Reserve>;
+}
+
+export interface BudgetVerdict {
+  /** What the call must hold back. */
+  readonly reserve: Reserve;
+  /** Limits that forbid it; empty where it may be made. */
+  readonly passed: readonly ScopedUse[];
+  readonly uses: readonly ScopedUse[];
+  /** Budget questions a human has answered; numbers the next one. */
+  readonly answered: number;
+}
+
+/** What a human was shown, as far as it says which limits the answer raises. */
+interface AskedLimits {
+  readonly limits: readonly Pick<ScopedUse, 'taskId' | 'measure'>[];
+}
+
+/**
+ * The budgets of runs: declared at their start, raised by recorded decisions, used up by recorded steps. Nothing is
+ * counted in memory, so a kill loses nothing but driven time since the last record.
+ */
+export class RunBudgets {
+  readonly #stores: BudgetStores;
+  readonly #declared = new RecentMap<string, Budget>(KNOWN_RUNS);
+  /** When driven time was last recorded, by run. */
+  readonly #marks = new Map<string, number>();
+
+  constructor(stores: BudgetStores) {
+    this.#stores = stores;
+  }
+
+  isLimited(threadId: string): boolean {
+    return Object.keys(this.#budgetOf(threadId)).length > 0;
+  }
+
+  /** Whether a call may be made now. Call it in the transaction that records the call's intent. */
+  judge(call: AskedCall): BudgetVerdict {
+    const { threadId, taskId, declared } = call;
+    this.markTime(threadId, taskId);
+    const { perTask = {}, ...ofRun } = this.#budgetOf(threadId);
+    const answers = this.#stores.sessions.listDecided(threadId, 'budget');
+    const spending = this.#stores.steps.spendingBefore(call, null);
+    const reserve = reserveOf(declared, spending);
+    const used = { ...spending, ms: this.#stores.times.of(threadId, null) };
+    const runUses = limitUses(raised(ofRun, raisesOf(answers, null)), used, reserve);
+    const uses = [
+      ...runUses.map((use): ScopedUse => ({ ...use, taskId: null })),
+      ...(taskId === null ? [] : this.#taskUses(call, raised(perTask, raisesOf(answers, taskId)), reserve)),
+    ];
+    return { reserve, uses, passed: uses.filter(isPassed), answered: answers.length };
+  }
+
+  /** Driven time counts from here. */
+  startClock(threadId: string): void {
+    this.#marks.set(threadId, this.#stores.now());
+  }
+
+  stopClock(threadId: string): void {
+    this.#marks.delete(threadId);
+  }
+
+  /** Records the time driven since the last mark, in the caller's transaction. A clock set back adds nothing. */
+  markTime(threadId: string, taskId: string | null): void {
+    const since = this.#marks.get(threadId);
+    if (since === undefined || !this.#countsTime(threadId)) return;
+    const now = this.#stores.now();
+    this.#marks.set(threadId, now);
+    if (now > since) this.#stores.times.add(threadId, taskId, now - since);
+  }
+
+  #taskUses(call: AskedCall, limits: BudgetLimits, reserve: Reserve): readonly ScopedUse[] {
+    const { threadId, taskId } = call;
+    if (taskId === null || Object.keys(limits).length === 0) return [];
+    const { steps, times } = this.#stores;
+    const used = { ...steps.spendingBefore(call, taskId), ms: times.of(threadId, taskId) };
+    return limitUses(limits, used, reserve).map((use) => ({ ...use, taskId }));
+  }
+
+  #countsTime(threadId: string): boolean {
+    const { ms, perTask } = this.#budgetOf(threadId);
+    return (ms ?? perTask?.ms) !== undefined;
+  }
+
+  #budgetOf(threadId: string): Budget {
+    const known = this.#declared.get(threadId);
+    if (known !== undefined) return known;
+    const thread = this.#stores.threads.get(threadId);
+    const budget = (thread?.policies['budget'] ?? {}) as Budget;
+    if (thread !== null) this.#declared.set(threadId, budget);
+    return budget;
+  }
+}
+
+/** What humans have added to the limits of a scope: an answer raises the limits its question showed. */
+function raisesOf(answers: readonly HitlSession[], taskId: string | null): readonly BudgetLimits[] {
+  return answers.flatMap(({ question, decision }) => {
+    const { artifact } = question as { readonly artifact: AskedLimits };
+    const shown = artifact.limits.filter((limit) => limit.taskId === taskId);
+    const raise = decision as BudgetLimits;
+    return shown.map(({ measure }): BudgetLimits => ({ [measure]: raise[measure] ?? 0 }));
+  });
+}

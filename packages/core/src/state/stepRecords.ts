@@ -1,0 +1,96 @@
+/** Which step: LangGraph's task id is the same over resume, retry and crash, and another one after a rewind. */
+export interface StepKey {
+  readonly threadId: string;
+  readonly lgTaskId: string;
+  readonly name: string;
+}
+
+/** A `call` is counted and checked against budgets: it may cost money. `work` is only recorded. */
+export type StepKind = 'call' | 'work';
+
+export interface NewStep extends StepKey {
+  readonly node: string;
+  /** The pipeline's task; `null` outside one. */
+  readonly taskId: string | null;
+  /** @defaultValue 'call' */
+  readonly kind?: StepKind;
+  /** What it may cost, held back until it has ended. @defaultValue nothing */
+  readonly reserve?: Reserve;
+}
+
+/** What a call may cost. */
+export interface Reserve {
+  /** US dollars. */
+  readonly usd: number;
+  /** In and out together. */
+  readonly tokens: number;
+}
+
+/** A visit LangGraph names anew, and the node it is a visit of now. */
+export interface MovedVisit {
+  readonly threadId: string;
+  readonly visitId: string;
+  readonly toVisitId: string;
+  readonly node: string;
+}
+
+/** What a step's calls cost. An absent figure is unknown. */
+export interface StepUsage {
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  /** US dollars. */
+  readonly costUsd?: number;
+  /** Reports whose cost is unknown. */
+  readonly unpriced?: number;
+}
+
+export type RecordedStep =
+  /** Begun `attempt` times; how the last one ended is unknown (`intent`), or it threw (`failed`). */
+  | { readonly state: 'intent' | 'failed'; readonly attempt: number }
+  | {
+      readonly state: 'done';
+      readonly attempt: number;
+      /** Plain JSON, or `undefined` where the step returned nothing. */
+      readonly result: unknown;
+      readonly usage: StepUsage;
+      /** Milliseconds since the Unix epoch, UTC. */
+      readonly finishedAt: number;
+    };
+
+/** A step without its result, for lists. */
+export interface StepSummary extends Omit<NewStep, 'reserve' | 'kind'> {
+  readonly kind: StepKind;
+  readonly state: 'intent' | 'failed' | 'done';
+  readonly attempt: number;
+  readonly usage: StepUsage;
+  /** Milliseconds since the Unix epoch, UTC: begin of the last attempt. */
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+}
+
+export interface RunCost {
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** US dollars. */
+  readonly costUsd: number;
+  /** Finished steps that reported tokens or a cost. */
+  readonly calls: number;
+  /** Finished calls whose cost is not known, or only in part. */
+  readonly unpriced: number;
+}
+
+/** What the calls of a run or task took, and what those in flight hold back. */
+export interface Spending {
+  /** US dollars, with what is reserved. */
+  readonly usd: number;
+  /** With what is reserved. */
+  readonly tokens: number;
+  /** Made or in flight; one that threw and was made again counts twice. */
+  readonly calls: number;
+  readonly reservedUsd: number;
+  readonly reservedTokens: number;
+  /** The dearest finished call, in US dollars. */
+  readonly largestUsd: number;
+  /** The longest finished call, in tokens in and out. */
+  readonly largestTokens: number;
+}

@@ -1,0 +1,134 @@
+// The SQL of StepStore, and how its rows become records.
+
+import type { RunCost, Spending, StepKey, StepKind, StepSummary, StepUsage } from './stepRecords.ts';
+
+export interface StepRow extends StepKey {
+  readonly node: string;
+  readonly taskId: string | null;
+  readonly kind: StepKind;
+  readonly state: 'intent' | 'failed' | 'done';
+  readonly attempt: number;
+  readonly resultJson: string | null;
+  /** Hex, of `resultJson`; a blob has its own. */
+  readonly resultSha256: string | null;
+  readonly blobId: number | null;
+  readonly tokensIn: number | null;
+  readonly tokensOut: number | null;
+  readonly costUsd: number | null;
+  readonly unpriced: number;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+}
+
+const COLUMNS = `
+  thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, kind, state, attempt,
+  result_json AS resultJson, result_sha256 AS resultSha256, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
+  cost_usd AS costUsd, unpriced, started_at AS startedAt, finished_at AS finishedAt`;
+
+const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
+
+export const SELECT = `SELECT ${COLUMNS} FROM agent_steps WHERE ${KEY}`;
+
+export const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
+
+export const MOVE_VISIT = `
+  UPDATE agent_steps SET lg_task_id = @toVisitId, node = @node
+  WHERE thread_id = @threadId AND lg_task_id = @visitId`;
+
+export const SELECT_FOR_THREAD = `
+  SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
+
+export const INTEND = `
+  INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at)
+  VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now)
+  ON CONFLICT (thread_id, lg_task_id, name)
+    DO UPDATE SET state = 'intent', attempt = attempt + 1, reserved_usd = excluded.reserved_usd,
+                  reserved_tokens = excluded.reserved_tokens, started_at = excluded.started_at
+    WHERE state <> 'done'
+  RETURNING attempt`;
+
+// What earlier attempts reported was spent too. A step that reports usage was a call, whatever it was called.
+const ADD_USAGE = `
+  tokens_in = CASE WHEN @tokensIn IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @tokensIn END,
+  tokens_out = CASE WHEN @tokensOut IS NULL THEN tokens_out ELSE coalesce(tokens_out, 0) + @tokensOut END,
+  cost_usd = CASE WHEN @costUsd IS NULL THEN cost_usd ELSE coalesce(cost_usd, 0) + @costUsd END,
+  unpriced = unpriced + @unpriced,
+  kind = iif(coalesce(@tokensIn, @tokensOut, @costUsd) IS NULL, kind, 'call'),
+  reserved_usd = 0, reserved_tokens = 0`;
+
+export const FINISH = `
+  UPDATE agent_steps SET state = 'done', result_json = @resultJson, result_sha256 = @resultSha256,
+                         blob_id = @blobId, finished_at = @now, ${ADD_USAGE}
+  WHERE ${KEY} AND state = 'intent'`;
+
+export const FAIL = `
+  UPDATE agent_steps SET state = 'failed', failures = failures + 1, ${ADD_USAGE}
+  WHERE ${KEY} AND state = 'intent'`;
+
+export const SUM_COST = `
+  SELECT coalesce(sum(tokens_in), 0) AS tokensIn, coalesce(sum(tokens_out), 0) AS tokensOut,
+         coalesce(sum(cost_usd), 0.0) AS costUsd,
+         count(*) FILTER (WHERE state = 'done' AND coalesce(tokens_in, tokens_out, cost_usd) IS NOT NULL) AS calls,
+         count(*) FILTER (WHERE state = 'done' AND (cost_usd IS NULL OR unpriced > 0)) AS unpriced
+  FROM agent_steps WHERE thread_id = ? AND kind = 'call'`;
+
+// The step that asks is left out where it is an intent already: its process died in it, and it is made once more.
+export const SUM_SPENDING = `
+  SELECT coalesce(sum(failures + (inFlight OR state = 'done')), 0) AS calls,
+         coalesce(sum(coalesce(cost_usd, 0) + iif(inFlight, reserved_usd, 0)), 0.0) AS usd,
+         coalesce(sum(tokens + iif(inFlight, reserved_tokens, 0)), 0) AS tokens,
+         coalesce(sum(iif(inFlight, reserved_usd, 0)), 0.0) AS reservedUsd,
+         coalesce(sum(iif(inFlight, reserved_tokens, 0)), 0) AS reservedTokens,
+         coalesce(max(cost_usd) FILTER (WHERE state = 'done'), 0.0) AS largestUsd,
+         coalesce(max(tokens) FILTER (WHERE state = 'done'), 0) AS largestTokens
+  FROM (SELECT *, coalesce(tokens_in, 0) + coalesce(tokens_out, 0) AS tokens,
+               state = 'intent' AND NOT (lg_task_id = @lgTaskId AND name = @name) AS inFlight
+        FROM agent_steps
+        WHERE thread_id = @threadId AND kind = 'call' AND (@taskId IS NULL OR task_id = @taskId))`;
+
+export const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+
+export const NO_SPENDING: Spending = {
+  usd: 0,
+  tokens: 0,
+  calls: 0,
+  reservedUsd: 0,
+  reservedTokens: 0,
+  largestUsd: 0,
+  largestTokens: 0,
+};
+
+export function usageColumns({ tokensIn, tokensOut, costUsd, unpriced }: StepUsage): object {
+  return {
+    tokensIn: tokensIn ?? null,
+    tokensOut: tokensOut ?? null,
+    costUsd: costUsd ?? null,
+    unpriced: unpriced ?? 0,
+  };
+}
+
+export function usageOf({ tokensIn, tokensOut, costUsd, unpriced }: StepRow): StepUsage {
+  return {
+    ...(tokensIn !== null && { tokensIn }),
+    ...(tokensOut !== null && { tokensOut }),
+    ...(costUsd !== null && { costUsd }),
+    ...(unpriced > 0 && { unpriced }),
+  };
+}
+
+export function summaryOf(row: StepRow): StepSummary {
+  const { threadId, lgTaskId, name, node, taskId, kind, state, attempt, startedAt, finishedAt } = row;
+  return {
+    threadId,
+    lgTaskId,
+    name,
+    node,
+    taskId,
+    kind,
+    state,
+    attempt,
+    usage: usageOf(row),
+    startedAt,
+    finishedAt,
+  };
+}
