@@ -75,7 +75,7 @@ export class Conversation<Answer> {
       streaming,
       onText: (text) => onProgress({ ...about, kind: 'text', text }),
     });
-    usage(reply.usage);
+    usage({ ...reply.usage, model: model.name });
     onProgress({ ...about, kind: 'round', tools: reply.calls.map(({ name }) => name), usage: reply.usage });
     return reply;
   }

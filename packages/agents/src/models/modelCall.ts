@@ -1,4 +1,4 @@
-import type { CallUsage } from '@devs/core';
+import { type CallUsage, callUsage } from '@devs/core';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
 import type { z } from 'zod';
@@ -82,7 +82,7 @@ function replyFrom(message: AIMessage | AIMessageChunk): ModelReply {
     message: calls.some((call) => 'problem' in call) ? withoutBrokenInput(message, calls) : message,
     text: message.text,
     calls,
-    usage: used === undefined ? {} : { tokensIn: used.input_tokens, tokensOut: used.output_tokens },
+    usage: used === undefined ? {} : callUsage(used),
   };
 }
 

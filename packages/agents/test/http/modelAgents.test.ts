@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  callUsage,
   classifyError,
   isDevsError,
   type StageAgents,
   type TaskRequest,
+  type UsageReport,
   type WorkspaceReader,
 } from '@devs/core';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -37,7 +39,8 @@ function aCall(signal = new AbortController().signal) {
     used,
     idempotencyKey: 'run/visit/step',
     signal,
-    usage: ({ tokensIn = 0, tokensOut = 0 }) => {
+    usage: (report: UsageReport) => {
+      const { tokensIn = 0, tokensOut = 0 } = callUsage(report);
       used.tokensIn += tokensIn;
       used.tokensOut += tokensOut;
     },

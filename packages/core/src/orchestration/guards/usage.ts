@@ -46,13 +46,13 @@ function priced(usage: CallUsage, prices: PriceTable): StepUsage {
   };
 }
 
-/** US dollars; `null` without the model's price. Cached tokens are part of the input. */
+/** US dollars; `null` without the model's price or the tokens. Cached tokens are part of the input. */
 function computedCost(
-  { model, tokensIn = 0, tokensOut = 0, tokensCached = 0 }: CallUsage,
+  { model, tokensIn, tokensOut, tokensCached = 0 }: CallUsage,
   prices: PriceTable,
 ): number | null {
   const price = model === undefined ? null : priceOf(model, prices);
-  if (price === null) return null;
+  if (price === null || tokensIn === undefined || tokensOut === undefined) return null;
   const { input, output, cached = input } = price;
   return ((tokensIn - tokensCached) * input + tokensCached * cached + tokensOut * output) / 1_000_000;
 }

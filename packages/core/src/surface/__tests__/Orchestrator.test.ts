@@ -92,6 +92,7 @@ describe('Orchestrator', () => {
       gates: [],
       commits: [],
       cost: { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 },
+      delivery: null,
     });
   });
 
