@@ -77,6 +77,8 @@ function packagesAreUsable() {
 function demo() {
   // The control spoils the recorded work and exits 0 only if the checks notice.
   runAll(node('scripts/demo.mjs'), node('scripts/demo.mjs', '--negative-control'));
+  const recording = 'replay:examples/eval/{brief}/recording.jsonl';
+  runAll(node('scripts/eval.mjs', '--agents', recording, '--briefs', 'word-count'));
 }
 
 const isTested = process.argv.includes('--tested');
