@@ -59,7 +59,7 @@ const caches = new WeakMap<Database, ValueCache>();
 export class BlobStore {
   readonly #cache: ValueCache;
   readonly #insert: Statement<[Omit<BlobRow, 'blobId'>]>;
-  readonly #selectId: Statement<[Uint8Array], { readonly blob_id: number }>;
+  readonly #selectId: Statement<[Uint8Array], number>;
   readonly #selectHead: Statement<[number], BlobHead>;
   readonly #selectRow: Statement<[number], BlobRow>;
   readonly #selectSame: Statement<[Uint8Array, number], 0 | 1>;
@@ -68,7 +68,7 @@ export class BlobStore {
   constructor(db: Database, cache: ValueCache = cacheOf(db)) {
     this.#cache = cache;
     this.#insert = db.prepare(INSERT);
-    this.#selectId = db.prepare(SELECT_ID);
+    this.#selectId = db.prepare<[Uint8Array], number>(SELECT_ID).pluck();
     this.#selectHead = db.prepare(SELECT_HEAD);
     this.#selectRow = db.prepare(SELECT_ROW);
     this.#selectSame = db.prepare<[Uint8Array, number], 0 | 1>(SELECT_SAME).pluck();
@@ -82,10 +82,15 @@ export class BlobStore {
    * @throws DevsError `STATE_CORRUPT` if the base is damaged.
    */
   put(bytes: Uint8Array, { base = null, sha256 = hashBytes(bytes) }: PutOptions = {}): number {
-    const known = this.#selectId.get(sha256);
-    if (known !== undefined) return known.blob_id;
+    const known = this.find(sha256);
+    if (known !== null) return known;
     const stored = (base === null ? null : this.#splice(bytes, sha256, base)) ?? this.#full(bytes, sha256);
     return Number(this.#insert.run({ sha256, ...stored }).lastInsertRowid);
+  }
+
+  /** The row of the bytes with this hash; `null` if the file does not have them. */
+  find(sha256: Uint8Array): number | null {
+    return this.#selectId.get(sha256) ?? null;
   }
 
   /**
@@ -102,8 +107,8 @@ export class BlobStore {
    * @throws DevsError `STATE_CORRUPT` if they are not those that were stored.
    */
   getByHash(sha256: Uint8Array): Uint8Array | null {
-    const found = this.#selectId.get(sha256);
-    return found === undefined ? null : this.get(found.blob_id);
+    const found = this.find(sha256);
+    return found === null ? null : this.get(found);
   }
 
   /** How to store a value as a splice of its base; `null` where a full value is due, or shorter. */

@@ -1,6 +1,7 @@
 import { Annotation, type StateGraph } from '@langchain/langgraph';
 import { guardNode } from '../graph-runner.ts';
 import type { PendingSuspension } from '../types.ts';
+import { callOf, type NodeRunnable } from './callOf.ts';
 import type { DeclaredGate } from './entry.ts';
 import { type ErrorHandler, guardErrorHandler } from './guardErrorHandler.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
@@ -17,7 +18,7 @@ const GUARD_CHANNELS = {
 type Schema = Readonly<Record<string, unknown>>;
 
 interface NodeSpec {
-  readonly runnable: { invoke(state: unknown, config: object): Promise<unknown> };
+  readonly runnable: NodeRunnable;
   readonly input?: Schema;
   readonly isErrorHandler?: boolean;
 }
@@ -56,7 +57,7 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       copy.nodes[name] = spec;
       continue;
     }
-    const run = (state: State, config: object) => spec.runnable.invoke(state, config);
+    const run = callOf(spec.runnable);
     copy.addNode(name, guardNode<State>({ name, run, gate: gates.get(name) ?? null }, deps));
     const input = spec.input === original._schemaDefinition ? schema : { ...GUARD_CHANNELS, ...spec.input };
     copy._addSchema(input);

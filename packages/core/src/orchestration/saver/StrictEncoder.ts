@@ -79,7 +79,10 @@ export class StrictEncoder {
       case 'number':
         if (value === 0) return this.#tag('negative zero');
         throw this.#refusal(String(value));
-      default:
+      case 'bigint':
+      case 'boolean':
+      case 'function':
+      case 'symbol':
         throw this.#refusal(`a ${typeof value}`);
     }
   }
@@ -272,16 +275,9 @@ function countOfKeys(object: object): number {
 
 /** What most values are: neither a container nor anything that JSON would change. */
 function isPlain(value: unknown): boolean {
-  switch (typeof value) {
-    case 'string':
-      return (value as string & { isWellFormed(): boolean }).isWellFormed();
-    case 'number':
-      return Number.isFinite(value) && !Object.is(value, -0);
-    case 'boolean':
-      return true;
-    default:
-      return value === null;
-  }
+  if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  return value === null || typeof value === 'boolean';
 }
 
 function base64Of(bytes: Uint8Array): string {
