@@ -11,6 +11,7 @@ export const MODEL_STAGES = [
   'implement',
   'review',
   'document',
+  'pivot',
 ] as const;
 export type ModelStage = (typeof MODEL_STAGES)[number];
 

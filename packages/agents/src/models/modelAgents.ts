@@ -4,6 +4,8 @@ import {
   type DesignRequest,
   type DistillRequest,
   type DocumentsResult,
+  type PivotRequest,
+  type PivotResult,
   type PlanResult,
   type Provenance,
   type ResearchRequest,
@@ -20,7 +22,14 @@ import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './load
 import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
 import { renderRequest, type StageRequest } from './renderRequest.ts';
-import { type AnswerTool, finishWith, submitDocuments, submitPlan, submitReview } from './stageAnswers.ts';
+import {
+  type AnswerTool,
+  finishWith,
+  submitDocuments,
+  submitPlan,
+  submitReview,
+  submitStrategy,
+} from './stageAnswers.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_ROUNDS = 50;
@@ -128,6 +137,10 @@ class ModelAgents implements StageAgents {
 
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
     return this.#converse('document', request, call, () => editing(request));
+  }
+
+  pivot(request: PivotRequest, call: AgentCall): Promise<PivotResult> {
+    return this.#converse('pivot', request, call, () => ({ tools: [], answer: submitStrategy }));
   }
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */

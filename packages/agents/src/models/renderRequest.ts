@@ -1,11 +1,24 @@
-import type { DesignRequest, DraftDocument, ResearchRequest, TaskRequest } from '@devs/core';
+import type {
+  DesignRequest,
+  DraftDocument,
+  PivotReason,
+  PivotRequest,
+  ResearchRequest,
+  TaskRequest,
+} from '@devs/core';
 
-export type StageRequest = ResearchRequest | DesignRequest | TaskRequest;
+export type StageRequest = ResearchRequest | DesignRequest | TaskRequest | PivotRequest;
 
 /** A request as the text a model reads: every part between tags, absent parts left out. */
 export function renderRequest(request: StageRequest): string {
-  const parts = 'task' in request ? taskParts(request) : proposalParts(request);
-  return parts.filter((part) => part !== null).join('\n\n');
+  return partsOf(request)
+    .filter((part) => part !== null)
+    .join('\n\n');
+}
+
+function partsOf(request: StageRequest): readonly Part[] {
+  if (!('task' in request)) return proposalParts(request);
+  return 'tried' in request ? pivotParts(request) : taskParts(request);
 }
 
 type Part = string | null;
@@ -19,16 +32,47 @@ function proposalParts(request: ResearchRequest | DesignRequest): readonly Part[
   ];
 }
 
-function taskParts({ task, documents, lastFailure, guidance, attempt }: TaskRequest): readonly Part[] {
-  const criteria = task.acceptanceCriteria.map((criterion) => `- ${criterion}`);
-  const described = [`# ${task.name}`, task.description, 'Acceptance criteria:', ...criteria].join('\n');
+function taskParts({
+  task,
+  documents,
+  lastFailure,
+  strategy,
+  guidance,
+  attempt,
+}: TaskRequest): readonly Part[] {
   return [
     ...documents.map(documentPart),
-    tag('task', described),
+    taskPart(task),
     attempt > 1 ? `This is attempt ${attempt} at the task.` : null,
     tag('last_failure', lastFailure),
+    tag('strategy', strategy ?? null),
     ...guidance.map((text) => tag('guidance', text)),
   ];
+}
+
+function pivotParts(request: PivotRequest): readonly Part[] {
+  const { task, documents, attempt, reason, tried, observations, errors, guidance, refused } = request;
+  return [
+    ...documents.map(documentPart),
+    taskPart(task),
+    `After attempt ${attempt}, ${REASONS[reason]}.`,
+    ...tried.map(({ strategy }) => tag('tried_strategy', strategy)),
+    ...observations.map(({ action, observation }) => tag('attempt', `${action}\n${observation}`)),
+    ...errors.map((message) => tag('error', message)),
+    ...guidance.map((text) => tag('guidance', text)),
+    tag('refused_because_it_was_tried', refused),
+  ];
+}
+
+const REASONS: Readonly<Record<PivotReason, string>> = {
+  turns_spent: 'the turns one strategy may take are spent',
+  same_error: 'the same error came again and again',
+  same_output: 'the attempts left the same files again and again',
+};
+
+function taskPart({ name, description, acceptanceCriteria }: TaskRequest['task']): Part {
+  const criteria = acceptanceCriteria.map((criterion) => `- ${criterion}`);
+  return tag('task', [`# ${name}`, description, 'Acceptance criteria:', ...criteria].join('\n'));
 }
 
 const documentPart = ({ type, title, content }: DraftDocument): string =>

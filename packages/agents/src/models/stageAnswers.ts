@@ -2,12 +2,13 @@ import {
   assertPlan,
   type DocumentsResult,
   isDevsError,
+  type PivotResult,
   type PlanResult,
   type ReviewResult,
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
-import { documentsShape, planShape, reviewShape } from '../answers.ts';
+import { documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
 
 /** The tool whose call ends a conversation; its input is the answer. */
@@ -43,6 +44,12 @@ export const submitReview: AnswerTool<ReviewResult> = {
   name: 'submit_review',
   description: 'Hands in the verdict. Ends the stage.',
   schema: reviewShape,
+};
+
+export const submitStrategy: AnswerTool<PivotResult> = {
+  name: 'submit_strategy',
+  description: 'Hands in the strategy. Ends the stage.',
+  schema: pivotShape,
 };
 
 /** Ends a stage that edits: the answer is what lies on the desk. */

@@ -324,6 +324,18 @@ describe('a model that uses its tools wrongly', () => {
 });
 
 describe('modelAgents', () => {
+  test('proposes another strategy for a task that is stuck', async () => {
+    const answer = { strategy: 'Begin with the smallest case.', reason: 'The whole was too much.' };
+    const server = await serve([callOf('submit_strategy', answer)]);
+    const { task, documents } = aTask();
+    const tried = { attempt: 2, tried: [], observations: [], errors: [], guidance: [], refused: null };
+    const agents = await agentsOn(server);
+    const request = { task, documents, reason: 'same_output', ...tried } as const;
+
+    expect(await agents.pivot?.(request, aCall())).toEqual(answer);
+    expect(server.requests[0]?.messages[0]?.content).toContain('Stage: pivot');
+  });
+
   test('gives a stage to another model, and names both', async () => {
     const server = await serve([REVIEW, callOf('finish', { summary: 'Said.' })]);
     const agents = await agentsOn(server, { perStage: { review: 'openai:careful' } });

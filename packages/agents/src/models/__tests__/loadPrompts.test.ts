@@ -15,7 +15,9 @@ describe('loadPrompts', () => {
 
   test('names the tool that ends each stage', () => {
     const ends = MODEL_STAGES.map((stage) => /End with `(\w+)`/.exec(loadPrompts().of[stage])?.[1]);
-    expect(new Set(ends)).toEqual(new Set(['submit_documents', 'submit_plan', 'finish', 'submit_review']));
+    expect(new Set(ends)).toEqual(
+      new Set(['submit_documents', 'submit_plan', 'finish', 'submit_review', 'submit_strategy']),
+    );
   });
 
   test.each(PROMPT_VERSIONS)('has %s as it was released', (version) => {

@@ -27,6 +27,7 @@ describe('renderRequest', () => {
       documents: [brief],
       attempt: 2,
       lastFailure: 'not ok 1',
+      strategy: 'Start from the test.',
       guidance: ['Use integers.'],
       workspace: { list: async () => [], read: async () => '' },
     };
@@ -36,7 +37,31 @@ describe('renderRequest', () => {
         '<task>\n# Add\nAdds.\nAcceptance criteria:\n- 2 + 2 is 4\n</task>',
         'This is attempt 2 at the task.',
         '<last_failure>\nnot ok 1\n</last_failure>',
+        '<strategy>\nStart from the test.\n</strategy>',
         '<guidance>\nUse integers.\n</guidance>',
+      ].join('\n\n'),
+    );
+  });
+
+  test('gives a pivot what was tried, what it led to, and what was refused', () => {
+    const text = renderRequest({
+      task: { taskId: 'sum:1', name: 'Add', description: 'Adds.', acceptanceCriteria: [] },
+      documents: [],
+      attempt: 3,
+      reason: 'same_error',
+      tried: [{ strategy: 'Mock it.', fingerprint: 'a' }],
+      observations: [{ action: 'implement', observation: 'not ok 1' }],
+      errors: ['boom'],
+      guidance: [],
+      refused: 'Mock it!',
+    });
+    expect(text.slice(text.indexOf('After'))).toBe(
+      [
+        'After attempt 3, the same error came again and again.',
+        '<tried_strategy>\nMock it.\n</tried_strategy>',
+        '<attempt>\nimplement\nnot ok 1\n</attempt>',
+        '<error>\nboom\n</error>',
+        '<refused_because_it_was_tried>\nMock it!\n</refused_because_it_was_tried>',
       ].join('\n\n'),
     );
   });
