@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
+import { MAX_RECURSION_DEPTH } from '../../config/defaults.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
@@ -629,6 +630,16 @@ describe('the depth guard', () => {
     const events = eventsOf(db);
     expect(events.filter((name) => name === 'RECURSION_LIMIT_REACHED')).toHaveLength(2);
     expect(events).toContain('RECURSION_DEPTH_WARNING');
+  });
+
+  test('stops three nodes in a circle within 25 transitions where nobody set a limit', async ({ db }) => {
+    const visits: string[] = [];
+    const app = durable(
+      circle((node) => visits.push(node)),
+      { db },
+    );
+    expect((await app.run('run', {})).gates).toMatchObject([{ kind: 'recursion_limit' }]);
+    expect(visits).toHaveLength(MAX_RECURSION_DEPTH - 1);
   });
 
   test('counts exactly over restarts', async ({ db, dbPath }) => {

@@ -1,4 +1,5 @@
 import { getEventListeners, once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   Annotation,
   Command,
@@ -131,6 +132,30 @@ describe('runGraphIteratively', () => {
     expect(log.filter((line) => line.startsWith('enter'))).toHaveLength(201);
     expect(ledger.leaves).toEqual(['0']);
     expect(Object.keys(saver.storage)).toEqual(['root']);
+  });
+
+  test('keeps neither the input nor the state of a frame that waits in memory', async () => {
+    const Held = Annotation.Root({ left: Annotation<number>(), content: Annotation<object>() });
+    const contents: WeakRef<object>[] = [];
+    let alive = Number.NaN;
+    const graph: CompiledLangGraph<Partial<typeof Held.State>, typeof Held.State> = new StateGraph(Held)
+      .addNode('n', async ({ left }) => {
+        if (left > 0) {
+          const content = { of: left };
+          contents.push(new WeakRef(content));
+          await recurse(graph, { left: left - 1, content });
+          return {};
+        }
+        await nextTurn();
+        gc?.();
+        alive = contents.filter((ref) => ref.deref() !== undefined).length;
+        return {};
+      })
+      .addEdge(START, 'n')
+      .compile();
+    await runGraphIteratively(graph, { left: 20, content: {} });
+    expect(contents).toHaveLength(20 + 20); // a node runs again with each answer; the second run is after the leaf's
+    expect(alive).toBeLessThanOrEqual(2);
   });
 
   test('counts ancestor frames in recursion_base', async () => {

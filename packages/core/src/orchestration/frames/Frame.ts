@@ -37,14 +37,14 @@ export type FrameMove =
   | { readonly kind: 'running' }
   | { readonly kind: 'child'; readonly threadId: string }
   | { readonly kind: 'finished'; readonly output: unknown }
-  /** Every question left, its own and those of its children, is for a human. */
+  /** Every question left, its own and those of its children, is for a human. `output` is the outermost frame's. */
   | { readonly kind: 'waiting'; readonly output: unknown; readonly interrupts: readonly Interrupt[] };
 
 interface FrameParts {
   readonly threadId: string;
   /** Frames around this one. */
   readonly depth: number;
-  readonly request: FrameRequest;
+  readonly request: Omit<FrameRequest, 'input'>;
   readonly firstInput: unknown;
   /** True when its thread had begun before: a kill may have left threads of its children. */
   readonly isContinued: boolean;
@@ -54,7 +54,8 @@ interface FrameParts {
  * One graph run on the adapter's stack.
  *
  * Invariants:
- *   F1. Between turns its state is in the saver; the frame holds the outputs of finished children only.
+ *   F1. Between turns its state is in the saver; the frame holds the outputs of finished children only, and the
+ *       outermost one what it returns beside its questions.
  *   F2. A child's thread is deleted after the turn that took its output, never before.
  *   F3. Questions are told apart by their payload and answered by interrupt id, never by position.
  */
@@ -62,7 +63,8 @@ export class Frame {
   readonly threadId: string;
   readonly depth: number;
   readonly #run: FlatRun;
-  readonly #request: FrameRequest;
+  readonly #graph: FrameRequest['graph'];
+  readonly #inherited: FrameRequest['config'];
   readonly #isContinued: boolean;
   readonly #outputs = new Map<string, unknown>();
   readonly #waiting = new Map<string, readonly Interrupt[]>();
@@ -75,7 +77,8 @@ export class Frame {
     const { threadId, depth, request, firstInput, isContinued } = parts;
     this.threadId = threadId;
     this.depth = depth;
-    this.#request = request;
+    this.#graph = request.graph;
+    this.#inherited = request.config;
     this.#isContinued = isContinued;
     this.#run = run;
     this.#next = { input: firstInput };
@@ -102,7 +105,7 @@ export class Frame {
 
   async #step(input: unknown): Promise<FrameMove> {
     const output = await withTurnSignal(this.#run.signal, (signal) =>
-      this.#request.graph.invoke(input, this.#config(signal)),
+      this.#graph.invoke(input, this.#config(signal)),
     );
     this.#run.onTurn(this.threadId, output);
     await this.#dropTaken();
@@ -113,7 +116,7 @@ export class Frame {
 
     const { [INTERRUPT]: interrupts, ...values } = output as Record<string, unknown>;
     this.#open = interrupts as readonly Interrupt[];
-    this.#output = values;
+    if (this.depth === 0) this.#output = values; // F1
     // No question: LangGraph stopped because the super-step was over.
     this.#next = this.#open.length === 0 ? { input: null } : null;
     return { kind: 'running' };
@@ -169,10 +172,10 @@ export class Frame {
     const base: unknown = config.configurable?.['recursion_base'];
     return {
       ...config,
-      ...this.#request.config,
+      ...this.#inherited,
       configurable: {
         ...config.configurable,
-        ...this.#request.config.configurable,
+        ...this.#inherited.configurable,
         thread_id: this.threadId,
         recursion_base: (typeof base === 'number' ? base : 0) + this.depth,
         [FRAME_CONTEXT]: context,

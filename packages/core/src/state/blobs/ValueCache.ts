@@ -21,7 +21,7 @@ export interface CachedValue {
 }
 
 /** Bytes; the last value of each channel of a run or two. */
-const CAPACITY = 32 * 1024 * 1024;
+const CAPACITY = 16 * 1024 * 1024;
 
 /**
  * The values that were stored or read last, by hash, so that the next splice is found without reading its base back, and
