@@ -1,14 +1,15 @@
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 
 /** LangGraph's channels that call a node: an edge or a branch, and an edge that waits for several nodes. */
-const TRIGGER = /^(?:branch:to:|join:.*:)(?<node>.+)$/s;
+const TRIGGER = /^(?:branch:to:|join:(?<starts>.*):)(?<node>.+)$/s;
 
 /**
  * The checkpoint of a super-step with every trigger that had its effect marked as seen.
  *
  * A node that two triggers call in one super-step runs once, and LangGraph marks only the first of them. Whoever goes
  * on from a stored checkpoint then runs the node a second time. After a super-step only the channels written in it
- * call anybody, so every other trigger is settled.
+ * call anybody, so every other trigger is settled. One that calls nobody is left alone: by the versions a node has seen,
+ * LangGraph's `updateState` knows which node ran last.
  */
 export function withSettledTriggers(
   checkpoint: Checkpoint,
@@ -18,9 +19,19 @@ export function withSettledTriggers(
   if (source !== 'loop') return checkpoint;
   const seen = { ...checkpoint.versions_seen };
   for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
-    const node = TRIGGER.exec(channel)?.groups?.['node'];
+    const { node, starts } = TRIGGER.exec(channel)?.groups ?? {};
     if (node === undefined || Object.hasOwn(newVersions, channel)) continue;
+    if (!callsItsNode(checkpoint.channel_values[channel], starts)) continue;
     if (seen[node]?.[channel] !== version) seen[node] = { ...seen[node], [channel]: version };
   }
   return { ...checkpoint, versions_seen: seen };
+}
+
+/** A channel that was consumed has no value; an edge that waits for several nodes holds the names of those that ran. */
+function callsItsNode(value: unknown, starts: string | undefined): boolean {
+  if (starts === undefined) return value !== undefined;
+  if (!Array.isArray(value)) return false;
+  const [first] = value as readonly unknown[];
+  const ran: readonly unknown[] = Array.isArray(first) ? first : value; // beside whether the graph has finished
+  return ran.length === starts.split('+').length;
 }

@@ -65,21 +65,50 @@ describe('a node that two triggers call in one super-step runs once', () => {
   });
 });
 
+test('an update from outside still counts as one of the node that ran last', async ({ db }) => {
+  const graph = new StateGraph(State)
+    .addNode('first', () => ({ log: ['first'] }))
+    .addNode('second', () => ({ log: ['second'] }))
+    .addNode('ask', () => ({ log: [String(interrupt('ok?'))] }))
+    .addEdge(START, 'first')
+    .addEdge('first', 'second')
+    .addEdge('second', 'ask')
+    .addEdge('ask', END)
+    .compile({ checkpointer: new SqliteSaver(db) });
+  const thread = { configurable: { thread_id: 'run' } };
+  await graph.invoke({}, thread);
+  await graph.updateState(thread, { log: ['from outside'] });
+  expect((await graph.getState(thread)).next).toEqual(['ask']);
+});
+
 describe('withSettledTriggers', () => {
   const checkpoint = {
     v: 4,
     id: 'c',
     ts: '',
-    channel_values: {},
-    channel_versions: { log: 3, 'branch:to:n': 1, 'join:a+b:n': 2, 'branch:to:next': 3 },
+    channel_values: { 'branch:to:n': null, 'join:a+b:n': ['a', 'b'], 'join:a+c:n': ['a'], 'join:b+d:n': [] },
+    channel_versions: {
+      log: 3,
+      'branch:to:n': 1,
+      'join:a+b:n': 2,
+      'join:a+c:n': 1,
+      'join:b+d:n': 2,
+      'branch:to:gone': 2,
+      'branch:to:next': 3,
+    },
     versions_seen: { n: { 'branch:to:n': 1 } },
   };
   const step = { source: 'loop', step: 1, parents: {} } as const;
 
-  test('marks what a super-step did not write, and leaves the rest', () => {
+  test('marks what a super-step did not write and what calls a node, and leaves the rest', () => {
     const { versions_seen } = withSettledTriggers(checkpoint, step, { log: 3, 'branch:to:next': 3 });
     expect(versions_seen).toEqual({ n: { 'branch:to:n': 1, 'join:a+b:n': 2 } });
     expect(checkpoint.versions_seen).toEqual({ n: { 'branch:to:n': 1 } });
+  });
+
+  test('marks an edge that also waits for the end of the graph', () => {
+    const deferred = { ...checkpoint, channel_values: { 'join:a+b:n': [['a', 'b'], true] } };
+    expect(withSettledTriggers(deferred, step, {}).versions_seen['n']).toHaveProperty('join:a+b:n', 2);
   });
 
   test.each(['input', 'update', 'fork'] as const)('changes no checkpoint of kind %s', (source) => {
