@@ -55,6 +55,32 @@ describe('durable', () => {
     expect(effects.calls.map((call) => call.split(' ')[0])).toEqual(['llm', 'publish']);
   });
 
+  test('takes a file or an open database, one of them, and closes what it has opened', async ({
+    db,
+    dbPath,
+  }) => {
+    const builder = publishing({ calls: [] });
+    expect(() => durable(builder, {})).toThrow(TypeError);
+    expect(() => durable(builder, { db, file: dbPath })).toThrow(TypeError);
+    durable(builder, { db }).close();
+    expect(db.open).toBe(true);
+    const own = durable(builder, { file: dbPath, gates: { publish: { show: (state) => state.draft } } });
+    expect(await own.run('post-42', { brief: 'tea' })).toMatchObject({ status: 'suspended' });
+    own.close();
+    expect(own.store.db.open).toBe(false);
+  });
+
+  test.for([Number.NaN, -0.1, 1.1])('refuses an entropy threshold of %s', (entropyThreshold, { db }) => {
+    expect(() => durable(publishing({ calls: [] }), { db, guards: { entropyThreshold } })).toThrow(
+      RangeError,
+    );
+  });
+
+  test('refuses a gate before a node that is not there', ({ db }) => {
+    const gates = { publsh: () => 'a typing error' } as object;
+    expect(() => durable(publishing({ calls: [] }), { db, gates })).toThrow(TypeError);
+  });
+
   test.for([
     [{ limits: { valueBytes: 40 } }, 'VALUE_TOO_LARGE'],
     [{}, null],

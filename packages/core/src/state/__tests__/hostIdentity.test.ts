@@ -1,6 +1,26 @@
-import { describe, expect, test } from 'vitest';
+import { hostname } from 'node:os';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { isOwnerAlive, localHost, ownerToken } from '../hostIdentity.ts';
 import { Child } from './Child.ts';
+
+/** Paths that this machine refuses to read. */
+const unreadable = vi.hoisted(() => new Set<string>());
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const guarded =
+    <Result>(read: (path: never, encoding: never) => Result) =>
+    (path: string, encoding: string) => {
+      if ([...unreadable].some((prefix) => path.startsWith(prefix))) throw new Error(`ENOENT: ${path}`);
+      return read(path as never, encoding as never);
+    };
+  return { ...fs, readFileSync: guarded(fs.readFileSync), readlinkSync: guarded(fs.readlinkSync) };
+});
+
+afterEach(() => {
+  unreadable.clear();
+  vi.restoreAllMocks();
+});
 
 const IDLE = new URL('./idle.child.ts', import.meta.url);
 
@@ -45,5 +65,38 @@ describe('an owner token', () => {
 
   test('that cannot be read counts as alive', () => {
     expect(isOwnerAlive(localHost(), 'somebody')).toBe(true);
+  });
+});
+
+describe('a machine that tells less', () => {
+  test('without /proc is named by its host, and asks a process for life by a signal', async () => {
+    vi.spyOn(process, 'platform', 'get').mockReturnValue('darwin');
+    unreadable.add('/proc');
+    const host = localHost();
+    expect([host.bootId, host.startTime]).toEqual([hostname(), '']);
+    const child = new Child(IDLE);
+    const { token } = await child.read<{ token: string }>();
+    expect(isOwnerAlive(host, token)).toBe(true);
+    await child.kill();
+    expect(isOwnerAlive(host, token)).toBe(false);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'that hides namespaces or other processes is believed the living',
+    () => {
+      unreadable.add('/proc/self/ns');
+      expect(localHost().bootId).toMatch(/^[0-9a-f-]{36}$/);
+      unreadable.add('/proc/');
+      expect(localHost().isAlive(process.pid, 'any')).toBe(true);
+      expect(localHost().isAlive(2 ** 22 + 1, 'any')).toBe(false); // above the largest pid
+    },
+  );
+
+  test('counts a process that may not be signalled as alive', () => {
+    unreadable.add('/proc');
+    vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('not permitted'), { code: 'EPERM' });
+    });
+    expect(localHost().isAlive(1, '')).toBe(true);
   });
 });

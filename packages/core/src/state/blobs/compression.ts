@@ -23,10 +23,8 @@ const LEVEL = 1;
 /** Compresses where that pays. */
 export function compress(bytes: Uint8Array): Encoded {
   if (bytes.byteLength < MIN_SIZE || !pays(bytes.subarray(0, SAMPLE_SIZE))) return { encoding: 'raw', bytes };
-  const deflated = deflateSync(bytes, { level: LEVEL });
-  if (deflated.byteLength >= bytes.byteLength) return { encoding: 'raw', bytes };
   // A copy, because zlib gives a view of a buffer of 16 KiB, all of which would be kept.
-  return { encoding: 'deflate', bytes: new Uint8Array(deflated) };
+  return { encoding: 'deflate', bytes: new Uint8Array(deflateSync(bytes, { level: LEVEL })) };
 }
 
 /**
