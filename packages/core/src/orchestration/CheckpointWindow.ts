@@ -19,11 +19,11 @@ export class CheckpointWindow<T> {
   /**
    * @param size - Checkpoints kept besides the first; at least 1.
    * @param persist - Must have the checkpoint on disk when it returns.
-   * @param keepAll - Checkpoints up to which nothing is evicted.
+   * @param keepAll - Checkpoints up to which nothing is evicted; `Infinity` for never.
+   * @throws RangeError for any other number.
    */
   constructor(size: number, persist: (checkpoint: T) => void, keepAll = 0) {
-    if (!Number.isInteger(size) || size < 1)
-      throw new RangeError(`Expected size to be at least 1, got ${size}.`);
+    assertWindow(size, keepAll);
     this.#size = size;
     this.#persist = persist;
     this.#keepAll = keepAll;
@@ -46,5 +46,15 @@ export class CheckpointWindow<T> {
   #evictOldest(): void {
     this.#persist(this.#recent[0] as T); // W2: write, then drop
     this.#recent.shift();
+  }
+}
+
+/** @throws RangeError naming the number that bounds no window. */
+export function assertWindow(size: number, keepAll: number): void {
+  if (!Number.isInteger(size) || size < 1) {
+    throw new RangeError(`Expected size to be a whole number of at least 1, got ${size}.`);
+  }
+  if (keepAll !== Number.POSITIVE_INFINITY && (!Number.isInteger(keepAll) || keepAll < 0)) {
+    throw new RangeError(`Expected a whole number of checkpoints to keep, at least 0, got ${keepAll}.`);
   }
 }

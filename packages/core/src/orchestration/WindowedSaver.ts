@@ -10,7 +10,7 @@ import {
   type PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { CHECKPOINT_WINDOW } from '../config/defaults.ts';
-import { CheckpointWindow } from './CheckpointWindow.ts';
+import { assertWindow, CheckpointWindow } from './CheckpointWindow.ts';
 import { DelegatingSaver } from './saver/DelegatingSaver.ts';
 
 /** Checkpoints of a run up to which all stay in memory. Source: 9_ROADMAP-RISK-401. */
@@ -46,9 +46,11 @@ export class WindowedSaver extends DelegatingSaver {
   readonly #windows = new Map<string, CheckpointWindow<CachedCheckpoint>>();
   readonly #acknowledged = new Set<string>();
 
+  /** @throws RangeError for a size below 1, or a `pruneAbove` below 0; neither may be a fraction. */
   constructor(inner: BaseCheckpointSaver, options: WindowedSaverOptions = {}) {
     super(inner);
     const { size = CHECKPOINT_WINDOW, pruneAbove = CHECKPOINT_PRUNE_DEPTH } = options;
+    assertWindow(size, pruneAbove);
     this.#size = size;
     this.#pruneAbove = inner instanceof MemorySaver ? Number.POSITIVE_INFINITY : pruneAbove; // C3
   }

@@ -63,4 +63,8 @@ describe('CheckpointWindow', () => {
   test.each([0, -1, 1.5, Number.NaN])('refuses to keep %d checkpoints', (size) => {
     expect(() => new CheckpointWindow(size, () => undefined)).toThrow(RangeError);
   });
+
+  test.each([-1, 1.5, Number.NaN])('refuses to keep everything up to %d checkpoints', (keepAll) => {
+    expect(() => new CheckpointWindow(5, () => undefined, keepAll)).toThrow(RangeError);
+  });
 });

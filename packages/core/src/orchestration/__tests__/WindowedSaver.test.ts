@@ -23,6 +23,13 @@ async function historyOf(saver: BaseCheckpointSaver): Promise<CheckpointTuple[]>
 }
 
 describe('WindowedSaver', () => {
+  test.each([{ size: 0 }, { size: Number.NaN }, { pruneAbove: -1 }, { pruneAbove: 1.5 }])(
+    'refuses %j when it is made, not at the first checkpoint',
+    (options) => {
+      expect(() => new WindowedSaver(new MemorySaver(), options)).toThrow(RangeError);
+    },
+  );
+
   test('keeps all of a short run and the first and last five of a longer one', async ({ db }) => {
     const inner = new SqliteSaver(db);
     for (const [steps, kept] of [

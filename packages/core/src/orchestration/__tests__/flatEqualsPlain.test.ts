@@ -8,12 +8,14 @@ import {
   MemorySaver,
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
+import { WindowedSaver } from '../WindowedSaver.ts';
 import { buildProgram, inputOf, type World } from './buildProgram.ts';
 import { type Program, programs } from './randomProgram.ts';
 
@@ -21,9 +23,15 @@ import { type Program, programs } from './randomProgram.ts';
 const CASES = Number(process.env['DEVS_FLAT_CASES'] ?? 200);
 const SEED = process.env['DEVS_FLAT_SEED'];
 
+const STORES = {
+  memory: () => new MemorySaver(),
+  'state file': (db: Database) => new SqliteSaver(db),
+  'windowed state file': (db: Database) => new WindowedSaver(new SqliteSaver(db), { size: 1, pruneAbove: 2 }),
+} as const satisfies Record<string, (db: Database) => BaseCheckpointSaver>;
+
 /** How the flat run is disturbed. */
 interface Disturbance {
-  readonly store: 'memory' | 'state file';
+  readonly store: keyof typeof STORES;
   /** Super-steps after which the run is aborted; each goes on with graphs compiled anew. */
   readonly stops: readonly number[];
   /** Whether a human answers all open questions at once. */
@@ -31,7 +39,7 @@ interface Disturbance {
 }
 
 const disturbances: fc.Arbitrary<Disturbance> = fc.record({
-  store: fc.constantFrom('memory', 'state file'),
+  store: fc.constantFrom('memory', 'state file', 'windowed state file'),
   stops: fc.array(fc.nat(12), { maxLength: 2 }),
   answersAll: fc.boolean(),
 });
@@ -114,8 +122,7 @@ describe('runGraphIteratively', () => {
       fc.asyncProperty(programs, disturbances, async (program, disturbance) => {
         const plain = await plainly(program);
         fc.pre(plain !== null);
-        const saver = disturbance.store === 'memory' ? new MemorySaver() : new SqliteSaver(db);
-        const flat = await flatly(program, { ...disturbance, saver });
+        const flat = await flatly(program, { ...disturbance, saver: STORES[disturbance.store](db) });
         expect(flat.result).toEqual(plain);
         flat.seen.forEach(seen.add, seen);
       }),
