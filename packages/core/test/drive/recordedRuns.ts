@@ -18,7 +18,7 @@ import { progress } from '../../src/orchestration/durable/progress.ts';
 import { step } from '../../src/orchestration/durable/step.ts';
 import { type DurableOptions, durable } from '../../src/orchestration/durable.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
-import type { StageAgents } from '../../src/orchestration/ports.ts';
+import type { StageAgents, TaskRequest } from '../../src/orchestration/ports.ts';
 import { fakeAgents, MemoryWorkspace } from '../../src/testing/index.ts';
 
 /** A run of an app on one connection. */
@@ -244,11 +244,35 @@ const fails = async (): Promise<never> => {
   throw new TypeError('cannot read x of undefined');
 };
 
+/** Agents whose attempts throw the same error until one is told enough, and a pivot agent with these strategies. */
+function stubborn(
+  isEnough: (request: TaskRequest) => boolean,
+  ...strategies: readonly string[]
+): Partial<StageAgents> {
+  const { implement, pivot = fails } = fakeAgents({ strategies });
+  return {
+    pivot,
+    implement: (request, call) => (isEnough(request) ? implement(request, call) : fails()),
+  };
+}
+
 const PIPELINE_RUNS: readonly RecordedRun[] = [
   pipelineRun('a pipeline of one task', {}),
   pipelineRun('a pipeline of two tasks', { tasks: 2 }),
   pipelineRun('a pipeline whose design is rejected once', { answer: rejects('design_approval', 'Design 1') }),
-  pipelineRun('a pipeline with equal errors and a pivot', { agents: { implement: fails } }),
+  pipelineRun('a pipeline with equal errors and no pivot agent', { agents: { implement: fails } }),
+  pipelineRun('a pipeline whose pivot leads on', {
+    agents: stubborn(({ strategy }) => strategy === 'B', 'A', 'B'),
+  }),
+  pipelineRun('exhausted pivots, a task tried again', {
+    agents: stubborn(({ guidance }) => guidance.length > 0, 'A', 'a!', ' A '),
+    answer: (gate) => (gate.kind === 'task_failure' ? { action: 'retry', guidance: 'Mind x.' } : yes()),
+  }),
+  pipelineRun('exhausted pivots, a task skipped', {
+    tasks: 2,
+    agents: stubborn(() => false, ''),
+    answer: (gate) => (gate.kind === 'task_failure' ? { action: 'skip' } : yes()),
+  }),
   pipelineRun('a pipeline whose review refuses', {
     agents: { review: async ({ attempt }) => ({ approved: attempt > 1, comments: 'Again.' }) },
   }),

@@ -72,7 +72,9 @@ describe('a recorded run, resumed from each of its checkpoints', { timeout: 60_0
     const recorded = await open(db, workspace);
     const files = await workspace.open(recorded.threadId);
     const trees = [await files.snapshot()];
-    recorded.events.on('NODE_FINISHED', () => void files.snapshot().then((tree) => trees.push(tree)));
+    const keepTree = (): void => void files.snapshot().then((tree) => trees.push(tree));
+    recorded.events.on('NODE_FINISHED', keepTree);
+    recorded.events.on('NODE_FAILED', keepTree);
     const expected = await toTheEnd(recorded, answer);
 
     const dir = mkdtempSync(join(tmpdir(), 'devs-resumed-'));

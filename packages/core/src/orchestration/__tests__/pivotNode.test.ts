@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import { makePivotNode } from '../nodes/pivotNode.ts';
@@ -8,6 +9,7 @@ import { strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import type { GraphState } from '../types.ts';
 import { aPipeline, driveToTheEnd, type Pipeline, type PipelineOptions } from './aPipeline.ts';
 import { aState, aTask } from './aState.ts';
+import { ada } from './ownGraph.ts';
 
 type Strategies = readonly string[];
 
@@ -156,6 +158,30 @@ describe('a task that makes no progress, with a pivot agent', () => {
     );
     expect([pivots.length, attempts.length]).toEqual([2, 9]);
     expect(eventsOf(pipeline, 'FAILURE_GATE_OPENED')).toHaveLength(1);
+  });
+
+  test('costs the same calls when the run is paused after every node', async ({ db, dbPath }) => {
+    const callsOf = async (file: typeof db, pauses: boolean): Promise<readonly string[]> => {
+      const calls: string[] = [];
+      const fake = fakeAgents({ tasks: 1, strategies: ['A', 'B'], onCall: (what) => calls.push(what) });
+      const implement: StageAgents['implement'] = (request, call) =>
+        request.strategy === 'B' ? fake.implement(request, call) : (calls.push('implement'), sameError());
+      const pipeline = await pipelineOf(file, { agents: { ...fake, implement } });
+      let pause = new AbortController();
+      if (pauses) pipeline.events.on('NODE_FINISHED', () => pause.abort());
+      let result = await pipeline.app.drive('shop', { signal: pause.signal });
+      for (let drives = 1; result.status === 'drained' || result.status === 'suspended'; drives += 1) {
+        expect(drives).toBeLessThan(50);
+        for (const gate of result.gates) pipeline.app.decide(gate, { approved: true, by: ada });
+        pause = new AbortController();
+        result = await pipeline.app.drive('shop', { signal: pause.signal });
+      }
+      expect(result.status).toBe('completed');
+      return calls;
+    };
+    const other = createDatabase({ dbPath: `${dbPath}.other` });
+    expect(await callsOf(db, true)).toEqual(await callsOf(other, false));
+    other.close();
   });
 
   it('is not asked for a stage that has no task yet', async () => {
