@@ -113,6 +113,7 @@ describe('a task that makes no progress, with a pivot agent', () => {
     const pipeline = await pipelineOf(db, {
       agents,
       checks: { run: async (request) => ({ ...(await checks.run(request)), passed: false }) },
+      config: { hitlEntropyThreshold: 1 },
     });
     await driveToTheEnd(pipeline, ({ kind }) =>
       kind === 'task_failure' ? { action: 'skip' } : { approved: true },
@@ -164,19 +165,22 @@ describe('a task that makes no progress, with a pivot agent', () => {
     const callsOf = async (file: typeof db, pauses: boolean): Promise<readonly string[]> => {
       const calls: string[] = [];
       const fake = fakeAgents({ tasks: 1, strategies: ['A', 'B'], onCall: (what) => calls.push(what) });
-      const implement: StageAgents['implement'] = (request, call) =>
-        request.strategy === 'B' ? fake.implement(request, call) : (calls.push('implement'), sameError());
+      const implement: StageAgents['implement'] = async (request, call) => {
+        if (request.strategy === 'B') return fake.implement(request, call);
+        calls.push('implement');
+        return sameError();
+      };
       const pipeline = await pipelineOf(file, { agents: { ...fake, implement } });
       let pause = new AbortController();
       if (pauses) pipeline.events.on('NODE_FINISHED', () => pause.abort());
       let result = await pipeline.app.drive('shop', { signal: pause.signal });
-      for (let drives = 1; result.status === 'drained' || result.status === 'suspended'; drives += 1) {
-        expect(drives).toBeLessThan(50);
+      let drives = 1;
+      for (; result.status === 'drained' || result.status === 'suspended'; drives += 1) {
         for (const gate of result.gates) pipeline.app.decide(gate, { approved: true, by: ada });
         pause = new AbortController();
         result = await pipeline.app.drive('shop', { signal: pause.signal });
       }
-      expect(result.status).toBe('completed');
+      expect([result.status, drives > 15]).toEqual(['completed', pauses]);
       return calls;
     };
     const other = createDatabase({ dbPath: `${dbPath}.other` });
