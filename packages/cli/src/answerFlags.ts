@@ -13,6 +13,8 @@ export interface AnswerFlags {
   readonly raiseUsd?: number;
   readonly raiseTokens?: number;
   readonly raiseCalls?: number;
+  /** Milliseconds. */
+  readonly raiseTime?: number;
 }
 
 /**
@@ -39,7 +41,8 @@ export function decisionFrom(flags: AnswerFlags): Decision | null {
 /** The decision that a choice and its words make. */
 export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
   const { guidance, reason } = flags;
-  const raise = { usd: flags.raiseUsd, tokens: flags.raiseTokens, calls: flags.raiseCalls };
+  const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
+  const raise = { usd, tokens, calls, ms };
   const answer: Answer = {
     action: choice,
     guidance,
@@ -50,7 +53,7 @@ export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
 }
 
 function choicesIn({ retry, skip, continue: goOn, abort, ...flags }: AnswerFlags): readonly ChoiceName[] {
-  const raises = flags.raiseUsd ?? flags.raiseTokens ?? flags.raiseCalls;
+  const raises = flags.raiseUsd ?? flags.raiseTokens ?? flags.raiseCalls ?? flags.raiseTime;
   const given: readonly (readonly [ChoiceName, unknown])[] = [
     ['retry', retry],
     ['skip', skip],

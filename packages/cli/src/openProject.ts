@@ -19,7 +19,8 @@ export async function withProject<Result>(
 ): Promise<Result> {
   const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
   const dir = path.join(session.dir, '.devs');
-  const devs = await Orchestrator.open({ dir, config, ...options });
+  const prices = session.io.env['DEVS_PRICES']?.trim();
+  const devs = await Orchestrator.open({ dir, config, ...(prices && { prices }), ...options });
   try {
     return await work(devs);
   } finally {

@@ -80,6 +80,7 @@ const RAISES = [
   ['US dollars', 'raiseUsd'],
   ['tokens', 'raiseTokens'],
   ['calls', 'raiseCalls'],
+  ['milliseconds', 'raiseTime'],
 ] as const;
 
 async function raiseFor(read: Read): Promise<AnswerFlags | null> {

@@ -1,8 +1,9 @@
 import type { DocumentRecord, EpicRecord, Gate, RequirementRecord, TaskRecord } from '@devs/core';
 import { columns } from './columns.ts';
-import { choiceCommands } from './gateAnswers.ts';
+import { type Choice, GATE_CHOICES } from './gateAnswers.ts';
 import { isMaskedForDisplay } from './maskedJson.ts';
 import type { Line } from './Output.ts';
+import { isPassedBudget, passedBudgetLines, raiseFlags } from './renderBudget.ts';
 import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
@@ -42,18 +43,26 @@ export function renderGate(gate: Gate, devs: Session['devs']): readonly Line[] {
           '',
         ]
       : []),
-    ...choiceCommands(gate.kind, [id, '--hash', hash], devs).flatMap(
-      ({ choice, command }): readonly Line[] => [
-        { style: 'dim', text: `${choice.name}: ${choice.meaning}` },
-        `  ${command}`,
-      ],
-    ),
+    ...choicesAt(gate).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
+      { style: 'dim', text: `${name}: ${meaning}` },
+      `  ${devs(verb, id, '--hash', hash, ...flags)}`,
+    ]),
   ];
+}
+
+/** A budget is raised where it was passed. */
+function choicesAt({ kind, artifact }: Gate): readonly Choice[] {
+  const choices = GATE_CHOICES[kind];
+  if (!isPassedBudget(artifact)) return choices;
+  return choices.map((choice) =>
+    choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,
+  );
 }
 
 function artifactLines(artifact: unknown): readonly Line[] {
   if (hasLists(artifact, ['documents'])) return documentLines(artifact as Documents);
   if (hasLists(artifact, ['requirements', 'epics', 'tasks'])) return planLines(artifact as Plan);
+  if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
   if (isStuckTask(artifact)) return stuckTaskLines(artifact);
   return [JSON.stringify(artifact, null, 2), ''];
 }

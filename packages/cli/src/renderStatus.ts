@@ -1,6 +1,7 @@
 import type { RunStatus, TaskView } from '@devs/core';
 import { columns } from './columns.ts';
 import type { Line } from './Output.ts';
+import { budgetWords } from './renderBudget.ts';
 import { gateLine, shortId } from './renderGate.ts';
 import type { Session } from './Session.ts';
 
@@ -31,6 +32,7 @@ export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Li
     ['driver', driverWords(run)],
     ['folder', workspace ?? '-'],
     ['cost', costWords(run.cost)],
+    ...(run.budget.length === 0 ? [] : [['budget', budgetWords(run.budget)]]),
     ['changed', run.updatedAt],
     ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
   ];

@@ -140,4 +140,4 @@ export {
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { Run } from './surface/Run.ts';
-export type { DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';
+export type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';

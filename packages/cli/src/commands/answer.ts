@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { toAmount, toMilliseconds } from '../amounts.ts';
 import { type AnswerFlags, decisionFrom } from '../answerFlags.ts';
 import { type DecideOptions, decideGate } from '../decideGate.ts';
 import { promptForAnswer } from '../promptForAnswer.ts';
 import { examples, type Start } from '../Start.ts';
-import { usageError } from '../usageError.ts';
 
 export function addAnswer(program: Command, start: Start): void {
   program
@@ -14,9 +14,10 @@ export function addAnswer(program: Command, start: Start): void {
     .option('--guidance <text>', 'with --retry: what the next attempts should know')
     .option('--skip', 'stuck task: give it up; what depends on it is blocked')
     .option('--continue', 'lack of progress: go on for as long again')
-    .option('--raise-usd <amount>', 'budget: add so many US dollars', toNumber)
-    .option('--raise-tokens <count>', 'budget: add so many tokens', toNumber)
-    .option('--raise-calls <count>', 'budget: add so many calls', toNumber)
+    .option('--raise-usd <amount>', 'budget: add so many US dollars', toAmount)
+    .option('--raise-tokens <count>', 'budget: add so many tokens', toAmount)
+    .option('--raise-calls <count>', 'budget: add so many calls', toAmount)
+    .option('--raise-time <length>', 'budget: add so much time of driving, such as 30m', toMilliseconds)
     .option('--abort', 'end the run')
     .option('--reason <text>', 'with --skip or --abort: why, for the record')
     .option(
@@ -39,10 +40,4 @@ export function addAnswer(program: Command, start: Start): void {
         return decideGate(name, given === null ? promptForAnswer(session) : () => given, flags, session);
       }),
     );
-}
-
-function toNumber(text: string): number {
-  const number = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isFinite(number) && number > 0) return number;
-  throw usageError(`"${text}" is no amount.`, 'Give a number above 0, such as 2.5.');
 }

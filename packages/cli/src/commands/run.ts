@@ -1,7 +1,8 @@
-import type { Orchestrator, Run, StartOptions } from '@devs/core';
+import type { BudgetUse, Orchestrator, Run, StartOptions } from '@devs/core';
 import type { Command } from 'commander';
 import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
+import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../budgetFlags.ts';
 import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
@@ -14,13 +15,13 @@ import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends SpecFlags, DriveFlags {
+interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags {
   readonly id?: string;
   readonly yes?: true;
 }
 
 export function addRun(program: Command, start: Start): void {
-  program
+  const run = program
     .command('run')
     .description('start a run of a brief, or go on with it, until it ends or waits for a human')
     .argument('<brief>', 'Markdown file; - for stdin')
@@ -32,13 +33,15 @@ export function addRun(program: Command, start: Start): void {
     )
     .option('--no-repository', 'begin empty even though the project folder is a git repository')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
-    .option('--yes', 'declare at the start that design and plan need no human; part of the record')
+    .option('--yes', 'declare at the start that design and plan need no human; part of the record');
+  addBudgetOptions(run)
     .addHelpText(
       'after',
       examples(
         'OPENAI_API_KEY=… devs run brief.md --agents openai:gpt-5',
         'devs run brief.md --agents openai:gpt-5 --agents review=anthropic:claude-opus-4-5',
         "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
+        'devs run brief.md --agents openai:gpt-5 --budget-usd 5 --budget-time 30m',
         'devs run - --id csv-export --agents none < brief.md',
       ),
     )
@@ -53,15 +56,25 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
-    const run = await startRun(devs, startOptions(brief, options, { spec, gates: config.gates }));
+    const run = await startRun(devs, startOptions(brief, options, spec, config));
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     if (options.yes && waitsForDeclaredGate(run)) {
       session.out.note(
         '--yes was not taken up: how the gates are decided was declared when the run was started',
       );
     }
+    if (budgetFrom(options) !== undefined && !isBudgetOf(run, options)) {
+      session.out.note('the budget was not taken up: it was declared when the run was started');
+    }
     return exitCode;
   });
+}
+
+/** A raised limit is above the declared one. */
+function isBudgetOf(run: Run, options: RunOptions): boolean {
+  const limits = new Map(run.budget().map(({ measure, limit }) => [measure, limit]));
+  const given = Object.entries(budgetFrom(options) ?? {}) as [BudgetUse['measure'], number][];
+  return given.every(([measure, limit]) => (limits.get(measure) ?? 0) >= limit);
 }
 
 function waitsForDeclaredGate(run: Run): boolean {
@@ -70,11 +83,14 @@ function waitsForDeclaredGate(run: Run): boolean {
 
 function startOptions(
   brief: string,
-  { id, yes }: RunOptions,
-  { spec, gates }: { readonly spec: RunSpec; readonly gates: ProjectConfig['gates'] },
+  { id, yes, ...flags }: RunOptions,
+  spec: RunSpec,
+  { gates, budget: configured }: ProjectConfig,
 ): StartOptions {
+  const budget = budgetFrom(flags) ?? configured;
   return {
     brief,
+    ...(budget !== undefined && { budget }),
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
     gates: yes ? { design: 'auto', dag: 'auto' } : gates,

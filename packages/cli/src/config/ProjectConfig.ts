@@ -15,6 +15,14 @@ export const checkSchema = z.strictObject({
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
 });
 
+const whole = z.int().positive().exactOptional();
+const limits = {
+  usd: z.number().positive().exactOptional().describe('US dollars.'),
+  tokens: whole.describe('In and out together.'),
+  calls: whole.describe('Calls of agents.'),
+  ms: whole.describe('Milliseconds of driving.'),
+};
+
 const gate = z.enum(['human', 'auto']);
 
 /** `.devs/config.json`: how runs of this project are done. Flags of a command win over it. */
@@ -35,6 +43,10 @@ export const projectConfigSchema = z.strictObject({
     .strictObject({ design: gate.default('human'), dag: gate.default('human') })
     .default({ design: 'human', dag: 'human' })
     .describe('Who approves the design and the plan; "auto" is a policy and part of the record.'),
+  budget: z
+    .strictObject({ ...limits, perTask: z.strictObject(limits).exactOptional() })
+    .exactOptional()
+    .describe('What a run may use up before a human is asked.'),
 });
 
 export type ProjectConfig = Readonly<z.infer<typeof projectConfigSchema>>;

@@ -11,7 +11,7 @@ import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
-import type { DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
+import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
 export interface RecursionDepth {
@@ -82,8 +82,16 @@ export class Run {
       tasks: (values?.tasks ?? []).map(taskView),
       gates: this.gates(),
       cost: steps.costOf(this.id),
+      budget: this.budget(),
       updatedAt: new Date(thread.updatedAt).toISOString(),
     };
+  }
+
+  /** How the run's budget is used up, without what is limited per task. Empty without a budget. */
+  budget(): readonly BudgetUse[] {
+    return this.#app.store.budgets
+      .usesOf(this.id)
+      .map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved }));
   }
 
   /** The questions the run waits for, oldest first. */

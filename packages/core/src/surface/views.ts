@@ -16,6 +16,15 @@ export interface TaskView {
   readonly gitHash: string | null;
 }
 
+/** One limit of a run's budget, with what humans have added to it. */
+export interface BudgetUse {
+  readonly measure: 'usd' | 'tokens' | 'calls' | 'ms';
+  readonly limit: number;
+  readonly spent: number;
+  /** Held back for calls in flight. */
+  readonly reserved: number;
+}
+
 /** A run, read without driving it. */
 export interface RunStatus {
   readonly id: string;
@@ -32,6 +41,8 @@ export interface RunStatus {
   readonly tasks: readonly TaskView[];
   readonly gates: readonly Gate[];
   readonly cost: RunCost;
+  /** Empty without a budget. */
+  readonly budget: readonly BudgetUse[];
   /** ISO 8601, UTC. */
   readonly updatedAt: string;
 }

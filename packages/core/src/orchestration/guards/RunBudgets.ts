@@ -80,6 +80,16 @@ export class RunBudgets {
     return { reserve, uses, passed: uses.filter(isPassed), answered: answers.length };
   }
 
+  /** How the run's own limits are used up now, those of tasks aside. */
+  usesOf(threadId: string): readonly LimitUse[] {
+    const { steps, sessions, times } = this.#stores;
+    const { perTask: _, ...limits } = this.#budgetOf(threadId);
+    const spending = steps.spendingBefore({ threadId, lgTaskId: '', name: '' }, null);
+    const used = { ...spending, ms: times.of(threadId, null) };
+    const raises = raisesOf(sessions.listDecided(threadId, 'budget'), null);
+    return limitUses(raised(limits, raises), used, { usd: 0, tokens: 0 });
+  }
+
   /** Driven time counts from here. */
   startClock(threadId: string): void {
     this.#marks.set(threadId, this.#stores.now());

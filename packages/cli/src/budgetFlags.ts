@@ -1,0 +1,31 @@
+import type { Budget, BudgetLimits } from '@devs/core';
+import type { Command } from 'commander';
+import { toAmount, toMilliseconds } from './amounts.ts';
+
+/** What `devs run` was told a run may use up. */
+export interface BudgetFlags {
+  readonly budgetUsd?: number;
+  readonly budgetTokens?: number;
+  readonly budgetCalls?: number;
+  /** Milliseconds. */
+  readonly budgetTime?: number;
+}
+
+export function addBudgetOptions(command: Command): Command {
+  return command
+    .option('--budget-usd <amount>', 'US dollars from which a human is asked; part of the record', toAmount)
+    .option('--budget-tokens <count>', 'tokens, in and out', toAmount)
+    .option('--budget-calls <count>', 'calls of agents', toAmount)
+    .option('--budget-time <length>', 'time of driving, such as 90s, 30m or 2h', toMilliseconds);
+}
+
+/** The limits the flags name; `undefined` when they name none. */
+export function budgetFrom(flags: BudgetFlags): Budget | undefined {
+  const limits: BudgetLimits = {
+    ...(flags.budgetUsd !== undefined && { usd: flags.budgetUsd }),
+    ...(flags.budgetTokens !== undefined && { tokens: flags.budgetTokens }),
+    ...(flags.budgetCalls !== undefined && { calls: flags.budgetCalls }),
+    ...(flags.budgetTime !== undefined && { ms: flags.budgetTime }),
+  };
+  return Object.keys(limits).length === 0 ? undefined : limits;
+}

@@ -1,0 +1,63 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Gate, RunStatus } from '@devs/core';
+import { describe, expect } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { RUN_SUM, test } from './support/fixtures.ts';
+
+const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
+
+describe('a budget on the command line', () => {
+  test('stops the run before the call that would pass it, is shown, raised, and the run goes on', async ({
+    dir,
+  }) => {
+    const run = await callMain(dir, [...RUN_SUM, '--yes', '--budget-calls', '3', '--budget-time', '2h']);
+    expect(run.exitCode, run.stderr).toBe(75);
+
+    const shown = await callMain(dir, ['show', 'sum']);
+    expect(shown.stdout).toContain('The next call would pass the budget (run: 3 of 3 calls).');
+    expect(shown.stdout).toMatch(
+      /of +limit +used +held back +next call\nrun +3 calls +3 calls +0 calls +1 call$/m,
+    );
+    expect(shown.stdout).toMatch(/^ {2}devs answer [0-9a-f]{8} --hash [0-9a-f]{12} --raise-calls 3$/m);
+    expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(
+      /budget +3 calls of 3 calls, 0\.\d min of 120\.0 min/,
+    );
+
+    const answer = await callMain(dir, ['answer', 'sum', '--raise-calls', '20', '--by', 'ada']);
+    expect(answer.exitCode, answer.stderr).toBe(0);
+    const done = await callMain(dir, ['resume', 'sum']);
+    expect(done.exitCode, done.stderr).toBe(0);
+    const { budget } = documentOf<RunStatus>(await callMain(dir, ['status', 'sum', '--json']));
+    expect(budget).toMatchObject([{ measure: 'calls', limit: 23 }, { measure: 'ms' }]);
+    const log = await callMain(dir, ['log', 'sum']);
+    expect(log.stdout).toContain('limit reached: calls, 3 of 3');
+    expect(log.stdout).toContain('gate decided: budget, by human:ada');
+  });
+
+  test('is that of the project where no flag says otherwise, and stays as it was declared', async ({
+    dir,
+  }) => {
+    await callMain(dir, ['init']);
+    const file = join(dir, '.devs', 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...config, budget: { calls: 1 } }));
+    expect((await callMain(dir, [...RUN_SUM, '--yes'])).exitCode).toBe(75);
+    const [gate] = documentOf<Gate[]>(await callMain(dir, ['gates', '--json']));
+    expect(gate).toMatchObject({ kind: 'budget', artifact: { limits: [{ measure: 'calls', limit: 1 }] } });
+    const again = await callMain(dir, [...RUN_SUM, '--budget-calls', '9']);
+    expect(again.stderr).toContain('the budget was not taken up');
+  });
+
+  test.for([
+    ['--budget-usd', '0', 'is no amount'],
+    ['--budget-usd', 'five', 'is no amount'],
+    ['--budget-calls', '1.5', 'Expected budget.calls'],
+    ['--budget-time', '30', 'is no length of time'],
+    ['--budget-time', '0s', 'is no length of time'],
+  ])('%s %s is refused', async ([flag, value, message], { dir }) => {
+    const run = await callMain(dir, [...RUN_SUM, flag as string, value as string]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+});
