@@ -132,7 +132,7 @@ export type {
 } from './orchestration/types.ts';
 export { createInitialState, OrchestratorAnnotation } from './orchestration/types.ts';
 export * from './state.ts';
-
+export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export {
   Orchestrator,
   type OrchestratorOptions,
