@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { addAnswer } from './commands/answer.ts';
+import { addAdmin } from './commands/admin.ts';
 import { addApprove } from './commands/approve.ts';
-import { addGates } from './commands/gates.ts';
 import { addInit } from './commands/init.ts';
 import { addLog } from './commands/log.ts';
 import { addReject } from './commands/reject.ts';
@@ -46,14 +45,13 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 const VERBS = [
   addInit,
   addRun,
-  addStatus,
-  addGates,
   addShow,
   addApprove,
   addReject,
-  addAnswer,
   addResume,
   addLog,
+  addStatus,
+  addAdmin,
 ] as const;
 
 function program(io: Io, start: Start): Command {

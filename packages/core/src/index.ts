@@ -139,5 +139,5 @@ export {
   STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
-export { Run } from './surface/Run.ts';
+export { type RecursionDepth, Run } from './surface/Run.ts';
 export type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';

@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
+import type { Command, CommandOptions } from 'commander';
 import { toAmount, toMilliseconds } from '../amounts.ts';
 import { type AnswerFlags, decisionFrom } from '../answerFlags.ts';
 import { type DecideOptions, decideGate } from '../decideGate.ts';
 import { promptForAnswer } from '../promptForAnswer.ts';
 import { examples, type Start } from '../Start.ts';
 
-export function addAnswer(program: Command, start: Start): void {
+export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
   program
-    .command('answer')
+    .command('answer', options)
     .description('say how a stuck run goes on; records the decision, drives nothing')
     .argument('<gate>', 'gate, or a run that waits at one')
     .option('--retry', 'stuck task: try again, with new counters')

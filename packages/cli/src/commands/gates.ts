@@ -1,5 +1,5 @@
 import type { Gate, Orchestrator } from '@devs/core';
-import type { Command } from 'commander';
+import type { Command, CommandOptions } from 'commander';
 import { columns } from '../columns.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withRuns } from '../openProject.ts';
@@ -7,9 +7,9 @@ import { gateLine } from '../renderGate.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 
-export function addGates(program: Command, start: Start): void {
+export function addGates(program: Command, start: Start, options?: CommandOptions): void {
   program
-    .command('gates')
+    .command('gates', options)
     .description('list what waits for a human, in all runs or in one')
     .argument('[id]', 'run')
     .addHelpText('after', examples('devs gates', 'devs gates csv-export --json'))

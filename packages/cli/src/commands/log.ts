@@ -1,11 +1,10 @@
-import type { EventName, LogEntry, OrchestratorEvents } from '@devs/core';
 import type { Command } from 'commander';
 import { columns } from '../columns.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withRuns } from '../openProject.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
-import { sentence, taskLabel } from '../sentence.ts';
+import { storyRow } from '../storyRow.ts';
 import { wholeLog } from '../wholeLog.ts';
 
 export function addLog(program: Command, start: Start): void {
@@ -24,11 +23,4 @@ async function log(id: string, session: Session): Promise<ExitCode> {
   const rows = entries.flatMap(storyRow);
   session.out.result(entries, rows.length === 0 ? ['Nothing has happened yet.'] : columns(rows));
   return EXIT.ok;
-}
-
-/** Time (UTC, to the second), task and sentence; nothing for entries that tell people nothing. */
-function storyRow({ at, name, taskId, payload }: LogEntry): readonly (readonly string[])[] {
-  const eventName = name as EventName;
-  const text = sentence(eventName, payload as OrchestratorEvents[typeof eventName]);
-  return text === null ? [] : [[`${at.slice(0, 19).replace('T', ' ')}Z`, taskLabel(taskId), text]];
 }

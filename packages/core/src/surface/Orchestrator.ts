@@ -3,6 +3,7 @@ import { parseBrief, runIdOf } from '../brief/brief.ts';
 import { initialState } from '../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
+import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -166,6 +167,11 @@ export class Orchestrator {
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
   verify(): DoctorReport {
     return doctor(this.#app.store.db);
+  }
+
+  /** Copies the state file, also while runs are driven; see {@link backup}. */
+  backup(target: string): Backup {
+    return backup(this.#app.store.db, target);
   }
 
   /** Closes the state file. Drive nothing after it. */

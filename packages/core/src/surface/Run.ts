@@ -8,7 +8,9 @@ import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
+import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
+import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
@@ -63,6 +65,15 @@ export class Run {
   /** Ends the run for good: at the next safe point, or with the next drive. */
   cancel(): void {
     this.#app.cancel(this.id);
+  }
+
+  /**
+   * Thins out the run's history in the state file; what it needs to go on stays.
+   *
+   * @throws DevsError `THREAD_BUSY` while somebody drives it; RangeError for a bad number.
+   */
+  prune(retention: Retention): Promise<PruneResult> {
+    return this.#app.prune(this.id, retention);
   }
 
   /** Where the run stands, without driving it. */

@@ -1,17 +1,20 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import { type DrivableGraph, type DriveOptions, drive } from '../drive.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
 import type { SqliteSaver } from '../SqliteSaver.ts';
+import type { Retention } from '../saver/retainedCheckpoints.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './acceptGraph.ts';
 import { awaitWake } from './awaitWake.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { FaultBox } from './FaultBox.ts';
 import { type Gate, gateOf } from './Gate.ts';
 import { type GraphShape, graphFingerprint } from './graphShape.ts';
+import { holdLease } from './LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './outcome.ts';
 import type { PlanningGraph } from './pendingVisits.ts';
 import { readInput, recordInput } from './recordedInput.ts';
@@ -203,6 +206,23 @@ export class DurableApp<Graph, State, Update> {
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     const graph = this.graph as unknown as PlanningGraph;
     return acceptGraph(id, acceptance, { ...this.#parts, graph });
+  }
+
+  /**
+   * Thins out a run's history: the first checkpoint, the newest and what they and open questions need are kept. Holds
+   * the run meanwhile.
+   *
+   * @throws DevsError `THREAD_BUSY` while somebody drives it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
+   */
+  async prune(id: string, retention: Retention): Promise<PruneResult> {
+    const { store, saver } = this.#parts;
+    store.threads.require(id);
+    const { lease, stop } = await holdLease(store.threads, id);
+    try {
+      return await saver.prune(id, { ...retention, lease });
+    } finally {
+      stop();
+    }
   }
 
   /** Closes the state file, if this app opened it. */

@@ -1,0 +1,35 @@
+import type { Command, CommandOptions } from 'commander';
+import { examples, type Start } from '../Start.ts';
+import { addBackup } from './admin/backup.ts';
+import { addCancel } from './admin/cancel.ts';
+import { addDoctor } from './admin/doctor.ts';
+import { addExplain } from './admin/explain.ts';
+import { addPause } from './admin/pause.ts';
+import { addPrune } from './admin/prune.ts';
+import { addAnswer } from './answer.ts';
+import { addGates } from './gates.ts';
+
+type AddVerb = (program: Command, start: Start, options?: CommandOptions) => void;
+
+const VERBS: readonly AddVerb[] = [
+  addGates,
+  addAnswer,
+  addPause,
+  addCancel,
+  addExplain,
+  addDoctor,
+  addBackup,
+  addPrune,
+];
+
+/** What is not needed every day. Each verb also works without `admin`; help lists it here. */
+export function addAdmin(program: Command, start: Start): void {
+  const admin = program
+    .command('admin')
+    .description('what is not needed every day: gates, answer, pause, cancel, explain, doctor, backup, prune')
+    .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
+  for (const addVerb of VERBS) {
+    addVerb(admin, start);
+    addVerb(program, start, { hidden: true });
+  }
+}

@@ -1,0 +1,27 @@
+import path from 'node:path';
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { withRuns } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+
+export function addBackup(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('backup', options)
+    .description('copy the state file whole, also while a run is driven; never copy it by hand')
+    .argument('<file>', 'a file that does not exist yet')
+    .addHelpText('after', examples('devs admin backup before-upgrade.sqlite'))
+    .action((file: string, _options: object, command: Command) =>
+      start(command, (session) => backup(file, session)),
+    );
+}
+
+async function backup(file: string, session: Session): Promise<ExitCode> {
+  const target = path.resolve(session.io.cwd, file);
+  const copy = await withRuns(session, async (devs) => devs.backup(target));
+  session.out.result(copy, [
+    `wrote ${copy.path} (${copy.bytes} bytes)`,
+    'The git stores of the runs, .devs/git, are not in it.',
+  ]);
+  return EXIT.ok;
+}

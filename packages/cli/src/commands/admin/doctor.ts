@@ -1,0 +1,34 @@
+import type { DoctorReport } from '@devs/core';
+import type { Command, CommandOptions } from 'commander';
+import { columns } from '../../columns.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import type { Line } from '../../Output.ts';
+import { withRuns } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+
+export function addDoctor(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('doctor', options)
+    .description('examine the whole state file and change nothing')
+    .addHelpText('after', examples('devs admin doctor', 'devs admin doctor --json'))
+    .action((_options: object, command: Command) => start(command, doctor));
+}
+
+async function doctor(session: Session): Promise<ExitCode> {
+  const report = await withRuns(session, async (devs) => devs.verify());
+  session.out.result(report, renderReport(report));
+  return report.ok ? EXIT.ok : EXIT.stateFile;
+}
+
+function renderReport({ ok, findings, sizes }: DoctorReport): readonly Line[] {
+  const rows = findings.map(({ severity, code, table, detail }) => [severity, code, table ?? '-', detail]);
+  return [
+    { style: 'bold', text: ok ? 'the state file is sound' : 'the state file is damaged' },
+    ...columns(rows),
+    ...(sizes === null ? [] : columns(Object.entries(sizes).map(([name, value]) => [name, words(value)]))),
+    ...(ok ? [] : ['Restore it from a backup; docs/failure-modes.md says how.']),
+  ];
+}
+
+const words = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));

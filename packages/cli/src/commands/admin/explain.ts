@@ -1,0 +1,71 @@
+import type { LogEntry, RecursionDepth, RunStatus } from '@devs/core';
+import type { Command, CommandOptions } from 'commander';
+import { columns } from '../../columns.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import type { Line } from '../../Output.ts';
+import { withRuns } from '../../openProject.ts';
+import { shortId } from '../../renderGate.ts';
+import { costWords, statusWords } from '../../renderStatus.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { storyRow } from '../../storyRow.ts';
+import { wholeLog } from '../../wholeLog.ts';
+
+/** Lines of the log that are shown: the last ones tell how the run got where it is. */
+const LAST_LINES = 8;
+
+export function addExplain(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('explain', options)
+    .description('say why a run stands where it stands: question, guards, last errors, what comes next')
+    .argument('<id>', 'run')
+    .addHelpText('after', examples('devs admin explain csv-export'))
+    .action((id: string, _options: object, command: Command) =>
+      start(command, (session) => explain(id, session)),
+    );
+}
+
+interface Explanation {
+  readonly status: RunStatus;
+  readonly depth: RecursionDepth;
+  /** Turns spent on the active task. */
+  readonly turns: number;
+  readonly pivots: number;
+  /** Of the active episode, newest last. */
+  readonly errors: readonly string[];
+  readonly last: readonly LogEntry[];
+}
+
+async function explain(id: string, session: Session): Promise<ExitCode> {
+  const found = await withRuns(session, async (devs): Promise<Explanation> => {
+    const run = devs.run(id);
+    const state = await run.state();
+    return {
+      status: await run.status(),
+      depth: await run.recursionDepth(),
+      turns: state?.implementationTurns ?? 0,
+      pivots: state?.pivots.length ?? 0,
+      errors: (state?.errorHistory ?? []).map(({ sourceNode, message }) => `${sourceNode}: ${message}`),
+      last: wholeLog(run).slice(-LAST_LINES),
+    };
+  });
+  session.out.result(found, renderExplanation(found, session.devs));
+  return EXIT.ok;
+}
+
+function renderExplanation(
+  { status, depth, turns, pivots, errors, last }: Explanation,
+  devs: Session['devs'],
+): readonly Line[] {
+  const { id, title, gates, reason } = status;
+  return [
+    { style: 'bold', text: `${id}  ${title}: ${statusWords(status)}` },
+    ...(reason === null ? [] : [`because: ${reason}`]),
+    ...gates.flatMap((gate) => [`asks:    ${gate.message}`, `read it: ${devs('show', shortId(gate))}`]),
+    `depth:   ${depth.current} of ${depth.limit} transitions without progress`,
+    `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,
+    `cost:    ${costWords(status.cost)}`,
+    ...errors.map((text) => `error:   ${text}`),
+    ...(last.length === 0 ? [] : ['last:', ...columns(last.flatMap(storyRow)).map((line) => `  ${line}`)]),
+  ];
+}

@@ -1,0 +1,25 @@
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { withRuns } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+
+export function addPause(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('pause', options)
+    .description('ask whoever drives a run to stop at the next safe point')
+    .argument('<id>', 'run')
+    .addHelpText('after', examples('devs admin pause csv-export'))
+    .action((id: string, _options: object, command: Command) =>
+      start(command, (session) => pause(id, session)),
+    );
+}
+
+async function pause(id: string, session: Session): Promise<ExitCode> {
+  await withRuns(session, async (devs) => devs.run(id).pause());
+  session.out.result({ id, requested: 'pause' }, [
+    `asked ${id} to stop at its next safe point`,
+    `go on: ${session.devs('resume', id)}`,
+  ]);
+  return EXIT.ok;
+}

@@ -1,0 +1,35 @@
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { withRuns } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { usageError } from '../../usageError.ts';
+
+const DEFAULT_KEEP = '50';
+
+export function addPrune(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('prune', options)
+    .description('drop old checkpoints of a run; what it needs to go on is kept')
+    .argument('<id>', 'run')
+    .option('--keep <count>', 'newest checkpoints to keep', DEFAULT_KEEP)
+    .addHelpText('after', examples('devs admin prune csv-export', 'devs admin prune csv-export --keep 10'))
+    .action((id: string, { keep }: { readonly keep: string }, command: Command) =>
+      start(command, (session) => prune(id, countOf(keep), session)),
+    );
+}
+
+async function prune(id: string, keepLast: number, session: Session): Promise<ExitCode> {
+  const result = await withRuns(session, (devs) => devs.run(id).prune({ keepLast }));
+  const { kept, removed } = result;
+  session.out.result({ id, ...result }, [`${id}: ${removed} checkpoints removed, ${kept} kept`]);
+  return EXIT.ok;
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usageError(
+    `"${text}" is no number of checkpoints.`,
+    'Give a whole number from 1, such as --keep 50.',
+  );
+}
