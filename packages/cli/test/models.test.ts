@@ -11,9 +11,11 @@ afterEach(() => {
 });
 
 /** Answers every request with an error that repeats the key. */
-async function refusingProvider(): Promise<{ readonly url: string; readonly stop: () => void }> {
+async function refusingProvider() {
+  let requests = 0;
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
+      requests += 1;
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({ error: { message: `Incorrect API key: ${request.headers.authorization}` } }),
@@ -22,7 +24,7 @@ async function refusingProvider(): Promise<{ readonly url: string; readonly stop
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1`, stop: () => server.close() };
+  return { url: `http://127.0.0.1:${port}/v1`, requests: () => requests, stop: () => server.close() };
 }
 
 test('a missing key is said before there is a run', async ({ dir }) => {
@@ -32,7 +34,7 @@ test('a missing key is said before there is a run', async ({ dir }) => {
   expect((await callMain(dir, ['status'])).stdout).toContain('no runs');
 });
 
-test('a provider that refuses ends the run with what it said, without the key it said it with', async ({
+test('a provider that refuses stops the run with what it said, without the key it said it with', async ({
   dir,
 }) => {
   const provider = await refusingProvider();
@@ -56,7 +58,10 @@ test('a provider that refuses ends the run with what it said, without the key it
     exitCode: 1,
     stdout: expect.stringContaining('agents: openai:a + openai:b (live)'),
   });
-  expect(log.stdout).toContain('The call of openai:a failed: 401 Incorrect API key: Bearer [');
+  const said = 'The call of openai:a failed: 401 Incorrect API key: Bearer [';
+  expect(run.stderr).toContain(`AGENT_FAILED: ${said}`);
+  expect(log.stdout).toContain(said);
+  expect(provider.requests()).toBe(1);
   expect(JSON.parse(status.stdout).agents.fingerprint).toMatch(/^prompts v1 [0-9a-f]{12}$/);
   for (const { stdout, stderr } of [run, log, status]) expect(stdout + stderr).not.toContain(KEY);
 });

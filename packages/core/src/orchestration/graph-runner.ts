@@ -9,7 +9,8 @@
 //   R1. A question is asked before any work of its visit, and its condition comes from the checkpoint alone:
 //       the body runs again on every resume and must reach the same question.
 //   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
-//   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending.
+//   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending. So does
+//       an agent out of reach, once it was retried.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
@@ -168,11 +169,17 @@ function whatLeavesTheNode<State extends object>(
     if (isGraphBubbleUp(error as Error)) return error;
     if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
     const fault = engineFaultOf(error);
-    if (fault === null) recordFailure(error, visit, deps);
-    return fault === null ? error : drainWith(fault, visit, deps);
+    if (fault !== null) return drainWith(fault, visit, deps);
+    recordFailure(error, visit, deps);
+    return isOutOfReach(error, visit, deps) ? drainWith(error, visit, deps) : error;
   } catch (failure) {
     return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
   }
+}
+
+/** An agent that could not be asked, after its retries: neither another attempt nor a pivot brings it back. */
+function isOutOfReach<State>(error: unknown, { attempt }: Visit, { profile }: RunnerDeps<State>): boolean {
+  return isDevsError(error, 'AGENT_FAILED') && !profile.willRetry(error, attempt);
 }
 
 function drainWith<State>(fault: unknown, visit: Visit, { faults }: RunnerDeps<State>): unknown {

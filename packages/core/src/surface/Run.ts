@@ -40,7 +40,8 @@ export class Run {
    * Drives the run until it ends, waits for a human, or `signal` asks it to stop at the next safe point.
    *
    * @throws DevsError `THREAD_BUSY` while another process drives it; `CONFIG_INVALID` without the agents it was
-   *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) as they are: the run stays resumable.
+   *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and agents out of reach (`AGENT_FAILED`) as they are: the run stays
+   *   resumable.
    */
   async drive(options: RunOptions = {}): Promise<DriveResult> {
     this.#assertAgents();

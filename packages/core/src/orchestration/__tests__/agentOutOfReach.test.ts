@@ -1,0 +1,74 @@
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import { Orchestrator } from '../../surface/Orchestrator.ts';
+import type { Run } from '../../surface/Run.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import type { StageAgents } from '../ports.ts';
+
+interface Provider {
+  /** Statuses of the next requests; answered when there are none left. */
+  readonly refusals: number[];
+  asked: number;
+}
+
+/** Agents whose implementation asks a provider. */
+function agentsOf(provider: Provider): StageAgents {
+  const agents = fakeAgents({ tasks: 1 });
+  return {
+    ...agents,
+    implement: async (request, call) => {
+      provider.asked += 1;
+      const status = provider.refusals.shift();
+      if (status === undefined) return agents.implement(request, call);
+      throw new DevsError('The call failed.', {
+        code: 'AGENT_FAILED',
+        remedy: 'Repair it.',
+        cause: Object.assign(new Error('refused'), { status }),
+      });
+    },
+  };
+}
+
+async function startOn(dbPath: string, provider: Provider): Promise<{ devs: Orchestrator; run: Run }> {
+  const devs = await Orchestrator.open({
+    dir: path.dirname(dbPath),
+    agents: agentsOf(provider),
+    workspace: new MemoryWorkspace(),
+    checks: scriptedChecks(),
+  });
+  const gates = { design: 'auto', dag: 'auto' } as const;
+  return { devs, run: await devs.start({ id: 'sum', brief: '# Sum\n\nAdd.\n', gates }) };
+}
+
+describe('an agent out of reach', () => {
+  test.for([
+    ['refuses for good', [401], 1],
+    ['fails through all retries', [503, 503, 503], 3],
+  ] as const)(
+    'that %s stops the drive, and the run goes on where it was',
+    async ([, refusals, asked], { dbPath }) => {
+      const provider: Provider = { refusals: [...refusals], asked: 0 };
+      const { devs, run } = await startOn(dbPath, provider);
+
+      await expect(run.drive()).rejects.toMatchObject({ code: 'AGENT_FAILED' });
+      expect(provider.asked).toBe(asked);
+      expect((await run.state())?.errorHistory).toEqual([]);
+      expect(run.log().map(({ name }) => name)).toContain('NODE_FAILED');
+
+      expect(await run.drive()).toMatchObject({ status: 'completed' });
+      expect(provider.asked).toBe(asked + 1);
+      devs.close();
+    },
+  );
+
+  test('that comes back while it is retried is no news', async ({ dbPath }) => {
+    const provider: Provider = { refusals: [429], asked: 0 };
+    const { devs, run } = await startOn(dbPath, provider);
+
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(provider.asked).toBe(2);
+    devs.close();
+  });
+});
