@@ -47,6 +47,16 @@ async function aRun(dir: string, { id = 'run-1', gates = 0 } = {}) {
 }
 
 describe('OrchestratorServer', () => {
+  test('lists runs to a client that sends no arguments, and refuses a tool nobody listens for', async ({
+    dir,
+  }) => {
+    await aRun(dir);
+    const client = await connect({ dir });
+    const { structuredContent } = await client.callTool({ name: 'list_runs' });
+    expect(structuredContent).toEqual(await call(client, 'list_runs'));
+    await expect(client.callTool({ name: 'decide' })).rejects.toThrow('decide');
+  });
+
   test('shows a gate with the hash a decision is bound to', async ({ dir }) => {
     const [gate] = await aRun(dir);
     const { gates } = await call(await connect({ dir }), 'get_gates', { runId: 'run-1' });
