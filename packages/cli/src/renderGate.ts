@@ -4,6 +4,7 @@ import { type Choice, GATE_CHOICES } from './gateAnswers.ts';
 import { isMaskedForDisplay } from './maskedJson.ts';
 import type { Line } from './Output.ts';
 import { isPassedBudget, passedBudgetLines, raiseFlags } from './renderBudget.ts';
+import { entropyLines, isEntropyScore } from './renderEntropy.ts';
 import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
@@ -64,7 +65,13 @@ function artifactLines(artifact: unknown): readonly Line[] {
   if (hasLists(artifact, ['requirements', 'epics', 'tasks'])) return planLines(artifact as Plan);
   if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
   if (isStuckTask(artifact)) return stuckTaskLines(artifact);
-  return [JSON.stringify(artifact, null, 2), ''];
+  return [JSON.stringify(artifact, null, 2), '', ...ownEntropyLines(artifact)];
+}
+
+/** A graph of one's own shows its score too, below what it is about. */
+function ownEntropyLines(artifact: unknown): readonly Line[] {
+  const { entropy } = (artifact ?? {}) as { readonly entropy?: unknown };
+  return isEntropyScore(entropy) ? entropyLines(entropy) : [];
 }
 
 function hasLists(value: unknown, names: readonly string[]): boolean {

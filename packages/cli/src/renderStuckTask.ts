@@ -1,4 +1,6 @@
+import type { EntropyScore } from '@devs/core';
 import type { Line } from './Output.ts';
+import { entropyLines } from './renderEntropy.ts';
 import { taskLabel } from './sentence.ts';
 
 /** What the gate of a stuck task shows. */
@@ -11,6 +13,8 @@ export interface StuckTask {
   readonly guidance: readonly string[];
   readonly errors: readonly string[];
   readonly lastObservation: string | null;
+  /** Where a score opened the gate. */
+  readonly entropy?: EntropyScore;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -26,13 +30,14 @@ export function isStuckTask(artifact: unknown): artifact is StuckTask {
 
 /** What was tried, for the one who says how it goes on. */
 export function stuckTaskLines(task: StuckTask): readonly Line[] {
-  const { taskId, name, reason, attempts, strategies, guidance, errors, lastObservation } = task;
+  const { taskId, name, reason, attempts, strategies, guidance, errors, lastObservation, entropy } = task;
   const why = reason === null ? 'it makes no progress' : (REASONS[reason] ?? reason);
   const title = [taskLabel(taskId), name ?? taskId].filter((word) => word !== '').join(' ');
   return [
     { style: 'bold', text: title },
     `handed over after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${why}`,
     '',
+    ...(entropy === undefined ? [] : entropyLines(entropy)),
     ...listed(
       'Strategies tried',
       strategies.map((tried) => `${tried.strategy}\n    because: ${tried.reason}`),

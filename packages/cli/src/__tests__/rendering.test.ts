@@ -67,6 +67,34 @@ describe('a gate', () => {
     expect(text).toContain('T10 Task 10 (developer)\n  Do 10.\n  - 10 works');
   });
 
+  const entropy = {
+    score: 0.7875,
+    parts: [
+      { part: 'same_error', share: 0.5, evidence: 'the same error 4 times (turns 1, 2, 3, 4): boom' },
+      { part: 'alternation', share: 0.2875, evidence: 'the last 2 turns are the 2 before them again' },
+    ],
+  };
+
+  it('says of a task that repeats itself what it repeats, each reason with its share', () => {
+    const tried = { strategies: [], guidance: [], errors: [], lastObservation: null };
+    const task = { taskId: 'csv:3', name: 'Parse', reason: 'entropy_limit', attempts: 4, ...tried, entropy };
+    const text = textOf(renderGate(gate('task_failure', task), devs));
+    expect(text).toContain('handed over after 4 attempts: it repeats itself');
+    expect(text).toContain(
+      'Repeats itself: 0.79 of 1\n  0.50  the same error 4 times (turns 1, 2, 3, 4): boom\n',
+    );
+    expect(text).toContain('  0.29  the last 2 turns are the 2 before them again');
+  });
+
+  it('says so for a graph of one’s own too, and where the score is the node’s own', () => {
+    const text = textOf(renderGate(gate('task_failure', { node: 'ask', entropy }), devs));
+    expect(text).toContain('Repeats itself: 0.79 of 1');
+    const own = { node: 'ask', entropy: { score: 1, parts: [] } };
+    expect(textOf(renderGate(gate('task_failure', own), devs))).toContain(
+      'Repeats itself: 1.00 of 1\n  the node’s own score',
+    );
+  });
+
   it('shows evidence of any other shape as it is, and what each answer means', () => {
     const text = textOf(renderGate(gate('task_failure', { turns: 10 }), devs));
     expect(text).toContain('"turns": 10');

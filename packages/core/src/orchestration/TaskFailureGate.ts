@@ -100,6 +100,11 @@ export class TaskFailureGate {
     this.#outbox = new EventOutbox(db, events, { now });
   }
 
+  /** The gate's own threshold, in [0, 1]. */
+  get threshold(): number {
+    return this.#defaultThreshold;
+  }
+
   /**
    * Opens the task's gate if its score has reached the threshold; an open gate is returned as it is.
    *

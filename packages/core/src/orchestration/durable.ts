@@ -14,7 +14,9 @@ import type { DeclaredGate } from './durable/entry.ts';
 import { FaultBox } from './durable/FaultBox.ts';
 import type { GraphProfile } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
-import { ownGraphProfile } from './durable/ownGraphProfile.ts';
+import { type OwnGraphGuards, ownGraphProfile } from './durable/ownGraphProfile.ts';
+import type { EntropyOptions } from './entropy/scoreEntropy.ts';
+import type { Turn } from './entropy/Turn.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { SaverLimits } from './saver/limits.ts';
 
@@ -30,6 +32,10 @@ export interface DurableOptions<State, Name extends string = string> {
     readonly maxDepth?: number;
     /** A node's `entropyScore` in [0, 1] from which a human is asked. @defaultValue 0.75 */
     readonly entropyThreshold?: number;
+    /** What the agents did and saw, oldest first, from the state: scored after every node. @defaultValue nothing */
+    readonly entropy?: (state: State) => readonly Turn[];
+    /** Tools, or turns, that wait for something outside: left out of the score. */
+    readonly polling?: EntropyOptions['polling'];
   };
   /** How large the values of the state may be. */
   readonly limits?: Partial<SaverLimits>;
@@ -71,7 +77,7 @@ export interface KnownGraph<State> {
 export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
   builder: Builder & StateGraph<unknown, State, Update, Name>,
   options: DurableOptions<State, Name>,
-  { profile, endOf }: KnownGraph<State> = ownGraph(),
+  { profile, endOf }: KnownGraph<State> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
@@ -113,8 +119,8 @@ export function durable<State extends object, Update, Name extends string, Build
 const pricesOf = (prices: PriceTable | string = DEFAULT_PRICES): PriceTable =>
   typeof prices === 'string' ? loadPrices(prices) : prices;
 
-function ownGraph<State extends object>(): KnownGraph<State> {
-  return { profile: ownGraphProfile(), endOf: () => ({ status: 'completed', reason: null }) };
+function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
+  return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };
 }
 
 function openFile({ file, db }: { readonly file?: string; readonly db?: Database }): {

@@ -27,16 +27,15 @@ import { maskPreciseDeep } from '../masking/maskPrecise.ts';
 import { type ActiveVisit, runInVisit } from './durable/activeVisit.ts';
 import { askAtEntry, type DeclaredGate } from './durable/entry.ts';
 import { engineFaultOf } from './durable/FaultBox.ts';
-import type { GuardedState } from './durable/GraphProfile.ts';
 import { NodeOutput } from './durable/nodeOutput.ts';
 import { openSessions } from './durable/openSessions.ts';
 import { isQuestion, type Question } from './durable/question.ts';
 import type { RunnerDeps } from './durable/RunnerDeps.ts';
+import { suspendIfStuck } from './durable/suspendIfStuck.ts';
 import { recordAction, recordFailure, recordThought } from './durable/turns.ts';
 import { type Visit, visitOf } from './durable/visit.ts';
 import { GraphSuspendedSignal } from './GraphSuspendedSignal.ts';
 import { CallsInFlight } from './guards/CallsInFlight.ts';
-import type { GraphState } from './types.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 
@@ -44,6 +43,8 @@ export interface GuardedNode<State> {
   readonly name: string;
   readonly run: NodeFunction<State>;
   readonly gate: DeclaredGate<State> | null;
+  /** The state with an update of this node, as the graph's reducers merge it. */
+  readonly fold: (state: State, update: Readonly<Record<string, unknown>>) => State;
 }
 
 /** Wraps a node so that the engine's promises hold around it. */
@@ -86,15 +87,17 @@ async function runVisit<State extends object>(
   const progressed =
     active.progressed || entered.answered || deps.profile.isProgress(before, output.update as Partial<State>);
   const stamped = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
-  const suspended = await suspendIfStuck(output, { ...before, ...output.update }, visit, deps);
+  const after =
+    deps.profile.turnsOf === null ? { ...before, ...output.update } : node.fold(before, output.update);
+  const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
 
   let redacted = 0;
   const result = output.map((update, isFirst) => {
-    const masked = maskPreciseDeep(isFirst ? { ...stamped, ...update, ...suspended } : update);
+    const masked = maskPreciseDeep(isFirst ? { ...stamped, ...update, ...suspended.update } : update);
     redacted += masked.count;
     return masked.value;
   });
-  const findings = deps.profile.findings(before, { ...before, ...output.update });
+  const findings = [...deps.profile.findings(before, after), ...suspended.findings];
   recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
   return result;
 }
@@ -124,36 +127,6 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     budgetQuestion: null,
     progressed: false,
   };
-}
-
-/**
- * Opens the task's failure gate when the node says so, by its score or with a reason, and keeps an open one open: a
- * re-executed node with a lower score must not forget it.
- */
-async function suspendIfStuck<State extends object>(
-  { metadata }: NodeOutput,
-  state: State,
-  visit: Visit,
-  { store, profile }: RunnerDeps<State>,
-): Promise<Pick<GuardedState, 'pendingSuspension'>> {
-  const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
-  if (store === null || profile.withoutEntryQuestion.has(visit.node)) return {};
-  const openBefore = store.failureGate.getGateStatus(taskId);
-  const { entropyScore, stuck } = metadata;
-  if (openBefore === null && entropyScore === undefined && stuck === undefined) return {};
-
-  const fence = store.fenceOf(visit);
-  const owner =
-    visit.epoch === null ? { graphState: state as unknown as GraphState } : { threadId: visit.threadId };
-  const task = { taskId, fence, ...owner };
-  if (openBefore === null) {
-    if (stuck !== undefined) store.failureGate.open({ ...task, ...stuck });
-    else await store.failureGate.evaluate({ ...task, entropyScore: entropyScore ?? 0 });
-  }
-  const open = store.failureGate.getGateStatus(taskId);
-  if (open === null) return {};
-  const { sessionId, reason } = open;
-  return { pendingSuspension: { sessionId, kind: 'task_failure', taskId, node: visit.node, reason } };
 }
 
 function whatLeavesTheNode<State extends object>(

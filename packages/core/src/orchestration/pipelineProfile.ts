@@ -3,7 +3,8 @@ import type { EventScope } from '../events/events.ts';
 import type { AppliedAnswer, GraphProfile, StateUpdate } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import type { Question } from './durable/question.ts';
-import { pipelineFindings } from './guards/pipelineFindings.ts';
+import { pipelineTurns } from './entropy/pipelineTurns.ts';
+import { dueForPivot, pipelineFindings } from './guards/pipelineFindings.ts';
 import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
 import { guidanceFor, strategiesOf } from './nodes/taskBrief.ts';
@@ -28,6 +29,8 @@ export const pipelineProfile: GraphProfile<GraphState> = {
   suspensionEvidence,
   applyAnswer,
   isProgress,
+  turnsOf: (state, node) => (node === 'implement' || node === 'verify' ? pipelineTurns(state) : []),
+  due: dueForPivot,
   findings: pipelineFindings,
   willRetry: (error, attempt) => attempt < MAX_ATTEMPTS && isRetriable(error),
   announce,
@@ -44,7 +47,7 @@ export function endOfPipeline(values: unknown): EndOfRun {
 }
 
 /** What was tried, for the human who is asked. */
-function suspensionEvidence(state: GraphState, { taskId, node, reason }: PendingSuspension) {
+function suspensionEvidence(state: GraphState, { taskId, node, reason, entropy }: PendingSuspension) {
   return {
     taskId,
     name: state.tasks.find((task) => task.taskId === taskId)?.name ?? null,
@@ -56,6 +59,7 @@ function suspensionEvidence(state: GraphState, { taskId, node, reason }: Pending
     guidance: guidanceFor(state, taskId),
     errors: [...new Set(state.errorHistory.map(({ message }) => message))].slice(-ERRORS_SHOWN),
     lastObservation: lastObservation(state, taskId),
+    ...(entropy && { entropy }),
   };
 }
 

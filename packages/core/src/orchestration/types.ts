@@ -1,5 +1,6 @@
 import { Annotation } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { EntropyScore } from './entropy/EntropyMeter.ts';
 
 export type { HitlSessionKind };
 
@@ -142,6 +143,8 @@ export interface PendingSuspension {
   readonly node: string;
   /** Of a failure gate: `entropy_limit`, `pivots_exhausted`, … */
   readonly reason?: string;
+  /** Of a failure gate that a score opened: the score, and why. */
+  readonly entropy?: EntropyScore;
 }
 
 /** What LangGraph's error handler caught, already masked; read and cleared by the `error` node. */

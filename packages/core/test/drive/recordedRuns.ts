@@ -273,7 +273,8 @@ const PIPELINE_RUNS: readonly RecordedRun[] = [
     agents: stubborn(() => false, ''),
     answer: (gate) => (gate.kind === 'task_failure' ? { action: 'skip' } : yes()),
   }),
-  pipelineRun('a pipeline whose review refuses', {
+  pipelineRun('a pipeline whose review refuses, then repeats itself until a human gives the task up', {
+    answer: (gate) => (gate.kind === 'task_failure' ? { action: 'skip' } : yes()),
     agents: { review: async ({ attempt }) => ({ approved: attempt > 1, comments: 'Again.' }) },
   }),
   pipelineRun('a pipeline whose checks are never green', {

@@ -42,6 +42,19 @@ export async function aPipeline(
   return { app, events, calls, workspace };
 }
 
+/** Checks that are red in a new way each time: the task gets nowhere, and repeats nothing. */
+export function redInNewWays(): Checks {
+  let runs = 0;
+  const inWords = (n: number): string => n.toString(2).replaceAll('0', 'in').replaceAll('1', 'out');
+  return {
+    run: async () => {
+      runs += 1;
+      const output = `${inWords(runs)} is missing`;
+      return { passed: false, exitCode: 1, timedOut: false, output, command: 'scripted' };
+    },
+  };
+}
+
 export type Pipeline = Awaited<ReturnType<typeof aPipeline>>;
 
 /** Drives until the run ends; `answer` is asked about every gate, in order. */

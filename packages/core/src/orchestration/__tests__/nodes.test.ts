@@ -15,7 +15,7 @@ import { endOfPipeline, pipelineProfile } from '../pipelineProfile.ts';
 import type { DesignRequest, PlanResult, TaskDraft, TaskRequest } from '../ports.ts';
 import { routeAfterImplement, routeAfterVerify } from '../routing.ts';
 import { type GraphState, OrchestratorAnnotation } from '../types.ts';
-import { aPipeline, driveToTheEnd } from './aPipeline.ts';
+import { aPipeline, driveToTheEnd, redInNewWays } from './aPipeline.ts';
 import { AT, aChain, anEpic, aState, aTask, withApprovedDag } from './aState.ts';
 import { ada, repeating } from './ownGraph.ts';
 
@@ -206,7 +206,7 @@ describe('the pipeline with agents', () => {
   });
 
   test('gives up a task after ten red turns, and ends failed without a commit', async ({ db }) => {
-    const pipeline = await aPipeline(db, { tasks: 1, checks: scriptedChecks([false]) });
+    const pipeline = await aPipeline(db, { tasks: 1, checks: redInNewWays() });
     const { status, reason, values } = await driveToTheEnd(pipeline);
     expect([status, reason]).toEqual(['failed', expect.stringContaining('no strategy led on')]);
     expect(pipeline.calls.filter((call) => call === 'T1 implement')).toHaveLength(10);
@@ -222,14 +222,17 @@ describe('the pipeline with agents', () => {
       agents: { writeTest: same, implement: same },
     });
     const { values } = await driveToTheEnd(pipeline);
-    expect(values).toMatchObject({ status: 'strategy_pivot', entropy: [{ loopCount: 3 }] });
+    expect(values).toMatchObject({
+      status: 'strategy_pivot',
+      entropy: [{ loopCount: 1 }, { loopCount: 2 }, { loopCount: 3 }],
+    });
     expect(values?.agentLogs).toHaveLength(3);
   });
 
   test('asks about depth before the turns are spent when its limit is lower', async ({ db }) => {
     const pipeline = await aPipeline(db, {
       tasks: 1,
-      checks: scriptedChecks([false]),
+      checks: redInNewWays(),
       config: { maxRecursionDepth: 5 },
     });
     const answers = ['continue', 'abort'];

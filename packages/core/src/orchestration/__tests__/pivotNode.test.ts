@@ -99,13 +99,19 @@ describe('a task that makes no progress, with a pivot agent', () => {
     const reasons: string[] = [];
     const fake = fakeAgents({ strategies: ['A', 'B'] });
     const agents: Partial<StageAgents> = {
-      review: async ({ strategy }) => ({ approved: strategy === 'B', comments: 'Not like this.' }),
+      review: async ({ strategy, attempt }) => ({
+        approved: strategy === 'B',
+        comments: `Not like attempt ${attempt}.`,
+      }),
       implement: (request, call) =>
         fake.implement({ ...request, attempt: request.strategy === 'A' ? 0 : request.attempt }, call),
       writeTest: (request, call) => fake.writeTest({ ...request, attempt: 0 }, call),
       pivot: (request, call) => {
         reasons.push(request.reason);
-        expect(request.observations.at(-1)).toEqual({ action: 'review', observation: 'Not like this.' });
+        expect(request.observations.at(-1)).toEqual({
+          action: 'review',
+          observation: `Not like attempt ${request.attempt}.`,
+        });
         return fake.pivot?.(request, call) ?? sameError();
       },
     };

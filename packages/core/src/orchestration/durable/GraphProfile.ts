@@ -1,5 +1,8 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
+import type { EntropyOptions } from '../entropy/scoreEntropy.ts';
+import type { Turn } from '../entropy/Turn.ts';
+import type { GuardLevel } from '../guards/GuardLevel.ts';
 import type { GuardFinding } from '../guards/reportGuard.ts';
 import type { LangGraphContext } from '../recursionGuard.ts';
 import type { HitlSessionKind, PendingSuspension } from '../types.ts';
@@ -46,6 +49,12 @@ export interface GraphProfile<State> {
   isProgress(before: State, update: StateUpdate<State>): boolean;
   /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */
   willRetry(error: unknown, attempt: number): boolean;
+  /** What an agent did and saw, oldest first, for the entropy score; `null` where nothing is scored. */
+  readonly turnsOf: ((state: State, node: string) => readonly Turn[]) | null;
+  /** Turns that wait for something outside. */
+  readonly polling?: EntropyOptions['polling'];
+  /** Guards above the failure gate that have tripped and act in the next node. */
+  due(state: State): readonly GuardLevel[];
   /** What the guards this profile knows found in what a node changed. */
   findings(before: State, after: State): readonly GuardFinding[];
   /** Raises the events that follow from what a node changed. */

@@ -4,6 +4,7 @@ import type { EngineStore } from './EngineStore.ts';
 import { questionAbout } from './entry.ts';
 import { guardsOf } from './GraphProfile.ts';
 import { sessionOf } from './openSessions.ts';
+import { suspensionArtifact } from './ownGraphProfile.ts';
 
 /**
  * The session of a suspension that the last node of an own graph raised. No node is left whose entry could ask, so
@@ -17,9 +18,14 @@ export function askAtEnd(
 ): HitlSession | null {
   const { pendingSuspension } = guardsOf((values ?? {}) as object);
   if (!pendingSuspension) return null;
-  const { sessionId, kind, taskId, node } = pendingSuspension;
+  const { sessionId, kind, taskId } = pendingSuspension;
   const message = `Task ${taskId} makes no progress.`;
-  const question = questionAbout({ sessionId, node }, { kind, key: sessionId, taskId, message });
+  const question = questionAbout(suspensionArtifact(pendingSuspension), {
+    kind,
+    key: sessionId,
+    taskId,
+    message,
+  });
   const checkpointId = String(config.configurable?.['checkpoint_id']);
   const visit = { threadId, checkpointId };
   return store.sessions.openForInterrupt(sessionOf(question, `end/${checkpointId}`, visit)).session;

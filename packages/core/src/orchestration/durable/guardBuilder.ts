@@ -3,6 +3,7 @@ import { guardNode } from '../graph-runner.ts';
 import type { PendingSuspension } from '../types.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 import type { DeclaredGate } from './entry.ts';
+import { foldUpdate } from './foldUpdate.ts';
 import { type ErrorHandler, guardErrorHandler } from './guardErrorHandler.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
@@ -58,7 +59,8 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       continue;
     }
     const run = callOf(spec.runnable);
-    copy.addNode(name, guardNode<State>({ name, run, gate: gates.get(name) ?? null }, deps));
+    const fold = (state: State, update: Schema): State => foldUpdate(copy.channels, state, update);
+    copy.addNode(name, guardNode<State>({ name, run, gate: gates.get(name) ?? null, fold }, deps));
     const input = spec.input === original._schemaDefinition ? schema : { ...GUARD_CHANNELS, ...spec.input };
     copy._addSchema(input);
     copy.nodes[name] = { ...spec, input, runnable: (copy.nodes[name] as NodeSpec).runnable };

@@ -26,14 +26,14 @@ const AFTER_PROGRESS = 0.25;
 /** One part of a score. */
 export interface EntropyShare {
   readonly part: EntropyPartName;
-  /** What the part adds to the score; the shares add up to it. */
+  /** What the part adds to the score; but for rounding, the shares add up to it. */
   readonly share: number;
   /** In plain words, with turn numbers from 1. */
   readonly evidence: string;
 }
 
 export interface EntropyScore {
-  /** How much the trace repeats itself, in [0, 1). */
+  /** How much the trace repeats itself, in [0, 1]. */
   readonly score: number;
   /** The parts that say something, the strongest first. */
   readonly parts: readonly EntropyShare[];
@@ -74,23 +74,28 @@ export class EntropyMeter {
 
   /** Noisy-or: each part is taken for an independent reason. Source: Pearl, "Probabilistic Reasoning", 1988, §4.3.2. */
   get score(): number {
-    return 1 - this.#gauges.reduce((calm, gauge) => calm * (1 - contribution(gauge)), 1);
+    return rounded(1 - this.#gauges.reduce((calm, gauge) => calm * (1 - contribution(gauge)), 1));
   }
 
   /** The score and its parts. A share is the part's share of the score's logarithm, in which noisy-or is a sum. */
   read(): EntropyScore {
     const { score } = this;
-    const total = Math.log1p(-score);
+    const logarithm = (gauge: Gauge): number => Math.log1p(-contribution(gauge));
+    const total = this.#gauges.reduce((sum, gauge) => sum + logarithm(gauge), 0);
     const parts = this.#gauges
       .filter(({ level }) => level > 0)
       .map((gauge) => ({
         part: gauge.part.name,
-        share: (score * Math.log1p(-contribution(gauge))) / total,
+        share: rounded((score * logarithm(gauge)) / total),
         evidence: gauge.watch.evidence(),
       }))
+      .filter(({ share }) => share > 0)
       .sort((a, b) => b.share - a.share);
     return { score, parts };
   }
 }
+
+/** To what a person reads: four digits. */
+const rounded = (value: number): number => Math.round(value * 10_000) / 10_000;
 
 const contribution = ({ part, level }: Gauge): number => part.weight * level;

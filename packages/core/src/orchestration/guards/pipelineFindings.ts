@@ -1,3 +1,4 @@
+import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { ENTROPY_LOOP_THRESHOLD } from '../robustness/entropy.ts';
 import { CONSECUTIVE_ERROR_PIVOT_THRESHOLD } from '../robustness/routeAfterError.ts';
 import { MAX_IMPLEMENTATION_TURNS } from '../robustness/turnBudget.ts';
@@ -26,6 +27,13 @@ function pivotFindings(before: GraphState, after: GraphState): readonly GuardFin
   if (!asksForPivot) return after.implementationTurns > before.implementationTurns ? warningOf(turns) : [];
   const sameOutput = sameOutputLevel(after);
   return [tripped(turns.level >= turns.limit || sameOutput === null ? turns : sameOutput)];
+}
+
+/** What will make the next `implement` hand the task to the pivot, while the task has pivots left. Pure. */
+export function dueForPivot(state: GraphState): readonly GuardLevel[] {
+  if (state.taskPivots >= MAX_PIVOTS) return [];
+  const levels = [turnsLevel(state), sameOutputLevel(state)];
+  return levels.filter((level) => level !== null).filter(({ level, limit }) => level >= limit);
 }
 
 function turnsLevel({ implementationTurns: level, activeTaskId, progressStep }: GraphState): GuardLevel {

@@ -42,7 +42,7 @@ describe('scoreEntropy', () => {
         const { score, parts } = scoreEntropy(turns);
         expect(score).toBeGreaterThanOrEqual(0);
         expect(score).toBeLessThanOrEqual(1);
-        expect(parts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(score, 9);
+        expect(parts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(score, 3);
         expect(parts.every(({ evidence }) => evidence !== '')).toBe(true);
       }),
     );
@@ -54,7 +54,7 @@ describe('scoreEntropy', () => {
         const copied = turns[pick % Math.max(1, turns.length)];
         fc.pre(copied !== undefined);
         const longer = scoreEntropy([...turns, { ...copied }]).score;
-        expect(longer).toBeGreaterThanOrEqual(scoreEntropy(turns).score - 1e-12);
+        expect(longer).toBeGreaterThanOrEqual(scoreEntropy(turns).score);
       }),
       { numRuns: 500 },
     );
@@ -141,7 +141,7 @@ describe('the parts of the score', () => {
     expect(scoreEntropy(turns).parts).toEqual([
       {
         part: 'same_error',
-        share: expect.closeTo(along[3] ?? 0, 9),
+        share: along[3],
         evidence: expect.stringMatching(/^the same error 4 times \(turns 1, 2, 3, 4\)/),
       },
     ]);

@@ -1,0 +1,107 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import type { GuardEvidence } from '../../src/events/events.ts';
+import { ada } from '../../src/orchestration/__tests__/ownGraph.ts';
+import { durable } from '../../src/orchestration/durable.ts';
+import type { Turn } from '../../src/orchestration/entropy/Turn.ts';
+import { EventStore } from '../../src/state/EventStore.ts';
+import { test } from '../support/fixtures.ts';
+import { type Death, DyingFile } from './DyingFile.ts';
+
+const State = Annotation.Root({
+  turns: Annotation<readonly Turn[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+});
+
+/** Fails in the same words until it has been at it six times: warns at the third, asks at the fourth. */
+function start(dbPath: string, death: Death | null) {
+  const db = createDatabase({ dbPath });
+  db.pragma('synchronous = OFF'); // dying here is closing: what was committed is in the file
+  const file = new DyingFile(db, death);
+  const builder = new StateGraph(State)
+    .addNode('try', ({ turns }) => ({ turns: [{ action: `try ${turns.length}`, error: 'the same error' }] }))
+    .addEdge(START, 'try')
+    .addConditionalEdges('try', ({ turns }) => (turns.length < 6 ? 'try' : END));
+  return { db, file, app: durable(builder, { db, guards: { entropy: ({ turns }) => turns } }) };
+}
+
+type Process = ReturnType<typeof start>;
+
+/** Drives to the first gate, and returns what it says. */
+async function toTheGate({ app }: Process, run: string): Promise<unknown> {
+  const { status, gates, values } = await app.run(run, {});
+  return {
+    status,
+    gates: gates.map(({ kind, artifact }) => [kind, entropyIn(artifact)]),
+    turns: values?.turns,
+  };
+}
+
+const entropyIn = (artifact: unknown): unknown => (artifact as { readonly entropy?: unknown }).entropy;
+
+/** The events about the score of a run, and how many gates and sessions it has. */
+function recorded(db: Database, run: string): unknown {
+  const events = new EventStore(db)
+    .list(run)
+    .filter(({ payload }) => (payload as Partial<GuardEvidence>).measure === 'entropy')
+    .map(({ name, payload }) => [name, (payload as GuardEvidence).level]);
+  const count = (sql: string): unknown => db.prepare(sql).pluck().get(run);
+  return {
+    events,
+    gates: count('SELECT count(*) FROM hitl_failure_gates WHERE task_id = ?'),
+    sessions: count('SELECT count(*) FROM hitl_sessions WHERE thread_id = ?'),
+  };
+}
+
+/** What its death does for a real process. */
+const leaveToOthers = (db: Database): unknown => db.prepare('UPDATE threads SET lease_owner = NULL').run();
+
+describe('a process that dies at any write on the way to a failure gate', () => {
+  test('leaves the score exact: the same gate for the same reasons, one warning, one trip, one session', {
+    timeout: 120_000,
+  }, async ({ db, dbPath }) => {
+    const whole = start(dbPath, null);
+    const writesBefore = whole.file.writes;
+    const expected = await toTheGate(whole, 'whole');
+    const writes = whole.file.writes - writesBefore;
+    expect(expected).toMatchObject({
+      status: 'suspended',
+      gates: [['task_failure', { score: 0.7875, parts: [{ part: 'same_error', share: 0.7875 }] }]],
+      turns: { length: 4 },
+    });
+    const once = {
+      events: [
+        ['GUARD_WARNED', 0.675],
+        ['GUARD_TRIPPED', 0.7875],
+      ],
+      gates: 1,
+      sessions: 1,
+    };
+    expect(recorded(db, 'whole')).toEqual(once);
+
+    let deaths = 0;
+    for (let write = 1; write <= writes; write += 1) {
+      const run = `dies-at-${write}`;
+      const dying = start(dbPath, { write: write + writesBefore, side: 'after' });
+      if ((await toTheGate(dying, run).catch(() => null)) === null) deaths += 1;
+      dying.db.close();
+      leaveToOthers(db);
+      expect([run, await toTheGate(whole, run)]).toEqual([run, expected]);
+      expect([run, recorded(db, run)]).toEqual([run, once]);
+    }
+    expect(deaths).toBeGreaterThanOrEqual(40);
+    await goesOnAfterAnAnswer(whole);
+    whole.db.close();
+  });
+});
+
+/** The answer is progress; the turns stay in the author's state, so the score does too, and the next turn asks again. */
+async function goesOnAfterAnAnswer({ app }: Process): Promise<void> {
+  const [gate] = (await app.run('whole')).gates;
+  if (gate === undefined) throw new Error('There is no gate.');
+  app.decide(gate, { action: 'retry', by: ada });
+  const { gates } = await app.run('whole');
+  expect(gates.map(({ kind }) => kind)).toEqual(['task_failure']);
+  expect(gates[0]?.sessionId).not.toBe(gate.sessionId);
+}
