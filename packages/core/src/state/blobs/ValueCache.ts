@@ -23,6 +23,9 @@ export interface CachedValue {
 /** Bytes; the last value of each channel of a run or two. */
 const CAPACITY = 16 * 1024 * 1024;
 
+/** However small they are: what a long run wrote once will not be asked for again. */
+const MAX_VALUES = 512;
+
 /**
  * The values that were stored or read last, by hash, so that the next splice is found without reading its base back, and
  * the newest checkpoint without putting its values together again.
@@ -68,7 +71,7 @@ export class ValueCache {
 
   #evict(): void {
     for (const key of this.#values.keys()) {
-      if (this.#size <= this.#capacity) return;
+      if (this.#size <= this.#capacity && this.#values.size <= MAX_VALUES) return;
       this.#remove(key);
     }
   }

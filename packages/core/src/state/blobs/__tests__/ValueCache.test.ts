@@ -20,6 +20,15 @@ describe('ValueCache', () => {
     expect(cache.get(hash(1))).toBeDefined();
   });
 
+  test('keeps at most 512 values, however small', () => {
+    const cache = new ValueCache();
+    const hashes = Array.from({ length: 600 }, (_, number) => Uint8Array.of(number >> 8, number & 255));
+    for (const sha256 of hashes) cache.set(sha256, sized(2));
+    expect(cache.size).toBe(512 * 2);
+    expect(cache.get(hashes[87] as Uint8Array)).toBeUndefined();
+    expect(cache.get(hashes[88] as Uint8Array)).toBeDefined();
+  });
+
   test('counts a replaced, a deleted and an oversized value once or not at all', () => {
     const cache = new ValueCache(100);
     cache.set(hash(1), sized(60));
