@@ -1,8 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { EventBus } from '../../../events/EventBus.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, circle, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
+import { EngineStore } from '../../durable/EngineStore.ts';
+import { FaultBox } from '../../durable/FaultBox.ts';
+import type { GraphProfile } from '../../durable/GraphProfile.ts';
+import { ownGraphProfile } from '../../durable/ownGraphProfile.ts';
+import { recordFailure } from '../../durable/turns.ts';
+import { visitOf } from '../../durable/visit.ts';
 import { durable } from '../../durable.ts';
 
 const guardEvents = (db: Database, run: string) =>
@@ -37,5 +46,25 @@ describe('the events of guards', () => {
       'GUARD_TRIPPED entropy 0.9',
       'GUARD_SUPPRESSED depth 1',
     ]);
+  });
+
+  test('say once that the attempts of a visit are used up, however often it runs again', ({ db }) => {
+    const events = new EventBus();
+    const store = new EngineStore(db, { events });
+    const profile: GraphProfile<object> = {
+      ...ownGraphProfile(),
+      willRetry: (_error, attempt) => attempt < 3,
+    };
+    const faults = new FaultBox();
+    const deps = { store, events, profile, maxDepth: 25, faults, now: Date.now, newId: randomUUID };
+    for (const attempt of [1, 2, 3, 1, 2, 3]) {
+      const executionInfo = { taskId: 'visit-1', nodeAttempt: attempt };
+      const config = {
+        configurable: { thread_id: 'run' },
+        executionInfo,
+      } as unknown as LangGraphRunnableConfig;
+      recordFailure(new Error('no connection'), visitOf('design', config), deps);
+    }
+    expect(guardEvents(db, 'run')).toEqual(['GUARD_TRIPPED attempts 3']);
   });
 });
