@@ -131,7 +131,7 @@ function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now
 
 function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps }: Change): MovedVisit {
   const { oldNode, oldTaskId } = visit;
-  const inFlight = steps.find(({ lgTaskId, state }) => lgTaskId === oldTaskId && state === 'intent');
+  const inFlight = steps.find(({ lgTaskId, state }) => lgTaskId === oldTaskId && state !== 'done');
   if (inFlight !== undefined) {
     const why = `step "${inFlight.name}" of node "${oldNode}" was in flight, and its key would change`;
     throw notAccepted(threadId, 'call_in_flight', why);
