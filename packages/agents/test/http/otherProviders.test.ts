@@ -23,11 +23,15 @@ interface Received {
 
 async function serve(answer: (response: ServerResponse, index: number) => void) {
   const received: Received[] = [];
-  server = createServer(async (request, response) => {
+  server = createServer((request, response) => {
     let text = '';
-    for await (const chunk of request.setEncoding('utf8')) text += chunk;
-    received.push({ path: request.url ?? '', body: JSON.parse(text) as Received['body'] });
-    answer(response, received.length - 1);
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      received.push({ path: request.url ?? '', body: JSON.parse(text) as Received['body'] });
+      answer(response, received.length - 1);
+    });
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
