@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os';
 import type { HitlSession } from '@devs/core';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { type Answer, assertTakes, type ChoiceName } from './gateAnswers.ts';
+import { humanFrom } from './humanFrom.ts';
 import { withRuns } from './openProject.ts';
 import { type NamedGate, resolveGate } from './resolveGate.ts';
 import type { Session } from './Session.ts';
@@ -35,7 +35,7 @@ export async function decideGate(
       'Give at least 8 hex digits of the one devs show prints.',
     );
   }
-  if (by?.trim() === '') throw usageError('--by names nobody.', 'Say who decides, or leave it out.');
+  const principal = humanFrom(by);
   return withRuns(session, async (devs) => {
     const named = await resolveGate(devs, name);
     const { run, sessionId, kind, gate } = named;
@@ -47,7 +47,6 @@ export async function decideGate(
     assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
     // A closed gate has no hash to approve; the engine refuses and says who decided.
     const artifactHash = hash ?? gate?.artifactHash ?? '';
-    const principal = { kind: 'human', id: by ?? userName() } as const;
     const decided = run.decide({ sessionId, artifactHash }, { ...decision.answer, by: principal });
     const { driver, gates } = await run.status();
     const next =
@@ -76,13 +75,4 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
 function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {
   const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
   return { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch (error) {
-    // A container may run under a user id that has no name.
-    throw usageError('Your user has no name on this machine.', 'Say who decides with --by NAME.', error);
-  }
 }

@@ -1,5 +1,6 @@
 import type { Command, CommandOptions } from 'commander';
 import { examples, type Start } from '../Start.ts';
+import { addAcceptGraph } from './admin/acceptGraph.ts';
 import { addBackup } from './admin/backup.ts';
 import { addCancel } from './admin/cancel.ts';
 import { addDoctor } from './admin/doctor.ts';
@@ -17,6 +18,7 @@ const VERBS: readonly AddVerb[] = [
   addPause,
   addCancel,
   addExplain,
+  addAcceptGraph,
   addDoctor,
   addBackup,
   addPrune,
@@ -26,7 +28,9 @@ const VERBS: readonly AddVerb[] = [
 export function addAdmin(program: Command, start: Start): void {
   const admin = program
     .command('admin')
-    .description('what is not needed every day: gates, answer, pause, cancel, explain, doctor, backup, prune')
+    .description(
+      'what is not needed every day: gates, answer, pause, cancel, explain, accept-graph, doctor, backup, prune',
+    )
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   for (const addVerb of VERBS) {
     addVerb(admin, start);

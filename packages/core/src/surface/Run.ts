@@ -1,5 +1,6 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import type { AcceptedGraph, GraphAcceptance } from '../orchestration/durable/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../orchestration/durable/DurableApp.ts';
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import { depthContext } from '../orchestration/durable/GraphProfile.ts';
@@ -119,6 +120,16 @@ export class Run {
    */
   decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): HitlSession {
     return this.#app.decide(gate, answer);
+  }
+
+  /**
+   * The way out of `GRAPH_CHANGED` for a run that another version of the pipeline started. Nothing is driven.
+   *
+   * @throws DevsError `GRAPH_NOT_ACCEPTED`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`: nothing is
+   *   written then.
+   */
+  async acceptGraph(acceptance: GraphAcceptance): Promise<AcceptedGraph> {
+    return this.#app.acceptGraph(this.id, acceptance);
   }
 
   /** What happened, oldest first. */

@@ -15,7 +15,7 @@ export function assertSameGraph(thread: Thread, now: GraphShape): void {
   throw new DevsError(`Run "${threadId}" was started on another graph: ${changes.join('; ')}.`, {
     code: 'GRAPH_CHANGED',
     remedy:
-      'Resume it with the version of the program that started it, or declare with acceptGraph() what became of the old names.',
+      'Resume it with the version of the program that started it, or declare what became of the old names: acceptGraph(), devs accept-graph.',
     context: { threadId, changes: changes.join('; ') },
   });
 }

@@ -1,0 +1,76 @@
+import type { DeclaredChanges } from '@devs/core';
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanFrom } from '../../humanFrom.ts';
+import { withRuns } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { usageError } from '../../usageError.ts';
+
+interface AcceptOptions {
+  readonly node: readonly string[];
+  readonly channel: readonly string[];
+  readonly by?: string;
+}
+
+export function addAcceptGraph(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('accept-graph', options)
+    .description('let a run that a version of devs with another graph started go on; drives nothing')
+    .argument('<id>', 'run')
+    .option('--node <old=new>', 'a node that is called otherwise now; old= if it is gone', collect, [])
+    .option('--channel <old=new>', 'a channel that is called otherwise now; old= if it is gone', collect, [])
+    .option('--by <name>', 'who decides (default: your user name)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs admin accept-graph csv-export',
+        'devs admin accept-graph csv-export --node check=verify --channel notes=',
+      ),
+    )
+    .action((id: string, declared: AcceptOptions, command: Command) =>
+      start(command, (session) => acceptGraph(id, declared, session)),
+    );
+}
+
+async function acceptGraph(
+  id: string,
+  { node, channel, by }: AcceptOptions,
+  session: Session,
+): Promise<ExitCode> {
+  const human = humanFrom(by);
+  const declared = declaredBy({ nodes: node.map(pair), channels: channel.map(pair) });
+  return withRuns(session, async (devs) => {
+    const { changes } = await devs.run(id).acceptGraph({ by: human, ...declared });
+    const said =
+      changes.length === 0 ? ['nothing to accept'] : changes.map((change) => `accepted: ${change}`);
+    session.out.result({ run: id, changes, principal: human }, [
+      ...said,
+      `recorded; ${session.devs('resume', id)} goes on`,
+    ]);
+    return EXIT.ok;
+  });
+}
+
+type Pair = readonly [old: string, now: string];
+
+function declaredBy(pairs: {
+  readonly nodes: readonly Pair[];
+  readonly channels: readonly Pair[];
+}): DeclaredChanges {
+  const renamed = (all: readonly Pair[]) => Object.fromEntries(all.filter(([, now]) => now !== ''));
+  const removed = (all: readonly Pair[]) => all.filter(([, now]) => now === '').map(([old]) => old);
+  return {
+    renamed: { nodes: renamed(pairs.nodes), channels: renamed(pairs.channels) },
+    removed: { nodes: removed(pairs.nodes), channels: removed(pairs.channels) },
+  };
+}
+
+function pair(text: string): Pair {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw usageError(`"${text}" is no old=new.`, 'Write the old name, =, and the new one if there is one.');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const collect = (value: string, all: readonly string[]): readonly string[] => [...all, value];
