@@ -18,7 +18,7 @@ export type NotAcceptedReason =
   | 'pending_visit'
   /** A question that is open or answered would not be asked in the same place. */
   | 'gate_changed'
-  /** A call was in flight: its idempotency key would change. */
+  /** A step was begun and has no result: its idempotency key would change. */
   | 'call_in_flight';
 
 /** A refusal of `acceptGraph`: nothing was written. */

@@ -131,9 +131,9 @@ function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now
 
 function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps }: Change): MovedVisit {
   const { oldNode, oldTaskId } = visit;
-  const inFlight = steps.find(({ lgTaskId, state }) => lgTaskId === oldTaskId && state !== 'done');
-  if (inFlight !== undefined) {
-    const why = `step "${inFlight.name}" of node "${oldNode}" was in flight, and its key would change`;
+  const unfinished = steps.find(({ lgTaskId, state }) => lgTaskId === oldTaskId && state !== 'done');
+  if (unfinished !== undefined) {
+    const why = `step "${unfinished.name}" of node "${oldNode}" was begun and has no result: it would be called again under another key`;
     throw notAccepted(threadId, 'call_in_flight', why);
   }
   const own = (tuple.pendingWrites ?? []).filter(([id]) => id === oldTaskId);
