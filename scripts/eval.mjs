@@ -145,6 +145,11 @@ function line({ brief, by, ended, hidden, isSolved, humanDecisions, costUsd, sec
   return `| ${cells.join(' | ')} |`;
 }
 
+function report(result) {
+  console.log(line(result));
+  if (result.error) console.log(`  ${result.error}`);
+}
+
 function summaryOf(results) {
   return [...new Set(results.map(({ by }) => by))].map((by) => {
     const own = results.filter((result) => result.by === by);
@@ -173,15 +178,11 @@ async function main() {
     console.log(
       '| brief | by | ended | hidden tests | solved | human decisions | cost | time |\n|---|---|---|---|---|---|---|---|',
     );
-  for (const brief of briefs) {
-    for (const worker of workers) {
-      for (let time = 0; time < repeat; time++) {
-        const result = await evaluate(brief, worker);
-        results.push(result);
-        if (!options.json) console.log(line(result));
-        if (!options.json && result.error) console.log(`  ${result.error}`);
-      }
-    }
+  const jobs = briefs.flatMap((brief) => workers.flatMap((worker) => Array(repeat).fill({ brief, worker })));
+  for (const { brief, worker } of jobs) {
+    const result = await evaluate(brief, worker);
+    results.push(result);
+    if (!options.json) report(result);
   }
   const summary = summaryOf(results);
   if (results.some(({ isSolved }) => !isSolved)) process.exitCode = 1;
