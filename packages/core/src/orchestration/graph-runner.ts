@@ -108,7 +108,9 @@ async function runVisit<State extends object>(
  */
 async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
   const ran = runInVisit(active, async () => body());
-  await ran.catch(() => {}); // its error is thrown below
+  await ran.catch(() => {
+    active.hasThrown = true; // what it threw is thrown below
+  });
   if (!active.visit.signal.aborted) await active.calls.settled();
   if (active.budgetQuestion !== null) throw active.budgetQuestion;
   return ran;
@@ -125,6 +127,7 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     stepNames: new Set(),
     calls: new CallsInFlight(),
     budgetQuestion: null,
+    hasThrown: false,
     progressed: false,
   };
 }

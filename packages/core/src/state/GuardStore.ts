@@ -10,7 +10,7 @@ export class GuardStore {
   }
 
   /** Notes a firing in the caller's transaction; true the first time, so that its event is written once. */
-  isFirst(threadId: string, firing: string): boolean {
+  recordOnce(threadId: string, firing: string): boolean {
     return this.#insert.run(threadId, firing).changes === 1;
   }
 }

@@ -18,6 +18,8 @@ export interface ActiveVisit {
   readonly calls: CallsInFlight;
   /** What a call was refused with: the node leaves with it, even if it caught it. */
   budgetQuestion: GraphInterrupt | null;
+  /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
+  hasThrown: boolean;
   /** Set by `progress()`. */
   progressed: boolean;
 }

@@ -60,6 +60,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded);
   if (visit.isDraining()) throw new GraphDrained('stopped before a step');
+  if (active.hasThrown) throw new GraphDrained('its node was left');
 
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };

@@ -24,6 +24,6 @@ export class CallsInFlight {
 
   /** Resolves when all have ended, however they did. */
   async settled(): Promise<void> {
-    await Promise.all(this.#calls);
+    while (this.#calls.size > 0) await Promise.all(this.#calls);
   }
 }

@@ -4,7 +4,7 @@ import type { HitlSession, HitlSessionStore } from '../../state/HitlSessionStore
 import type { NewStep, Reserve, StepStore } from '../../state/StepStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
 import type { Budget, BudgetLimits } from './Budget.ts';
-import { isPassed, type LimitUse, limitUses, raised, reserveOf } from './passedLimits.ts';
+import { isPassed, type LimitUse, limitUses, raised, reserveOf } from './limitUses.ts';
 
 /** Runs whose declared budget is kept in memory. */
 const KNOWN_RUNS = 64;

@@ -26,7 +26,7 @@ export interface GuardLog {
 export function reportGuard({ event, level }: GuardFinding, { store, emit, scope }: GuardLog): void {
   const { threadId = '', taskId } = scope;
   const firing = [event, level.measure, taskId ?? '', level.episode].join('/');
-  if (store !== null && !store.guards.isFirst(threadId, firing)) return;
+  if (store !== null && !store.guards.recordOnce(threadId, firing)) return;
   emit(event, guardEvidence(level), scope);
 }
 

@@ -174,6 +174,24 @@ describe('a budget', () => {
     expect(await app.run('run', {})).toMatchObject({ status: 'suspended', gates: [{ kind: 'budget' }] });
   });
 
+  test('stops the calls that would follow beside the one it refused', async ({ db }) => {
+    const made: string[] = [];
+    const twoCalls = async (name: string) => {
+      for (const call of ['first', 'second', 'third'])
+        await step(`${name} ${call}`, () => void made.push(call));
+    };
+    const node = async () => {
+      await Promise.all(['a', 'b', 'c'].map(twoCalls));
+      return {};
+    };
+    const app = durable(twoSteps(node), { db, budget: { calls: 4 } });
+    const { gates } = await app.run('run', {});
+    expect(made).toHaveLength(4);
+    app.decide(only(gates), { action: 'raise', calls: 5, by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    expect(made).toHaveLength(9);
+  });
+
   test('belongs to the run: another process without one is held to it', async ({ db }) => {
     const { builder } = eightCallers();
     await durable(builder, { db, budget: { calls: 1 } }).admit({ threadId: 'run', input: {} });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { NO_FENCE } from '../../../state/Fence.ts';
 import { StepStore } from '../../../state/StepStore.ts';
-import { isPassed, limitUses, raised, reserveOf } from '../passedLimits.ts';
+import { isPassed, limitUses, raised, reserveOf } from '../limitUses.ts';
 
 const nothing = {
   usd: 0,
