@@ -8,10 +8,12 @@ export type ModelSource = string | BaseChatModel;
 /** What a provider's chat model is constructed with: `temperature`, `apiKey`, `baseUrl`, … */
 export type ModelSettings = Readonly<Record<string, unknown>>;
 
+export type ToolCallingModel = BaseChatModel & Required<Pick<BaseChatModel, 'bindTools'>>;
+
 export interface NamedModel {
   /** `openai:gpt-5`; shown wherever the run is shown. */
   readonly name: string;
-  readonly chat: BaseChatModel;
+  readonly chat: ToolCallingModel;
 }
 
 /** Shorter values are no keys, and masking them everywhere would garble the output. */
@@ -24,23 +26,35 @@ const KEY_SETTINGS = ['apiKey', 'anthropicApiKey', 'openAIApiKey', 'configuratio
  * LangChain's own retries are off: the engine retries what may pass by itself, and both would multiply.
  *
  * @throws DevsError `CONFIG_INVALID` for a name without provider or model, a package that is not installed (with the
- *   command that installs it), or a missing key.
+ *   command that installs it), a missing key, or a model that cannot call tools.
  */
 export async function loadChatModel(source: ModelSource, settings: ModelSettings = {}): Promise<NamedModel> {
-  if (typeof source !== 'string') return { name: nameOf(source), chat: source };
+  if (typeof source !== 'string') return named(nameOf(source), source);
+  return named(source, await loadByName(source, settings));
+}
+
+async function loadByName(source: string, settings: ModelSettings): Promise<BaseChatModel> {
   const { provider, model } = parseModelName(source);
   requireKey(provider, settings);
-  if (typeof settings['apiKey'] === 'string' && settings['apiKey'].length >= MIN_KEY_LENGTH) {
-    secretRegistry.register(settings['apiKey']);
-  }
+  const { apiKey } = settings;
+  if (typeof apiKey === 'string' && apiKey.length >= MIN_KEY_LENGTH) secretRegistry.register(apiKey);
   try {
     const { initChatModel } = await import('langchain/chat_models/universal');
-    const chat = await initChatModel(model, { maxRetries: 0, ...settings, modelProvider: provider });
-    return { name: source, chat };
+    return await initChatModel(model, { maxRetries: 0, ...settings, modelProvider: provider });
   } catch (error) {
     throw unusable(source, provider, error);
   }
 }
+
+function named(name: string, chat: BaseChatModel): NamedModel {
+  if (canCallTools(chat)) return { name, chat };
+  throw new DevsError(`The model ${name} cannot call tools.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Use a chat model that has bindTools: agents look, edit and answer through tools.',
+  });
+}
+
+const canCallTools = (chat: BaseChatModel): chat is ToolCallingModel => chat.bindTools !== undefined;
 
 /** Whether `text` has the form `provider:model`. */
 export function isModelName(text: string): boolean {

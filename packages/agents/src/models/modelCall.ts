@@ -1,7 +1,7 @@
 import { type CallUsage, callUsage } from '@devs/core';
-import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
 import type { z } from 'zod';
+import type { NamedModel, ToolCallingModel } from './loadChatModel.ts';
 import { modelCallError, waitAsAsked } from './modelCallError.ts';
 
 /** A tool as it is offered to a model. */
@@ -42,7 +42,7 @@ export interface ModelCallOptions {
  * @throws DevsError `AGENT_FAILED`; the reason of `signal` once it is aborted.
  */
 export async function callModel(
-  { name, chat }: { readonly name: string; readonly chat: BaseChatModel },
+  { name, chat }: NamedModel,
   messages: readonly BaseMessageLike[],
   options: ModelCallOptions,
 ): Promise<ModelReply> {
@@ -58,11 +58,10 @@ export async function callModel(
 }
 
 async function request(
-  chat: BaseChatModel,
+  chat: ToolCallingModel,
   messages: readonly BaseMessageLike[],
   { tools, signal, streaming, onText }: ModelCallOptions,
 ): Promise<AIMessage | AIMessageChunk> {
-  if (chat.bindTools === undefined) throw new TypeError('the model cannot call tools');
   const bound = chat.bindTools([...tools], { tool_choice: 'any' } as object);
   if (!streaming) return bound.invoke([...messages], { signal });
   let whole: AIMessageChunk | undefined;

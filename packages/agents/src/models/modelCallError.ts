@@ -44,16 +44,23 @@ function statusOf(error: unknown): number | null {
   return typeof status === 'number' ? status : null;
 }
 
-/** Masked, first lines only: LangChain adds a link to every message. */
+/** The error and what it wraps, masked. */
 function wordsOf(error: unknown): string {
   const layers = [error, (error as Error | null)?.cause];
-  const messages = layers.map((layer) => (layer instanceof Error ? layer.message : '')).filter(Boolean);
-  const text = (messages.length === 0 ? String(error) : messages.join(': ')).split('\n\n')[0] ?? '';
-  return maskSensitiveData(text);
+  const messages = layers.map((layer) => (layer instanceof Error ? firstLine(layer) : '')).filter(Boolean);
+  return maskSensitiveData(messages.length === 0 ? String(error) : messages.join(': '));
+}
+
+/** LangChain adds a link to every message. */
+function firstLine({ message }: Error): string {
+  return (message.split('\n')[0] ?? '').replace(/\.$/, '');
 }
 
 function remedyFor(status: number | null): string {
   if (status === 401 || status === 403) return 'Set a valid key for the provider, then resume the run.';
+  if (status === 400 || status === 413 || status === 422) {
+    return 'Check the settings of the model, or resume the run with one of a larger context (--agents).';
+  }
   if (status === 404) return 'Check the name of the model, then resume the run.';
   if (status === 429) return 'Wait until the provider allows more, then resume the run.';
   return 'Check that the provider can be reached, then resume the run.';

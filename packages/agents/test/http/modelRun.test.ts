@@ -45,7 +45,7 @@ const startDriver = () =>
 /** Approves the next gate the driver waits at, in this process. */
 async function approveNext(devs: Orchestrator, kind: string): Promise<void> {
   const run = devs.run('sum');
-  await expect.poll(() => run.gates().map((gate) => gate.kind), { timeout: 20_000 }).toEqual([kind]);
+  await expect.poll(() => run.gates().map((gate) => gate.kind), { timeout: 40_000 }).toEqual([kind]);
   for (const gate of run.gates()) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
 }
 
@@ -57,7 +57,7 @@ async function driveUntilKilled(): Promise<void> {
     if (isImplementing && messages.filter(({ role }) => role === 'assistant').length === 3)
       child.kill('SIGKILL');
   };
-  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => server.requests.length, { timeout: 40_000 }).toBeGreaterThan(0);
   const devs = await Orchestrator.open({ dir: join(dir, '.devs') });
   await approveNext(devs, 'design_approval');
   await approveNext(devs, 'dag_approval');
@@ -111,4 +111,4 @@ test('a model takes a brief through both gates and a kill -9 to tested commits, 
   const kept = everythingIn(dir);
   expect(kept).toContain('500 Cannot serve [');
   expect(kept).not.toContain(KEY);
-}, 60_000);
+}, 120_000);

@@ -1,5 +1,5 @@
 import { isDevsError, maskSensitiveData } from '@devs/core';
-import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { FakeChatModel, FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isModelName, loadChatModel } from '../loadChatModel.ts';
 
@@ -23,8 +23,12 @@ describe('loadChatModel', () => {
   });
 
   test('takes a chat model as it is', async () => {
-    const chat = new FakeListChatModel({ responses: [] });
-    expect(await loadChatModel(chat)).toEqual({ name: 'FakeListChatModel', chat });
+    const chat = new FakeStreamingChatModel({});
+    expect(await loadChatModel(chat)).toEqual({ name: 'FakeStreamingChatModel', chat });
+  });
+
+  test('refuses a model that cannot call tools', async () => {
+    await expect(loadChatModel(new FakeChatModel({}))).rejects.toThrow('FakeChatModel cannot call tools');
   });
 
   test('masks a key that is given in the settings', async () => {
