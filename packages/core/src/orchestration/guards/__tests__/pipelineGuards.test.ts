@@ -6,6 +6,7 @@ import { only } from '../../../../test/support/only.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { Orchestrator, type OrchestratorOptions } from '../../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../../testing/index.ts';
+import { redInNewWays } from '../../__tests__/aPipeline.ts';
 import type { StageAgents } from '../../ports.ts';
 
 // What the guards of the pipeline write, in runs of the pipeline itself.
@@ -48,7 +49,7 @@ describe('the guards of the pipeline', () => {
     db,
     dbPath,
   }) => {
-    const { result } = await driven(dbPath, { checks: scriptedChecks([false]) });
+    const { result } = await driven(dbPath, { checks: redInNewWays() });
     expect(result.status).toBe('failed');
     expect(storyOf(db)).toEqual(
       expect.arrayContaining(['GUARD_WARNED pivot: turns 8 of 10', 'GUARD_TRIPPED pivot: turns 10 of 10']),
@@ -57,13 +58,16 @@ describe('the guards of the pipeline', () => {
   });
 
   test('trip at the third equal error', async ({ db, dbPath }) => {
-    await driven(dbPath, { agents: failing(() => new TypeError('x is undefined')) });
+    await driven(dbPath, {
+      agents: failing(() => new TypeError('x is undefined')),
+      checks: scriptedChecks([false]),
+    });
     expect(storyOf(db)).toEqual(['GUARD_TRIPPED error: equal_errors 3 of 3']);
   });
 
   test('trip when the pivots are used up, and hand over to a human', async ({ db, dbPath }) => {
     const agents = failing(() => new TypeError('x is undefined'), { strategies: ['one', 'two'] });
-    const { result } = await driven(dbPath, { agents });
+    const { result } = await driven(dbPath, { agents, checks: scriptedChecks([false]) });
     expect(result.gates.map(({ kind }) => kind)).toEqual(['task_failure']);
     expect(storyOf(db)).toEqual([
       'GUARD_TRIPPED error: equal_errors 3 of 3',
