@@ -24,7 +24,7 @@ const runScript = (cwd, type, code) =>
   execFileSync(process.execPath, [`--input-type=${type}`, '-e', code], { cwd, encoding: 'utf8' });
 
 function entryPoints(name) {
-  const subpaths = Object.keys(manifestOf(name).exports).filter((subpath) => subpath !== './package.json');
+  const subpaths = Object.keys(manifestOf(name).exports).filter((subpath) => !subpath.endsWith('.json'));
   return subpaths.map((subpath) => `@devs/${name}${subpath.slice(1)}`);
 }
 
@@ -36,10 +36,10 @@ const IN_MEMORY = `
   const columns = db.prepare('PRAGMA table_info(hitl_failure_gates)').all();
   console.log(columns.length);`;
 
+/** Read from the lockfile: node_modules keeps folders of earlier installs. */
 function langchainIsThereOnce() {
-  const copies = readdirSync(join(root, 'node_modules', '.pnpm')).filter((n) =>
-    n.startsWith('@langchain+core@'),
-  );
+  const [, resolved] = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8').split('\nsnapshots:\n');
+  const copies = resolved.match(/^ {2}'@langchain\/core@[^']*':/gm);
   assert.equal(copies.length, 1, `one copy of @langchain/core expected, found ${copies.join(', ')}`);
 }
 
