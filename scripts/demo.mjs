@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sandboxFlags } from './sandboxFlags.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const example = join(root, 'examples', 'slugify');
@@ -29,6 +30,7 @@ const args = [
   '--agents',
   `replay:${recording}`,
   '--yes',
+  ...(await sandboxFlags()),
 ];
 console.log(`$ devs ${args.map((arg) => arg.replace(`${root}`, '')).join(' ')}\n`);
 const { status } = spawnSync(process.execPath, [bin, ...args], { stdio: 'inherit' });

@@ -14,10 +14,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { sandboxFlags } from './sandboxFlags.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const BRIEFS = join(root, 'examples', 'eval');
 const DEVS = [process.execPath, join(root, 'packages', 'cli', 'dist', 'bin.js')];
+
+const SANDBOX = await sandboxFlags();
 
 const { values: options } = parseArgs({
   options: {
@@ -68,6 +71,7 @@ async function withDevs(agents, brief, dir) {
     '--agents',
     agents.replaceAll('{brief}', brief),
     '--yes',
+    ...SANDBOX,
     '--json',
   ];
   const { stdout, stderr, seconds } = await run([...DEVS, 'run', join(BRIEFS, brief, 'brief.md'), ...flags], {

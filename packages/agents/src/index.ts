@@ -16,5 +16,9 @@ export {
 } from './replay/Recording.ts';
 export { ReplayAgents, type ReplayOptions } from './replay/ReplayAgents.ts';
 export { recordingAgents } from './replay/recordingAgents.ts';
+export { type BubblewrapOptions, bubblewrap } from './sandbox/bubblewrap.ts';
+export { customSandbox } from './sandbox/customSandbox.ts';
+export { bubblewrapRuns, findSandbox, type SandboxChoice } from './sandbox/findSandbox.ts';
+export type { Confinement, Sandbox } from './sandbox/Sandbox.ts';
 export { GitWorkspace, type GitWorkspaceOptions } from './workspace/GitWorkspace.ts';
 export { resolveInside } from './workspace/pathJail.ts';

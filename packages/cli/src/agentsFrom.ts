@@ -1,4 +1,12 @@
-import { CheckSuite, CommandChecks, GitWorkspace, modelAgents, ReplayAgents } from '@devs/agents';
+import {
+  CheckSuite,
+  CommandChecks,
+  findSandbox,
+  GitWorkspace,
+  modelAgents,
+  ReplayAgents,
+  type Sandbox,
+} from '@devs/agents';
 import type { Checks, OrchestratorOptions, StageAgents } from '@devs/core';
 import { type AgentNames, REPLAY } from './agentNames.ts';
 import type { RunSpec } from './runSpec.ts';
@@ -8,20 +16,24 @@ import { showModelProgress } from './showModelProgress.ts';
 /** Installing takes longer than testing. */
 const SETUP_TIMEOUT_MS = 15 * 60_000;
 
-/** @throws DevsError `CONFIG_INVALID` when a recording cannot be read, or a model, its package or its key is missing. */
+/**
+ * @throws DevsError `CONFIG_INVALID` when a recording cannot be read, or a model, its package or its key is missing;
+ *   `SANDBOX_MISSING` when the run's sandbox does not run here.
+ */
 export async function agentsFrom(
-  { checks, setup, repository, ...names }: RunSpec,
+  { checks, setup, repository, sandbox: choice, ...names }: RunSpec,
   { dir, out }: Pick<Session, 'dir' | 'out'>,
 ): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>> {
   if (names.agents === 'none') return {};
+  const sandbox = await findSandbox(choice, { project: dir });
   return {
     agents: await stageAgents(names, out),
     workspace: new GitWorkspace({
       dir,
       ...(repository !== null && { repository }),
-      ...(setup !== null && { setup: new CommandChecks({ argv: setup, timeoutMs: SETUP_TIMEOUT_MS }) }),
+      ...(setup !== null && { setup: setupOf(setup, sandbox) }),
     }),
-    checks: suiteOf(checks),
+    checks: suiteOf(checks, sandbox),
   };
 }
 
@@ -38,12 +50,17 @@ async function stageAgents(
   });
 }
 
+/** What it installs comes over the network. */
+function setupOf(argv: readonly string[], sandbox: Sandbox | null): Checks {
+  return new CommandChecks({ argv, timeoutMs: SETUP_TIMEOUT_MS, sandbox, network: true });
+}
+
 /** One check is shown as its command alone. */
-function suiteOf(checks: RunSpec['checks']): Checks {
+function suiteOf(checks: RunSpec['checks'], sandbox: Sandbox | null): Checks {
   const named = checks.map(({ name, dir, ...options }) => ({
     name,
     dir,
-    checks: new CommandChecks(options),
+    checks: new CommandChecks({ ...options, sandbox }),
   }));
   const [only, ...rest] = named;
   return only?.dir === '.' && rest.length === 0 ? only.checks : new CheckSuite(named);

@@ -21,9 +21,7 @@ export async function driveRun(
   const { title, agents, workspace } = await run.status();
   out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
   if (spec.agents !== 'none') {
-    out.print(
-      `checks: ${spec.checks.map(({ argv }) => argv.join(' ')).join(', ')} (no sandbox: they can read and write what you can)`,
-    );
+    out.print(`checks: ${spec.checks.map(({ argv }) => argv.join(' ')).join(', ')} (${sandboxWords(spec)})`);
   }
   const stopProgress = showProgress(devs.events, out);
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
@@ -39,4 +37,9 @@ export async function driveRun(
     signal.removeEventListener('abort', announce);
     stopProgress();
   }
+}
+
+function sandboxWords({ sandbox }: RunSpec): string {
+  if (sandbox === 'none') return 'no sandbox: commands can read and write what you can';
+  return `sandbox: ${typeof sandbox === 'string' ? sandbox : sandbox[0]}`;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
 import { agentNames } from './agentNames.ts';
-import { checkSchema, type ProjectConfig } from './config/ProjectConfig.ts';
+import { checkSchema, type ProjectConfig, sandboxSchema } from './config/ProjectConfig.ts';
 import { splitCommand } from './splitCommand.ts';
 
 /** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
@@ -16,6 +16,8 @@ const specSchema = z.object({
   checks: z.array(checkSchema).min(1),
   /** Program and arguments that prepare the folder; `null` when nothing has to be prepared. */
   setup: z.array(z.string()).nullable(),
+  /** `none` is a permission that was given: part of the record. */
+  sandbox: sandboxSchema,
   /** Absolute path of the repository the run works for; `null` when it began empty. */
   repository: z.string().nullable(),
 });
@@ -26,6 +28,8 @@ export interface SpecFlags {
   /** As often as the option was given. */
   readonly agents?: readonly string[];
   readonly check?: string;
+  /** False for a run whose commands may do what this user can. */
+  readonly sandbox?: boolean;
   /** False for a run that begins empty even where there is a repository. */
   readonly repository?: boolean;
 }
@@ -51,6 +55,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
     setup: config.setup ?? null,
+    sandbox: flags.sandbox === false ? 'none' : config.sandbox,
     repository: repository && existsSync(path.join(dir, '.git')) ? dir : null,
   };
 }

@@ -17,6 +17,7 @@ const runGated = (dir: string): readonly string[] => [
   '--check',
   `node ${GATED_CHECK} ${dir}`,
   '--yes',
+  '--no-sandbox',
 ];
 
 const letGo = (dir: string): void => writeFileSync(join(dir, 'go'), '');

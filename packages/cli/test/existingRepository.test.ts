@@ -59,7 +59,7 @@ describe('an existing repository', () => {
     const before = git(dir, 'status', '--porcelain');
     expect(before).toBe('?? notes.txt\n');
 
-    const run = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes']);
+    const run = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes', '--no-sandbox']);
     expect(run.exitCode, run.stderr + run.stdout).toBe(0);
     expect(run.stdout).toContain('branch devs/sum is in your repository: git merge devs/sum');
     expect(git(dir, 'status', '--porcelain')).toBe(before);
@@ -82,6 +82,7 @@ describe('an existing repository', () => {
       'sum',
       '--yes',
       '--no-repository',
+      '--no-sandbox',
       '--json',
     ]);
     expect(run.exitCode, run.stderr).toBe(0);
@@ -100,7 +101,7 @@ describe('an existing repository', () => {
       `console.error('registry down'); process.exit(${code})`,
     ];
     writeFileSync(file, JSON.stringify({ ...config, setup: say(1) }));
-    const red = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes']);
+    const red = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes', '--no-sandbox']);
     expect(red.exitCode).toBe(1);
     expect(red.stderr).toMatch(/WORKSPACE_FAILED: The setup command failed[\s\S]*registry down/);
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('test written');

@@ -29,7 +29,7 @@ async function refusingProvider() {
 
 test('a missing key is said before there is a run', async ({ dir }) => {
   vi.stubEnv('OPENAI_API_KEY', '');
-  const run = await callMain(dir, ['run', BRIEF, '--agents', 'openai:gpt-5']);
+  const run = await callMain(dir, ['run', BRIEF, '--agents', 'openai:gpt-5', '--no-sandbox']);
   expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('OPENAI_API_KEY is not set') });
   expect((await callMain(dir, ['status'])).stdout).toContain('no runs');
 });
@@ -49,6 +49,7 @@ test('a provider that refuses stops the run with what it said, without the key i
     'openai:a',
     '--agents',
     'review=openai:b',
+    '--no-sandbox',
   ]);
   const log = await callMain(dir, ['log', 'sum']);
   const status = await callMain(dir, ['status', 'sum', '--json']);

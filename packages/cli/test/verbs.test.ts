@@ -60,7 +60,7 @@ describe('devs run', () => {
     ['with unknown agents', ['run', BRIEF, '--agents', 'gpt'], /There are no agents "gpt"/],
     [
       'with a recording that is not there',
-      ['run', BRIEF, '--agents', 'replay:x.jsonl'],
+      ['run', BRIEF, '--agents', 'replay:x.jsonl', '--no-sandbox'],
       /x\.jsonl cannot be read/,
     ],
     ['with a brief that is not there', ['run', 'x.md', '--agents', 'none'], /x\.md cannot be read/],
@@ -81,7 +81,7 @@ describe('devs run', () => {
   test('refuses another brief under the same id', async ({ dir }) => {
     await callMain(dir, RUN_SUM);
     writeFileSync(join(dir, 'other.md'), '# Other\n');
-    const run = await callMain(dir, ['run', 'other.md', '--id', 'sum', '--agents', AGENTS]);
+    const run = await callMain(dir, ['run', 'other.md', '--id', 'sum', '--agents', AGENTS, '--no-sandbox']);
     expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('THREAD_EXISTS') });
   });
 

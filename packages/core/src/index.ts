@@ -53,6 +53,7 @@ export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
   AgentCall,
   AttemptReport,
+  CheckRequest,
   CheckResult,
   Checks,
   CommitRequest,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CheckResult, Checks } from '@devs/core';
+import type { CheckRequest, CheckResult, Checks } from '@devs/core';
 
 export interface NamedCheck {
   /** Shown when it fails. */
@@ -8,8 +8,6 @@ export interface NamedCheck {
   readonly dir: string;
   readonly checks: Checks;
 }
-
-type CheckRequest = Parameters<Checks['run']>[0];
 
 /**
  * Several checks as one: each in its own folder, in order, up to the first that is red.
@@ -47,6 +45,7 @@ export class CheckSuite implements Checks {
 }
 
 async function runNamed({ name, dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {
-  const result = await checks.run({ ...request, dir: join(request.dir, dir) });
+  const { root = request.dir } = request;
+  const result = await checks.run({ ...request, root, dir: join(request.dir, dir) });
   return { ...result, output: `[${name}] ${result.command}\n${result.output}` };
 }

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type CheckResult, type Checks, DevsError, maskSensitiveData } from '@devs/core';
+import { stat } from 'node:fs/promises';
+import { type CheckRequest, type CheckResult, type Checks, DevsError, maskSensitiveData } from '@devs/core';
+import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
-import { pickEnvironment } from '../process/pickEnvironment.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
+import { type Scratch, withScratch } from '../process/withScratch.ts';
+import type { Sandbox } from '../sandbox/Sandbox.ts';
 
 export interface CommandChecksOptions {
   /** Program and arguments, run without a shell. @defaultValue `['npm', 'test']` */
@@ -15,23 +15,22 @@ export interface CommandChecksOptions {
   readonly maxOutputBytes?: number;
   /** Names of further variables the command may see. @defaultValue none */
   readonly env?: readonly string[];
+  /** What confines the command; `null` runs it with all rights of this user. @defaultValue `null` */
+  readonly sandbox?: Sandbox | null;
+  /** Whether it may use the network: to install dependencies. Only a sandbox can refuse it. @defaultValue `false` */
+  readonly network?: boolean;
 }
-
-/** All a check sees of this process's environment. Secrets do not reach it. */
-const ALLOWED = ['PATH', 'LANG', 'LC_ALL', 'TZ'] as const;
 
 // What a shell reports for a command it cannot find or may not run.
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-type CheckRequest = Parameters<Checks['run']>[0];
-
 /**
  * Judges a workspace by running its own tests as a command.
  *
  * The command gets an allow-listed environment, an empty HOME and a TMPDIR of its own (both removed
- * afterwards), a time limit that ends its whole process group, and an output cap. It is not sandboxed: it can
- * read what this user can read.
+ * afterwards), a time limit that ends its whole process group, and an output cap. Without a sandbox it can read and
+ * write what this user can.
  *
  * @example
  * ```ts
@@ -44,9 +43,12 @@ export class CommandChecks implements Checks {
   readonly #timeoutMs: number;
   readonly #maxOutputBytes: number;
   readonly #env: readonly string[];
+  readonly #sandbox: Sandbox | null;
+  readonly #network: boolean;
 
   constructor(options: CommandChecksOptions = {}) {
     const { argv = ['npm', 'test'], timeoutMs = 120_000, maxOutputBytes = 64 * 1024, env = [] } = options;
+    const { sandbox = null, network = false } = options;
     if (argv.length === 0 || argv[0] === '')
       throw new TypeError('Expected argv to name a command, got none.');
     requirePositive('timeoutMs', timeoutMs);
@@ -55,6 +57,8 @@ export class CommandChecks implements Checks {
     this.#timeoutMs = timeoutMs;
     this.#maxOutputBytes = maxOutputBytes;
     this.#env = env;
+    this.#sandbox = sandbox;
+    this.#network = network;
   }
 
   /**
@@ -63,27 +67,25 @@ export class CommandChecks implements Checks {
    * @throws DevsError `WORKSPACE_FAILED` when `dir` is no folder.
    * @throws the signal's reason when aborted, once the command is gone.
    */
-  async run({ dir, signal }: CheckRequest): Promise<CheckResult> {
+  async run(request: CheckRequest): Promise<CheckResult> {
+    const { dir, signal } = request;
     signal.throwIfAborted();
     await requireFolder(dir);
-    const scratch = await mkdtemp(join(tmpdir(), 'devs-check-'));
-    try {
-      const result = await this.#execute({ dir, signal }, await this.#environment(scratch));
-      signal.throwIfAborted();
-      return result;
-    } finally {
-      await rm(scratch, { recursive: true, force: true, maxRetries: 3 });
-    }
+    const result = await withScratch('devs-check-', (scratch) => this.#execute(request, scratch));
+    signal.throwIfAborted();
+    return result;
   }
 
-  async #execute({ dir, signal }: CheckRequest, env: Record<string, string>): Promise<CheckResult> {
+  async #execute({ dir, root = dir, signal }: CheckRequest, scratch: Scratch): Promise<CheckResult> {
+    const { dir: folder } = scratch;
+    const place = { workspace: root, dir, scratch: folder, network: this.#network };
     const output = new MaskedTail(this.#maxOutputBytes);
     const push = (chunk: Buffer): void => output.push(chunk);
     try {
       const end = await runProcess({
-        argv: this.#argv,
+        argv: [...(this.#sandbox?.prefix(place) ?? []), ...this.#argv],
         cwd: dir,
-        env,
+        env: { ...commandEnvironment(scratch, this.#env), CI: '1' },
         timeoutMs: this.#timeoutMs,
         signal,
         onStdout: push,
@@ -120,19 +122,6 @@ export class CommandChecks implements Checks {
 
   #command(): string {
     return maskSensitiveData(this.#argv.map(quoted).join(' '));
-  }
-
-  async #environment(scratch: string): Promise<Record<string, string>> {
-    const [home, temporary] = [join(scratch, 'home'), join(scratch, 'tmp')];
-    await Promise.all([mkdir(home), mkdir(temporary)]);
-    return {
-      ...pickEnvironment([...ALLOWED, ...this.#env]),
-      HOME: home,
-      TMPDIR: temporary,
-      CI: '1',
-      NO_COLOR: '1',
-      npm_config_update_notifier: 'false',
-    };
   }
 }
 

@@ -48,7 +48,7 @@ function aCall(signal = new AbortController().signal) {
 }
 
 function folder(files: Readonly<Record<string, string>>): WorkspaceReader {
-  return { list: async () => Object.keys(files), read: async (path) => files[path] ?? '' };
+  return { dir: '/w', list: async () => Object.keys(files), read: async (path) => files[path] ?? '' };
 }
 
 const aTask = (files: Readonly<Record<string, string>> = {}): TaskRequest => ({

@@ -229,6 +229,7 @@ describe('small parts', () => {
       agents: 'replay:/p/r.jsonl',
       checks: [{ ...check, argv: ['node', '--test'] }],
       setup: null,
+      sandbox: 'bwrap',
       repository: null,
     });
     expect(parseSpec(specText(spec))).toEqual(spec);

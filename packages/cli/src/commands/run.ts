@@ -32,6 +32,7 @@ export function addRun(program: Command, start: Start): void {
       'what judges the work; no shell (default: the checks of .devs/config.json, or npm test)',
     )
     .option('--no-repository', 'begin empty even though the project folder is a git repository')
+    .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--yes', 'declare at the start that design and plan need no human; part of the record');
   addBudgetOptions(run)

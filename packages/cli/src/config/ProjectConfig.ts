@@ -15,6 +15,9 @@ export const checkSchema = z.strictObject({
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
 });
 
+/** What confines the commands of a run. */
+export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default('bwrap');
+
 const whole = z.int().positive().exactOptional();
 const limits = {
   usd: z.number().positive().exactOptional().describe('US dollars.'),
@@ -39,6 +42,9 @@ export const projectConfigSchema = z.strictObject({
     .describe('Whether a run begins at the checked-out commit of this repository.'),
   setup: argv.exactOptional().describe('Prepares the clone of a run before its first command.'),
   checks: z.array(checkSchema).default([]).describe('What judges the work, in this order; all must pass.'),
+  sandbox: sandboxSchema.describe(
+    'What confines checks and coding CLIs: "bwrap", program and arguments of your own, or "none".',
+  ),
   gates: z
     .strictObject({ design: gate.default('human'), dag: gate.default('human') })
     .default({ design: 'human', dag: 'human' })

@@ -20,6 +20,7 @@ export const RUN_SUM: readonly string[] = [
   AGENTS,
   '--check',
   'node --test',
+  '--no-sandbox',
 ];
 
 /** Vitest's `test` with an empty project folder, removed afterwards. */

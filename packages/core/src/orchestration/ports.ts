@@ -92,6 +92,8 @@ export interface PlanResult {
 
 /** The working folder as an agent sees it; paths are relative and stay inside. */
 export interface WorkspaceReader {
+  /** Absolute path: for agents that edit in place. */
+  readonly dir: string;
   list(): Promise<readonly string[]>;
   read(path: string): Promise<string>;
 }
@@ -199,8 +201,6 @@ export interface CommitRequest {
 
 /** The folder one run works in, with a git dir that agent commands cannot reach. */
 export interface RunWorkspace extends WorkspaceReader {
-  /** Absolute path. */
-  readonly dir: string;
   /** @throws DevsError `PATH_REFUSED` before anything is written. */
   apply(edits: readonly FileEdit[]): Promise<void>;
   /** Stores the folder's content and returns the id of its git tree. */
@@ -251,7 +251,15 @@ export interface CheckResult {
   readonly command: string;
 }
 
+export interface CheckRequest {
+  /** Where the command runs, absolute. */
+  readonly dir: string;
+  /** The workspace, where `dir` is a folder inside it. @defaultValue `dir` */
+  readonly root?: string;
+  readonly signal: AbortSignal;
+}
+
 /** Runs the project's own tests. */
 export interface Checks {
-  run(request: { readonly dir: string; readonly signal: AbortSignal }): Promise<CheckResult>;
+  run(request: CheckRequest): Promise<CheckResult>;
 }

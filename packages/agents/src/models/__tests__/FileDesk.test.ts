@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { FileDesk } from '../FileDesk.ts';
 
 function deskOver(files: Readonly<Record<string, string>>): FileDesk {
-  return new FileDesk({ list: async () => Object.keys(files), read: async (path) => files[path] ?? '' });
+  return new FileDesk({
+    dir: '/w',
+    list: async () => Object.keys(files),
+    read: async (path) => files[path] ?? '',
+  });
 }
 
 describe('FileDesk', () => {

@@ -29,7 +29,7 @@ describe('renderRequest', () => {
       lastFailure: 'not ok 1',
       strategy: 'Start from the test.',
       guidance: ['Use integers.'],
-      workspace: { list: async () => [], read: async () => '' },
+      workspace: { dir: '/w', list: async () => [], read: async () => '' },
     };
     expect(renderRequest(request)).toBe(
       [

@@ -23,7 +23,7 @@ export function taskRequest(overrides: Partial<TaskRequest> = {}): TaskRequest {
     attempt: 1,
     lastFailure: null,
     guidance: [],
-    workspace: { list: async () => [], read: async () => '' },
+    workspace: { dir: '/w', list: async () => [], read: async () => '' },
     ...overrides,
   };
 }

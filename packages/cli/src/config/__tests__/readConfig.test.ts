@@ -23,6 +23,7 @@ describe('readConfig', () => {
     expect(await readConfig(dir)).toEqual({
       repository: true,
       checks: [],
+      sandbox: 'bwrap',
       gates: { design: 'human', dag: 'human' },
     });
   });

@@ -1,0 +1,19 @@
+import { pickEnvironment } from './pickEnvironment.ts';
+import type { Scratch } from './withScratch.ts';
+
+/** All that a command sees of this process's environment unless more is named. Secrets do not reach it. */
+const ALLOWED = ['PATH', 'LANG', 'LC_ALL', 'TZ'] as const;
+
+/** The whole environment of a command: the allowed and named variables, folders of its own, no colours. */
+export function commandEnvironment(
+  { home, temporary }: Scratch,
+  named: readonly string[],
+): Record<string, string> {
+  return {
+    ...pickEnvironment([...ALLOWED, ...named]),
+    HOME: home,
+    TMPDIR: temporary,
+    NO_COLOR: '1',
+    npm_config_update_notifier: 'false',
+  };
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { DevsError } from '@devs/core';
+import { BUBBLEWRAP_PROBE, type BubblewrapOptions, bubblewrap } from './bubblewrap.ts';
+import { customSandbox } from './customSandbox.ts';
+import type { Sandbox } from './Sandbox.ts';
+
+/** `bwrap`: the built-in one; `none`: on purpose without; otherwise program and arguments of your own. */
+export type SandboxChoice = 'bwrap' | 'none' | readonly string[];
+
+/** Time bubblewrap has to start a program that does nothing, ms. */
+const PROBE_MS = 10_000;
+
+let bubblewrapProbe: Promise<boolean> | undefined;
+
+/** Whether bubblewrap is installed and allowed to run here: tried once in a process. */
+export function bubblewrapRuns(): Promise<boolean> {
+  bubblewrapProbe ??= probe();
+  return bubblewrapProbe;
+}
+
+/**
+ * The chosen sandbox; `null` for `none`, which the caller has to record and to show.
+ *
+ * @throws DevsError `SANDBOX_MISSING` when the built-in one does not run here.
+ */
+export async function findSandbox(
+  choice: SandboxChoice,
+  options: BubblewrapOptions,
+): Promise<Sandbox | null> {
+  if (choice === 'none') return null;
+  if (choice !== 'bwrap') return customSandbox(choice);
+  if (await bubblewrapRuns()) return bubblewrap(options);
+  throw new DevsError('There is no sandbox: bubblewrap (bwrap) does not run on this machine.', {
+    code: 'SANDBOX_MISSING',
+    remedy:
+      'Install bubblewrap, name a sandbox of your own in .devs/config.json, or start the run with --no-sandbox: ' +
+      'checks and agents can then read and write what you can.',
+  });
+}
+
+async function probe(): Promise<boolean> {
+  const [file = '', ...args] = BUBBLEWRAP_PROBE;
+  try {
+    await promisify(execFile)(file, args, { timeout: PROBE_MS });
+    return true;
+  } catch {
+    return false;
+  }
+}
