@@ -1,7 +1,8 @@
 /** What is driven and killed, and how its gates are decided. */
 export interface Scenario {
   readonly name: string;
-  readonly graph: 'pipeline' | 'chain' | 'branches';
+  /** `example` is examples/own-graph. */
+  readonly graph: 'pipeline' | 'example' | 'branches';
   /** Of the pipeline: git, or a cheap stand-in on disk. */
   readonly workspace: 'file' | 'git';
   /** Of the pipeline: a declared policy, or another process. Own graphs are decided by another process. */
@@ -24,7 +25,7 @@ const pipeline = (workspace: Scenario['workspace'], gates: Scenario['gates']): S
   branches: 1,
 });
 
-const ownGraph = (graph: 'chain' | 'branches', branches: number): Scenario => ({
+const ownGraph = (graph: 'example' | 'branches', branches: number): Scenario => ({
   name: `own graph, ${graph}`,
   graph,
   workspace: 'file',
@@ -42,4 +43,4 @@ export const PIPELINES: readonly Scenario[] = [
   pipeline('file', 'auto'),
 ];
 
-export const OWN_GRAPHS: readonly Scenario[] = [ownGraph('chain', 1), ownGraph('branches', 2)];
+export const OWN_GRAPHS: readonly Scenario[] = [ownGraph('example', 1), ownGraph('branches', 2)];

@@ -8,7 +8,8 @@ import {
   STATE_FILE,
   type Workspace,
 } from '@devs/core';
-import { type Ask, gatedBranches, gatedChain } from '../../../core/test/support/gatedGraphs.ts';
+import { publishing } from '../../../../examples/own-graph/publishing.ts';
+import { type Ask, gatedBranches } from '../../../core/test/support/gatedGraphs.ts';
 import { FileWorkspace } from './FileWorkspace.ts';
 import { ModelClient } from './ModelClient.ts';
 import { RUN_ID, type Scenario } from './scenarios.ts';
@@ -51,8 +52,13 @@ export function openSubject(options: SubjectOptions): Promise<Subject> | Subject
   const ask: Ask = (what, text, key) => model.ask(what, { text }, key);
   const file = join(dir, '.devs', STATE_FILE);
   const input = { topic: 'green tea' };
-  if (scenario.graph === 'chain') return ownGraph(gatedChain(file, ask), input);
-  return ownGraph(gatedBranches(file, ask), input);
+  if (scenario.graph === 'branches') return ownGraph(gatedBranches(file, ask), input);
+  const world = {
+    model: (prompt: string, key: string) => ask('model', prompt, key),
+    publish: (post: string, key: string) => ask('publish', post, key),
+    announce: async (url: string, key: string) => void (await ask('model', `Announce ${url}`, key)),
+  };
+  return ownGraph(publishing(file, world), input);
 }
 
 export function workspaceOf({ scenario, dir }: Pick<SubjectOptions, 'scenario' | 'dir'>): Workspace {

@@ -2,34 +2,17 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { step } from '../../src/orchestration/durable/step.ts';
 import { durable } from '../../src/orchestration/durable.ts';
 
-/** The outside world of the two graphs: one call, with the key that tells a repeated one. */
+/** The outside world of the graph: one call, with the key that tells a repeated one. */
 export type Ask = (what: 'model' | 'publish', text: string, key: string) => Promise<string>;
 
 const Post = Annotation.Root({
   topic: Annotation<string>(),
   outline: Annotation<string>(),
   draft: Annotation<string>(),
-  url: Annotation<string>(),
   log: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
 });
 
 type PostState = typeof Post.State;
-
-/** Four nodes in a row with one call each; a human is asked before the third. */
-export function gatedChain(file: string, ask: Ask) {
-  const call = (what: 'model' | 'publish', text: string) => step(what, ({ key }) => ask(what, text, key));
-  const builder = new StateGraph(Post)
-    .addNode('plan', async ({ topic }) => ({ outline: await call('model', `Outline ${topic}`) }))
-    .addNode('write', async ({ outline }) => ({ draft: await call('model', `Write ${outline}`) }))
-    .addNode('publish', async ({ draft }) => ({ url: await call('publish', draft) }))
-    .addNode('announce', async ({ url }) => ({ log: [await call('model', `Announce ${url}`)] }))
-    .addEdge(START, 'plan')
-    .addEdge('plan', 'write')
-    .addEdge('write', 'publish')
-    .addEdge('publish', 'announce')
-    .addEdge('announce', END);
-  return durable(builder, { file, gates: { publish: ({ draft }) => ({ draft }) } });
-}
 
 /** Two branches of one super-step with two calls each, a human asked before either, and a node that joins them. */
 export function gatedBranches(file: string, ask: Ask) {
