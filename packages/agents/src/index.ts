@@ -1,3 +1,4 @@
+export { planShape } from './answers.ts';
 export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
 export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';

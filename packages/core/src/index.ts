@@ -1,6 +1,7 @@
 // The public API of @devs/core. A name here is a promise; named exports only.
 
 export { type Brief, parseBrief, runIdOf } from './brief/brief.ts';
+export type { Given } from './brief/given.ts';
 export { initialState } from './brief/initialState.ts';
 
 export {

@@ -9,13 +9,14 @@ import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { withProject } from '../openProject.ts';
 import { readBrief } from '../readBrief.ts';
+import { addGivenOptions, type GivenFlags, readGiven } from '../readGiven.ts';
 import { repeated } from '../repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags {
+interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags {
   readonly id?: string;
   readonly yes?: true;
 }
@@ -35,7 +36,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--yes', 'declare at the start that design and plan need no human; part of the record');
-  addBudgetOptions(run)
+  addGivenOptions(addBudgetOptions(run))
     .addHelpText(
       'after',
       examples(
@@ -43,6 +44,8 @@ export function addRun(program: Command, start: Start): void {
         'devs run brief.md --agents openai:gpt-5 --agents review=anthropic:claude-opus-4-5',
         "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
         'devs run brief.md --agents openai:gpt-5 --budget-usd 5 --budget-time 30m',
+        'devs run brief.md --documents docs/PRD.md --documents TAS=docs/architecture.md --agents openai:gpt-5',
+        'devs run brief.md --plan plan.yaml --agents openai:gpt-5',
         'devs run - --id csv-export --agents none < brief.md',
       ),
     )
@@ -56,8 +59,9 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const config = await readConfig(dir);
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
+  const given = await readGiven(options, io);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
-    const run = await startRun(devs, startOptions(brief, options, spec, config));
+    const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     if (options.yes && waitsForDeclaredGate(run)) {
       session.out.note(
@@ -104,6 +108,6 @@ async function startRun(devs: Orchestrator, options: StartOptions): Promise<Run>
     return await devs.start(options);
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-    throw usageError(error.message, 'Correct the brief or the --id and run it again.', error);
+    throw usageError(error.message, 'Correct the brief, the documents or the --id and run it again.', error);
   }
 }

@@ -1,14 +1,44 @@
 import { newDocument } from '../orchestration/nodes/documents.ts';
-import { createInitialState, type OrchestratorState } from '../orchestration/types.ts';
+import { planFrom } from '../orchestration/nodes/plan.ts';
+import { createInitialState, type HitlGate, type OrchestratorState } from '../orchestration/types.ts';
 import type { Brief } from './brief.ts';
+import type { Given } from './given.ts';
 
-/** The state a project starts with: the brief is its first document. Pure; `at` is ISO 8601, UTC. */
+/**
+ * The state a project starts with: the brief is its first document, and what was given stands as if its stage had just
+ * written it. Pure; `at` is ISO 8601, UTC.
+ *
+ * @throws DevsError `DAG_INVALID` for a given plan that cannot become tasks.
+ */
 export function initialState(
+  projectId: string,
+  brief: Pick<Brief, 'title' | 'text'>,
+  at: string,
+  given: Given = {},
+): OrchestratorState {
+  const { documents = [], tasks } = given;
+  const state = emptyState(projectId, brief, at);
+  const drafts = [{ type: 'BRIEF', title: brief.title, content: brief.text }, ...documents];
+  return {
+    ...state,
+    documents: drafts.map((draft) => newDocument(projectId, draft, at)),
+    ...(tasks && planFrom(state, tasks)),
+    pendingApprovalGate: firstGate(given),
+  };
+}
+
+/** Where the run begins: at the first gate whose proposal is there. */
+function firstGate({ documents = [], tasks }: Given): HitlGate | null {
+  if (documents.length > 0) return 'design_approval';
+  return tasks === undefined ? null : 'dag_approval';
+}
+
+function emptyState(
   projectId: string,
   { title, text }: Pick<Brief, 'title' | 'text'>,
   at: string,
 ): OrchestratorState {
-  const state = createInitialState({
+  return createInitialState({
     projectId,
     name: title,
     description: text,
@@ -16,5 +46,4 @@ export function initialState(
     createdAt: at,
     updatedAt: at,
   });
-  return { ...state, documents: [newDocument(projectId, { type: 'BRIEF', title, content: text }, at)] };
 }

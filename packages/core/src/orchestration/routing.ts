@@ -1,5 +1,6 @@
 import { END } from '@langchain/langgraph';
 import { isDagApproved } from './artifacts.ts';
+import { isProposedAt } from './nodes/proposals.ts';
 import { routeRecovery } from './robustness.ts';
 import { activeTask, firstReadyTask, isEpicOpen } from './taskStates.ts';
 import type { GraphState, HitlGate } from './types.ts';
@@ -12,8 +13,9 @@ export type AskingNode = 'research' | 'design' | 'distill' | 'implement';
 
 export type VerifyRoute = 'pivot_agent' | 'implement' | 'research' | 'design' | 'distill' | typeof END;
 
+/** A plan that was given without documents goes to its own gate: there is nothing to design. */
 export function routeAfterResearch(state: GraphState): AskingNode {
-  return suspendedAt(state) ?? 'design';
+  return suspendedAt(state) ?? (isProposedAt(state, 'dag_approval') ? 'distill' : 'design');
 }
 
 export function routeAfterDesign(state: GraphState): AskingNode | 'approveDesign' {

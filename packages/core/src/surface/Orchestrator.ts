@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { parseBrief, runIdOf } from '../brief/brief.ts';
+import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
+import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { initialState } from '../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
@@ -14,6 +15,7 @@ import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
+import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
 import type { RunStatus } from './views.ts';
@@ -47,7 +49,7 @@ export interface OrchestratorOptions {
   readonly newId?: () => string;
 }
 
-export interface StartOptions {
+export interface StartOptions extends Given {
   /** Markdown. */
   readonly brief: string;
   /** `[a-z0-9-]`, at most 64. Made from the brief when left out: the same brief is the same run. */
@@ -124,31 +126,29 @@ export class Orchestrator {
   /**
    * Records a run of a brief, or returns the one with this id as it is. Nothing is executed until it is driven.
    *
-   * @throws TypeError for an empty brief, RangeError for an id that cannot name a folder.
-   * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief.
+   * @throws TypeError for an empty brief or unusable documents, RangeError for an id that cannot name a folder.
+   * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
+   *   `DAG_INVALID` for a plan that cannot become tasks.
    */
-  async start({ brief: markdown, id, gates = {}, budget, agentsRef }: StartOptions): Promise<Run> {
-    const brief = parseBrief(markdown);
-    const runId = id ?? runIdOf(brief);
+  async start(options: StartOptions): Promise<Run> {
+    const brief = parseBrief(options.brief);
+    const given = parseGiven(options);
+    const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
-    const known = this.#app.store.threads.get(runId);
-    if (known !== null && known.briefSha256 !== brief.sha256) throw otherBrief(runId);
-
-    const agents = this.#pipeline?.agents;
+    assertSameStart(this.#app.store.threads.get(runId), brief, given);
     await this.#app.admit({
       threadId: runId,
       projectId: runId,
       workspace: this.#pipeline?.workspace.dirOf(runId) ?? null,
       briefSha256: brief.sha256,
       redacted: brief.redacted,
-      budget,
+      budget: options.budget,
       policies: {
+        ...declared(options, this.#pipeline?.agents),
         title: brief.title,
-        gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },
-        agents: agents === undefined ? null : identityOf(agents),
-        ...(agentsRef !== undefined && { agentsRef }),
+        ...(given.sha256 !== null && { given: given.sha256 }),
       },
-      input: initialState(runId, brief, new Date(this.#now()).toISOString()),
+      input: initialState(runId, brief, new Date(this.#now()).toISOString(), given),
     });
     return this.run(runId);
   }
@@ -198,9 +198,27 @@ function assertRunId(id: string): void {
   );
 }
 
-const otherBrief = (id: string): DevsError =>
-  new DevsError(`Run "${id}" was started with another brief.`, {
+/** What is declared with the start and holds for the whole run. */
+function declared({ gates = {}, agentsRef }: StartOptions, agents: StageAgents | undefined): Policies {
+  return {
+    gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },
+    agents: agents === undefined ? null : identityOf(agents),
+    ...(agentsRef !== undefined && { agentsRef }),
+  };
+}
+
+/** Nothing given means: as the run was started. */
+function assertSameStart(known: Thread | null, brief: Brief, { sha256 }: CheckedGiven): void {
+  if (known === null) return;
+  const { threadId, briefSha256, policies } = known;
+  if (briefSha256 !== brief.sha256) throw startedWithOther(threadId, 'another brief');
+  if (sha256 !== null && sha256 !== policies['given'])
+    throw startedWithOther(threadId, 'other documents or plan');
+}
+
+const startedWithOther = (id: string, what: string): DevsError =>
+  new DevsError(`Run "${id}" was started with ${what}.`, {
     code: 'THREAD_EXISTS',
-    remedy: 'Give the new brief another id, or go on with the old run without a brief.',
+    remedy: 'Start the new one under another id, or go on with the old run as it was started.',
     context: { id },
   });

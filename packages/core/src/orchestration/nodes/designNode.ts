@@ -4,6 +4,7 @@ import { advance } from './advance.ts';
 import { agentCall } from './agentCall.ts';
 import { proposalRequest, withDocuments } from './documents.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
+import { isProposedAt } from './proposals.ts';
 
 /** `design` without agents: moves the project on and announces the gate. */
 export function designNode(state: GraphState): Partial<GraphState> {
@@ -13,6 +14,7 @@ export function designNode(state: GraphState): Partial<GraphState> {
 /** `design`: reads brief, reports and a human's feedback, writes the documents of the first gate. */
 export function makeDesignNode({ agents, now }: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
+    if (isProposedAt(state, 'design_approval')) return designNode(state);
     const request = proposalRequest(state, 'design_approval');
     const { documents } = await step('design', (call) => agents.design(request, agentCall(call)));
     const at = new Date(now()).toISOString();

@@ -6,6 +6,7 @@ import { agentCall } from './agentCall.ts';
 import { proposalRequest } from './documents.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import { planFrom } from './plan.ts';
+import { isPlanProposed } from './proposals.ts';
 
 /** `distill` without agents: takes up the next open epic and announces the gate. */
 export function distillNode(state: GraphState): Partial<GraphState> {
@@ -19,6 +20,7 @@ export function distillNode(state: GraphState): Partial<GraphState> {
 /** `distill`: reads the approved documents, writes requirements, epics and the task DAG of the second gate. */
 export function makeDistillNode({ agents }: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
+    if (isPlanProposed(state)) return distillNode(state);
     const request = proposalRequest(state, 'dag_approval');
     const draft = await step('distill', (call) => agents.distill(request, agentCall(call)));
     return distillUpdate(state, planFrom(state, draft));

@@ -31,7 +31,7 @@ export function assertPlan(draft: PlanResult): void {
  *
  * @throws DevsError `DAG_INVALID`, see {@link assertPlan}.
  */
-export function planFrom(state: GraphState, draft: PlanResult): Plan {
+export function planFrom(state: Pick<GraphState, 'projectConfig' | 'tasks'>, draft: PlanResult): Plan {
   assertPlan(draft);
   const tasks = draft.epics.flatMap((epic) => epic.tasks);
   const { projectId } = state.projectConfig;

@@ -10,9 +10,10 @@ export function researchNode(state: GraphState): Partial<GraphState> {
   return advance(state, 'researching');
 }
 
-/** `research`: reads the brief, writes reports. */
+/** `research`: reads the brief, writes reports; nothing where what they are for was given. */
 export function makeResearchNode({ agents, now }: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
+    if (state.pendingApprovalGate !== null) return researchNode(state);
     const request = { brief: briefOf(state), attempt: 1 };
     const { documents } = await step('research', (call) => agents.research(request, agentCall(call)));
     const at = new Date(now()).toISOString();

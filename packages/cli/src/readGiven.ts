@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { planShape } from '@devs/agents';
+import type { DraftDocument, Given, PlanResult } from '@devs/core';
+import type { Command } from 'commander';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { Io } from './Io.ts';
+import { repeated } from './repeated.ts';
+import { usageError } from './usageError.ts';
+
+/** What `devs run` was told to take instead of asking an agent. */
+export interface GivenFlags {
+  /** `FILE` or `TYPE=FILE`. */
+  readonly documents?: readonly string[];
+  readonly plan?: string;
+}
+
+export function addGivenOptions(command: Command): Command {
+  return command
+    .option(
+      '--documents <file>',
+      'your own PRD.md, TAS.md, …, as often as needed: read at the design gate at once; TYPE=FILE names the type',
+      repeated,
+    )
+    .option(
+      '--plan <file>',
+      'your own requirements, epics and tasks, JSON or YAML: read at the plan gate at once',
+    );
+}
+
+/** @throws DevsError `CONFIG_INVALID` when a file cannot be read, or the plan has another form. */
+export async function readGiven(
+  { documents = [], plan }: GivenFlags,
+  { cwd }: Pick<Io, 'cwd'>,
+): Promise<Given> {
+  return {
+    ...(documents.length > 0 && {
+      documents: await Promise.all(documents.map((name) => readDocument(name, cwd))),
+    }),
+    ...(plan !== undefined && { tasks: await readPlan(plan, cwd) }),
+  };
+}
+
+async function readDocument(name: string, cwd: string): Promise<DraftDocument> {
+  const { type, file } = namedDocument(name);
+  const content = await readText(file, cwd);
+  return { type, title: /^# +(.+)$/m.exec(content)?.[1]?.trim() ?? type, content };
+}
+
+/** `docs/ui-ux.md` is of type `UI_UX`; `TAS=docs/architecture.md` is of type `TAS`. */
+function namedDocument(name: string): { readonly type: string; readonly file: string } {
+  const named = /^([A-Z][A-Z0-9_]*)=(.+)$/.exec(name);
+  if (named !== null) return { type: named[1] as string, file: named[2] as string };
+  const type = path
+    .parse(name)
+    .name.toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  return { type, file: name };
+}
+
+async function readPlan(name: string, cwd: string): Promise<PlanResult> {
+  const parsed = planShape.safeParse(parsedYaml(await readText(name, cwd), name));
+  if (parsed.success) return parsed.data;
+  throw notUsable(name, z.prettifyError(parsed.error), parsed.error);
+}
+
+/** JSON is YAML too. */
+function parsedYaml(text: string, name: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw notUsable(name, (error as Error).message, error);
+  }
+}
+
+async function readText(name: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(path.resolve(cwd, name), 'utf8');
+  } catch (error) {
+    throw notUsable(name, (error as Error).message, error);
+  }
+}
+
+function notUsable(name: string, why: string, cause: unknown) {
+  const remedy = 'Name a readable file; docs/pipeline.md shows the form of documents and plans.';
+  return usageError(`${name} cannot be used: ${why}`, remedy, cause);
+}

@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DriveResult } from '@devs/core';
+import { describe, expect } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { RUN_SUM, test } from './support/fixtures.ts';
+
+const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
+
+const PLAN = `
+requirements:
+  - { externalId: REQ-1, description: 'sum(a, b) adds two numbers.' }
+epics:
+  - name: Sum
+    description: One function.
+    tasks:
+      - key: sum
+        name: Add two numbers
+        description: Write sum(a, b).
+        dependsOn: []
+        requirements: [REQ-1]
+        acceptanceCriteria: ['sum(2, 3) is 5']
+`;
+
+const write = (dir: string, name: string, text: string): string => {
+  writeFileSync(join(dir, name), text);
+  return name;
+};
+
+describe('devs run with what was brought along', () => {
+  test('shows documents at the design gate, typed by their file or by name', async ({ dir }) => {
+    const prd = write(dir, 'prd.md', 'Adds.\n\n# What it does\n');
+    const design = `TAS=${write(dir, 'architecture.md', 'One file.\n')}`;
+    const run = await callMain(dir, [...RUN_SUM, '--documents', prd, '--documents', design, '--json']);
+    expect(run.exitCode, run.stderr).toBe(75);
+    expect(documentOf<DriveResult>(run).gates).toMatchObject([
+      {
+        kind: 'design_approval',
+        artifact: {
+          documents: [
+            { type: 'BRIEF' },
+            { type: 'PRD', title: 'What it does' },
+            { type: 'TAS', title: 'TAS', content: 'One file.\n' },
+          ],
+        },
+      },
+    ]);
+  });
+
+  test('begins at the plan gate with a plan in YAML, and works on its tasks', async ({ dir }) => {
+    const argv = [...RUN_SUM, '--plan', write(dir, 'plan.yaml', PLAN)];
+    const waiting = await callMain(dir, [...argv, '--json']);
+    expect(documentOf<DriveResult>(waiting).gates, waiting.stderr).toMatchObject([{ kind: 'dag_approval' }]);
+    await callMain(dir, ['approve', 'sum']);
+    const done = documentOf<DriveResult>(await callMain(dir, ['resume', 'sum', '--json']));
+    expect(done).toMatchObject({ status: 'completed', commits: [{ subject: 'Add two numbers' }] });
+  });
+
+  test.for([
+    ['a document that is not there', ['--documents', 'x.md'], /x\.md cannot be used/],
+    ['a plan of another form', ['--plan', 'plan.json'], /plan\.json cannot be used: .*epics/s],
+    ['two documents of one type', ['--documents', 'PRD.md', '--documents', 'prd.md'], /two of PRD/],
+  ] as const)('is refused with %s', async ([, flags, message], { dir }) => {
+    write(dir, 'plan.json', '{"requirements":[]}');
+    write(dir, 'PRD.md', 'Text.');
+    write(dir, 'prd.md', 'Text.');
+    const run = await callMain(dir, [...RUN_SUM, ...flags]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(message);
+  });
+});

@@ -1,0 +1,48 @@
+import { maskPreciseDeep } from '../masking/maskPrecise.ts';
+import { assertPlan } from '../orchestration/nodes/plan.ts';
+import type { DraftDocument, PlanResult } from '../orchestration/ports.ts';
+import { hashOf } from '../state/canonicalJson.ts';
+
+/** What a human brings along: it stands for the output of the stage that would have written it. */
+export interface Given {
+  /** Read at the design gate; research and design are not asked. */
+  readonly documents?: readonly DraftDocument[];
+  /** Read at the plan gate; without documents, nothing before it is asked. */
+  readonly tasks?: PlanResult;
+}
+
+export interface CheckedGiven extends Given {
+  /** SHA-256 (hex) of what was given, masked; `null` for nothing. */
+  readonly sha256: string | null;
+}
+
+/**
+ * Checks what was given, before anything is recorded.
+ *
+ * @throws TypeError for a document without type or content, a type given twice, another brief, a plan without tasks.
+ * @throws DevsError `DAG_INVALID` for a plan that cannot become tasks.
+ */
+export function parseGiven({ documents = [], tasks }: Given): CheckedGiven {
+  assertDocuments(documents);
+  if (tasks !== undefined) assertGivenPlan(tasks);
+  const given = { ...(documents.length > 0 && { documents }), ...(tasks !== undefined && { tasks }) };
+  const isNothing = documents.length === 0 && tasks === undefined;
+  return { ...given, sha256: isNothing ? null : hashOf(maskPreciseDeep(given).value) };
+}
+
+function assertDocuments(documents: readonly DraftDocument[]): void {
+  const types = documents.map(({ type }) => type);
+  const twice = types.find((type, index) => types.indexOf(type) !== index);
+  if (twice !== undefined) throw new TypeError(`Expected one document per type, got two of ${twice}.`);
+  if (types.includes('BRIEF')) throw new TypeError('Expected no document of type BRIEF: that is the brief.');
+  const empty = documents.find(({ type, content }) => type.trim() === '' || content.trim() === '');
+  if (empty !== undefined)
+    throw new TypeError(`Expected documents with a type and content, got ${name(empty)}.`);
+}
+
+const name = ({ type, title }: DraftDocument): string => JSON.stringify(type || title);
+
+function assertGivenPlan(plan: PlanResult): void {
+  if (plan.epics.length === 0) throw new TypeError('Expected a plan with at least one epic.');
+  assertPlan(plan);
+}
