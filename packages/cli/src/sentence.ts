@@ -85,6 +85,8 @@ const SENTENCES: Sentences = {
   TASK_BLOCKED: () => 'blocked by a task that was given up',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,
+  WORKSPACE_RESCUED: ({ ref, files }) =>
+    `kept ${files === 1 ? 'a changed file' : `${files} changed files`} of the run's folder; there: git show ${ref}`,
   RUN_RECOVERED: () => 'taken over from a process that had gone',
   RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),

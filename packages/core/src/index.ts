@@ -73,6 +73,7 @@ export type {
   PlanResult,
   Provenance,
   RequirementDraft,
+  Rescue,
   ResearchRequest,
   ReviewResult,
   RunWorkspace,

@@ -254,6 +254,7 @@ describe('the public surface', () => {
         "TASK_BLOCKED",
         "TASK_COMPLETED",
         "TASK_FAILED",
+        "WORKSPACE_RESCUED",
       ]
     `);
   });

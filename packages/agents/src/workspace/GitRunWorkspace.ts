@@ -1,20 +1,20 @@
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type CommitRequest,
   type CommitView,
   type Delivery,
   DevsError,
   type FileEdit,
+  type Rescue,
   type RunWorkspace,
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
-import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
-import { writeGitPointer } from './gitPointer.ts';
 import { resolveInside } from './pathJail.ts';
 import { IDENTITY, moveRef, readRef, signedAt } from './refs.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
+import { repositoriesIn, WorkFolder } from './WorkFolder.ts';
 
 /** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
 const BASE = 'refs/devs/base';
@@ -23,16 +23,6 @@ const BASE = 'refs/devs/base';
 const DELIVERED = 'refs/devs/delivered';
 
 const STEP_TRAILER = 'Devs-Step: ';
-
-/** Excludes dependencies even when a workspace's own `.gitignore` asks for them. */
-const ALL_BUT_DEPENDENCIES = [
-  '--',
-  '.',
-  ':(exclude,glob)**/node_modules',
-  ':(exclude,glob)**/node_modules/**',
-] as const;
-
-const CLEAN = ['clean', '-ffdq', '-e', 'node_modules'] as const;
 
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
@@ -50,6 +40,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #ref: string;
   readonly #user: UserRepository | null;
   readonly #now: () => Date;
+  readonly #folder: WorkFolder;
 
   constructor({ git, branch, user, now }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
@@ -58,6 +49,11 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#ref = `refs/heads/${branch}`;
     this.#user = user;
     this.#now = now;
+    this.#folder = new WorkFolder({
+      git,
+      tip: () => this.#tip(),
+      store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
+    });
   }
 
   /**
@@ -72,18 +68,14 @@ export class GitRunWorkspace implements RunWorkspace {
     await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
     const base = (await readRef(this.#git, BASE)) ?? head;
     await this.#refuseSubmodules(base);
-    await this.restore(base);
+    await this.#folder.checkOut(base);
     await moveRef(this.#git, this.#ref, { from: null, to: base });
-    await this.#showInFolder(base);
+    await this.#folder.showCommit(base);
   }
 
   /** Files that are not ignored, sorted, relative. */
   list(): Promise<readonly string[]> {
-    return this.#withIndex(async (indexFile) => {
-      await this.#addAll(indexFile);
-      const names = (await this.#git.run(['ls-files', '-z'], { indexFile })).split('\0');
-      return names.filter((name) => name !== '').sort();
-    });
+    return this.#folder.list();
   }
 
   /** @throws DevsError `PATH_REFUSED`, or `WORKSPACE_FAILED` when there is no such file. */
@@ -110,21 +102,21 @@ export class GitRunWorkspace implements RunWorkspace {
    * @throws DevsError `WORKSPACE_FAILED` when the folder contains another repository.
    */
   snapshot(): Promise<string> {
-    return this.#withIndex(async (indexFile) => {
-      await this.#addAll(indexFile);
-      return (await this.#git.run(['write-tree'], { indexFile })).trim();
-    });
+    return this.#folder.snapshot();
   }
 
-  /** Writes the tree's files and deletes what is neither in it nor ignored by it. */
-  restore(tree: string): Promise<void> {
+  /**
+   * Writes the tree's files and deletes what is neither in it nor ignored by it. What differs from how the engine left
+   * the folder is kept first, as a commit under `refs/devs/rescued/`.
+   */
+  restore(tree: string): Promise<Rescue | null> {
     requireObjectId('tree', tree);
-    return this.#withIndex(async (indexFile) => {
-      await this.#git.run(['read-tree', '--reset', '-u', tree], { indexFile });
-      // Ignore files that are not in the tree go first, or they would keep themselves and others.
-      await this.#git.run([...CLEAN, '-x', '--', ':(glob)**/.gitignore'], { indexFile });
-      await this.#git.run(CLEAN, { indexFile });
-    });
+    return this.#folder.restore(tree);
+  }
+
+  /** {@link restore} after checks ran in the folder: what they left there is nobody's. */
+  discard(tree: string): Promise<void> {
+    return this.#folder.discard(tree);
   }
 
   /**
@@ -138,7 +130,7 @@ export class GitRunWorkspace implements RunWorkspace {
     // Read once: a key that is not in this tip's history is added on this tip or not at all.
     const tip = await this.#tip();
     const commit = (await this.#findCommit(tip, request.stepKey)) ?? (await this.#addCommit(tip, request));
-    await this.#showInFolder(commit);
+    await this.#folder.showCommit(commit);
     return commit;
   }
 
@@ -188,10 +180,8 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
-    const stdin = `${message.trim() || 'Step'}\n\n${STEP_TRAILER}${stepKey}\n`;
-    const env = { ...IDENTITY, ...signedAt(this.#now()) };
-    const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
-    const commit = (await this.#git.run(args, { stdin, env })).trim();
+    const text = `${message.trim() || 'Step'}\n\n${STEP_TRAILER}${stepKey}\n`;
+    const commit = await this.#store(tree, parent, text);
     try {
       await moveRef(this.#git, this.#ref, { from: parent, to: commit });
       return commit;
@@ -204,26 +194,10 @@ export class GitRunWorkspace implements RunWorkspace {
     }
   }
 
-  /** Lets the user's own `git log` and `git status` work in the folder. */
-  #showInFolder(commit: string): Promise<void> {
-    return this.#withIndex(async (indexFile) => {
-      await this.#git.run(['read-tree', commit], { indexFile });
-      await rename(indexFile, join(this.#git.gitDir, 'index'));
-      await writeGitPointer(this.#git, dirname(indexFile));
-    });
-  }
-
-  /** Every file of the folder, as `snapshot` stores it. What is in the branch stays known even where it is ignored. */
-  async #addAll(indexFile: string): Promise<void> {
-    const tip = await this.#tip();
-    if (tip !== null) await this.#git.run(['read-tree', tip], { indexFile });
-    await this.#git.run(['add', '--all', ...ALL_BUT_DEPENDENCIES], { indexFile });
-    const nested = repositoriesIn(await this.#git.run(['ls-files', '-z', '--stage'], { indexFile }));
-    if (nested === null) return;
-    throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(nested)}.`, {
-      code: 'WORKSPACE_FAILED',
-      remedy: 'Remove the .git folder inside it, so that its files can be stored.',
-    });
+  async #store(tree: string, parent: string | null, message: string): Promise<string> {
+    const env = { ...IDENTITY, ...signedAt(this.#now()) };
+    const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
+    return (await this.#git.run(args, { stdin: message, env })).trim();
   }
 
   async #refuseSubmodules(commit: string): Promise<void> {
@@ -235,27 +209,12 @@ export class GitRunWorkspace implements RunWorkspace {
     });
   }
 
-  async #withIndex<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
-    const scratch = await mkdtemp(join(this.#git.gitDir, SCRATCH_PREFIX));
-    try {
-      return await work(join(scratch, 'index'));
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
-    }
-  }
-
   #busy(what: string): DevsError {
     return new DevsError(`Another process works on ${this.#branch}: ${what}.`, {
       code: 'WORKSPACE_BUSY',
       remedy: 'Let the process that drives this run finish, then resume.',
     });
   }
-}
-
-/** The path of the first entry that is a repository itself, in a listing of `ls-files --stage` or `ls-tree`. */
-function repositoriesIn(listing: string): string | null {
-  const entry = listing.split('\0').find((candidate) => candidate.startsWith('160000 '));
-  return entry === undefined ? null : entry.slice(entry.indexOf('\t') + 1);
 }
 
 function requireObjectId(name: string, value: string): void {

@@ -29,6 +29,12 @@ export async function readRef(git: GitRepository, name: string): Promise<string 
   return line === undefined ? null : line.slice(name.length + 1);
 }
 
+/** Names of the refs in a folder (`refs/…`, without a slash at its end). */
+export async function refsUnder(git: GitRepository, folder: string): Promise<readonly string[]> {
+  const listed = await git.run(['for-each-ref', '--format=%(refname)', '--', `${folder}/`]);
+  return listed.split('\n').filter((name) => name !== '');
+}
+
 /**
  * Moves a ref only if it still points to `from`; with `null`, makes it only if there is none. A lock left
  * by a killed process is removed once.

@@ -67,11 +67,12 @@ export class FileRunWorkspace implements RunWorkspace {
     return id;
   }
 
-  async restore(tree: string): Promise<void> {
+  async restore(tree: string): Promise<null> {
     const wanted = this.#load(`${tree}.json`) as Files;
     const surplus = filesIn(this.dir).filter((path) => !Object.hasOwn(wanted, path));
     await this.apply(surplus.map((path) => ({ path, content: null })));
     await this.apply(Object.entries(wanted).map(([path, content]) => ({ path, content })));
+    return null;
   }
 
   async commit({ tree, message, stepKey }: CommitRequest): Promise<string> {

@@ -34,6 +34,10 @@ const EXAMPLES: Examples = {
     { started: 'openai:a (live)', now: 'openai:b (live)' },
     'goes on with openai:b (live), was started with openai:a (live)',
   ],
+  WORKSPACE_RESCUED: [
+    { ref: 'refs/devs/rescued/1', commit: 'c', files: 2 },
+    "kept 2 changed files of the run's folder; there: git show refs/devs/rescued/1",
+  ],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
   GUARD_WARNED: [guard, 'calls: 8 of 10'],

@@ -46,6 +46,8 @@ export interface OrchestratorEvents {
   REWOUND: { readonly targetTaskId: string; readonly undone: number };
   /** A run goes on with other agents, or other prompts, than it was started with. */
   AGENTS_CHANGED: { readonly started: string; readonly now: string };
+  /** Files in the run's folder that the engine did not leave there were kept as a commit, then replaced. */
+  WORKSPACE_RESCUED: { readonly ref: string; readonly commit: string; readonly files: number };
   /** A driver took up a run that another one left. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
   /** A transient error is about to be retried. */

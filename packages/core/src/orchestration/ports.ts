@@ -205,14 +205,28 @@ export interface RunWorkspace extends WorkspaceReader {
   apply(edits: readonly FileEdit[]): Promise<void>;
   /** Stores the folder's content and returns the id of its git tree. */
   snapshot(): Promise<string>;
-  /** Makes the folder equal to a tree made by `snapshot`. */
-  restore(tree: string): Promise<void>;
+  /**
+   * Makes the folder equal to a tree made by `snapshot`. What somebody else changed in it since the engine left it is
+   * kept first; `null` when there was nothing.
+   */
+  restore(tree: string): Promise<Rescue | null>;
+  /** The same after the engine's own checks ran in the folder: what they left is not kept. @defaultValue nothing is done */
+  discard?(tree: string): Promise<void>;
   /** Returns the commit's SHA. */
   commit(request: CommitRequest): Promise<string>;
   /** The run's own commits on its branch, oldest first. */
   log(): Promise<readonly CommitView[]>;
   /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
   deliver?(): Promise<Delivery | null>;
+}
+
+/** Files of the folder that the engine did not leave there, kept as a commit before they were replaced. */
+export interface Rescue {
+  /** Found in the run's own git dir. */
+  readonly ref: string;
+  readonly commit: string;
+  /** How many differ from what replaced them. */
+  readonly files: number;
 }
 
 /** The run's branch and the user's repository. */

@@ -1,4 +1,11 @@
-import type { CommitRequest, CommitView, FileEdit, RunWorkspace, Workspace } from '../orchestration/ports.ts';
+import type {
+  CommitRequest,
+  CommitView,
+  FileEdit,
+  Rescue,
+  RunWorkspace,
+  Workspace,
+} from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
 
 type Files = ReadonlyMap<string, string>;
@@ -53,10 +60,12 @@ export class MemoryRunWorkspace implements RunWorkspace {
     return tree;
   }
 
-  async restore(tree: string): Promise<void> {
+  /** Nobody else can change it: nothing has to be kept. */
+  async restore(tree: string): Promise<Rescue | null> {
     const files = this.#trees.get(tree);
     if (files === undefined) throw new RangeError(`There is no tree "${tree}" in the workspace.`);
     this.#files = files;
+    return null;
   }
 
   async commit({ tree, message, stepKey }: CommitRequest): Promise<string> {

@@ -34,7 +34,7 @@ const folder: RunWorkspace = {
   read: async (path) => path,
   apply: async () => {},
   snapshot: async () => 'tree',
-  restore: async () => {},
+  restore: async () => null,
   commit: async () => 'commit',
   log: async () => [],
 };

@@ -1,5 +1,6 @@
+import { activeVisit } from '../durable/activeVisit.ts';
 import { type StepCall, step } from '../durable/step.ts';
-import type { CheckResult, Checks, RunWorkspace, WorkResult } from '../ports.ts';
+import type { CheckResult, Checks, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
 
 /** What a step that edits leaves in the state file: the tree's id, never the files. */
 interface Edited {
@@ -35,7 +36,7 @@ export class RecordedTree {
   /** Applies what an agent proposes; returns its summary. */
   async change(name: string, propose: (call: StepCall) => Promise<WorkResult>): Promise<string> {
     const { tree, summary } = await step(name, async (call): Promise<Edited> => {
-      await this.#workspace.restore(this.#tree);
+      await this.#restore();
       const { files, summary } = await propose(call);
       await this.#workspace.apply(files);
       return { tree: await this.#workspace.snapshot(), summary };
@@ -47,9 +48,24 @@ export class RecordedTree {
   /** Runs the project's checks on the recorded tree. */
   check(name: string, checks: Checks): Promise<CheckResult> {
     const run = async ({ signal }: StepCall): Promise<CheckResult> => {
-      await this.#workspace.restore(this.#tree);
-      return checks.run({ dir: this.#workspace.dir, signal });
+      await this.#restore();
+      const result = await checks.run({ dir: this.#workspace.dir, signal });
+      await this.#workspace.discard?.(this.#tree);
+      return result;
     };
     return step(name, run, WORK);
   }
+
+  async #restore(): Promise<void> {
+    const rescue = await this.#workspace.restore(this.#tree);
+    if (rescue !== null) tellRescue(rescue);
+  }
+}
+
+function tellRescue({ ref, commit, files }: Rescue): void {
+  const { store, events, visit, taskId } = activeVisit('a task');
+  const scope = { threadId: visit.threadId, taskId };
+  const payload = { ref, commit, files };
+  if (store === null) events.emit('WORKSPACE_RESCUED', payload, scope);
+  else store.transact(events, (emit) => emit('WORKSPACE_RESCUED', payload, scope));
 }

@@ -1,0 +1,184 @@
+import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { DevsError, type Rescue } from '@devs/core';
+import { SCRATCH_PREFIX } from './createGitDir.ts';
+import type { GitRepository } from './GitRepository.ts';
+import { writeGitPointer } from './gitPointer.ts';
+import { moveRef, refsUnder } from './refs.ts';
+
+/** In the git dir: the index of the folder as the engine left it. Its file times make "did it change?" cheap. */
+const LEFT = 'devs-left';
+
+const RESCUED = 'refs/devs/rescued';
+
+/** Excludes dependencies even when a workspace's own `.gitignore` asks for them. */
+const ALL_BUT_DEPENDENCIES = [
+  '--',
+  '.',
+  ':(exclude,glob)**/node_modules',
+  ':(exclude,glob)**/node_modules/**',
+] as const;
+
+const CLEAN = ['clean', '-ffdq', '-e', 'node_modules'] as const;
+
+export interface WorkFolderOptions {
+  readonly git: GitRepository;
+  /** The commit the run's branch is at. */
+  readonly tip: () => Promise<string | null>;
+  /** Makes a commit without moving a branch. */
+  readonly store: (tree: string, parent: string | null, message: string) => Promise<string>;
+}
+
+/** The files of one run: as git trees, and back. What somebody else changed in between is kept before it is replaced. */
+export class WorkFolder {
+  readonly #git: GitRepository;
+  readonly #tip: WorkFolderOptions['tip'];
+  readonly #store: WorkFolderOptions['store'];
+  readonly #left: string;
+
+  constructor({ git, tip, store }: WorkFolderOptions) {
+    this.#git = git;
+    this.#tip = tip;
+    this.#store = store;
+    this.#left = join(git.gitDir, LEFT);
+  }
+
+  /** Files that are not ignored, sorted, relative. */
+  list(): Promise<readonly string[]> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#addAll(indexFile);
+      return listed(await this.#git.run(['ls-files', '-z'], { indexFile })).toSorted();
+    });
+  }
+
+  /** The tree of every file that is not ignored; from here on the folder counts as left like this. */
+  snapshot(): Promise<string> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#addAll(indexFile);
+      const tree = await this.#writeTree(indexFile);
+      await rename(indexFile, this.#left);
+      return tree;
+    });
+  }
+
+  /** Makes the folder equal to the tree; first keeps what differs from how the engine left it. */
+  async restore(tree: string): Promise<Rescue | null> {
+    const changed = await this.#changed();
+    const rescue = changed.length === 0 ? null : await this.#rescue(tree, changed);
+    await this.checkOut(tree);
+    return rescue;
+  }
+
+  /** {@link restore} after a command of the engine's own: what it left is not kept. */
+  async discard(tree: string): Promise<void> {
+    if ((await this.#changed()).length > 0) await this.checkOut(tree);
+  }
+
+  /** Writes the tree's files and deletes what is neither in it nor ignored by it. Keeps nothing. */
+  checkOut(tree: string): Promise<void> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#git.run(['read-tree', '--reset', '-u', tree], { indexFile });
+      // Ignore files that are not in the tree go first, or they would keep themselves and others.
+      await this.#git.run([...CLEAN, '-x', '--', ':(glob)**/.gitignore'], { indexFile });
+      await this.#git.run(CLEAN, { indexFile });
+      await rename(indexFile, this.#left);
+    });
+  }
+
+  /** Lets the user's own `git log` and `git status` work in the folder. */
+  showCommit(commit: string): Promise<void> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#git.run(['read-tree', commit], { indexFile });
+      await rename(indexFile, join(this.#git.gitDir, 'index'));
+      await writeGitPointer(this.#git, dirname(indexFile));
+    });
+  }
+
+  /** Paths that differ from how the engine left the folder; one that ends in `/` is a repository of its own. */
+  #changed(): Promise<readonly string[]> {
+    return this.#withIndex(async (indexFile) => {
+      const args = [
+        'ls-files',
+        '-z',
+        '--modified',
+        '--others',
+        '--exclude-standard',
+        ...ALL_BUT_DEPENDENCIES,
+      ];
+      try {
+        await copyFile(this.#left, indexFile);
+        return listed(await this.#git.run(args, { indexFile }));
+      } catch {
+        // A cache that git does not flush: gone or damaged, everything that is not in the branch counts.
+        await this.#readTip(indexFile);
+        return listed(await this.#git.run(args, { indexFile }));
+      }
+    });
+  }
+
+  async #rescue(tree: string, changed: readonly string[]): Promise<Rescue | null> {
+    const name = String((await refsUnder(this.#git, RESCUED)).length + 1);
+    const repositories = changed.filter((path) => path.endsWith('/'));
+    const moved = await this.#moveAway(repositories, join(this.#git.gitDir, 'devs-rescued', name));
+    // New ignore rules go with the restore, and with them what only they protect.
+    const force = changed.some((path) => basename(path) === '.gitignore') ? ['--force'] : [];
+    const found = await this.#withIndex(async (indexFile) => {
+      await this.#addAll(indexFile, force);
+      return this.#writeTree(indexFile);
+    });
+    const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', tree, found];
+    const files = listed(await this.#git.run(diff)).length + repositories.length;
+    if (files === 0) return null;
+    const message = `Files found in the folder of the run\n${moved}`;
+    const commit = await this.#store(found, await this.#tip(), message);
+    const ref = `${RESCUED}/${name}`;
+    await moveRef(this.#git, ref, { from: null, to: commit });
+    return { ref, commit, files };
+  }
+
+  /** Trees cannot hold repositories. Returns where they are now, in words. */
+  async #moveAway(repositories: readonly string[], to: string): Promise<string> {
+    for (const path of repositories) {
+      await mkdir(dirname(join(to, path)), { recursive: true });
+      await rename(join(this.#git.workTree, path), join(to, path));
+    }
+    return repositories.map((path) => `\nMoved: ${join(to, path)}`).join('');
+  }
+
+  async #writeTree(indexFile: string): Promise<string> {
+    return (await this.#git.run(['write-tree'], { indexFile })).trim();
+  }
+
+  /** Every file of the folder. What is in the branch stays known even where it is ignored. */
+  async #addAll(indexFile: string, force: readonly string[] = []): Promise<void> {
+    await this.#readTip(indexFile);
+    await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile });
+    const nested = repositoriesIn(await this.#git.run(['ls-files', '-z', '--stage'], { indexFile }));
+    if (nested === null) return;
+    throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(nested)}.`, {
+      code: 'WORKSPACE_FAILED',
+      remedy: 'Remove the .git folder inside it, so that its files can be stored.',
+    });
+  }
+
+  async #readTip(indexFile: string): Promise<void> {
+    await this.#git.run(['read-tree', (await this.#tip()) ?? '--empty'], { indexFile });
+  }
+
+  async #withIndex<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
+    const scratch = await mkdtemp(join(this.#git.gitDir, SCRATCH_PREFIX));
+    try {
+      return await work(join(scratch, 'index'));
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+}
+
+const listed = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
+
+/** The path of the first entry that is a repository itself, in a listing of `ls-files --stage` or `ls-tree`. */
+export function repositoriesIn(listing: string): string | null {
+  const entry = listing.split('\0').find((candidate) => candidate.startsWith('160000 '));
+  return entry === undefined ? null : entry.slice(entry.indexOf('\t') + 1);
+}
