@@ -51,7 +51,7 @@ export async function decideGate(
     const { driver, gates } = await run.status();
     const next =
       driver === null
-        ? `recorded; ${session.devs('resume', run.id)} goes on`
+        ? `recorded; ${session.devs('resume', run.id)} ${decision.choice === 'edit' ? 'opens the gate again, with your version' : 'goes on'}`
         : 'recorded; the process that drives the run takes it up';
     session.out.result({ ...view(decided), openGates: gates.length }, [
       `${SAID[decision.choice]}: ${GATE_NAMES[kind]} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
@@ -65,6 +65,7 @@ export async function decideGate(
 const SAID: Readonly<Record<ChoiceName, string>> = {
   approve: 'approved',
   reject: 'rejected',
+  edit: 'edited',
   retry: 'to be tried again',
   skip: 'given up',
   continue: 'allowed to go on',

@@ -5,13 +5,13 @@ import { GATE_NAMES } from './sentence.ts';
 /** An answer in the form its kind of gate takes. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-export type ChoiceName = 'approve' | 'reject' | 'retry' | 'skip' | 'continue' | 'raise' | 'abort';
+export type ChoiceName = 'approve' | 'reject' | 'edit' | 'retry' | 'skip' | 'continue' | 'raise' | 'abort';
 
 /** One way to answer a gate. */
 export interface Choice {
   readonly name: ChoiceName;
   /** Completes "devs VERB GATE …". */
-  readonly verb: 'approve' | 'reject' | 'answer';
+  readonly verb: 'approve' | 'reject' | 'edit' | 'answer';
   readonly flags: readonly string[];
   readonly meaning: string;
 }
@@ -23,6 +23,7 @@ const reject = (meaning: string): Choice => ({
   flags: ['--feedback', 'what should change'],
   meaning,
 });
+const edit = (meaning: string): Choice => ({ name: 'edit', verb: 'edit', flags: [], meaning });
 const answer = (name: ChoiceName, meaning: string, ...more: readonly string[]): Choice => ({
   name,
   verb: 'answer',
@@ -37,8 +38,13 @@ export const GATE_CHOICES: Readonly<Record<HitlSessionKind, readonly Choice[]>> 
   design_approval: [
     approve('break the documents down into tasks'),
     reject('write them again with your feedback'),
+    edit('change them yourself'),
   ],
-  dag_approval: [approve('begin with the tasks'), reject('plan again with your feedback')],
+  dag_approval: [
+    approve('begin with the tasks'),
+    reject('plan again with your feedback'),
+    edit('drop, reorder, split or change tasks yourself'),
+  ],
   review: [approve('go on'), reject('send it back with your feedback')],
   node_gate: [approve('go on'), reject('do not do it')],
   task_failure: [

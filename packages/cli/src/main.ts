@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addAdmin } from './commands/admin.ts';
 import { addApprove } from './commands/approve.ts';
+import { addEdit } from './commands/edit.ts';
 import { addInit } from './commands/init.ts';
 import { addLog } from './commands/log.ts';
 import { addReject } from './commands/reject.ts';
@@ -46,6 +47,7 @@ const VERBS = [
   addInit,
   addRun,
   addShow,
+  addEdit,
   addApprove,
   addReject,
   addResume,

@@ -5,6 +5,7 @@ import { assertTakes, type Choice, type ChoiceName, choiceCommands, GATE_CHOICES
 import { LineReader } from './LineReader.ts';
 import { renderGate } from './renderGate.ts';
 import type { Session } from './Session.ts';
+import { isTerminal } from './terminal.ts';
 import { usageError } from './usageError.ts';
 
 /** Shows the gate on a terminal and asks; what is decided is then about exactly what was shown. */
@@ -18,10 +19,6 @@ export function promptForAnswer(session: Session): Decide {
     }
     return ask(gate, choices, session);
   };
-}
-
-function isTerminal({ io, out }: Session): boolean {
-  return !out.json && io.stdin.isTTY === true && io.stdout.isTTY === true;
 }
 
 async function ask(
@@ -67,6 +64,7 @@ async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | n
     case 'continue':
     case 'approve':
     case 'reject':
+    case 'edit':
       return {};
   }
 }

@@ -71,7 +71,8 @@ const SENTENCES: Sentences = {
   RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
-  HITL_SESSION_DECIDED: ({ kind, principal }) => `gate decided: ${gateName(kind)}, by ${principal}`,
+  HITL_SESSION_DECIDED: ({ kind, principal, edited }) =>
+    `gate ${edited === true ? 'edited' : 'decided'}: ${gateName(kind)}, by ${principal}`,
   FAILURE_GATE_OPENED: () => 'stuck: a human is asked',
   CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `a journal line of ${nodeName} was lost: ${message}`,
   RUN_DEGRADED: () => 'the run goes on without parts of its journal',

@@ -9,11 +9,13 @@ const LINE = /^\s*(?:(?:'[^']*'|"[^"]*"|[^\s'"]+)(?:\s+|$))+$/;
  *
  * @throws DevsError `CONFIG_INVALID` when it is blank or a quote is left open.
  */
-export function splitCommand(text: string): readonly string[] {
+export function splitCommand(text: string, what: 'check' | 'editor' = 'check'): readonly string[] {
   if (!LINE.test(text)) {
     throw usageError(
-      `The check ${JSON.stringify(text)} is no command.`,
-      "Give a program and its arguments, as in --check 'npm test'.",
+      `The ${what} ${JSON.stringify(text)} is no command.`,
+      what === 'check'
+        ? "Give a program and its arguments, as in --check 'npm test'."
+        : "Give a program and its arguments, as in EDITOR='code --wait'.",
     );
   }
   return (text.match(WORD) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));

@@ -41,6 +41,7 @@ export {
   type VerifyRoute,
   verifyNode,
 } from './orchestration/graph.ts';
+export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/hitl/gateEdit.ts';
 export {
   HitlSessionNotFoundError,
   HumanInTheLoopManager,
@@ -49,6 +50,7 @@ export {
   type SessionDecision,
   type SuspendedSession,
 } from './orchestration/hitl.ts';
+export { assertPlanEdit, type ShownPlan } from './orchestration/nodes/editedPlan.ts';
 export type { PipelineDeps } from './orchestration/nodes/pipelineDeps.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
@@ -116,6 +118,7 @@ export type {
   AgentLogRecord,
   DocumentRecord,
   DocumentStatus,
+  EditRecord,
   EntropyRecord,
   EpicRecord,
   EpicStatus,

@@ -70,6 +70,7 @@ describe('the public surface', () => {
         "approveDesignNode",
         "approveTaskDagNode",
         "assertPlan",
+        "assertPlanEdit",
         "backup",
         "buildErrorRecord",
         "callUsage",

@@ -6,8 +6,8 @@ const devs = (...words: readonly string[]): string => ['devs', ...words].join(' 
 
 describe('the answers of a gate', () => {
   it.each([
-    ['design_approval', 'approve reject'],
-    ['dag_approval', 'approve reject'],
+    ['design_approval', 'approve reject edit'],
+    ['dag_approval', 'approve reject edit'],
     ['review', 'approve reject'],
     ['node_gate', 'approve reject'],
     ['task_failure', 'retry skip abort'],

@@ -19,7 +19,13 @@ export interface OrchestratorEvents {
   /** A question to a human is on disk and can be read; it can be decided once it is bound to its interrupt. */
   HITL_SESSION_OPENED: { readonly sessionId: string; readonly kind: string; readonly taskId: string };
   /** A decision was recorded. */
-  HITL_SESSION_DECIDED: { readonly sessionId: string; readonly kind: string; readonly principal: string };
+  HITL_SESSION_DECIDED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+    /** The human put a version of their own in the place of what was shown; the gate asks again. */
+    readonly edited?: true;
+  };
   /** A failure gate opened; emitted after its row is committed. */
   FAILURE_GATE_OPENED: { readonly taskId: string; readonly sessionId: string };
   /** A journal row could not be written; forward execution goes on without it. */

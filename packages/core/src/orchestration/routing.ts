@@ -3,7 +3,7 @@ import { isDagApproved } from './artifacts.ts';
 import { isProposedAt } from './nodes/proposals.ts';
 import { routeRecovery } from './robustness.ts';
 import { activeTask, firstReadyTask, isEpicOpen } from './taskStates.ts';
-import type { GraphState, HitlGate } from './types.ts';
+import type { GraphState, HitlDecisionRecord, HitlGate } from './types.ts';
 
 // Every router of the pipeline: state in, node name out. First match wins; the order is the contract.
 // Rule 0 everywhere: a pending suspension leads to a node whose entry can ask, or the question would be dropped at END.
@@ -22,16 +22,22 @@ export function routeAfterDesign(state: GraphState): AskingNode | 'approveDesign
   return suspendedAt(state) ?? 'approveDesign';
 }
 
-export function routeAfterApproveDesign(state: GraphState): AskingNode {
-  return suspendedAt(state) ?? (isLastApproved(state, 'design_approval') ? 'distill' : 'design');
+export function routeAfterApproveDesign(state: GraphState): AskingNode | 'approveDesign' {
+  const asking = suspendedAt(state);
+  if (asking !== null) return asking;
+  if (wasEdited(state, 'design_approval')) return 'approveDesign';
+  return isLastApproved(state, 'design_approval') ? 'distill' : 'design';
 }
 
 export function routeAfterDistill(state: GraphState): AskingNode | 'approveTaskDag' {
   return suspendedAt(state) ?? 'approveTaskDag';
 }
 
-export function routeAfterApproveTaskDag(state: GraphState): AskingNode {
-  return suspendedAt(state) ?? (isLastApproved(state, 'dag_approval') ? 'implement' : 'distill');
+export function routeAfterApproveTaskDag(state: GraphState): AskingNode | 'approveTaskDag' {
+  const asking = suspendedAt(state);
+  if (asking !== null) return asking;
+  if (wasEdited(state, 'dag_approval')) return 'approveTaskDag';
+  return isLastApproved(state, 'dag_approval') ? 'implement' : 'distill';
 }
 
 export function routeAfterImplement(state: GraphState): AskingNode | 'verify' | 'pivot_agent' {
@@ -67,6 +73,14 @@ function suspendedAt({ pendingSuspension }: GraphState): AskingNode | null {
 }
 
 /** By the last decision of the gate; none means no. */
-function isLastApproved({ hitlDecisions }: GraphState, gate: HitlGate): boolean {
-  return hitlDecisions.findLast((decision) => decision.gate === gate)?.signal.approved === true;
+function isLastApproved(state: GraphState, gate: HitlGate): boolean {
+  return lastDecision(state, gate)?.signal.approved === true;
 }
+
+/** A human put a version of their own in the place of what was shown; it is not decided yet. */
+function wasEdited(state: GraphState, gate: HitlGate): boolean {
+  return lastDecision(state, gate)?.edit !== undefined;
+}
+
+const lastDecision = ({ hitlDecisions }: GraphState, gate: HitlGate): HitlDecisionRecord | undefined =>
+  hitlDecisions.findLast((decision) => decision.gate === gate);

@@ -118,6 +118,16 @@ export interface HitlDecisionRecord {
   readonly decidedAt: string;
   /** SHA-256 (hex) of what the gate showed. */
   readonly artifactHash?: string;
+  /** Set where the human changed what was shown instead of deciding: the gate asks again, about the new version. */
+  readonly edit?: EditRecord;
+}
+
+/** What became of what a gate showed; its author and time are in the decision's signal, the parent is its hash. */
+export interface EditRecord {
+  /** SHA-256 (hex) of the new version. */
+  readonly artifactHash: string;
+  /** Of a plan: the highest task number issued until then, so that a dropped task's number is not issued again. */
+  readonly lastTaskNumber?: number;
 }
 
 export interface ErrorRecord {

@@ -1,10 +1,15 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import { type DesignArtifact, dagArtifact } from '../orchestration/artifacts.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../orchestration/durable/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../orchestration/durable/DurableApp.ts';
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import { depthContext } from '../orchestration/durable/GraphProfile.ts';
 import { visitOf } from '../orchestration/durable/visit.ts';
+import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
+import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
+import { draftsOf } from '../orchestration/nodes/documents.ts';
+import { planDraftOf } from '../orchestration/nodes/editedPlan.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -12,6 +17,7 @@ import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
@@ -123,6 +129,39 @@ export class Run {
   }
 
   /**
+   * What a gate shows, in the form in which {@link edit} takes it back.
+   *
+   * @throws DevsError `INVALID_ANSWER` if gates of this kind are not edited; `GATE_STALE` if the run has moved on.
+   */
+  async draft({ kind, artifact, artifactHash, sessionId }: Gate): Promise<GateEdit> {
+    if (kind === 'design_approval') return { documents: draftsOf(artifact as DesignArtifact) };
+    if (kind !== 'dag_approval') throw notEditable(sessionId);
+    const values = await this.#app.values(this.id);
+    // What is shown has no order; the state has the one in which the tasks are worked on.
+    if (values === null || hashOf(dagArtifact(values)) !== artifactHash) throw movedOn(sessionId);
+    return { plan: planDraftOf(values) };
+  }
+
+  /**
+   * Puts a human's own version in the place of what a gate shows. The gate is asked again, about the new version and
+   * under a new hash, by whoever drives the run; nothing is approved by it.
+   *
+   * @throws DevsError as {@link decide} does; `DAG_INVALID` for a plan that cannot become tasks.
+   *
+   * @example
+   * ```ts
+   * const draft = await run.draft(gate);
+   * run.edit(gate, { ...draft, by: { kind: 'human', id: 'ada' } });
+   * ```
+   */
+  edit(
+    gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    { by, ...edit }: GateEdit & { readonly by: Principal },
+  ): HitlSession {
+    return this.decide(gate, { action: 'edit', ...edit, by });
+  }
+
+  /**
    * The way out of `GRAPH_CHANGED` for a run that another version of the pipeline started. Nothing is driven.
    *
    * @throws DevsError `GRAPH_NOT_ACCEPTED`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`: nothing is
@@ -213,3 +252,17 @@ export class Run {
 function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskView {
   return { taskId, label: `T${taskNumber(taskId)}`, name, status, gitHash: gitHash ?? null };
 }
+
+const notEditable = (sessionId: string): DevsError =>
+  new DevsError(`Gate "${sessionId}" shows nothing that can be edited.`, {
+    code: 'INVALID_ANSWER',
+    remedy: 'Only design and plan are edited; answer this gate instead.',
+    context: { sessionId },
+  });
+
+const movedOn = (sessionId: string): DevsError =>
+  new DevsError(`Gate "${sessionId}" shows a plan that its run does not have any more.`, {
+    code: 'GATE_STALE',
+    remedy: 'List the open gates and read the current one.',
+    context: { sessionId },
+  });

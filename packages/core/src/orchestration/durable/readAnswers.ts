@@ -1,4 +1,5 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import { isEdit } from '../hitl/gateEdit.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 import { asQuestion, sessionOf } from './openSessions.ts';
@@ -76,8 +77,10 @@ function isAnswerOf(sessionId: string, stored: unknown): boolean {
 /** What the human said, with who said it and when, for the record the node makes. */
 function answerValue({ decision, principal, decidedAt }: HitlSession): Record<string, unknown> {
   const answer = decision as Record<string, unknown>;
-  if (!('approved' in answer) || principal === null || decidedAt === null) return answer;
-  return { ...answer, approvedBy: principal.id, approvedAt: new Date(decidedAt).toISOString() };
+  if (principal === null || decidedAt === null) return answer;
+  const at = new Date(decidedAt).toISOString();
+  if (isEdit(answer)) return { ...answer, editedBy: principal.id, editedAt: at };
+  return 'approved' in answer ? { ...answer, approvedBy: principal.id, approvedAt: at } : answer;
 }
 
 function reasonToEnd(question: unknown, answer: Readonly<Record<string, unknown>>): string | null {

@@ -20,6 +20,7 @@ import { ThreadStore } from '../../state/ThreadStore.ts';
 import type { GraphState } from '../types.ts';
 import { type Answer, parseAnswer } from './answers.ts';
 import { assertDecidable, closed, principalText } from './decidable.ts';
+import { assertEditFits, isEdit } from './gateEdit.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
 import { assertMayDecide } from './principals.ts';
 
@@ -156,8 +157,8 @@ export class HumanInTheLoopManager {
    *
    * @returns The decided session.
    * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `INVALID_ANSWER`,
-   *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`;
-   *   checked in this order, and nothing is written then.
+   *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
+   *   for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
    */
   decide(sessionId: string, { artifactHash, answer, by }: SessionDecision): HitlSession {
     if (typeof artifactHash !== 'string')
@@ -166,6 +167,7 @@ export class HumanInTheLoopManager {
     assertMayDecide(by, session, session.threadId === null ? null : this.#threads.get(session.threadId));
     const masked = maskPreciseDeep(parseAnswer(session.kind, answer));
     const wholeHash = assertDecidable(session, artifactHash);
+    if (isEdit(masked.value)) assertEditFits(masked.value, session, by);
     const decided = immediately(this.#db, () => {
       this.#recordDecision(sessionId, wholeHash, masked.value, by);
       if (masked.count > 0) this.#recordRedaction(session, masked.count);
@@ -194,7 +196,12 @@ export class HumanInTheLoopManager {
       });
     }
     this.#archiveFailureGate(session, 'action' in answer ? answer.action : 'decided');
-    const payload = { sessionId, kind, principal: principalText(principal) };
+    const payload = {
+      sessionId,
+      kind,
+      principal: principalText(principal),
+      ...(isEdit(answer) && { edited: true as const }),
+    };
     this.#outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import { documentsEdit, isEdit, planEdit, recordedDocumentsEdit, recordedPlanEdit } from './gateEdit.ts';
 
 /** Longest free text of an answer, in bytes of UTF-8. */
 const MAX_TEXT_BYTES = 64 * 1024;
@@ -40,8 +41,8 @@ const budget = z.discriminatedUnion('action', [
 ]);
 
 const RECORDED = {
-  design_approval: recordedApproval,
-  dag_approval: recordedApproval,
+  design_approval: z.union([recordedApproval, recordedDocumentsEdit]),
+  dag_approval: z.union([recordedApproval, recordedPlanEdit]),
   review: recordedApproval,
   node_gate: recordedApproval,
   task_failure: taskFailure,
@@ -57,6 +58,12 @@ const DECIDABLE: Record<HitlSessionKind, z.ZodType> = {
   node_gate: approval,
 };
 
+/** Apart from the decisions: a union would not name the field that is wrong. */
+const EDITS: Partial<Record<HitlSessionKind, z.ZodType>> = {
+  design_approval: documentsEdit,
+  dag_approval: planEdit,
+};
+
 /** The answer a kind of session takes. */
 export type AnswerOf<Kind extends HitlSessionKind> = Readonly<z.infer<(typeof RECORDED)[Kind]>>;
 
@@ -70,7 +77,9 @@ export type Answer = { readonly [Kind in HitlSessionKind]: AnswerOf<Kind> }[Hitl
  * @throws DevsError `INVALID_ANSWER`; `FEEDBACK_REQUIRED` for a rejection that does not say why.
  */
 export function parseAnswer<Kind extends HitlSessionKind>(kind: Kind, answer: unknown): AnswerOf<Kind> {
-  const parsed = DECIDABLE[kind].safeParse(withoutUndefined(answer));
+  const given = withoutUndefined(answer);
+  const schema = (isEdit(given) && EDITS[kind]) || DECIDABLE[kind];
+  const parsed = schema.safeParse(given);
   if (!parsed.success) throw invalidAnswer(kind, parsed.error);
   if (isUnexplainedRejection(parsed.data as Answer)) throw feedbackRequired(kind);
   return parsed.data as AnswerOf<Kind>;
@@ -112,8 +121,8 @@ function feedbackRequired(kind: HitlSessionKind): DevsError {
 const APPROVAL_SHAPE = '{ approved: true } or { approved: false, feedback }';
 
 const SHAPES: Readonly<Record<HitlSessionKind, string>> = {
-  design_approval: APPROVAL_SHAPE,
-  dag_approval: APPROVAL_SHAPE,
+  design_approval: `${APPROVAL_SHAPE}, or change it with { action: 'edit', documents }`,
+  dag_approval: `${APPROVAL_SHAPE}, or change it with { action: 'edit', plan }`,
   review: APPROVAL_SHAPE,
   node_gate: APPROVAL_SHAPE,
   task_failure: "{ action: 'retry', guidance? } or { action: 'skip' | 'abort', reason? }",

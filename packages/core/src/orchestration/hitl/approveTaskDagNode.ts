@@ -1,10 +1,14 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import { hashOf } from '../../state/canonicalJson.ts';
 import { dagArtifact } from '../artifacts.ts';
+import { editedPlan } from '../nodes/editedPlan.ts';
+import { lastIssuedNumber } from '../nodes/plan.ts';
+import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
-import { askForApproval } from './askForApproval.ts';
-import { recordDecision } from './recordDecision.ts';
+import { askForApproval, type Edited } from './askForApproval.ts';
+import { recordDecision, recordEdit } from './recordDecision.ts';
 
-/** Gate after `distill`: a human approves the task DAG (on to `implement`) or sends it back (`distill`). */
+/** Gate after `distill`: a human approves the task DAG (on to `implement`), sends it back (`distill`) or edits it. */
 export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnableConfig): Partial<GraphState> {
   const approval = askForApproval(
     state,
@@ -16,5 +20,13 @@ export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnable
     },
     config,
   );
+  if ('edit' in approval) return editDag(state, approval);
   return recordDecision(state, 'dag_approval', approval, { approved: 'implementing', rejected: 'planning' });
+}
+
+function editDag(state: GraphState, edited: Edited<'dag_approval'>): Partial<GraphState> {
+  const plan = editedPlan(state, edited.edit.plan);
+  const activeEpicId = plan.epics.find(isEpicOpen)?.epicId ?? null;
+  const record = { artifactHash: hashOf(dagArtifact(plan)), lastTaskNumber: lastIssuedNumber(state) };
+  return recordEdit(state, 'dag_approval', edited, { update: { ...plan, activeEpicId }, record });
 }

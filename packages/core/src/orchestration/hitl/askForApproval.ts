@@ -4,18 +4,29 @@ import { ask } from '../durable/ask.ts';
 import { questionAbout } from '../durable/entry.ts';
 import { isDriven, visitOf } from '../durable/visit.ts';
 import type { GraphState, HitlApprovalSignal, HitlGate } from '../types.ts';
+import { isAnswer } from './answers.ts';
 import { parseApprovalSignal } from './approvalSignal.ts';
+import { isEdit, type RecordedEdit } from './gateEdit.ts';
 
-interface ApprovalRequest {
-  readonly gate: HitlGate;
+interface ApprovalRequest<Gate extends HitlGate> {
+  readonly gate: Gate;
   readonly node: string;
   readonly message: string;
   /** What the human reads. */
   readonly artifact: unknown;
 }
 
-export interface Approval {
+/** What a human did at a gate: decided on what was shown, or changed it. */
+export type Approval<Gate extends HitlGate = HitlGate> = Decided | Edited<Gate>;
+
+export interface Decided {
   readonly signal: HitlApprovalSignal;
+  /** SHA-256 (hex) of what was shown. */
+  readonly artifactHash: string;
+}
+
+export interface Edited<Gate extends HitlGate = HitlGate> {
+  readonly edit: RecordedEdit<Gate>;
   /** SHA-256 (hex) of what was shown. */
   readonly artifactHash: string;
 }
@@ -25,13 +36,13 @@ export interface Approval {
  * node's body runs again on resume.
  *
  * Under the driver only an answer keyed to this question counts. In plain LangGraph use a bare signal is taken
- * (`new Command({ resume: { approved: true } })`); one that is none leaves the gate open.
+ * (`new Command({ resume: { approved: true } })`), and no edit; one that is none leaves the gate open.
  */
-export function askForApproval(
+export function askForApproval<Gate extends HitlGate>(
   state: GraphState,
-  { gate, node, message, artifact }: ApprovalRequest,
+  { gate, node, message, artifact }: ApprovalRequest<Gate>,
   config: LangGraphRunnableConfig | undefined,
-): Approval {
+): Approval<Gate> {
   const visit = visitOf(node, config ?? {});
   const question = {
     ...questionAbout(artifact, {
@@ -43,8 +54,12 @@ export function askForApproval(
     gate,
     currentStatus: 'paused_for_approval',
   };
-  const signal = isDriven(config) ? ask(question, parseApprovalSignal) : askBare(question);
-  return { signal, artifactHash: question.artifactHash };
+  const { artifactHash } = question;
+  if (!isDriven(config)) return { signal: askBare(question), artifactHash };
+  const answer = ask(question, (value) => (isAnswer<HitlGate>(gate, value) ? value : null));
+  // Its schema is that of the gate.
+  if (isEdit(answer)) return { edit: answer as unknown as RecordedEdit<Gate>, artifactHash };
+  return { signal: answer, artifactHash };
 }
 
 function askBare(question: object): HitlApprovalSignal {

@@ -1,11 +1,29 @@
-import type { GraphState, HitlGate, ProjectStatus } from '../types.ts';
-import type { Approval } from './askForApproval.ts';
+import type { EditRecord, GraphState, HitlGate, ProjectStatus } from '../types.ts';
+import type { Decided, Edited } from './askForApproval.ts';
+
+/** The new version, as the state holds it. */
+interface NewVersion {
+  readonly update: Partial<GraphState>;
+  readonly record: EditRecord;
+}
+
+/** The state after a human changed what a gate shows: the new version, with its author, and the gate still open. */
+export function recordEdit(
+  { hitlDecisions }: GraphState,
+  gate: HitlGate,
+  { artifactHash, edit: { editedBy, editedAt } }: Edited,
+  { update, record }: NewVersion,
+): Partial<GraphState> {
+  const signal = { approved: false, approvedBy: editedBy, approvedAt: editedAt };
+  const decision = { gate, signal, decidedAt: editedAt, artifactHash, edit: record };
+  return { ...update, hitlDecisions: [...hitlDecisions, decision] };
+}
 
 /** The state after a gate was decided: the decision appended, the gate closed, a rejection counted. */
 export function recordDecision(
   state: GraphState,
   gate: HitlGate,
-  { signal, artifactHash }: Approval,
+  { signal, artifactHash }: Decided,
   status: { readonly approved: ProjectStatus; readonly rejected: ProjectStatus },
 ): Partial<GraphState> {
   const decidedAt = signal.approvedAt ?? new Date().toISOString();

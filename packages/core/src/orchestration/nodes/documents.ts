@@ -6,7 +6,11 @@ export function briefOf({ documents, projectConfig }: GraphState): string {
   return documents.find(({ type }) => type === 'BRIEF')?.content ?? projectConfig.description;
 }
 
-export function draftsOf({ documents }: GraphState): readonly DraftDocument[] {
+export function draftsOf({
+  documents,
+}: {
+  readonly documents: readonly DraftDocument[];
+}): readonly DraftDocument[] {
   return documents.map(({ type, title, content }) => ({ type, title, content }));
 }
 

@@ -2,7 +2,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { EpicDraft, PlanResult, TaskDraft } from '../ports.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
-type Plan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
+export type Plan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 
 /**
  * Tells whether a proposed plan can become tasks.
@@ -31,19 +31,66 @@ export function assertPlan(draft: PlanResult): void {
  *
  * @throws DevsError `DAG_INVALID`, see {@link assertPlan}.
  */
-export function planFrom(state: Pick<GraphState, 'projectConfig' | 'tasks'>, draft: PlanResult): Plan {
+export function planFrom(
+  state: Pick<GraphState, 'projectConfig' | 'tasks' | 'hitlDecisions'>,
+  draft: PlanResult,
+): Plan {
   assertPlan(draft);
-  const tasks = draft.epics.flatMap((epic) => epic.tasks);
   const { projectId } = state.projectConfig;
-  const firstNumber = 1 + Math.max(0, ...state.tasks.map(({ taskId }) => taskNumber(taskId)));
-  const idOf = new Map(tasks.map(({ key }, index) => [key, `${projectId}:${firstNumber + index}`]));
+  const first = lastIssuedNumber(state) + 1;
+  const tasks = draft.epics.flatMap((epic) => epic.tasks);
+  const idOf = new Map(tasks.map(({ key }, index) => [key, `${projectId}:${first + index}`]));
+  return planRecords({ ...state, requirements: [], epics: [], tasks: [] }, draft, idOf);
+}
+
+/** The highest task number issued so far; a dropped task's number is not issued again. */
+export function lastIssuedNumber({
+  tasks,
+  hitlDecisions,
+}: Pick<GraphState, 'tasks' | 'hitlDecisions'>): number {
+  const dropped = hitlDecisions.map(({ edit }) => edit?.lastTaskNumber ?? 0);
+  return Math.max(0, ...tasks.map(({ taskId }) => taskNumber(taskId)), ...dropped);
+}
+
+/** The records of a valid plan. What the state knows already (a task by its id, an epic by its name) goes on. */
+export function planRecords(
+  state: Pick<GraphState, 'projectConfig' | 'requirements' | 'epics' | 'tasks'>,
+  draft: PlanResult,
+  idOf: ReadonlyMap<string, string>,
+): Plan {
+  const { projectId } = state.projectConfig;
+  const requirements = draft.requirements.map((requirement) =>
+    requirementRecord(projectId, requirement, state),
+  );
+  const requirementIds = new Map(
+    requirements.map(({ externalId, requirementId }) => [externalId, requirementId]),
+  );
+  const ids: PlanIds = { task: idOf, requirement: requirementIds };
+  const epics = epicRecords(projectId, draft.epics, { known: state.epics, ids });
+  const known = new Map(state.tasks.map((task) => [task.taskId, task]));
   return {
-    requirements: draft.requirements.map((requirement) => requirementRecord(projectId, requirement)),
-    epics: draft.epics.map((epic, index) => epicRecord(projectId, epic, index + 1)),
-    tasks: draft.epics.flatMap((epic, index) =>
-      epic.tasks.map((task) => taskRecord(projectId, task, epicId(projectId, index + 1), idOf)),
+    requirements,
+    epics,
+    tasks: draft.epics.flatMap(({ tasks }, index) =>
+      tasks.map((task) => {
+        const record = taskRecord(task, epics[index]?.epicId as string, ids);
+        return { ...record, ...statusOf(known.get(record.taskId)) };
+      }),
     ),
   };
+}
+
+/** Ids of records by what a plan calls them. */
+interface PlanIds {
+  readonly task: ReadonlyMap<string, string>;
+  readonly requirement: ReadonlyMap<string, string>;
+}
+
+/** What no plan says about a task. */
+function statusOf(known: TaskRecord | undefined): Partial<TaskRecord> {
+  if (known === undefined) return {};
+  const { status, agentRole, gitHash } = known;
+  return { status, agentRole, ...(gitHash !== undefined && { gitHash }) };
 }
 
 /** The number in an issued task id: 3 in `csv-export-1a2b3c:3`. */
@@ -51,54 +98,53 @@ export function taskNumber(taskId: string): number {
   return Number(taskId.slice(taskId.lastIndexOf(':') + 1)) || 0;
 }
 
-const epicId = (projectId: string, number: number): string => `${projectId}/epic-${number}`;
-const requirementId = (projectId: string, externalId: string): string => `${projectId}/${externalId}`;
-
 function requirementRecord(
   projectId: string,
   { externalId, description }: PlanResult['requirements'][number],
+  { requirements }: Pick<GraphState, 'requirements'>,
 ): RequirementRecord {
-  const id = requirementId(projectId, externalId);
-  return { requirementId: id, projectId, externalId, description, status: 'pending', dependsOn: [] };
+  const known = requirements.find((requirement) => requirement.externalId === externalId);
+  if (known !== undefined) return { ...known, description };
+  const requirementId = `${projectId}/${externalId}`;
+  return { requirementId, projectId, externalId, description, status: 'pending', dependsOn: [] };
 }
 
-function epicRecord(
+function epicRecords(
   projectId: string,
-  { name, description, tasks }: EpicDraft,
-  phaseNumber: number,
-): EpicRecord {
-  const externalIds = new Set(tasks.flatMap(({ requirements }) => requirements));
-  return {
-    epicId: epicId(projectId, phaseNumber),
-    projectId,
-    name,
-    description,
-    status: 'pending',
-    phaseNumber,
-    requirementIds: [...externalIds].map((id) => requirementId(projectId, id)),
-  };
+  drafts: readonly EpicDraft[],
+  { known, ids }: { readonly known: readonly EpicRecord[]; readonly ids: PlanIds },
+): readonly EpicRecord[] {
+  const last = Math.max(0, ...known.map(({ epicId }) => epicNumber(epicId)));
+  const added = drafts.filter(({ name }) => !known.some((epic) => epic.name === name));
+  return drafts.map((draft, index) => {
+    const { name, description, tasks } = draft;
+    const phaseNumber = index + 1;
+    const externalIds = new Set(tasks.flatMap(({ requirements }) => requirements));
+    const requirementIds = [...externalIds].map((id) => ids.requirement.get(id) as string);
+    const same = known.find((epic) => epic.name === name);
+    if (same !== undefined) return { ...same, description, phaseNumber, requirementIds };
+    const epicId = `${projectId}/epic-${last + 1 + added.indexOf(draft)}`;
+    return { epicId, projectId, name, description, status: 'pending', phaseNumber, requirementIds };
+  });
 }
 
-function taskRecord(
-  projectId: string,
-  draft: TaskDraft,
-  epic: string,
-  idOf: ReadonlyMap<string, string>,
-): TaskRecord {
+const epicNumber = (epicId: string): number => Number(/epic-(\d+)$/.exec(epicId)?.[1] ?? 0);
+
+function taskRecord(draft: TaskDraft, epicId: string, ids: PlanIds): TaskRecord {
   return {
-    taskId: idOf.get(draft.key) as string,
-    epicId: epic,
+    taskId: ids.task.get(draft.key) as string,
+    epicId,
     name: draft.name,
     description: draft.description,
     status: 'pending',
     agentRole: 'developer',
-    dependsOn: draft.dependsOn.map((key) => idOf.get(key) as string),
-    requirementIds: draft.requirements.map((id) => requirementId(projectId, id)),
+    dependsOn: draft.dependsOn.map((key) => ids.task.get(key) as string),
+    requirementIds: draft.requirements.map((id) => ids.requirement.get(id) as string),
     acceptanceCriteria: draft.acceptanceCriteria,
   };
 }
 
-function assertUnique(names: readonly string[], what: string): void {
+export function assertUnique(names: readonly string[], what: string): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw dagInvalid(`the ${what} "${twice}" is used twice`);
 }
@@ -136,9 +182,9 @@ function assertAcyclic(tasks: readonly TaskDraft[]): void {
   for (const { key } of tasks) visit(key, []);
 }
 
-function dagInvalid(problem: string): DevsError {
+export function dagInvalid(problem: string): DevsError {
   return new DevsError(`The proposed task DAG cannot be used: ${problem}.`, {
     code: 'DAG_INVALID',
-    remedy: 'Send the plan back with a note, or correct the agent that proposed it.',
+    remedy: 'Correct the edit; or send the plan back with a note, or correct the agent that proposed it.',
   });
 }

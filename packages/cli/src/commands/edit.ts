@@ -1,0 +1,135 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DevsError, type GateEdit } from '@devs/core';
+import type { Command } from 'commander';
+import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
+import { EditorFile } from '../edit/EditorFile.ts';
+import { type GateForm, gateForm, isFormError, withProblem } from '../edit/GateForm.ts';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { assertTakes } from '../gateAnswers.ts';
+import { withRuns } from '../openProject.ts';
+import { type NamedGate, resolveGate } from '../resolveGate.ts';
+import type { Session } from '../Session.ts';
+import { examples, type Start } from '../Start.ts';
+import { isTerminal } from '../terminal.ts';
+import { usageError } from '../usageError.ts';
+
+interface EditOptions extends DecideOptions {
+  readonly file?: string;
+  readonly out?: string;
+}
+
+export function addEdit(program: Command, start: Start): void {
+  program
+    .command('edit')
+    .description('change the documents or the plan that a gate shows; it then asks again about your version')
+    .argument('<gate>', 'gate, or a run that waits at one')
+    .option('--out <file>', 'only write what can be changed to a new file')
+    .option('--file <file>', 'take the changed text from a file instead of $VISUAL or $EDITOR')
+    .option(
+      '--hash <prefix>',
+      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
+    )
+    .option('--by <name>', 'who edits (default: your user name)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs edit 3f2a91c0',
+        'devs edit csv-export --out plan.yaml',
+        'devs edit csv-export --file plan.yaml',
+      ),
+    )
+    .action((name: string, options: EditOptions, command: Command) =>
+      start(command, (session) =>
+        options.out === undefined ? edit(name, options, session) : writeForm(name, options.out, session),
+      ),
+    );
+}
+
+async function writeForm(name: string, out: string, session: Session): Promise<ExitCode> {
+  const file = path.resolve(session.io.cwd, out);
+  const { text } = await withRuns(session, async (devs) => formOf(await resolveGate(devs, name), session));
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw usageError(`${file} cannot be written: ${(error as Error).message}`, 'Name a new file.', error);
+  }
+  const next = session.devs('edit', name, '--file', out);
+  session.out.result({ file }, [`written: ${file}`, `change it, then: ${next}`]);
+  return EXIT.ok;
+}
+
+async function edit(name: string, { file, ...options }: EditOptions, session: Session): Promise<ExitCode> {
+  if (file !== undefined) {
+    const given = await readGiven(path.resolve(session.io.cwd, file));
+    const decide = async (named: NamedGate) => decisionOf((await formOf(named, session)).parse(given));
+    return decideGate(name, decide, options, session);
+  }
+  if (!isTerminal(session)) {
+    const [out, back] = [
+      session.devs('edit', name, '--out', 'FILE'),
+      session.devs('edit', name, '--file', 'FILE'),
+    ];
+    throw usageError('There is no terminal to edit on.', `Use ${out}, change the file, then ${back}.`);
+  }
+  return editInEditor(name, options, session);
+}
+
+async function editInEditor(name: string, options: DecideOptions, session: Session): Promise<ExitCode> {
+  const opened: EditorFile[] = [];
+  const decide = async (named: NamedGate): Promise<Decision | null> => {
+    const form = await formOf(named, session);
+    const file = await EditorFile.create(form, session.io);
+    opened.push(file);
+    return decisionOf(await editUntilRead(form, file));
+  };
+  try {
+    const exitCode = await decideGate(name, decide, options, session);
+    for (const file of opened) await file.remove();
+    return exitCode;
+  } catch (error) {
+    for (const file of opened) session.out.note(`what you wrote is kept in ${file.path}`);
+    throw error;
+  }
+}
+
+/** Opens the editor again, with the problem in the first line, until the text can be read or is left as it is. */
+async function editUntilRead(form: GateForm, file: EditorFile): Promise<GateEdit | null> {
+  for (let refused: string | null = null; ; ) {
+    const text = await file.edit();
+    try {
+      return form.parse(text);
+    } catch (error) {
+      if (!isFormError(error) || text === refused) throw error;
+      refused = withProblem(form, text, (error as Error).message);
+      await file.write(refused);
+    }
+  }
+}
+
+async function formOf({ run, gate, kind, sessionId }: NamedGate, { devs }: Session): Promise<GateForm> {
+  const name = sessionId.slice(0, 8);
+  assertTakes(kind, 'edit', { gate: name, devs });
+  if (gate !== null) return gateForm(gate, await run.draft(gate));
+  throw new DevsError(`Gate ${name} is not open.`, {
+    code: 'GATE_NOT_FOUND',
+    remedy: 'List the open gates with devs gates, or read how it was decided with devs log.',
+    context: { sessionId },
+  });
+}
+
+function decisionOf(edit: GateEdit | null): Decision | null {
+  return edit === null ? null : { choice: 'edit', answer: { action: 'edit', ...edit } };
+}
+
+async function readGiven(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw usageError(
+      `${file} cannot be read: ${(error as Error).message}`,
+      'Name the file you changed.',
+      error,
+    );
+  }
+}

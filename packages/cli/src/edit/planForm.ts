@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util';
+import { assertPlanEdit, type PlanResult, type ShownPlan } from '@devs/core';
+import { type Document, isNode, LineCounter, parseDocument, stringify } from 'yaml';
+import { z } from 'zod';
+import { formError, otherVersion } from './formError.ts';
+import type { GateForm } from './GateForm.ts';
+
+const HEADER = `# The plan, in the order of the work. Delete a task to drop it, move it to reorder, change any text.
+# A new task, or a part of a split one, has a word as its key (task: parse-input) and gets a number later.
+# "after" names the tasks that must be finished before. Nothing is approved by this.
+`;
+
+const text = z.string();
+const texts = z.array(z.string()).nullish();
+
+const formSchema = z.strictObject({
+  /** Beginning of the hash of what it was made from. */
+  version: text,
+  requirements: z.array(z.strictObject({ id: text, description: text.nullish() })).nullish(),
+  epics: z.array(
+    z.strictObject({
+      epic: text,
+      description: text.nullish(),
+      tasks: z.array(
+        z.strictObject({
+          task: text,
+          name: text,
+          description: text.nullish(),
+          after: texts,
+          requirements: texts,
+          criteria: texts,
+        }),
+      ),
+    }),
+  ),
+});
+
+/** The plan as YAML. @param shown - What the gate shows: it has the numbers that are issued. */
+export function planForm(plan: PlanResult, shown: unknown, mark: string): GateForm {
+  return {
+    text: HEADER + stringify({ version: mark, ...asForm(plan) }, { lineWidth: 0 }),
+    extension: '.yaml',
+    comment: ['#', ''],
+    parse: (given) => {
+      const edited = parsePlan(given, mark);
+      if (isDeepStrictEqual(edited, plan)) return null;
+      assertPlanEdit(shown as ShownPlan, edited);
+      return { plan: edited };
+    },
+  };
+}
+
+function asForm({ requirements, epics }: PlanResult) {
+  return {
+    requirements: requirements.map(({ externalId, description }) => ({ id: externalId, description })),
+    epics: epics.map(({ name, description, tasks }) => ({
+      epic: name,
+      description,
+      tasks: tasks.map(({ key, dependsOn, acceptanceCriteria, ...task }) => ({
+        task: key,
+        name: task.name,
+        description: task.description,
+        after: dependsOn,
+        requirements: task.requirements,
+        criteria: acceptanceCriteria,
+      })),
+    })),
+  };
+}
+
+function parsePlan(given: string, mark: string): PlanResult {
+  const lines = new LineCounter();
+  const document = parseDocument(given, { lineCounter: lines, prettyErrors: false });
+  const [syntax] = document.errors;
+  if (syntax !== undefined) throw formError(lines.linePos(syntax.pos[0]).line, syntax.message);
+  const parsed = formSchema.safeParse(document.toJS());
+  if (!parsed.success) throw problemIn(parsed.error, document, lines);
+  const { version, requirements, epics } = parsed.data;
+  if (version !== mark) throw otherVersion(lineOf(['version'], document, lines));
+  return {
+    requirements: (requirements ?? []).map(({ id, description }) => ({
+      externalId: id,
+      description: description ?? '',
+    })),
+    epics: epics.map(({ epic, description, tasks }) => ({
+      name: epic,
+      description: description ?? '',
+      tasks: tasks.map(({ task, name, ...rest }) => ({
+        key: task,
+        name,
+        description: rest.description ?? '',
+        dependsOn: rest.after ?? [],
+        requirements: rest.requirements ?? [],
+        acceptanceCriteria: rest.criteria ?? [],
+      })),
+    })),
+  };
+}
+
+function problemIn({ issues }: z.ZodError, document: Document, lines: LineCounter) {
+  const { path = [], message = '' } = issues[0] ?? {};
+  const field = path.map(String).join('.');
+  return formError(lineOf(path, document, lines), `${field === '' ? 'the plan' : field}: ${message}.`);
+}
+
+/** The line of a field, or of the nearest thing around it that is there. */
+function lineOf(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const node = document.getIn(path.slice(0, depth), true);
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}

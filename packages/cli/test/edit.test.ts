@@ -1,0 +1,131 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Orchestrator } from '@devs/core';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { test } from './support/fixtures.ts';
+
+const RUN = 'shop';
+
+/** Goes on with the run of a project, up to its next gate. */
+async function drive(dir: string, gates: { readonly design?: 'auto' } = {}) {
+  const devs = await Orchestrator.open({
+    dir: join(dir, '.devs'),
+    agents: fakeAgents({ tasks: 2 }),
+    workspace: new MemoryWorkspace(),
+    checks: scriptedChecks(),
+  });
+  const run = await devs.start({ id: RUN, brief: '# Shop', gates });
+  const result = await run.drive();
+  devs.close();
+  return result;
+}
+
+/** Projects whose run waits at the gate of the design and of the plan; tests work on copies. */
+const atDesign = mkdtempSync(join(tmpdir(), 'devs-design-'));
+const atPlan = mkdtempSync(join(tmpdir(), 'devs-plan-'));
+beforeAll(async () => {
+  await drive(atDesign);
+  await drive(atPlan, { design: 'auto' });
+});
+afterAll(() => {
+  for (const dir of [atDesign, atPlan]) rmSync(dir, { recursive: true, force: true });
+});
+
+const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
+
+/** A terminal whose editor is a script; it gets the file as `file`. */
+function terminalWith(dir: string, script: string) {
+  const editor = join(dir, 'editor.mjs');
+  const body = `const file = process.argv.at(-1);\n${script}`;
+  writeFileSync(
+    editor,
+    `import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';\n${body}`,
+  );
+  return {
+    isTTY: true,
+    stdin: Object.assign((async function* (): AsyncGenerator<string> {})(), { isTTY: true }),
+    env: { ...process.env, VISUAL: '', EDITOR: `'${process.execPath}' '${editor}'` },
+  };
+}
+
+const replacing = (from: string, to: string): string =>
+  `writeFileSync(file, readFileSync(file, 'utf8').replace('${from}', '${to}'));`;
+
+describe('devs edit', () => {
+  test('opens the documents in the editor; the gate then asks about the new version', async ({ dir }) => {
+    cpSync(atDesign, dir, { recursive: true });
+    const before = documentOf<{ artifactHash: string }>(await callMain(dir, ['show', RUN, '--json']));
+    const terminal = terminalWith(
+      dir,
+      `writeFileSync('${dir}/mode', (statSync(file).mode & 0o777).toString(8));${replacing('Design 1', 'Sell bread only')}`,
+    );
+    const edited = await callMain(dir, ['edit', RUN, '--by', 'ada'], terminal);
+    expect(edited).toMatchObject({ exitCode: 0 });
+    expect(edited.stdout).toContain('edited: design of shop');
+    expect(edited.stdout).toContain('devs resume shop opens the gate again, with your version');
+    expect(readFileSync(join(dir, 'mode'), 'utf8')).toBe('600');
+
+    expect(await drive(dir)).toMatchObject({ gates: [{ kind: 'design_approval' }] });
+    const { stdout } = await callMain(dir, ['show', RUN]);
+    expect(stdout).toContain('PRD: PRD (version 2)\nSell bread only');
+    const stale = await callMain(dir, ['approve', RUN, '--hash', before.artifactHash.slice(0, 12)]);
+    expect(stale).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('GATE_STALE') });
+    const log = await callMain(dir, ['log', RUN]);
+    expect(log.stdout).toContain('gate edited: design, by human:ada');
+  });
+
+  test('opens the editor again with what is wrong, and keeps the text when it is left so', async ({
+    dir,
+  }) => {
+    cpSync(atPlan, dir, { recursive: true });
+    const say = `appendFileSync('${dir}/opened', readFileSync(file, 'utf8').split('\\n')[0] + '\\n');`;
+    const cyclic = terminalWith(dir, `${say}${replacing('after: []', 'after: [ T2 ]')}`);
+    const refused = await callMain(dir, ['edit', RUN], cyclic);
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('cycle T1 → T2 → T1') });
+    expect(readFileSync(join(dir, 'opened'), 'utf8').split('\n')[1]).toMatch(/^# NOT TAKEN: .*T1 → T2 → T1/);
+    const kept = /kept in (\S+)/.exec(refused.stderr)?.[1] ?? '';
+    expect(readFileSync(kept, 'utf8')).toContain('after: [ T2 ]');
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    rmSync(join(kept, '..'), { recursive: true });
+    expect(documentOf(await callMain(dir, ['gates', '--json']))).toHaveLength(1);
+  });
+
+  test('decides nothing when the text says the same or the editor fails', async ({ dir }) => {
+    cpSync(atPlan, dir, { recursive: true });
+    const same = await callMain(dir, ['edit', RUN], terminalWith(dir, ''));
+    expect(same).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('Nothing was decided') });
+    const failed = await callMain(dir, ['edit', RUN], terminalWith(dir, 'process.exit(3);'));
+    expect(failed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ended with 3') });
+    rmSync(join(/kept in (\S+)/.exec(failed.stderr)?.[1] ?? '', '..'), { recursive: true });
+  });
+
+  test('goes by files without a terminal: a task is dropped, and the run does the rest', async ({ dir }) => {
+    cpSync(atPlan, dir, { recursive: true });
+    expect(await callMain(dir, ['edit', RUN])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--out FILE'),
+    });
+    expect(await callMain(dir, ['edit', RUN, '--out', 'plan.yaml'])).toMatchObject({ exitCode: 0 });
+    const file = join(dir, 'plan.yaml');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.slice(0, text.indexOf('      - task: T2')));
+    const edited = await callMain(dir, ['edit', RUN, '--file', 'plan.yaml', '--json']);
+    expect(documentOf(edited)).toMatchObject({ kind: 'dag_approval', decision: { action: 'edit' } });
+
+    await drive(dir);
+    expect((await callMain(dir, ['approve', RUN])).exitCode).toBe(0);
+    const done = await drive(dir);
+    expect(done).toMatchObject({ status: 'completed', commits: [{ subject: 'Task 1' }] });
+  });
+
+  test('is refused where there is nothing to edit', async ({ dir }) => {
+    cpSync(atPlan, dir, { recursive: true });
+    await callMain(dir, ['approve', RUN]);
+    const closed = await callMain(dir, ['edit', RUN, '--file', 'x']);
+    expect(closed.exitCode).not.toBe(0);
+  });
+});
