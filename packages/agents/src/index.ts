@@ -1,6 +1,10 @@
+export { agentsPerStage } from './agentsPerStage.ts';
 export { planShape } from './answers.ts';
 export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
+export type { CommandRecipe, CommandReply } from './command/CommandRecipe.ts';
+export { type CommandAgentsOptions, type CommandSource, commandAgents } from './command/commandAgents.ts';
+export { isRecipeName, RECIPES, type RecipeName } from './command/recipes.ts';
 export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';
 export { MODEL_STAGES, type ModelStage, NEWEST_PROMPTS, type PromptVersion } from './models/loadPrompts.ts';
 export type { ModelProgress } from './models/ModelProgress.ts';

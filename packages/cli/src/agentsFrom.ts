@@ -1,24 +1,15 @@
-import {
-  CheckSuite,
-  CommandChecks,
-  findSandbox,
-  GitWorkspace,
-  modelAgents,
-  ReplayAgents,
-  type Sandbox,
-} from '@devs/agents';
-import type { Checks, OrchestratorOptions, StageAgents } from '@devs/core';
-import { type AgentNames, REPLAY } from './agentNames.ts';
+import { CheckSuite, CommandChecks, findSandbox, GitWorkspace, type Sandbox } from '@devs/agents';
+import type { Checks, OrchestratorOptions } from '@devs/core';
+import { namedAgents } from './namedAgents.ts';
 import type { RunSpec } from './runSpec.ts';
 import type { Session } from './Session.ts';
-import { showModelProgress } from './showModelProgress.ts';
 
 /** Installing takes longer than testing. */
 const SETUP_TIMEOUT_MS = 15 * 60_000;
 
 /**
- * @throws DevsError `CONFIG_INVALID` when a recording cannot be read, or a model, its package or its key is missing;
- *   `SANDBOX_MISSING` when the run's sandbox does not run here.
+ * @throws DevsError `CONFIG_INVALID` when a recording cannot be read, or a model, its package, its key or a command is
+ *   missing; `SANDBOX_MISSING` when the run's sandbox does not run here.
  */
 export async function agentsFrom(
   { checks, setup, repository, sandbox: choice, ...names }: RunSpec,
@@ -27,7 +18,7 @@ export async function agentsFrom(
   if (names.agents === 'none') return {};
   const sandbox = await findSandbox(choice, { project: dir });
   return {
-    agents: await stageAgents(names, out),
+    agents: await namedAgents(names, { sandbox, out }),
     workspace: new GitWorkspace({
       dir,
       ...(repository !== null && { repository }),
@@ -35,19 +26,6 @@ export async function agentsFrom(
     }),
     checks: suiteOf(checks, sandbox),
   };
-}
-
-async function stageAgents(
-  { agents, perStage, prompts }: AgentNames,
-  out: Session['out'],
-): Promise<StageAgents> {
-  if (agents.startsWith(REPLAY)) return ReplayAgents.open(agents.slice(REPLAY.length));
-  return modelAgents({
-    model: agents,
-    ...(perStage && { perStage }),
-    ...(prompts && { prompts }),
-    onProgress: showModelProgress(out),
-  });
 }
 
 /** What it installs comes over the network. */

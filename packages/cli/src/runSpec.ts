@@ -8,7 +8,7 @@ import { splitCommand } from './splitCommand.ts';
 
 /** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
 const specSchema = z.object({
-  /** `none`, `replay:` and an absolute path, or `provider:model`. */
+  /** `none`, `replay:` and an absolute path, `provider:model`, or a coding CLI. */
   agents: z.string(),
   perStage: z.partialRecord(z.enum(MODEL_STAGES), z.string()).exactOptional(),
   /** What a model is asked with; a run keeps the version it was started with. */

@@ -32,13 +32,14 @@ export interface Prompts {
 export function loadPrompts(version: string = NEWEST_PROMPTS): Prompts {
   const known = PROMPT_VERSIONS.find((candidate) => candidate === version);
   if (known === undefined) throw unknownVersion(version);
-  const shared = read(known, 'shared');
-  const texts = MODEL_STAGES.map((stage) => [stage, `${shared}\n${read(known, stage)}`] as const);
+  const shared = readPrompt(known, 'shared');
+  const texts = MODEL_STAGES.map((stage) => [stage, `${shared}\n${readPrompt(known, stage)}`] as const);
   const sha256 = createHash('sha256').update(JSON.stringify(texts)).digest('hex');
   return { version: known, sha256, of: Object.fromEntries(texts) as Record<ModelStage, string> };
 }
 
-function read(version: PromptVersion, name: string): string {
+/** One text of a version. */
+export function readPrompt(version: PromptVersion, name: string): string {
   // The same distance from src/models and dist/models: prompts are not compiled.
   return readFileSync(new URL(`../../prompts/${version}/${name}.md`, import.meta.url), 'utf8');
 }

@@ -1,4 +1,4 @@
-/** Keeps the last `maxBytes` of a stream, whatever its length; memory stays below twice that. */
+/** Keeps the last `maxBytes` of a stream, whatever its length; memory stays below twice that and a chunk. */
 export class TailBuffer {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
@@ -20,20 +20,24 @@ export class TailBuffer {
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes >= this.#maxBytes * 2) this.#compact();
+    if (this.#bytes >= this.#maxBytes * 2) this.#dropFront();
   }
 
   /** The tail; a character cut in half at its front shows as U+FFFD. */
   toString(): string {
-    this.#compact();
-    return Buffer.concat(this.#chunks).toString('utf8');
+    return Buffer.concat(this.#chunks).subarray(-this.#maxBytes).toString('utf8');
   }
 
-  #compact(): void {
-    if (this.#bytes <= this.#maxBytes) return;
-    const tail = Buffer.from(Buffer.concat(this.#chunks).subarray(-this.#maxBytes));
-    this.#chunks = [tail];
-    this.#bytes = tail.length;
-    this.#dropped = true;
+  /** Whole chunks: copying the rest would make more garbage than the stream has bytes. */
+  #dropFront(): void {
+    let from = this.#chunks.length;
+    let kept = 0;
+    while (kept < this.#maxBytes) {
+      from -= 1;
+      kept += this.#chunks[from]?.length ?? 0;
+    }
+    this.#dropped ||= from > 0;
+    this.#chunks = this.#chunks.slice(from);
+    this.#bytes = kept;
   }
 }

@@ -12,6 +12,17 @@ describe('the values of --agents', () => {
     });
   });
 
+  it('name coding CLIs beside models, known ones and others', () => {
+    expect(agentNames(['claude', 'review=openai:gpt-5'], '/p')).toMatchObject({
+      agents: 'claude',
+      perStage: { review: 'openai:gpt-5' },
+    });
+    expect(agentNames(['openai:gpt-5', 'implement=command:my-agent --fast'], '/p')).toMatchObject({
+      perStage: { implement: 'command:my-agent --fast' },
+    });
+    expect(agentNames(['command:my-agent'], '/p')).toMatchObject({ agents: 'command:my-agent' });
+  });
+
   it('name a recording by its path, or nobody', () => {
     expect(agentNames(['replay:a=b.jsonl'], '/p')).toEqual({ agents: 'replay:/p/a=b.jsonl' });
     expect(agentNames(['none'], '/p')).toEqual({ agents: 'none' });
@@ -20,12 +31,13 @@ describe('the values of --agents', () => {
   it.each([
     [[], 'No agents are named'],
     [['gpt-5'], 'There are no agents "gpt-5"'],
+    [['command:'], 'There are no agents "command:"'],
     [['replay:'], 'There are no agents "replay:"'],
     [['openai:a', 'openai:b'], 'Both openai:a and openai:b'],
     [['review=openai:a'], 'No agents are named'],
-    [['none', 'review=openai:a'], 'needs a model for the other stages'],
-    [['openai:a', 'reviews=openai:b'], '"reviews=openai:b" gives no stage a model'],
-    [['openai:a', 'review=b'], '"review=b" gives no stage a model'],
+    [['none', 'review=openai:a'], 'needs a model or a coding CLI for the other stages'],
+    [['openai:a', 'reviews=openai:b'], '"reviews=openai:b" gives no stage an agent'],
+    [['openai:a', 'review=b'], '"review=b" gives no stage an agent'],
   ])('%j are refused', (values, problem) => {
     expect(() => agentNames(values, '/p')).toThrow(problem);
   });

@@ -42,6 +42,7 @@ export function addRun(program: Command, start: Start): void {
       examples(
         'OPENAI_API_KEY=… devs run brief.md --agents openai:gpt-5',
         'devs run brief.md --agents openai:gpt-5 --agents review=anthropic:claude-opus-4-5',
+        'devs run brief.md --agents claude --agents design=openai:gpt-5',
         "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
         'devs run brief.md --agents openai:gpt-5 --budget-usd 5 --budget-time 30m',
         'devs run brief.md --documents docs/PRD.md --documents TAS=docs/architecture.md --agents openai:gpt-5',

@@ -31,11 +31,15 @@ const gate = z.enum(['human', 'auto']);
 /** `.devs/config.json`: how runs of this project are done. Flags of a command win over it. */
 export const projectConfigSchema = z.strictObject({
   $schema: z.string().exactOptional(),
-  agents: z.string().min(1).exactOptional().describe('Who works: PROVIDER:MODEL, replay:FILE or none.'),
+  agents: z
+    .string()
+    .min(1)
+    .exactOptional()
+    .describe('Who works: PROVIDER:MODEL, claude, codex, gemini, aider, command:…, replay:FILE or none.'),
   stages: z
     .partialRecord(z.enum(MODEL_STAGES), z.string())
     .exactOptional()
-    .describe('Models of single stages, PROVIDER:MODEL each.'),
+    .describe('Models and coding CLIs of single stages.'),
   repository: z
     .boolean()
     .default(true)

@@ -1,0 +1,36 @@
+import type { StageAgents } from '@devs/core';
+import { MODEL_STAGES, type ModelStage } from './models/loadPrompts.ts';
+
+/**
+ * Agents of which some stages are done by others: a coding CLI that implements what a model has designed.
+ *
+ * @example
+ * ```ts
+ * const claude = await commandAgents({ command: 'claude', sandbox });
+ * const agents = agentsPerStage(await modelAgents({ model: 'openai:gpt-5' }), { implement: claude });
+ * ```
+ */
+export function agentsPerStage(
+  base: StageAgents,
+  stages: Readonly<Partial<Record<ModelStage, StageAgents>>>,
+): StageAgents {
+  const by = (stage: ModelStage): StageAgents => stages[stage] ?? base;
+  const all = [...new Set([base, ...MODEL_STAGES.map(by)])];
+  const fingerprint = unique(all.map((agents) => agents.fingerprint ?? ''));
+  const pivot = by('pivot');
+  return {
+    name: unique(all.map(({ name }) => name)),
+    provenance: all.every(({ provenance }) => provenance === base.provenance) ? base.provenance : 'live',
+    ...(fingerprint !== '' && { fingerprint }),
+    research: (request, call) => by('research').research(request, call),
+    design: (request, call) => by('design').design(request, call),
+    distill: (request, call) => by('distill').distill(request, call),
+    writeTest: (request, call) => by('writeTest').writeTest(request, call),
+    implement: (request, call) => by('implement').implement(request, call),
+    review: (request, call) => by('review').review(request, call),
+    document: (request, call) => by('document').document(request, call),
+    ...(pivot.pivot && { pivot: pivot.pivot.bind(pivot) }),
+  };
+}
+
+const unique = (texts: readonly string[]): string => [...new Set(texts.filter(Boolean))].join(' + ');

@@ -1,0 +1,214 @@
+import {
+  type AgentCall,
+  type DesignRequest,
+  DevsError,
+  type DistillRequest,
+  type DocumentsResult,
+  maskSensitiveData,
+  type PivotRequest,
+  type PivotResult,
+  type PlanResult,
+  type Provenance,
+  type ResearchRequest,
+  type ReviewResult,
+  type StageAgents,
+  type TaskRequest,
+  type WorkResult,
+} from '@devs/core';
+import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
+import type { ModelProgress } from '../models/ModelProgress.ts';
+import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
+import {
+  type AnswerTool,
+  submitDocuments,
+  submitPlan,
+  submitReview,
+  submitStrategy,
+} from '../models/stageAnswers.ts';
+import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
+import type { Sandbox } from '../sandbox/Sandbox.ts';
+import { type CommandLimits, CommandLine } from './CommandLine.ts';
+import type { CommandRecipe, CommandReply } from './CommandRecipe.ts';
+import { type CommandPrompts, commandPrompts } from './commandPrompts.ts';
+import { jsonAnswer } from './jsonAnswer.ts';
+import { RECIPES, type RecipeName } from './recipes.ts';
+
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+const DEFAULT_MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
+
+/** Characters of what a tool says about its edits that are kept, from the end: the summary stands there. */
+const MAX_SUMMARY = 2_000;
+
+/** A coding CLI known by name, or one of your own. */
+export type CommandSource = RecipeName | CommandRecipe;
+
+export interface CommandAgentsOptions {
+  /** Of every stage that `perStage` does not name. */
+  readonly command: CommandSource;
+  readonly perStage?: Readonly<Partial<Record<ModelStage, CommandSource>>>;
+  /** What confines it, from `findSandbox`; `null` lets it do what you can, on purpose. */
+  readonly sandbox: Sandbox | null;
+  /** Version of the prompts. @defaultValue the newest */
+  readonly prompts?: string;
+  /** Time limit of one call, ms. @defaultValue 1 800 000 */
+  readonly timeoutMs?: number;
+  /** Bytes of output read, from its end. @defaultValue 4 MiB */
+  readonly maxOutputBytes?: number;
+  /** Told of every call that was answered. */
+  readonly onProgress?: (progress: ModelProgress) => void;
+}
+
+/**
+ * Agents that call an installed coding CLI. It edits the workspace in place, and the engine takes the difference; where a
+ * stage is about documents, a plan or a verdict it answers with JSON, and an answer of the wrong shape is sent back once.
+ *
+ * It is given a network, the variables and files its recipe names, and nothing else of this process's environment.
+ *
+ * @throws DevsError `CONFIG_INVALID` when a program is not installed.
+ *
+ * @example
+ * ```ts
+ * const sandbox = await findSandbox('bwrap', { project: process.cwd() });
+ * const agents = await commandAgents({ command: 'claude', sandbox });
+ * ```
+ */
+export async function commandAgents(options: CommandAgentsOptions): Promise<StageAgents> {
+  const { command, perStage = {}, onProgress = () => undefined } = options;
+  const limits = limitsOf(options);
+  const found = new Map<CommandSource, CommandLine>();
+  for (const source of new Set([command, ...Object.values(perStage)])) {
+    const recipe = typeof source === 'string' ? RECIPES[source] : source;
+    found.set(source, await CommandLine.find(recipe, limits));
+  }
+  const commands = new Map(
+    MODEL_STAGES.map((stage) => [stage, found.get(perStage[stage] ?? command) as CommandLine]),
+  );
+  return new CommandAgents(commands, commandPrompts(options.prompts), onProgress);
+}
+
+function limitsOf({ sandbox, ...options }: CommandAgentsOptions): CommandLimits {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
+  requirePositive('timeoutMs', timeoutMs);
+  requirePositive('maxOutputBytes', maxOutputBytes);
+  return { sandbox, timeoutMs, maxOutputBytes };
+}
+
+function requirePositive(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value > 0) return;
+  throw new RangeError(`Expected ${name} to be a positive whole number, got ${value}.`);
+}
+
+class CommandAgents implements StageAgents {
+  readonly name: string;
+  readonly provenance: Provenance = 'live';
+  readonly fingerprint: string;
+  readonly #commands: ReadonlyMap<ModelStage, CommandLine>;
+  readonly #prompts: CommandPrompts;
+  readonly #onProgress: (progress: ModelProgress) => void;
+
+  constructor(
+    commands: ReadonlyMap<ModelStage, CommandLine>,
+    prompts: CommandPrompts,
+    onProgress: (progress: ModelProgress) => void,
+  ) {
+    this.#commands = commands;
+    this.#prompts = prompts;
+    this.#onProgress = onProgress;
+    this.name = [...new Set([...commands.values()].map(({ name }) => name))].join(' + ');
+    this.fingerprint = `prompts ${prompts.version} ${prompts.sha256.slice(0, 12)}`;
+  }
+
+  research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {
+    return this.#answer({ stage: 'research', request, answer: submitDocuments, call });
+  }
+
+  design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
+    return this.#answer({ stage: 'design', request, answer: submitDocuments, call });
+  }
+
+  distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {
+    return this.#answer({ stage: 'distill', request, answer: submitPlan, call });
+  }
+
+  writeTest(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#edit('writeTest', request, call);
+  }
+
+  implement(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#edit('implement', request, call);
+  }
+
+  /** It sees the folder itself; the engine puts back what a review changes there. */
+  review(request: TaskRequest, call: AgentCall): Promise<ReviewResult> {
+    return this.#answer({ stage: 'review', request, answer: submitReview, call });
+  }
+
+  document(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#edit('document', request, call);
+  }
+
+  pivot(request: PivotRequest, call: AgentCall): Promise<PivotResult> {
+    return this.#answer({ stage: 'pivot', request, answer: submitStrategy, call });
+  }
+
+  async #edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    const prompt = this.#prompts.forEdit(stage, renderRequest(request));
+    const { text } = await this.#call({ stage, prompt, dir: request.workspace.dir, round: 1 }, call);
+    // No files: the engine takes what lies in the folder.
+    return { summary: summaryOf(text.trim()), files: [] };
+  }
+
+  async #answer<Answer>({ stage, request, answer, call }: Question<Answer>): Promise<Answer> {
+    const dir = 'workspace' in request ? request.workspace.dir : null;
+    const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema);
+    const first = await this.#call({ stage, prompt, dir, round: 1 }, call);
+    const read = jsonAnswer(first.text, answer.schema);
+    if ('value' in read) return read.value;
+    const again = `${prompt}\n\n${repairWords(first.text, read.problem)}`;
+    const second = await this.#call({ stage, prompt: again, dir, round: 2 }, call);
+    const repaired = jsonAnswer(second.text, answer.schema);
+    if ('value' in repaired) return repaired.value;
+    throw this.#invalid(stage, repaired.problem);
+  }
+
+  async #call({ stage, prompt, dir, round }: Round, call: AgentCall): Promise<CommandReply> {
+    const command = this.#commands.get(stage) as CommandLine;
+    const reply = await command.call({ prompt, dir }, call);
+    this.#onProgress({ stage, model: command.name, round, kind: 'round', tools: [], usage: reply.usage });
+    return reply;
+  }
+
+  #invalid(stage: ModelStage, problem: string): DevsError {
+    const { name = '' } = this.#commands.get(stage) ?? {};
+    return new DevsError(
+      `${name} gave no valid answer for the stage ${stage}: ${maskSensitiveData(problem)}`,
+      {
+        code: 'AGENT_INVALID_OUTPUT',
+        remedy: 'Resume the run to ask again, or give this stage to a more capable agent.',
+        context: { stage, command: name, requests: 2 },
+      },
+    );
+  }
+}
+
+interface Question<Answer> {
+  readonly stage: ModelStage;
+  readonly request: StageRequest;
+  readonly answer: AnswerTool<Answer>;
+  readonly call: AgentCall;
+}
+
+/** One call of a stage. */
+interface Round {
+  readonly stage: ModelStage;
+  readonly prompt: string;
+  readonly dir: string | null;
+  /** From 1. */
+  readonly round: number;
+}
+
+const summaryOf = (text: string): string =>
+  text.length <= MAX_SUMMARY ? text : `${TRUNCATED_MARK}\n${text.slice(-MAX_SUMMARY)}`;
+
+const repairWords = (text: string, problem: string): string =>
+  `<your_last_answer>\n${text.trim()}\n</your_last_answer>\n\nIt could not be used: ${problem}\nAnswer again, whole.`;

@@ -1,0 +1,94 @@
+// Stands for a coding CLI: reads its prompt from stdin and does what its first argument says.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const [mode, argument = ''] = process.argv.slice(2);
+const prompt = mode === 'file' ? readFileSync(argument, 'utf8') : readFileSync(0, 'utf8');
+
+const print = (text) => process.stdout.write(`${text}\n`);
+const usage = {
+  input_tokens: 20,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 80,
+  output_tokens: 7,
+};
+const say = (result, more = {}) =>
+  print(JSON.stringify({ type: 'result', is_error: false, result, total_cost_usd: 0.25, usage, ...more }));
+const fenced = (value) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`;
+
+const DOCUMENTS = { documents: [{ type: 'PRD', title: 'Sum', content: 'Adds:\n```js\nsum(1, 2)\n```\n' }] };
+const PLAN = {
+  requirements: [{ externalId: 'REQ-1', description: 'Adds two numbers' }],
+  epics: [
+    {
+      name: 'Sum',
+      description: 'All of it',
+      tasks: [
+        {
+          key: 'sum',
+          name: 'Add two numbers',
+          description: 'A function.',
+          dependsOn: [],
+          requirements: ['REQ-1'],
+          acceptanceCriteria: ['1 + 2 is 3'],
+        },
+      ],
+    },
+  ],
+};
+const TEST =
+  "import assert from 'node:assert';\nimport { it } from 'node:test';\nimport { sum } from './sum.js';\n" +
+  "it('adds', () => assert.equal(sum(1, 2), 3));\n";
+
+/** Every stage of a run, told apart by its prompt. */
+function work() {
+  const stage = /^Stage: (\w+)(?: the (\w+))?/m.exec(prompt)?.slice(1).filter(Boolean).join(' ') ?? '';
+  if (/^(research|design)/.test(stage)) return say(fenced(DOCUMENTS));
+  if (/^(distill|plan)/.test(stage)) return say(fenced(PLAN));
+  if (/^review/.test(stage)) return say(fenced({ approved: true, comments: 'Nothing to change.' }));
+  if (/^(document)/.test(stage)) writeFileSync('README.md', '# Sum\n');
+  else if (/^implement/.test(stage)) writeFileSync('sum.js', 'export const sum = (a, b) => a + b;\n');
+  else {
+    writeFileSync('package.json', '{ "type": "module" }\n');
+    writeFileSync('sum.test.js', TEST);
+  }
+  return say(`Done: ${stage}.`);
+}
+
+async function flood(megabytes) {
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  for (let left = megabytes; left > 0; left -= 1) {
+    if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+  }
+  say('The end.');
+}
+
+async function hang() {
+  const deaf = "process.on('SIGTERM', () => {}); process.stdout.write('up'); setInterval(() => {}, 1000)";
+  const child = spawn(process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  writeFileSync('pids', `${process.pid} ${child.pid}`);
+  await sleep(1_000_000);
+}
+
+const MODES = {
+  work,
+  hang,
+  flood: () => flood(Number(argument)),
+  file: () => print(prompt),
+  prompt: () => print(prompt),
+  environment: () => print(JSON.stringify(process.env)),
+  login: () => print(readFileSync(`${process.env.HOME}/.agent/login.json`, 'utf8')),
+  repaired: () =>
+    say(prompt.includes('your_last_answer') ? fenced({ approved: false, comments: 'No.' }) : 'Fine!'),
+  nonsense: () => say('Fine!'),
+  reports: () => say('The key ghp_0123456789abcdefghijABCDEFGHIJ012345 is invalid.', { is_error: true }),
+  fail: () => {
+    process.stderr.write('no login: Authorization: Bearer sk-ant-api03-0123456789abcdefghijABCDEFGHIJ\n');
+    process.exitCode = 3;
+  },
+};
+
+await MODES[mode]();

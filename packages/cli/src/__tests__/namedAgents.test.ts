@@ -1,0 +1,23 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { namedAgents } from '../namedAgents.ts';
+import type { Session } from '../Session.ts';
+
+const setting = { sandbox: null, out: {} as Session['out'] };
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+it('models and coding CLIs share the stages', async () => {
+  vi.stubEnv('OPENAI_API_KEY', 'not-a-real-key');
+  const perStage = { implement: 'command:node my-agent.mjs', review: 'openai:b' };
+  const { name, provenance } = await namedAgents({ agents: 'openai:a', perStage }, setting);
+  expect({ name, provenance }).toEqual({ name: 'openai:a + openai:b + node', provenance: 'live' });
+  const command = { agents: "command:node 'my agent.mjs'", perStage: { design: 'openai:a' } };
+  expect((await namedAgents(command, setting)).name).toBe('node + openai:a');
+});
+
+it('a coding CLI that is not installed is refused', async () => {
+  const names = { agents: 'command:no-such-coding-cli' };
+  await expect(namedAgents(names, setting)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+});
