@@ -88,6 +88,8 @@ const SENTENCES: Sentences = {
   REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,
   WORKSPACE_RESCUED: ({ ref, files }) =>
     `kept ${files === 1 ? 'a changed file' : `${files} changed files`} of the run's folder; there: git show ${ref}`,
+  CHANGES_ADOPTED: ({ principal, commit, files }) =>
+    `committed ${commit.slice(0, 7)}: ${files === 1 ? 'a file' : `${files} files`} changed by ${principal}`,
   RUN_RECOVERED: () => 'taken over from a process that had gone',
   RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),

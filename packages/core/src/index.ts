@@ -54,8 +54,11 @@ export { assertPlanEdit, type ShownPlan } from './orchestration/nodes/editedPlan
 export type { PipelineDeps } from './orchestration/nodes/pipelineDeps.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
+  AdoptedTree,
+  AdoptRequest,
   AgentCall,
   AttemptReport,
+  Author,
   CheckRequest,
   CheckResult,
   Checks,
@@ -138,6 +141,7 @@ export type {
 } from './orchestration/types.ts';
 export { createInitialState, OrchestratorAnnotation } from './orchestration/types.ts';
 export * from './state.ts';
+export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export {
   Orchestrator,

@@ -229,6 +229,7 @@ describe('the public surface', () => {
     expect(eventNames()).toMatchInlineSnapshot(`
       [
         "AGENTS_CHANGED",
+        "CHANGES_ADOPTED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
         "GRAPH_ACCEPTED",

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  type AdoptedTree,
+  type AdoptRequest,
+  type Author,
   type CommitRequest,
   type CommitView,
   type Delivery,
@@ -12,9 +15,9 @@ import {
 import { applyEdits } from './applyEdits.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { resolveInside } from './pathJail.ts';
-import { IDENTITY, moveRef, readRef, signedAt } from './refs.ts';
+import { DEVS, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
-import { repositoriesIn, WorkFolder } from './WorkFolder.ts';
+import { type FolderChange, repositoriesIn, WorkFolder } from './WorkFolder.ts';
 
 /** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
 const BASE = 'refs/devs/base';
@@ -23,6 +26,10 @@ const BASE = 'refs/devs/base';
 const DELIVERED = 'refs/devs/delivered';
 
 const STEP_TRAILER = 'Devs-Step: ';
+/** SHA-1 of the tree without files. */
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+const ADOPTED_TRAILER = 'Devs-Adopted: ';
 
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
@@ -134,6 +141,31 @@ export class GitRunWorkspace implements RunWorkspace {
     return commit;
   }
 
+  /**
+   * Commits what a person changed in the folder, in their name. What agents left uncommitted is a commit of its own
+   * before it, so that each is signed by who made it. `null` when nothing was changed.
+   */
+  async adopt(request: AdoptRequest): Promise<AdoptedTree | null> {
+    requireAuthor(request.author);
+    const change = await this.#folder.changes();
+    if (change === null) return null;
+    const { found: tree, files } = change;
+    // A kill may have come between the commit and the record of it.
+    const isDone = await this.isAdopted(tree);
+    const commit = isDone ? await this.#tip() : await this.#addAdopted(change, request);
+    if (commit === null) return null;
+    await this.#folder.snapshot();
+    await this.#folder.showCommit(commit);
+    return { commit, tree, files };
+  }
+
+  async isAdopted(tree: string): Promise<boolean> {
+    const tip = await this.#tip();
+    if (tip === null || (await treeOf(this.#git, tip)) !== tree) return false;
+    const text = await this.#git.run(['log', '-1', '--format=%B', tip, '--']);
+    return lastLine(text).startsWith(ADOPTED_TRAILER);
+  }
+
   /** The run's own commits, oldest first. */
   async log(): Promise<readonly CommitView[]> {
     const entries = await this.#history(await this.#tip(), ['--reverse', '--format=%H %s']);
@@ -194,8 +226,22 @@ export class GitRunWorkspace implements RunWorkspace {
     }
   }
 
-  async #store(tree: string, parent: string | null, message: string): Promise<string> {
-    const env = { ...IDENTITY, ...signedAt(this.#now()) };
+  async #addAdopted(
+    { left, found }: FolderChange,
+    { author, message, principal }: AdoptRequest,
+  ): Promise<string> {
+    const tip = await this.#tip();
+    const committed = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
+    const parent =
+      committed === left ? tip : await this.#store(left, tip, 'Work in progress, not verified\n');
+    const signature = `${ADOPTED_TRAILER}${principal.replaceAll(/\s+/g, ' ')}`;
+    const commit = await this.#store(found, parent, `${message.trim()}\n\n${signature}\n`, author);
+    await moveRef(this.#git, this.#ref, { from: tip, to: commit });
+    return commit;
+  }
+
+  async #store(tree: string, parent: string | null, message: string, author: Author = DEVS): Promise<string> {
+    const env = { ...signedBy(author), ...signedAt(this.#now()) };
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
     return (await this.#git.run(args, { stdin: message, env })).trim();
   }
@@ -215,6 +261,17 @@ export class GitRunWorkspace implements RunWorkspace {
       remedy: 'Let the process that drives this run finish, then resume.',
     });
   }
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
+function requireAuthor({ name, email }: Author): void {
+  if ([name, email].every((part) => /^[^<>\p{Cc}]*[^<>\p{Cc}\s][^<>\p{Cc}]*$/u.test(part))) return;
+  throw new RangeError(
+    `Expected an author's name and address in one line, got ${JSON.stringify([name, email])}.`,
+  );
 }
 
 function requireObjectId(name: string, value: string): void {

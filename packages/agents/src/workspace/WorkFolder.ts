@@ -29,6 +29,15 @@ export interface WorkFolderOptions {
   readonly store: (tree: string, parent: string | null, message: string) => Promise<string>;
 }
 
+/** Git trees, and how many files they differ in. */
+export interface FolderChange {
+  /** As the engine left the folder. */
+  readonly left: string;
+  /** As it is. */
+  readonly found: string;
+  readonly files: number;
+}
+
 /** The files of one run: as git trees, and back. What somebody else changed in between is kept before it is replaced. */
 export class WorkFolder {
   readonly #git: GitRepository;
@@ -59,6 +68,25 @@ export class WorkFolder {
       await rename(indexFile, this.#left);
       return tree;
     });
+  }
+
+  /** What a person changed since the engine left the folder; `null` when nothing. */
+  async changes(): Promise<FolderChange | null> {
+    if ((await this.#changed()).length === 0) return null;
+    const left = await this.#withIndex(async (indexFile) => {
+      const isKnown = await copyFile(this.#left, indexFile).then(
+        () => true,
+        () => false,
+      );
+      if (!isKnown) await this.#readTip(indexFile);
+      return this.#writeTree(indexFile);
+    });
+    const found = await this.#withIndex(async (indexFile) => {
+      await this.#addAll(indexFile);
+      return this.#writeTree(indexFile);
+    });
+    const files = (await this.#differing(left, found)).length;
+    return files === 0 ? null : { left, found, files };
   }
 
   /** Makes the folder equal to the tree; first keeps what differs from how the engine left it. */
@@ -126,8 +154,7 @@ export class WorkFolder {
       await this.#addAll(indexFile, force);
       return this.#writeTree(indexFile);
     });
-    const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', tree, found];
-    const files = listed(await this.#git.run(diff)).length + repositories.length;
+    const files = (await this.#differing(tree, found)).length + repositories.length;
     if (files === 0) return null;
     const message = `Files found in the folder of the run\n${moved}`;
     const commit = await this.#store(found, await this.#tip(), message);
@@ -143,6 +170,12 @@ export class WorkFolder {
       await rename(join(this.#git.workTree, path), join(to, path));
     }
     return repositories.map((path) => `\nMoved: ${join(to, path)}`).join('');
+  }
+
+  async #differing(before: string, after: string): Promise<readonly string[]> {
+    return listed(
+      await this.#git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
+    );
   }
 
   async #writeTree(indexFile: string): Promise<string> {

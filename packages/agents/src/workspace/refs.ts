@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Author } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
 
 /** As an old value: the ref must not exist. */
@@ -9,12 +10,18 @@ export const NO_OBJECT = '0'.repeat(40);
 /** Git holds a ref's lock for milliseconds; one that is older than this belongs to a process that was killed. */
 const LOCK_STALE_MS = 2_000;
 
-export const IDENTITY: Readonly<Record<string, string>> = {
-  GIT_AUTHOR_NAME: 'devs',
-  GIT_AUTHOR_EMAIL: 'devs@localhost',
-  GIT_COMMITTER_NAME: 'devs',
-  GIT_COMMITTER_EMAIL: 'devs@localhost',
-};
+/** Signs the commits of the engine. */
+export const DEVS: Author = { name: 'devs', email: 'devs@localhost' };
+
+/** Author and committer. */
+export function signedBy({ name, email }: Author): Readonly<Record<string, string>> {
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  };
+}
 
 /** Author and committer date, whole seconds, UTC. */
 export function signedAt(date: Date): Readonly<Record<string, string>> {
@@ -27,6 +34,11 @@ export async function readRef(git: GitRepository, name: string): Promise<string 
   const listed = await git.run(['for-each-ref', '--format=%(refname) %(objectname)', '--', name]);
   const line = listed.split('\n').find((candidate) => candidate.startsWith(`${name} `));
   return line === undefined ? null : line.slice(name.length + 1);
+}
+
+/** The tree of a commit. */
+export async function treeOf(git: GitRepository, commit: string): Promise<string> {
+  return (await git.run(['rev-parse', `${commit}^{tree}`])).trim();
 }
 
 /** Names of the refs in a folder (`refs/…`, without a slash at its end). */

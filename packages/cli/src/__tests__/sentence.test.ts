@@ -38,6 +38,10 @@ const EXAMPLES: Examples = {
     { ref: 'refs/devs/rescued/1', commit: 'c', files: 2 },
     "kept 2 changed files of the run's folder; there: git show refs/devs/rescued/1",
   ],
+  CHANGES_ADOPTED: [
+    { principal: 'human:ada', commit: 'd4181fd00', files: 2 },
+    'committed d4181fd: 2 files changed by human:ada',
+  ],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
   GUARD_WARNED: [guard, 'calls: 8 of 10'],

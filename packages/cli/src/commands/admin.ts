@@ -1,6 +1,7 @@
 import type { Command, CommandOptions } from 'commander';
 import { examples, type Start } from '../Start.ts';
 import { addAcceptGraph } from './admin/acceptGraph.ts';
+import { addAdopt } from './admin/adopt.ts';
 import { addBackup } from './admin/backup.ts';
 import { addCancel } from './admin/cancel.ts';
 import { addDoctor } from './admin/doctor.ts';
@@ -18,6 +19,7 @@ const VERBS: readonly AddVerb[] = [
   addPause,
   addCancel,
   addExplain,
+  addAdopt,
   addAcceptGraph,
   addDoctor,
   addBackup,
@@ -29,7 +31,7 @@ export function addAdmin(program: Command, start: Start): void {
   const admin = program
     .command('admin')
     .description(
-      'what is not needed every day: gates, answer, pause, cancel, explain, accept-graph, doctor, backup, prune',
+      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, accept-graph, doctor, backup, prune',
     )
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   for (const addVerb of VERBS) {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
-import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
-import { withProject, withRuns } from '../openProject.ts';
+import { withProject } from '../openProject.ts';
 import { repeated } from '../repeated.ts';
-import { newSpec, parseSpec, resumedSpec, type SpecFlags } from '../runSpec.ts';
+import type { SpecFlags } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
+import { specOf } from '../specOf.ts';
 
 export function addResume(program: Command, start: Start): void {
   program
@@ -27,12 +27,7 @@ export function addResume(program: Command, start: Start): void {
 type ResumeFlags = SpecFlags & DriveFlags;
 
 async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
-  const { io, dir } = session;
-  const recorded = await withRuns(session, async (devs) => parseSpec(devs.run(id).agentsRef));
-  const spec =
-    recorded === null
-      ? newSpec(flags, { cwd: io.cwd, dir, config: await readConfig(dir) })
-      : resumedSpec(flags, io.cwd, recorded);
+  const spec = await specOf(id, flags, session);
   return withProject(session, await agentsFrom(spec, session), (devs) =>
     driveRun(devs, devs.run(id), { ...flags, spec }, session),
   );

@@ -54,6 +54,8 @@ export interface OrchestratorEvents {
   AGENTS_CHANGED: { readonly started: string; readonly now: string };
   /** Files in the run's folder that the engine did not leave there were kept as a commit, then replaced. */
   WORKSPACE_RESCUED: { readonly ref: string; readonly commit: string; readonly files: number };
+  /** A human's changes in the run's folder were committed in their name; the run goes on from there. */
+  CHANGES_ADOPTED: { readonly principal: string; readonly commit: string; readonly files: number };
   /** A driver took up a run that another one left. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
   /** A transient error is about to be retried. */

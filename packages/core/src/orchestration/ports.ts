@@ -216,8 +216,32 @@ export interface RunWorkspace extends WorkspaceReader {
   commit(request: CommitRequest): Promise<string>;
   /** The run's own commits on its branch, oldest first. */
   log(): Promise<readonly CommitView[]>;
+  /** Commits what a person changed in the folder since the engine left it; `null` when nothing was changed. */
+  adopt?(request: AdoptRequest): Promise<AdoptedTree | null>;
+  /** Whether a tree is what a person made, and no agent has worked on it since. */
+  isAdopted?(tree: string): Promise<boolean>;
   /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
   deliver?(): Promise<Delivery | null>;
+}
+
+/** Who signs a commit. */
+export interface Author {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface AdoptRequest {
+  readonly author: Author;
+  readonly message: string;
+  /** Who asked for it, as the log names them. */
+  readonly principal: string;
+}
+
+export interface AdoptedTree {
+  readonly commit: string;
+  readonly tree: string;
+  /** How many the person changed. */
+  readonly files: number;
 }
 
 /** Files of the folder that the engine did not leave there, kept as a commit before they were replaced. */

@@ -19,6 +19,7 @@ import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
+import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
 
@@ -171,6 +172,17 @@ export class Run {
     return this.#app.acceptGraph(this.id, acceptance);
   }
 
+  /**
+   * Commits what a human changed in the folder of the run, in their name, and runs the checks on it; the run goes on from
+   * there. What agents had left uncommitted is a commit of its own before it. `null` when nothing was changed.
+   *
+   * @throws DevsError `WORKSPACE_BUSY` in the middle of a turn, `THREAD_BUSY`, `AGENT_MAY_NOT_DECIDE`,
+   *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.
+   */
+  async adopt(adoption: Adoption): Promise<Adopted | null> {
+    return adoptChanges(this.id, adoption, { app: this.#app, pipeline: this.#requirePipeline() });
+  }
+
   /** What happened, oldest first. */
   log({ afterSeq = 0 }: { readonly afterSeq?: number } = {}): readonly LogEntry[] {
     return this.#app.store.log.list(this.id, { afterSeq }).map(({ seq, at, name, taskId, payload }) => ({
@@ -240,7 +252,11 @@ export class Run {
   }
 
   #assertAgents(): void {
-    if (this.#recordedAgents() === null || this.#pipeline !== null) return;
+    if (this.#recordedAgents() !== null) this.#requirePipeline();
+  }
+
+  #requirePipeline(): PipelineDeps {
+    if (this.#pipeline !== null) return this.#pipeline;
     throw new DevsError(`Run "${this.id}" was started with agents, and none are given now.`, {
       code: 'CONFIG_INVALID',
       remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',

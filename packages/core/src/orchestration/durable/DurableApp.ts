@@ -2,7 +2,7 @@ import type { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
 import { type DrivableGraph, type DriveOptions, drive } from '../drive.ts';
 import { type Budget, parseBudget } from '../guards/Budget.ts';
 import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
@@ -10,6 +10,7 @@ import type { SqliteSaver } from '../SqliteSaver.ts';
 import type { Retention } from '../saver/retainedCheckpoints.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './acceptGraph.ts';
 import { awaitWake } from './awaitWake.ts';
+import { betweenVisits, type NextVisits } from './betweenVisits.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { FaultBox } from './FaultBox.ts';
 import { type Gate, gateOf } from './Gate.ts';
@@ -223,6 +224,12 @@ export class DurableApp<Graph, State, Update> {
     } finally {
       stop();
     }
+  }
+
+  /** Holds a run while `work` changes what its next visit starts from; see {@link betweenVisits}. */
+  betweenVisits<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+    const graph = this.graph as unknown as NextVisits;
+    return betweenVisits(id, { store: this.store, graph }, work);
   }
 
   /** Closes the state file, if this app opened it. */

@@ -17,10 +17,12 @@ const WORK = { kind: 'work' } as const;
  */
 export class RecordedTree {
   readonly #workspace: RunWorkspace;
+  readonly #base: string;
   #tree: string;
 
   private constructor(workspace: RunWorkspace, tree: string) {
     this.#workspace = workspace;
+    this.#base = tree;
     this.#tree = tree;
   }
 
@@ -43,6 +45,12 @@ export class RecordedTree {
     });
     this.#tree = tree;
     return summary;
+  }
+
+  /** Whether this visit began with what a person made, untouched by agents. */
+  async beganAdopted(): Promise<boolean> {
+    const ask = async (): Promise<boolean> => (await this.#workspace.isAdopted?.(this.#base)) ?? false;
+    return step('adopted', ask, WORK);
   }
 
   /** Runs the project's checks on the recorded tree. */

@@ -39,9 +39,10 @@ type Report = Omit<TurnReport, 'tree'>;
 async function takeTurn(turn: Turn): Promise<Report> {
   await turn.edit('test', 'writeTest');
   const red = await turn.check('red');
-  if (red.passed)
+  if (!red.passed) await turn.edit('implement', 'implement');
+  else if (!(await turn.isImplementedByHand())) {
     return refused('test', `The new test passes before anything is implemented.\n${red.output}`);
-  await turn.edit('implement', 'implement');
+  }
   const review = await turn.review();
   if (!review.approved) return refused('review', review.comments);
   const green = await turn.check('green');
@@ -74,6 +75,10 @@ class Turn {
 
   check(name: string): Promise<CheckResult> {
     return this.#tree.check(name, this.#deps.checks);
+  }
+
+  isImplementedByHand(): Promise<boolean> {
+    return this.#tree.beganAdopted();
   }
 
   review() {

@@ -1,0 +1,61 @@
+import type { Adopted } from '@devs/core';
+import type { Command, CommandOptions } from 'commander';
+import { agentsFrom } from '../../agentsFrom.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { gitAuthor } from '../../gitAuthor.ts';
+import { humanFrom } from '../../humanFrom.ts';
+import type { Line } from '../../Output.ts';
+import { withProject } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { specOf } from '../../specOf.ts';
+
+interface AdoptFlags {
+  readonly message?: string;
+  readonly author?: string;
+  readonly by?: string;
+}
+
+export function addAdopt(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('adopt', options)
+    .description(
+      "commit what you changed in a run's folder as yours, and run the checks on it; drives nothing",
+    )
+    .argument('<id>', 'run')
+    .option('-m, --message <text>', 'the message of the commit')
+    .option('--author <who>', "'Name <address>' (default: whom git knows)")
+    .option('--by <name>', 'who decides (default: your user name)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs admin adopt csv-export',
+        "devs admin adopt csv-export -m 'Quote fields' && devs resume csv-export",
+      ),
+    )
+    .action((id: string, flags: AdoptFlags, command: Command) =>
+      start(command, (session) => adopt(id, flags, session)),
+    );
+}
+
+async function adopt(id: string, { message, author, by }: AdoptFlags, session: Session): Promise<ExitCode> {
+  const human = humanFrom(by);
+  const spec = await specOf(id, {}, session);
+  const signed = await gitAuthor(author, session.dir);
+  const { signal } = session.io;
+  const adopted = await withProject(session, await agentsFrom(spec, session), (devs) =>
+    devs.run(id).adopt({ by: human, author: signed, signal, ...(message !== undefined && { message }) }),
+  );
+  session.out.result({ run: id, adopted }, renderAdopted(adopted, session.devs('resume', id)));
+  return EXIT.ok;
+}
+
+function renderAdopted(adopted: Adopted | null, resume: string): readonly Line[] {
+  if (adopted === null) return ['nothing was changed in the folder of the run'];
+  const { commit, files, checks } = adopted;
+  return [
+    `committed ${commit.slice(0, 7)}: ${files === 1 ? 'a file' : `${files} files`}`,
+    checks.passed ? 'the checks pass' : `the checks fail; it is kept all the same\n${checks.output}`,
+    `${resume} goes on from there`,
+  ];
+}

@@ -1,0 +1,60 @@
+import { DevsError } from '../errors/DevsError.ts';
+import { principalText } from '../orchestration/hitl/decidable.ts';
+import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
+import { assertHuman } from '../orchestration/hitl/principals.ts';
+import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
+import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { Author, CheckResult, Delivery, RunWorkspace } from '../orchestration/ports.ts';
+
+/** Whose changes the run goes on from. */
+export interface Adoption {
+  readonly by: Principal;
+  /** Signs the commit. */
+  readonly author: Author;
+  /** @defaultValue "Changes made by hand" */
+  readonly message?: string;
+  /** Aborting it ends the checks; what was committed stays. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Adopted {
+  readonly commit: string;
+  /** How many were changed. */
+  readonly files: number;
+  /** What the run's checks say of it. The commit stays either way. */
+  readonly checks: CheckResult;
+  readonly delivery: Delivery | null;
+}
+
+const NEVER: AbortSignal = new AbortController().signal;
+
+/** Commits what a person changed in the folder of a run; see {@link Run.adopt}. */
+export async function adoptChanges(
+  id: string,
+  { by, author, message = 'Changes made by hand', signal = NEVER }: Adoption,
+  { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
+): Promise<Adopted | null> {
+  assertHuman(by, id, 'adopt changes for');
+  return app.betweenVisits(id, async (lease) => {
+    const workspace = await pipeline.workspace.open(id, { signal });
+    const principal = principalText(by);
+    const adopted = await adoptIn(workspace)({ author, message, principal });
+    if (adopted === null) return null;
+    app.store.transact(app.events, (emit) => {
+      app.store.threads.fence(lease).assertInTx();
+      emit('CHANGES_ADOPTED', { principal, commit: adopted.commit, files: adopted.files }, { threadId: id });
+    });
+    const checks = await pipeline.checks.run({ dir: workspace.dir, signal });
+    await workspace.discard?.(adopted.tree);
+    const delivery = (await workspace.deliver?.()) ?? null;
+    return { commit: adopted.commit, files: adopted.files, checks, delivery };
+  });
+}
+
+function adoptIn(workspace: RunWorkspace): NonNullable<RunWorkspace['adopt']> {
+  if (workspace.adopt !== undefined) return workspace.adopt.bind(workspace);
+  throw new DevsError('The workspace of this run keeps no changes made by hand.', {
+    code: 'CONFIG_INVALID',
+    remedy: 'Open the orchestrator with a workspace that has `adopt`, such as GitWorkspace of @devs/agents.',
+  });
+}
