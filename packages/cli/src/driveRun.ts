@@ -1,12 +1,13 @@
 import type { Orchestrator, Run } from '@devs/core';
 import type { ExitCode } from './exitCodes.ts';
+import { type GoalFlags, goalFrom } from './goalFlags.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeOf, renderOutcome } from './renderOutcome.ts';
 import { agentsWords } from './renderStatus.ts';
 import type { RunSpec } from './runSpec.ts';
 import type { Session } from './Session.ts';
 
-export interface DriveFlags {
+export interface DriveFlags extends GoalFlags {
   /** Stay until the run has ended: decisions of other processes are taken up within a second. */
   readonly wait?: true;
 }
@@ -15,7 +16,7 @@ export interface DriveFlags {
 export async function driveRun(
   devs: Orchestrator,
   run: Run,
-  { spec, wait }: DriveFlags & { readonly spec: RunSpec },
+  { spec, wait, ...flags }: DriveFlags & { readonly spec: RunSpec },
   { io: { signal, abort }, out, devs: commandLine }: Session,
 ): Promise<ExitCode> {
   const { title, agents, workspace } = await run.status();
@@ -27,7 +28,12 @@ export async function driveRun(
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
   try {
-    const result = await run.drive({ signal, wait: wait === true, ...(abort && { abort }) });
+    const result = await run.drive({
+      signal,
+      wait: wait === true,
+      ...goalFrom(flags),
+      ...(abort && { abort }),
+    });
     out.result(
       { id: run.id, workspace, ...result },
       renderOutcome({ id: run.id, workspace }, result, commandLine),

@@ -15,7 +15,7 @@ interface Documents {
 
 interface Plan {
   readonly requirements: readonly Pick<RequirementRecord, 'requirementId' | 'externalId' | 'description'>[];
-  readonly epics: readonly Pick<EpicRecord, 'epicId' | 'name' | 'description'>[];
+  readonly epics: readonly Pick<EpicRecord, 'epicId' | 'name' | 'description' | 'phaseNumber'>[];
   readonly tasks: readonly Omit<TaskRecord, 'status' | 'gitHash'>[];
 }
 
@@ -112,11 +112,16 @@ function planLines({ requirements, epics, tasks }: Plan): readonly Line[] {
 }
 
 function epicLines(
-  { epicId, name, description }: Plan['epics'][number],
+  { epicId, name, description, phaseNumber }: Plan['epics'][number],
   tasks: Plan['tasks'],
 ): readonly Line[] {
   const own = tasks.filter((task) => task.epicId === epicId);
-  return [{ style: 'bold', text: `Epic: ${name}` }, description, '', ...own.flatMap(taskLines)];
+  return [
+    { style: 'bold', text: `Epic E${phaseNumber}: ${name}` },
+    description,
+    '',
+    ...own.flatMap(taskLines),
+  ];
 }
 
 function taskLines({ taskId, name, description, agentRole, acceptanceCriteria = [] }: Plan['tasks'][number]) {

@@ -30,7 +30,7 @@ export function renderOutcome(
     case 'suspended':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
     case 'drained':
-      return ['', `stopped; nothing is lost. Go on: ${devs('resume', id)}`];
+      return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
     case 'failed':
     case 'cancelled':
     case 'dead_letter':
@@ -42,6 +42,12 @@ export function renderOutcome(
       ];
   }
 }
+
+/** Requests are not worth a word; a goal is. */
+const stoppedWords = ({ reason }: DriveResult): string =>
+  reason === null || REQUESTS.has(reason) ? 'stopped' : `stopped: ${reason}`;
+
+const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a request came in']);
 
 function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);

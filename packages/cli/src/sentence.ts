@@ -96,6 +96,8 @@ const SENTENCES: Sentences = {
   GUARD_TRIPPED: (found) =>
     guardSentence(found, (name, level, limit) => `limit reached: ${name}, ${level} of ${limit}`),
   GUARD_SUPPRESSED: () => null,
+  GOAL_SET: ({ goal }) => `to be driven: ${goal}`,
+  GOAL_REACHED: ({ reason }) => `stopped as asked: ${reason}`,
   RUN_SUSPENDED: ({ gates }) => `waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
   GRAPH_ACCEPTED: ({ principal, changes }) => `goes on with a changed graph, by ${principal}: ${changes}`,

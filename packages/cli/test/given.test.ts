@@ -56,6 +56,29 @@ describe('devs run with what was brought along', () => {
     expect(done).toMatchObject({ status: 'completed', commits: [{ subject: 'Add two numbers' }] });
   });
 
+  test('stops at a goal, says so, and goes on without one', async ({ dir }) => {
+    const argv = [...RUN_SUM, '--yes', '--plan', write(dir, 'plan.yaml', PLAN)];
+    const planned = await callMain(dir, [...argv, '--until', 'dag']);
+    expect(planned.exitCode, planned.stderr).toBe(75);
+    expect(planned.stdout).toContain(
+      'stopped: the plan is approved; nothing is lost. Go on: devs resume sum',
+    );
+    const nothing = await callMain(dir, ['resume', 'sum', '--only', 'T9']);
+    expect(nothing.stdout).toContain('stopped: the plan has no T9');
+    const done = await callMain(dir, ['resume', 'sum', '--epic', 'E1', '--json']);
+    expect(documentOf<DriveResult>(done), done.stderr).toMatchObject({
+      status: 'completed',
+      commits: { length: 1 },
+    });
+    for (const flags of [
+      ['--until', 'x'],
+      ['--only', 'x'],
+      ['--only', 'T1', '--epic', 'E1'],
+    ]) {
+      expect((await callMain(dir, ['resume', 'sum', ...flags])).exitCode, flags.join(' ')).toBe(2);
+    }
+  });
+
   test.for([
     ['a document that is not there', ['--documents', 'x.md'], /x\.md cannot be used/],
     ['a plan of another form', ['--plan', 'plan.json'], /plan\.json cannot be used: .*epics/s],

@@ -149,5 +149,5 @@ export {
   STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
-export { type RecursionDepth, Run } from './surface/Run.ts';
+export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
 export type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';

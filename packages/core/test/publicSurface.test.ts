@@ -232,6 +232,8 @@ describe('the public surface', () => {
         "CHANGES_ADOPTED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
+        "GOAL_REACHED",
+        "GOAL_SET",
         "GRAPH_ACCEPTED",
         "GUARD_SUPPRESSED",
         "GUARD_TRIPPED",

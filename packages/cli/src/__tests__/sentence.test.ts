@@ -47,6 +47,8 @@ const EXAMPLES: Examples = {
   GUARD_WARNED: [guard, 'calls: 8 of 10'],
   GUARD_TRIPPED: [guard, 'limit reached: calls, 8 of 10'],
   GUARD_SUPPRESSED: [guard, null],
+  GOAL_SET: [{ goal: 'only T4' }, 'to be driven: only T4'],
+  GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped as asked: T4 is finished'],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
   GRAPH_ACCEPTED: [

@@ -3,6 +3,7 @@ import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
+import { addGoalOptions } from '../goalFlags.ts';
 import { withProject } from '../openProject.ts';
 import { repeated } from '../repeated.ts';
 import type { SpecFlags } from '../runSpec.ts';
@@ -11,14 +12,22 @@ import { examples, type Start } from '../Start.ts';
 import { specOf } from '../specOf.ts';
 
 export function addResume(program: Command, start: Start): void {
-  program
+  const verb = program
     .command('resume')
     .description('go on with a run, with the agents and checks it was started with')
     .argument('<id>', 'run')
     .option('--agents <agents>', `other agents, this time: ${AGENTS_HELP}`, repeated)
     .option('--check <command>', 'another check, this time')
-    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
-    .addHelpText('after', examples('devs resume csv-export', "devs resume csv-export --check 'node --test'"))
+    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second');
+  addGoalOptions(verb)
+    .addHelpText(
+      'after',
+      examples(
+        'devs resume csv-export',
+        "devs resume csv-export --check 'node --test'",
+        'devs resume csv-export --epic E1',
+      ),
+    )
     .action((id: string, flags: ResumeFlags, command: Command) =>
       start(command, (session) => resume(id, flags, session)),
     );

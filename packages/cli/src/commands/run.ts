@@ -7,6 +7,7 @@ import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
+import { addGoalOptions } from '../goalFlags.ts';
 import { withProject } from '../openProject.ts';
 import { readBrief } from '../readBrief.ts';
 import { addGivenOptions, type GivenFlags, readGiven } from '../readGiven.ts';
@@ -36,7 +37,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--yes', 'declare at the start that design and plan need no human; part of the record');
-  addGivenOptions(addBudgetOptions(run))
+  addGoalOptions(addGivenOptions(addBudgetOptions(run)))
     .addHelpText(
       'after',
       examples(
@@ -47,6 +48,7 @@ export function addRun(program: Command, start: Start): void {
         'devs run brief.md --agents openai:gpt-5 --budget-usd 5 --budget-time 30m',
         'devs run brief.md --documents docs/PRD.md --documents TAS=docs/architecture.md --agents openai:gpt-5',
         'devs run brief.md --plan plan.yaml --agents openai:gpt-5',
+        'devs run brief.md --agents openai:gpt-5 --until dag',
         'devs run - --id csv-export --agents none < brief.md',
       ),
     )

@@ -66,6 +66,10 @@ export interface OrchestratorEvents {
   GUARD_TRIPPED: GuardEvidence;
   /** A guard reached its limit while another one had already suspended the run. */
   GUARD_SUPPRESSED: GuardEvidence;
+  /** From now on the run is driven only so far. */
+  GOAL_SET: { readonly goal: string };
+  /** The run stopped where it was to be driven; the next drive goes on. */
+  GOAL_REACHED: { readonly goal: string; readonly reason: string };
   /** The run waits for a human. */
   RUN_SUSPENDED: { readonly gates: number };
   /** The run reached an end. */

@@ -18,6 +18,7 @@ import type { HitlSession } from '../state/HitlSessionStore.ts';
 import type { Thread, ThreadStatus } from '../state/ThreadStore.ts';
 import { askAtEnd } from './durable/askAtEnd.ts';
 import { decideByPolicy } from './durable/decideByPolicy.ts';
+import { drainOnAbort } from './durable/drainOnAbort.ts';
 import type { EngineStore } from './durable/EngineStore.ts';
 import type { FaultBox } from './durable/FaultBox.ts';
 import { assertSameGraph } from './durable/graphChange.ts';
@@ -25,6 +26,7 @@ import type { GraphShape } from './durable/graphShape.ts';
 import { type HeldLease, holdLease } from './durable/LeaseKeeper.ts';
 import { openQuestions, type PendingQuestion } from './durable/openQuestions.ts';
 import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './durable/outcome.ts';
+import { type Goal, type GoalReader, RunGoal } from './durable/RunGoal.ts';
 import { type Answers, abortReason, readAnswers } from './durable/readAnswers.ts';
 import { SignalWatch } from './durable/SignalWatch.ts';
 import type { DrivenConfigurable } from './durable/visit.ts';
@@ -36,6 +38,7 @@ interface DrivenConfig {
   readonly configurable: DrivenConfigurable;
   readonly control?: RunControl;
   readonly signal?: AbortSignal;
+  readonly interruptAfter?: '*' | string[];
 }
 
 interface ReadConfig {
@@ -44,6 +47,7 @@ interface ReadConfig {
 
 /** A task of the next super-step, as LangGraph describes it. */
 interface PendingTask {
+  readonly id: string;
   readonly interrupts: readonly unknown[];
   readonly result?: unknown;
   readonly error?: unknown;
@@ -66,6 +70,7 @@ export interface DriverDeps {
   readonly inputOf: (thread: Thread) => Promise<unknown>;
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals: GoalReader;
 }
 
 export interface DriveOptions {
@@ -73,6 +78,8 @@ export interface DriveOptions {
   readonly signal?: AbortSignal;
   /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
   readonly abort?: AbortSignal;
+  /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
+  readonly goal?: Goal;
 }
 
 /** The lease of one drive, and what may stop it. */
@@ -81,6 +88,7 @@ interface Claim {
   readonly control: RunControl;
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
+  readonly goal: Goal | undefined;
 }
 
 /**
@@ -92,7 +100,7 @@ interface Claim {
 export async function drive(
   threadId: string,
   deps: DriverDeps,
-  { signal, abort }: DriveOptions = {},
+  { signal, abort, goal }: DriveOptions = {},
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
@@ -104,7 +112,7 @@ export async function drive(
   try {
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
-    return await new Drive({ held, control, requests, abort }, deps).toEnd();
+    return await new Drive({ held, control, requests, abort, goal }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.
@@ -119,14 +127,10 @@ export async function drive(
   }
 }
 
-/** Returns what removes the listeners again. */
-function drainOnAbort(control: RunControl, signals: readonly (AbortSignal | undefined)[]): () => void {
-  const requestDrain = (): void => control.requestDrain('asked to stop');
-  for (const signal of signals) signal?.addEventListener('abort', requestDrain, { once: true });
-  if (signals.some((signal) => signal?.aborted)) requestDrain();
-  return () => {
-    for (const signal of signals) signal?.removeEventListener('abort', requestDrain);
-  };
+/** What a checkpoint leads to. */
+interface Due {
+  readonly tasks: readonly PendingTask[];
+  readonly values: unknown;
 }
 
 /** A request came in while the run was being left; the next drive reads it. */
@@ -139,16 +143,18 @@ class Drive {
   readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
   readonly #config: DrivenConfig;
+  readonly #goal: RunGoal;
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#held = held;
     this.#control = control;
     this.#requests = requests;
     this.#deps = deps;
+    this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#config = {
       configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
       control,
@@ -178,14 +184,14 @@ class Drive {
     if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
-    if (tuple === undefined) return this.#invoke(await inputOf(thread));
+    if (tuple === undefined) return this.#goOn(await inputOf(thread), { tasks: [], values: null });
     const open = openQuestions(tuple);
     store.sessions.markResumed(
       threadId,
       open.map(({ interruptId }) => interruptId),
     );
     const { tasks, values } = await graph.getState(this.#config);
-    if (tasks.length > 0) return this.#answerOrGoOn(thread, open, tasks);
+    if (tasks.length > 0) return this.#answerOrGoOn(thread, open, { tasks, values });
     const last = askAtEnd(values, tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
@@ -197,18 +203,18 @@ class Drive {
   async #answerOrGoOn(
     thread: Thread,
     open: readonly PendingQuestion[],
-    tasks: readonly PendingTask[],
+    due: Due,
   ): Promise<DriveOutcome | null> {
     const { store } = this.#deps;
-    if (open.length === 0) return this.#invoke(null);
+    if (open.length === 0) return this.#goOn(null, due);
 
     const answers = readAnswers(open, thread.threadId, store);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) return this.#invoke(resumeWith(answers));
+    if (answers.given.length > 0) return this.#goOn(resumeWith(answers), due);
     // The driver before died while a branch beside was on its way to its own question.
-    if (!this.#hasWorked && tasks.some(isUnstarted)) return this.#invoke(null);
+    if (!this.#hasWorked && due.tasks.some(isUnstarted)) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered);
   }
 
@@ -222,13 +228,31 @@ class Drive {
     return { status: 'suspended', gates };
   }
 
-  async #invoke(input: unknown): Promise<DriveOutcome | null> {
+  /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
+  async #goOn(input: unknown, { tasks, values }: Due): Promise<DriveOutcome | null> {
+    const { steps } = this.#deps.store;
+    const { threadId } = this.#held.lease;
+    if (this.#goal.isNew && tasks.some(({ id }) => steps.hasVisit(threadId, id))) {
+      return this.#invoke(input, '*');
+    }
+    this.#goal.takeUp();
+    const reached = this.#goal.reached(values);
+    return reached === null ? this.#invoke(input, [...this.#goal.nodes]) : this.#stopAtGoal(reached);
+  }
+
+  #stopAtGoal(reason: string): DriveOutcome | null {
+    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    const isSettled = this.#goal.stopAt(reason, () => this.#settle('paused', reason, wakeSeq));
+    return isSettled ? { status: 'drained', reason } : null;
+  }
+
+  async #invoke(input: unknown, interruptAfter: '*' | string[]): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     this.#hasWorked = true;
     try {
-      await graph.invoke(input, this.#config);
+      await graph.invoke(input, { ...this.#config, interruptAfter });
       store.threads.resetRecoveries(this.#held.lease);
       return null;
     } catch (error) {

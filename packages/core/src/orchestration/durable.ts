@@ -15,6 +15,7 @@ import { FaultBox } from './durable/FaultBox.ts';
 import type { GraphProfile } from './durable/GraphProfile.ts';
 import type { EndOfRun } from './durable/outcome.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './durable/ownGraphProfile.ts';
+import type { GoalReader } from './durable/RunGoal.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
@@ -57,6 +58,7 @@ export interface DurableOptions<State, Name extends string = string> {
 export interface KnownGraph<State> {
   readonly profile: GraphProfile<State>;
   readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals?: GoalReader;
 }
 
 /**
@@ -77,7 +79,7 @@ export interface KnownGraph<State> {
 export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
   builder: Builder & StateGraph<unknown, State, Update, Name>,
   options: DurableOptions<State, Name>,
-  { profile, endOf }: KnownGraph<State> = ownGraph(options.guards),
+  { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
@@ -109,7 +111,7 @@ export function durable<State extends object, Update, Name extends string, Build
     saver,
     faults,
     events,
-    endOf,
+    ...known,
     now,
     newId,
     close,

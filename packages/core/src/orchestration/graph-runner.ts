@@ -32,6 +32,7 @@ import { openSessions } from './durable/openSessions.ts';
 import { isQuestion, type Question } from './durable/question.ts';
 import type { RunnerDeps } from './durable/RunnerDeps.ts';
 import { suspendIfStuck } from './durable/suspendIfStuck.ts';
+import { towardsGoal } from './durable/towardsGoal.ts';
 import { recordAction, recordFailure, recordThought } from './durable/turns.ts';
 import { type Visit, visitOf } from './durable/visit.ts';
 import { GraphSuspendedSignal } from './GraphSuspendedSignal.ts';
@@ -75,7 +76,7 @@ async function runVisit<State extends object>(
   config: LangGraphRunnableConfig,
   { visit, deps }: VisitContext<State>,
 ): Promise<unknown> {
-  const entered = askAtEntry(node, state, visit, deps);
+  const entered = towardsGoal(askAtEntry(node, state, visit, deps), state, visit, deps);
   const before = { ...state, ...entered.update };
   recordThought(visit, before, deps);
 

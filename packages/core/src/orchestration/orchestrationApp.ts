@@ -2,6 +2,7 @@ import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type DurableOptions, durable } from './durable.ts';
 import type { PipelineDeps } from './nodes/pipelineDeps.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
+import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import type { GraphState } from './types.ts';
 
@@ -22,7 +23,7 @@ export function orchestrationApp(
   return durable(
     orchestrationBuilder(pipeline),
     { ...options, guards },
-    { profile: pipelineProfile, endOf: endOfPipeline },
+    { profile: pipelineProfile, endOf: endOfPipeline, goals: pipelineGoals },
   );
 }
 

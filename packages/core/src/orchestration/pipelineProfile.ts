@@ -8,6 +8,7 @@ import { dueForPivot, pipelineFindings } from './guards/pipelineFindings.ts';
 import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
 import { guidanceFor, strategiesOf } from './nodes/taskBrief.ts';
+import { steerToGoal } from './pipelineGoals.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
@@ -28,6 +29,7 @@ export const pipelineProfile: GraphProfile<GraphState> = {
   projectIdOf: ({ projectConfig }) => projectConfig.projectId,
   suspensionEvidence,
   applyAnswer,
+  steer: steerToGoal,
   isProgress,
   turnsOf: (state, node) => (node === 'implement' || node === 'verify' ? pipelineTurns(state) : []),
   due: dueForPivot,

@@ -17,12 +17,32 @@ export function activeTask({ tasks, activeTaskId }: Tasks): TaskRecord | null {
   return tasks.find(({ taskId }) => taskId === activeTaskId) ?? null;
 }
 
-/** The first task, in the order of the DAG, that is pending and whose dependencies are completed. */
-export function firstReadyTask({ tasks }: Pick<GraphState, 'tasks'>): TaskRecord | null {
+/** The tasks, in the order of the DAG, that are pending and whose dependencies are completed. */
+export function readyTasks({ tasks }: Pick<GraphState, 'tasks'>): readonly TaskRecord[] {
   const completed = new Set(tasks.filter(({ status }) => status === 'completed').map(({ taskId }) => taskId));
   const isReady = ({ status, dependsOn }: TaskRecord): boolean =>
     status === 'pending' && dependsOn.every((id) => completed.has(id));
-  return tasks.find(isReady) ?? null;
+  return tasks.filter(isReady);
+}
+
+export function firstReadyTask(state: Pick<GraphState, 'tasks'>): TaskRecord | null {
+  return readyTasks(state)[0] ?? null;
+}
+
+/** Ids of the named tasks and of all they depend on, transitively. */
+export function dependenciesOf(
+  tasks: readonly TaskRecord[],
+  taskIds: readonly string[],
+): ReadonlySet<string> {
+  const byId = new Map(tasks.map((task) => [task.taskId, task]));
+  const found = new Set<string>();
+  const queue = [...taskIds];
+  for (let current = queue.pop(); current !== undefined; current = queue.pop()) {
+    if (found.has(current)) continue;
+    found.add(current);
+    queue.push(...(byId.get(current)?.dependsOn ?? []));
+  }
+  return found;
 }
 
 export function isEpicOpen({ status }: EpicRecord): boolean {

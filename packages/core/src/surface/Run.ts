@@ -13,6 +13,7 @@ import { planDraftOf } from '../orchestration/nodes/editedPlan.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
@@ -32,6 +33,12 @@ export interface RecursionDepth {
   readonly warningAt: number;
 }
 
+/**
+ * How far to drive: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with what it depends on. At
+ * most one of them; kept in the run's record until it is reached, and then the run stops (`drained`).
+ */
+export interface DriveRunOptions extends RunOptions, GoalOptions {}
+
 /** A handle on one recorded run. Holds nothing open: everything is read from the state file. */
 export class Run {
   readonly id: string;
@@ -45,16 +52,19 @@ export class Run {
   }
 
   /**
-   * Drives the run until it ends, waits for a human, or `signal` asks it to stop at the next safe point.
+   * Drives the run until it ends, waits for a human, reaches a goal, or `signal` asks it to stop at the next safe
+   * point.
    *
+   * @throws RangeError for two goals, or one that cannot be.
    * @throws DevsError `THREAD_BUSY` while another process drives it; `CONFIG_INVALID` without the agents it was
    *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and agents out of reach (`AGENT_FAILED`) as they are: the run stays
    *   resumable.
    */
-  async drive(options: RunOptions = {}): Promise<DriveResult> {
+  async drive({ until, only, epic, ...options }: DriveRunOptions = {}): Promise<DriveResult> {
+    const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
     this.#assertAgents();
     this.#tellChangedAgents();
-    const { status, reason, gates } = await this.#app.drive(this.id, options);
+    const { status, reason, gates } = await this.#app.drive(this.id, { ...options, ...(goal && { goal }) });
     const workspace = await this.#workspaceInUse();
     return {
       status,

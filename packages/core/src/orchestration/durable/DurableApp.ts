@@ -18,6 +18,7 @@ import { type GraphShape, graphFingerprint } from './graphShape.ts';
 import { holdLease } from './LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './outcome.ts';
 import type { PlanningGraph } from './pendingVisits.ts';
+import { type GoalReader, NO_GOALS } from './RunGoal.ts';
 import { readInput, recordInput } from './recordedInput.ts';
 
 export interface DurableParts<Graph> {
@@ -32,6 +33,8 @@ export interface DurableParts<Graph> {
   readonly faults: FaultBox;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
+  /** @defaultValue runs are driven as far as they go */
+  readonly goals?: GoalReader;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;
@@ -61,7 +64,7 @@ export type RunResult<State> = RunEnd & {
   readonly values: State | null;
 };
 
-export interface RunOptions extends DriveOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal'> {
   /**
    * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
    * held meanwhile; aborting `signal` returns. @defaultValue false
@@ -136,7 +139,10 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /** Drives a recorded run; see {@link run}. */
-  async drive(id: string, { wait = false, ...options }: RunOptions = {}): Promise<RunResult<State>> {
+  async drive(
+    id: string,
+    { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal'> = {},
+  ): Promise<RunResult<State>> {
     for (;;) {
       const result = await this.#driveOnce(id, options);
       if (!wait || result.status !== 'suspended') return result;
@@ -145,10 +151,14 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, faults, shape, store, events } = this.#parts;
+    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
     const graph = this.#drivable;
     const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
-    const outcome = await drive(id, { store, saver, graph, shape, faults, events, inputOf, endOf }, options);
+    const outcome = await drive(
+      id,
+      { store, saver, graph, shape, faults, events, inputOf, endOf, goals },
+      options,
+    );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     return { status: outcome.status, reason, gates, values: await this.values(id) };

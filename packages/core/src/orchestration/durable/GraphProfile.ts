@@ -7,6 +7,7 @@ import type { GuardFinding } from '../guards/reportGuard.ts';
 import type { LangGraphContext } from '../recursionGuard.ts';
 import type { HitlSessionKind, PendingSuspension } from '../types.ts';
 import type { Question } from './question.ts';
+import type { Goal } from './RunGoal.ts';
 import type { Visit } from './visit.ts';
 
 /** The channels the runner itself reads; every durable graph has them. */
@@ -45,6 +46,8 @@ export interface GraphProfile<State> {
     question: Pick<Question, 'kind' | 'taskId'>,
     answer: unknown,
   ): AppliedAnswer<State>;
+  /** What the goal of a run changes in the state `node` is entered with. */
+  steer?(state: State, node: string, goal: Goal): AppliedAnswer<State>;
   /** True when `update` completes something: the depth guard then counts anew. */
   isProgress(before: State, update: StateUpdate<State>): boolean;
   /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */

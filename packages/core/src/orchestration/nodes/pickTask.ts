@@ -14,8 +14,13 @@ export function pickTask(state: GraphState): PickedTask {
   if (active !== null && !isTaskTerminal(active, state.activeTaskId)) return { task: active, state };
   const task = firstReadyTask(state);
   if (task === null) return { task, state };
+  return { task, state: { ...state, ...beginTask(task) } };
+}
+
+/** The update that makes a task the active one, with nothing counted yet. */
+export function beginTask({ taskId, epicId }: TaskRecord): Partial<GraphState> {
   const episode = { implementationTurns: 0, taskAttempts: 0, taskPivots: 0, entropy: [], errorHistory: [] };
-  return { task, state: { ...state, ...episode, activeTaskId: task.taskId, activeEpicId: task.epicId } };
+  return { ...episode, activeTaskId: taskId, activeEpicId: epicId };
 }
 
 /** The tasks with one of them changed. */
