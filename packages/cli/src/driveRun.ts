@@ -10,6 +10,8 @@ import type { Session } from './Session.ts';
 export interface DriveFlags extends GoalFlags {
   /** Stay until the run has ended: decisions of other processes are taken up within a second. */
   readonly wait?: true;
+  /** Run for every gate that opens. */
+  readonly notify?: string;
 }
 
 /** Drives a run, tells what happens and how it ended. */

@@ -9,11 +9,11 @@ import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
 
-interface Documents {
+export interface ShownDocuments {
   readonly documents: readonly Pick<DocumentRecord, 'type' | 'title' | 'content' | 'version'>[];
 }
 
-interface Plan {
+export interface ShownTasks {
   readonly requirements: readonly Pick<RequirementRecord, 'requirementId' | 'externalId' | 'description'>[];
   readonly epics: readonly Pick<EpicRecord, 'epicId' | 'name' | 'description' | 'phaseNumber'>[];
   readonly tasks: readonly Omit<TaskRecord, 'status' | 'gitHash'>[];
@@ -60,9 +60,15 @@ function choicesAt({ kind, artifact }: Gate): readonly Choice[] {
   );
 }
 
-function artifactLines(artifact: unknown): readonly Line[] {
-  if (hasLists(artifact, ['documents'])) return documentLines(artifact as Documents);
-  if (hasLists(artifact, ['requirements', 'epics', 'tasks'])) return planLines(artifact as Plan);
+export const isDocuments = (artifact: unknown): artifact is ShownDocuments =>
+  hasLists(artifact, ['documents']);
+export const isPlan = (artifact: unknown): artifact is ShownTasks =>
+  hasLists(artifact, ['requirements', 'epics', 'tasks']);
+
+/** What a decision is about, for people. */
+export function artifactLines(artifact: unknown): readonly Line[] {
+  if (isDocuments(artifact)) return documentLines(artifact);
+  if (isPlan(artifact)) return planLines(artifact);
   if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
   if (isStuckTask(artifact)) return stuckTaskLines(artifact);
   return [JSON.stringify(artifact, null, 2), '', ...ownEntropyLines(artifact)];
@@ -79,7 +85,7 @@ function hasLists(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => Array.isArray((value as Readonly<Record<string, unknown>>)[name]));
 }
 
-function documentLines({ documents }: Documents): readonly Line[] {
+function documentLines({ documents }: ShownDocuments): readonly Line[] {
   return documents.flatMap(({ type, title, content, version }) => [
     { style: 'bold', text: `── ${type}: ${title} (version ${version})` } as const,
     content.trimEnd(),
@@ -87,13 +93,13 @@ function documentLines({ documents }: Documents): readonly Line[] {
   ]);
 }
 
-function planLines({ requirements, epics, tasks }: Plan): readonly Line[] {
+function planLines({ requirements, epics, tasks }: ShownTasks): readonly Line[] {
   const externalIds = new Map(
     requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
   );
   const namesOf = (ids: readonly string[]): string =>
     ids.map((id) => externalIds.get(id) ?? id).join(', ') || '-';
-  const ordered = [...tasks].sort((a, b) => numberOf(a.taskId) - numberOf(b.taskId));
+  const ordered = byNumber(tasks);
   const rows = ordered.map(({ taskId, dependsOn, requirementIds = [], name }) => [
     taskLabel(taskId),
     dependsOn.map(taskLabel).join(', ') || '-',
@@ -112,8 +118,8 @@ function planLines({ requirements, epics, tasks }: Plan): readonly Line[] {
 }
 
 function epicLines(
-  { epicId, name, description, phaseNumber }: Plan['epics'][number],
-  tasks: Plan['tasks'],
+  { epicId, name, description, phaseNumber }: ShownTasks['epics'][number],
+  tasks: ShownTasks['tasks'],
 ): readonly Line[] {
   const own = tasks.filter((task) => task.epicId === epicId);
   return [
@@ -124,9 +130,19 @@ function epicLines(
   ];
 }
 
-function taskLines({ taskId, name, description, agentRole, acceptanceCriteria = [] }: Plan['tasks'][number]) {
+function taskLines({
+  taskId,
+  name,
+  description,
+  agentRole,
+  acceptanceCriteria = [],
+}: ShownTasks['tasks'][number]) {
   const criteria = acceptanceCriteria.map((criterion) => `  - ${criterion}`);
   return [`${taskLabel(taskId)} ${name} (${agentRole})`, `  ${description}`, ...criteria, ''];
 }
+
+/** What is shown is in the order of the text of its ids; people count. */
+export const byNumber = (tasks: ShownTasks['tasks']): ShownTasks['tasks'] =>
+  [...tasks].sort((a, b) => numberOf(a.taskId) - numberOf(b.taskId));
 
 const numberOf = (taskId: string): number => Number(taskLabel(taskId).slice(1));

@@ -1,6 +1,12 @@
 import { usageError } from './usageError.ts';
 
 const WORD = /'[^']*'|"[^"]*"|[^\s'"]+/g;
+const EXAMPLES = {
+  check: "--check 'npm test'",
+  editor: "EDITOR='code --wait'",
+  notification: "--notify 'node tell-me.mjs'",
+};
+
 const LINE = /^\s*(?:(?:'[^']*'|"[^"]*"|[^\s'"]+)(?:\s+|$))+$/;
 
 /**
@@ -9,13 +15,11 @@ const LINE = /^\s*(?:(?:'[^']*'|"[^"]*"|[^\s'"]+)(?:\s+|$))+$/;
  *
  * @throws DevsError `CONFIG_INVALID` when it is blank or a quote is left open.
  */
-export function splitCommand(text: string, what: 'check' | 'editor' = 'check'): readonly string[] {
+export function splitCommand(text: string, what: keyof typeof EXAMPLES = 'check'): readonly string[] {
   if (!LINE.test(text)) {
     throw usageError(
       `The ${what} ${JSON.stringify(text)} is no command.`,
-      what === 'check'
-        ? "Give a program and its arguments, as in --check 'npm test'."
-        : "Give a program and its arguments, as in EDITOR='code --wait'.",
+      `Give a program and its arguments, as in ${EXAMPLES[what]}.`,
     );
   }
   return (text.match(WORD) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));

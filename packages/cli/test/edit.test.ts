@@ -1,27 +1,10 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Orchestrator } from '@devs/core';
-import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
-
-const RUN = 'shop';
-
-/** Goes on with the run of a project, up to its next gate. */
-async function drive(dir: string, gates: { readonly design?: 'auto' } = {}) {
-  const devs = await Orchestrator.open({
-    dir: join(dir, '.devs'),
-    agents: fakeAgents({ tasks: 2 }),
-    workspace: new MemoryWorkspace(),
-    checks: scriptedChecks(),
-  });
-  const run = await devs.start({ id: RUN, brief: '# Shop', gates });
-  const result = await run.drive();
-  devs.close();
-  return result;
-}
+import { driveShop as drive, RUN } from './support/waitingProject.ts';
 
 /** Projects whose run waits at the gate of the design and of the plan; tests work on copies. */
 const atDesign = mkdtempSync(join(tmpdir(), 'devs-design-'));

@@ -150,4 +150,5 @@ export {
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
+export type { OnGate } from './surface/tellGates.ts';
 export type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';

@@ -1,23 +1,59 @@
 import type { Command } from 'commander';
-import { type DecideOptions, decideGate } from '../decideGate.ts';
+import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
+import type { ExitCode } from '../exitCodes.ts';
+import { readDecision } from '../readDecision.ts';
+import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
+import { usageError } from '../usageError.ts';
+
+interface ApproveOptions extends DecideOptions {
+  readonly from?: string;
+}
 
 export function addApprove(program: Command, start: Start): void {
   program
     .command('approve')
     .description('say yes at a gate; records the decision, drives nothing')
-    .argument('<gate>', 'gate, or a run that waits at one')
+    .argument('[gate]', 'gate, or a run that waits at one')
     .option(
       '--hash <prefix>',
       'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
     )
+    .option('--from <file>', 'record the decision in a JSON file, a yes or a no; see devs show --md')
     .option('--by <name>', 'who decides (default: your user name)')
     .addHelpText(
       'after',
-      examples('devs approve 3f2a91c0 --hash 9b74c9897bac', 'devs approve csv-export --by ada'),
+      examples(
+        'devs approve 3f2a91c0 --hash 9b74c9897bac',
+        'devs approve csv-export --by ada',
+        'devs approve --from decision.json',
+      ),
     )
-    .action((name: string, options: DecideOptions, command: Command) => {
-      const decision = { choice: 'approve', answer: { approved: true } } as const;
-      return start(command, (session) => decideGate(name, () => decision, options, session));
-    });
+    .action((name: string | undefined, options: ApproveOptions, command: Command) =>
+      start(command, (session) => approve(name, options, session)),
+    );
+}
+
+async function approve(
+  name: string | undefined,
+  { from, ...options }: ApproveOptions,
+  session: Session,
+): Promise<ExitCode> {
+  if (from !== undefined) return decideFrom(from, { name, ...options }, session);
+  if (name === undefined) throw usageError('No gate is named.', 'Name it, or a file with --from.');
+  return decideGate(name, () => ({ choice: 'approve', answer: { approved: true } }), options, session);
+}
+
+async function decideFrom(
+  file: string,
+  given: DecideOptions & { readonly name: string | undefined },
+  session: Session,
+): Promise<ExitCode> {
+  if (given.name !== undefined || given.hash !== undefined || given.by !== undefined) {
+    throw usageError('--from stands alone.', 'The file says which gate, which hash and who decides.');
+  }
+  const { session: sessionId, hash, by, approved, feedback } = await readDecision(file, session.io);
+  const choice = approved ? 'approve' : 'reject';
+  const decision: Decision = { choice, answer: { approved, ...(feedback !== undefined && { feedback }) } };
+  return decideGate(sessionId, () => decision, { hash, ...(by !== undefined && { by }) }, session);
 }

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { DevsError, type GateEdit } from '@devs/core';
+import type { GateEdit } from '@devs/core';
 import type { Command } from 'commander';
 import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
 import { EditorFile } from '../edit/EditorFile.ts';
 import { type GateForm, gateForm, isFormError, withProblem } from '../edit/GateForm.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { assertTakes } from '../gateAnswers.ts';
+import { gateNotOpen } from '../gateNotOpen.ts';
 import { withRuns } from '../openProject.ts';
 import { type NamedGate, resolveGate } from '../resolveGate.ts';
 import type { Session } from '../Session.ts';
@@ -111,11 +112,7 @@ async function formOf({ run, gate, kind, sessionId }: NamedGate, { devs }: Sessi
   const name = sessionId.slice(0, 8);
   assertTakes(kind, 'edit', { gate: name, devs });
   if (gate !== null) return gateForm(gate, await run.draft(gate));
-  throw new DevsError(`Gate ${name} is not open.`, {
-    code: 'GATE_NOT_FOUND',
-    remedy: 'List the open gates with devs gates, or read how it was decided with devs log.',
-    context: { sessionId },
-  });
+  throw gateNotOpen(sessionId);
 }
 
 function decisionOf(edit: GateEdit | null): Decision | null {

@@ -3,6 +3,7 @@ import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
+import { GateNotifier, NOTIFY_HELP } from '../GateNotifier.ts';
 import { addGoalOptions } from '../goalFlags.ts';
 import { withProject } from '../openProject.ts';
 import { repeated } from '../repeated.ts';
@@ -18,7 +19,8 @@ export function addResume(program: Command, start: Start): void {
     .argument('<id>', 'run')
     .option('--agents <agents>', `other agents, this time: ${AGENTS_HELP}`, repeated)
     .option('--check <command>', 'another check, this time')
-    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second');
+    .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('--notify <command>', NOTIFY_HELP);
   addGoalOptions(verb)
     .addHelpText(
       'after',
@@ -37,7 +39,11 @@ type ResumeFlags = SpecFlags & DriveFlags;
 
 async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
   const spec = await specOf(id, flags, session);
-  return withProject(session, await agentsFrom(spec, session), (devs) =>
-    driveRun(devs, devs.run(id), { ...flags, spec }, session),
-  );
+  const notifier = flags.notify === undefined ? null : new GateNotifier(flags.notify, session);
+  const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
+  return withProject(session, hooks, async (devs) => {
+    const exitCode = await driveRun(devs, devs.run(id), { ...flags, spec }, session);
+    await notifier?.settled();
+    return exitCode;
+  });
 }

@@ -7,6 +7,7 @@ import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
+import { GateNotifier, NOTIFY_HELP } from '../GateNotifier.ts';
 import { addGoalOptions } from '../goalFlags.ts';
 import { withProject } from '../openProject.ts';
 import { readBrief } from '../readBrief.ts';
@@ -36,6 +37,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--no-repository', 'begin empty even though the project folder is a git repository')
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('--notify <command>', NOTIFY_HELP)
     .option('--yes', 'declare at the start that design and plan need no human; part of the record');
   addGoalOptions(addGivenOptions(addBudgetOptions(run)))
     .addHelpText(
@@ -63,9 +65,12 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
   const given = await readGiven(options, io);
-  return withProject(session, await agentsFrom(spec, session), async (devs) => {
+  const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
+  const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
+  return withProject(session, hooks, async (devs) => {
     const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
+    await notifier?.settled();
     if (options.yes && waitsForDeclaredGate(run)) {
       session.out.note(
         '--yes was not taken up: how the gates are decided was declared when the run was started',

@@ -18,6 +18,7 @@ import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
+import { type OnGate, tellGates } from './tellGates.ts';
 import type { RunStatus } from './views.ts';
 
 /** Name of the state file in the engine's folder. */
@@ -42,6 +43,8 @@ export interface OrchestratorOptions {
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
   readonly prices?: PriceTable | string;
   readonly events?: EventBus;
+  /** Told of each gate that a human has to decide, once per process. It may decide; if it fails, that is a warning. */
+  readonly onGate?: OnGate;
   /** Read from the environment (`DEVS_…`) when left out. */
   readonly config?: OrchestratorConfig;
   /** Milliseconds since the Unix epoch. */
@@ -94,13 +97,13 @@ export class Orchestrator {
       prices,
       config = loadOrchestratorConfig(),
       secrets = {},
+      onGate,
     } = options;
     this.events = events;
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
     const dbPath = path.join(dir, STATE_FILE);
     const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
-    this.#close = () => db.close();
     this.#app = orchestrationApp(this.#pipeline, {
       db,
       events,
@@ -111,6 +114,12 @@ export class Orchestrator {
       ...(budget && { budget }),
       ...(prices !== undefined && { prices }),
     });
+    const app = this.#app;
+    const hush = onGate && tellGates(events, (threadId) => app.gates(threadId), onGate);
+    this.#close = () => {
+      hush?.();
+      db.close();
+    };
   }
 
   /**

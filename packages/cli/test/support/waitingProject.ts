@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { type DriveResult, Orchestrator } from '@devs/core';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
+
+/** The run of {@link driveShop}. */
+export const RUN = 'shop';
+
+/** Starts a run of two tasks in a project, or goes on with it, up to its next gate. */
+export async function driveShop(dir: string, gates: { readonly design?: 'auto' } = {}): Promise<DriveResult> {
+  const devs = await Orchestrator.open({
+    dir: join(dir, '.devs'),
+    agents: fakeAgents({ tasks: 2 }),
+    workspace: new MemoryWorkspace(),
+    checks: scriptedChecks(),
+  });
+  try {
+    const run = await devs.start({ id: RUN, brief: '# Shop', gates });
+    return await run.drive();
+  } finally {
+    devs.close();
+  }
+}

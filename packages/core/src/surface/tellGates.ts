@@ -1,0 +1,30 @@
+import type { EventBus } from '../events/EventBus.ts';
+import type { Gate } from '../orchestration/durable/Gate.ts';
+
+/** Told of a gate that a human has to decide. May be asynchronous; nothing waits for it. */
+export type OnGate = (gate: Gate) => void | Promise<void>;
+
+/**
+ * Tells of each gate, once per process, when the run that waits at it has come to rest: it can be decided then. A
+ * listener that fails is a warning of the process; the run does not notice.
+ *
+ * @returns A function that stops it.
+ */
+export function tellGates(
+  events: EventBus,
+  gatesOf: (threadId: string) => readonly Gate[],
+  onGate: OnGate,
+): () => void {
+  const told = new Set<string>();
+  return events.on('RUN_SUSPENDED', (_payload, { threadId }) => {
+    const news = gatesOf(threadId ?? '').filter(({ sessionId }) => !told.has(sessionId));
+    for (const gate of news) {
+      told.add(gate.sessionId);
+      Promise.resolve(gate).then(onGate).catch(warn);
+    }
+  });
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(`onGate failed: ${String(error)}`, 'DevsListenerWarning');
+}
