@@ -19,11 +19,18 @@ const RUN_SYSTEM = ['/run/current-system', '/run/systemd/resolve'] as const;
 /** Namespaces of its own, no capability, and no process of it outlives the engine. */
 const ISOLATE = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL'] as const;
 
+/** Read-only. The settings of the kernel are files of root's, and a driver may be root: no namespace guards them. */
+const SYSTEM = [
+  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+  ...['/proc/sys', '/proc/sysrq-trigger'].flatMap((path) => ['--ro-bind-try', path, path]),
+] as const;
+
 /** Enough to find out whether this machine lets bubblewrap run at all. */
 export const BUBBLEWRAP_PROBE: readonly string[] = [
   'bwrap',
   ...ISOLATE,
-  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
+  ...SYSTEM,
+  ...['--tmpfs', '/tmp'],
   ...['--', 'true'],
 ];
 
@@ -44,7 +51,7 @@ export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandb
       'bwrap',
       ...ISOLATE,
       ...(confinement.network ? ['--share-net'] : []),
-      ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+      ...SYSTEM,
       ...hidden([...PRIVATE, homedir(), project]),
       ...shown([...RUN_SYSTEM, ...toolchain(project), ...readable, ...(confinement.readable ?? [])]),
       ...engineFolders(project),

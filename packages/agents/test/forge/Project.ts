@@ -14,8 +14,12 @@ export interface ProjectOptions {
 
 /** The command that attacks, for {@link CommandChecks}: it always ends red. */
 export function attackBy(way: string, ...args: readonly string[]): Checks {
+  return new CommandChecks({ argv: attackArgv(way, ...args) });
+}
+
+export function attackArgv(way: string, ...args: readonly string[]): readonly string[] {
   const node = [process.execPath, '--conditions=@devs/source', '--import', import.meta.resolve('tsx')];
-  return new CommandChecks({ argv: [...node, CHILD, way, ...args] });
+  return [...node, CHILD, way, ...args];
 }
 
 /** A project folder with one run, `victim`: real git, a real state file, commands as real processes. */
