@@ -90,6 +90,7 @@ const SENTENCES: Sentences = {
     `kept ${files === 1 ? 'a changed file' : `${files} changed files`} of the run's folder; there: git show ${ref}`,
   CHANGES_ADOPTED: ({ principal, commit, files }) =>
     `committed ${commit.slice(0, 7)}: ${files === 1 ? 'a file' : `${files} files`} changed by ${principal}`,
+  RUN_SYNCED: ({ principal, base }) => `carried over to your commit ${base.slice(0, 7)}, by ${principal}`,
   RUN_RECOVERED: () => 'taken over from a process that had gone',
   RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),

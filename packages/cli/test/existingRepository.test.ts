@@ -65,6 +65,15 @@ describe('an existing repository', () => {
     expect(git(dir, 'status', '--porcelain')).toBe(before);
     expect(git(dir, 'diff', '--name-only', 'main', 'devs/sum').split('\n')).toContain('packages/math/sum.js');
 
+    git(dir, 'add', 'notes.txt');
+    git(dir, 'commit', '-q', '-m', 'Notes');
+    const synced = await callMain(dir, ['sync', 'sum', '--by', 'ada']);
+    expect(synced.exitCode, synced.stderr).toBe(0);
+    expect(synced.stdout).toContain('branch devs/sum in your repository is up to date');
+    expect(git(dir, 'merge-base', 'main', 'devs/sum')).toBe(git(dir, 'rev-parse', 'main'));
+    expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(', by human:ada');
+    expect((await callMain(dir, ['admin', 'sync', 'sum'])).stdout).toContain('committed nothing');
+
     git(dir, 'merge', '-q', 'devs/sum');
     expect(existsSync(path.join(dir, 'packages/math/sum.js'))).toBe(true);
   });

@@ -83,6 +83,7 @@ export type {
   ReviewResult,
   RunWorkspace,
   StageAgents,
+  Synced,
   TaskBrief,
   TaskDraft,
   TaskRequest,
@@ -150,5 +151,6 @@ export {
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
+export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
 export type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';

@@ -65,6 +65,8 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string>>;
   /** Objects may come from another repository on this machine, named by its path. @defaultValue false */
   readonly fromPath?: boolean;
+  /** Exit codes that are an answer. @defaultValue 0 alone */
+  readonly answers?: readonly number[];
 }
 
 /** Stronger than `protocol.allow`: paths, and nothing else. */
@@ -88,7 +90,7 @@ export class GitRepository {
    */
   async run(
     args: readonly string[],
-    { stdin = '', indexFile, env = {}, fromPath = false }: GitCall = {},
+    { stdin = '', indexFile, env = {}, fromPath = false, answers = [0] }: GitCall = {},
   ): Promise<string> {
     const stdout: Buffer[] = [];
     const stderr = new MaskedTail(STDERR_BYTES);
@@ -105,7 +107,8 @@ export class GitRepository {
       },
       onStderr: (chunk) => stderr.push(chunk),
     });
-    if (end.exitCode !== 0) throw failed(args, ending(end), stderr.toString());
+    if (end.exitCode === null || !answers.includes(end.exitCode))
+      throw failed(args, ending(end), stderr.toString());
     if (bytes > MAX_STDOUT_BYTES) throw failed(args, 'too much output', stderr.toString());
     return Buffer.concat(stdout).toString('utf8');
   }

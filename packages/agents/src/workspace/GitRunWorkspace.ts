@@ -11,24 +11,21 @@ import {
   type FileEdit,
   type Rescue,
   type RunWorkspace,
+  type Synced,
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
+import { BranchSync } from './BranchSync.ts';
 import type { GitRepository } from './GitRepository.ts';
+import { refuseSubmodules } from './nestedRepositories.ts';
 import { resolveInside } from './pathJail.ts';
-import { DEVS, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
+import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
-import { type FolderChange, repositoriesIn, WorkFolder } from './WorkFolder.ts';
-
-/** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
-const BASE = 'refs/devs/base';
+import { type FolderChange, WorkFolder } from './WorkFolder.ts';
 
 /** What the user's repository was given last. */
 const DELIVERED = 'refs/devs/delivered';
 
 const STEP_TRAILER = 'Devs-Step: ';
-/** SHA-1 of the tree without files. */
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
-
 const ADOPTED_TRAILER = 'Devs-Adopted: ';
 
 export interface GitRunWorkspaceOptions {
@@ -69,12 +66,13 @@ export class GitRunWorkspace implements RunWorkspace {
    * run begins empty.
    */
   async begin(): Promise<void> {
-    if (this.#user === null || (await this.#tip()) !== null) return;
+    if (this.#user === null) return;
+    if ((await this.#tip()) !== null) return this.#sync(this.#user).finish();
     const head = await this.#user.head();
     if (head === null) return;
     await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
     const base = (await readRef(this.#git, BASE)) ?? head;
-    await this.#refuseSubmodules(base);
+    await refuseSubmodules(this.#git, base);
     await this.#folder.checkOut(base);
     await moveRef(this.#git, this.#ref, { from: null, to: base });
     await this.#folder.showCommit(base);
@@ -166,6 +164,25 @@ export class GitRunWorkspace implements RunWorkspace {
     return lastLine(text).startsWith(ADOPTED_TRAILER);
   }
 
+  /**
+   * Puts the run's commits, and what lies uncommitted in the folder, on top of the commit the user has checked out now.
+   * What they were before stays under `refs/devs/before-sync/`. `null` when the user has committed nothing since.
+   *
+   * @throws DevsError `SYNC_CONFLICT` naming the files, `WORKSPACE_DIRTY` with changes that nobody adopted: nothing is
+   *   changed then; `CONFIG_INVALID` in a run without a repository.
+   */
+  async sync(): Promise<Synced | null> {
+    if (this.#user !== null) return this.#sync(this.#user).toHead();
+    throw new DevsError('The run works for no repository, so there are no commits to take in.', {
+      code: 'CONFIG_INVALID',
+      remedy: 'Start the run in the top folder of a repository.',
+    });
+  }
+
+  #sync(user: UserRepository): BranchSync {
+    return new BranchSync({ git: this.#git, ref: this.#ref, folder: this.#folder, user });
+  }
+
   /** The run's own commits, oldest first. */
   async log(): Promise<readonly CommitView[]> {
     const entries = await this.#history(await this.#tip(), ['--reverse', '--format=%H %s']);
@@ -244,15 +261,6 @@ export class GitRunWorkspace implements RunWorkspace {
     const env = { ...signedBy(author), ...signedAt(this.#now()) };
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
     return (await this.#git.run(args, { stdin: message, env })).trim();
-  }
-
-  async #refuseSubmodules(commit: string): Promise<void> {
-    const submodule = repositoriesIn(await this.#git.run(['ls-tree', '-r', '-z', commit]));
-    if (submodule === null) return;
-    throw new DevsError(`The repository has a submodule: ${JSON.stringify(submodule)}.`, {
-      code: 'WORKSPACE_FAILED',
-      remedy: 'Run in a repository without submodules; their files cannot be stored with the run.',
-    });
   }
 
   #busy(what: string): DevsError {

@@ -4,6 +4,7 @@ import { DevsError, type Rescue } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
+import { repositoriesIn } from './nestedRepositories.ts';
 import { moveRef, refsUnder } from './refs.ts';
 
 /** In the git dir: the index of the folder as the engine left it. Its file times make "did it change?" cheap. */
@@ -209,9 +210,3 @@ export class WorkFolder {
 }
 
 const listed = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
-
-/** The path of the first entry that is a repository itself, in a listing of `ls-files --stage` or `ls-tree`. */
-export function repositoriesIn(listing: string): string | null {
-  const entry = listing.split('\0').find((candidate) => candidate.startsWith('160000 '));
-  return entry === undefined ? null : entry.slice(entry.indexOf('\t') + 1);
-}

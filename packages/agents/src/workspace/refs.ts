@@ -7,6 +7,12 @@ import type { GitRepository } from './GitRepository.ts';
 /** As an old value: the ref must not exist. */
 export const NO_OBJECT = '0'.repeat(40);
 
+/** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
+export const BASE = 'refs/devs/base';
+
+/** SHA-1 of the tree without files. */
+export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
 /** Git holds a ref's lock for milliseconds; one that is older than this belongs to a process that was killed. */
 const LOCK_STALE_MS = 2_000;
 
@@ -45,6 +51,19 @@ export async function treeOf(git: GitRepository, commit: string): Promise<string
 export async function refsUnder(git: GitRepository, folder: string): Promise<readonly string[]> {
   const listed = await git.run(['for-each-ref', '--format=%(refname)', '--', `${folder}/`]);
   return listed.split('\n').filter((name) => name !== '');
+}
+
+export interface RefMove {
+  readonly name: string;
+  /** What it points to now; `null`: it must not exist. */
+  readonly from: string | null;
+  readonly to: string;
+}
+
+/** Moves all refs or none. */
+export async function moveRefs(git: GitRepository, moves: readonly RefMove[]): Promise<void> {
+  const lines = moves.map(({ name, from, to }) => `update ${name} ${to} ${from ?? NO_OBJECT}\n`);
+  await git.run(['update-ref', '--stdin'], { stdin: `start\n${lines.join('')}prepare\ncommit\n` });
 }
 
 /**

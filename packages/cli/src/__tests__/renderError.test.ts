@@ -48,6 +48,7 @@ describe('exit codes', () => {
         'PATH_REFUSED',
         'REPLAY_MISS',
         'REWIND_CONFLICT',
+        'SYNC_CONFLICT',
         'THREAD_DEAD',
         'VALUE_NOT_STORABLE',
         'VALUE_TOO_LARGE',

@@ -42,6 +42,10 @@ const EXAMPLES: Examples = {
     { principal: 'human:ada', commit: 'd4181fd00', files: 2 },
     'committed d4181fd: 2 files changed by human:ada',
   ],
+  RUN_SYNCED: [
+    { principal: 'human:ada', base: 'd4181fd00', commits: 2 },
+    'carried over to your commit d4181fd, by human:ada',
+  ],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
   GUARD_WARNED: [guard, 'calls: 8 of 10'],

@@ -56,6 +56,8 @@ export interface OrchestratorEvents {
   WORKSPACE_RESCUED: { readonly ref: string; readonly commit: string; readonly files: number };
   /** A human's changes in the run's folder were committed in their name; the run goes on from there. */
   CHANGES_ADOPTED: { readonly principal: string; readonly commit: string; readonly files: number };
+  /** The run's commits were put on top of those the user had made meanwhile. */
+  RUN_SYNCED: { readonly principal: string; readonly base: string; readonly commits: number };
   /** A driver took up a run that another one left. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
   /** A transient error is about to be retried. */

@@ -218,6 +218,8 @@ export interface RunWorkspace extends WorkspaceReader {
   log(): Promise<readonly CommitView[]>;
   /** Commits what a person changed in the folder since the engine left it; `null` when nothing was changed. */
   adopt?(request: AdoptRequest): Promise<AdoptedTree | null>;
+  /** Carries the run over to the commits the user has made since; `null` when there are none. */
+  sync?(): Promise<Synced | null>;
   /** Whether a tree is what a person made, and no agent has worked on it since. */
   isAdopted?(tree: string): Promise<boolean>;
   /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
@@ -235,6 +237,16 @@ export interface AdoptRequest {
   readonly message: string;
   /** Who asked for it, as the log names them. */
   readonly principal: string;
+}
+
+/** The run's commits on top of the user's newest. */
+export interface Synced {
+  /** The user's commit. */
+  readonly base: string;
+  /** How many of the run's commits were carried over. */
+  readonly commits: number;
+  /** The ref that keeps them as they were; `null` where there were none. */
+  readonly before: string | null;
 }
 
 export interface AdoptedTree {

@@ -22,6 +22,7 @@ import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
+import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
@@ -191,6 +192,17 @@ export class Run {
    */
   async adopt(adoption: Adoption): Promise<Adopted | null> {
     return adoptChanges(this.id, adoption, { app: this.#app, pipeline: this.#requirePipeline() });
+  }
+
+  /**
+   * Puts the run's commits on top of those the user has made in the repository since, in the engine's own git dir, and
+   * delivers the branch anew. The user's checkout is not touched. `null` when there is nothing to take in.
+   *
+   * @throws DevsError `SYNC_CONFLICT` naming the files, `WORKSPACE_DIRTY`: nothing is changed then; otherwise as
+   *   {@link adopt}.
+   */
+  async sync(request: SyncRequest): Promise<SyncedRun | null> {
+    return syncRun(this.id, request, { app: this.#app, pipeline: this.#requirePipeline() });
   }
 
   /** What happened, oldest first. */

@@ -1,10 +1,10 @@
-import { DevsError } from '../errors/DevsError.ts';
 import { principalText } from '../orchestration/hitl/decidable.ts';
 import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
 import { assertHuman } from '../orchestration/hitl/principals.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
-import type { Author, CheckResult, Delivery, RunWorkspace } from '../orchestration/ports.ts';
+import type { Author, CheckResult, Delivery } from '../orchestration/ports.ts';
+import { ability } from './ability.ts';
 
 /** Whose changes the run goes on from. */
 export interface Adoption {
@@ -38,7 +38,7 @@ export async function adoptChanges(
   return app.betweenVisits(id, async (lease) => {
     const workspace = await pipeline.workspace.open(id, { signal });
     const principal = principalText(by);
-    const adopted = await adoptIn(workspace)({ author, message, principal });
+    const adopted = await ability(workspace, 'adopt')({ author, message, principal });
     if (adopted === null) return null;
     app.store.transact(app.events, (emit) => {
       app.store.threads.fence(lease).assertInTx();
@@ -48,13 +48,5 @@ export async function adoptChanges(
     await workspace.discard?.(adopted.tree);
     const delivery = (await workspace.deliver?.()) ?? null;
     return { commit: adopted.commit, files: adopted.files, checks, delivery };
-  });
-}
-
-function adoptIn(workspace: RunWorkspace): NonNullable<RunWorkspace['adopt']> {
-  if (workspace.adopt !== undefined) return workspace.adopt.bind(workspace);
-  throw new DevsError('The workspace of this run keeps no changes made by hand.', {
-    code: 'CONFIG_INVALID',
-    remedy: 'Open the orchestrator with a workspace that has `adopt`, such as GitWorkspace of @devs/agents.',
   });
 }

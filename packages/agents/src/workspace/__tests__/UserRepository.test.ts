@@ -182,3 +182,99 @@ describe('a run in an existing repository', () => {
     await expect(open()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 });
+
+describe('sync', () => {
+  const commitMine = async (path: string, content: string): Promise<string> => {
+    await write(path, content);
+    await git('commit', '-q', '-m', `Mine: ${path}`, '--', path);
+    return (await git('rev-parse', 'HEAD')).trim();
+  };
+  const ENGINE = (): string => join(root, '.devs', 'git', 'run-1.git');
+  const engine = (...args: string[]): Promise<string> => git('--git-dir', ENGINE(), ...args);
+  const refs = (): Promise<string> => engine('for-each-ref', '--format=%(refname) %(objectname)');
+
+  it('puts the commits and the folder of the run on top of mine, and touches nothing of mine', async () => {
+    const run = await open();
+    const first = await commitFile(run, 'two.js');
+    const second = await commitFile(run, 'three.js');
+    await run.deliver();
+    await run.apply([{ path: 'half.js', content: 'half done\n' }]);
+    await run.snapshot();
+    const mine = await commitMine('staged.txt', 'mine\n');
+    await git('update-index', '--refresh').catch(() => undefined);
+    await rm(join(root, '.git', 'hook-ran'), { force: true });
+    const before = await fingerprint();
+
+    expect(await run.sync()).toEqual({ base: mine, commits: 2, before: 'refs/devs/before-sync/1' });
+    expect(await run.deliver()).toMatchObject({ held: null });
+
+    expect(await fingerprint()).toBe(before);
+    expect(await readdir(join(root, '.git'))).not.toContain('hook-ran');
+    expect(await git('log', '--format=%an: %s', 'devs/run-1')).toBe(
+      'devs: Add three.js\ndevs: Add two.js\nAda: Mine: staged.txt\nAda: First\n',
+    );
+    expect(await run.list()).toEqual(expect.arrayContaining(['half.js', 'staged.txt', 'three.js', 'two.js']));
+    expect((await engine('rev-parse', 'refs/devs/before-sync/1^{commit}')).trim()).toBe(second);
+    expect(await engine('log', '--format=%at', '-1', 'devs/run-1~1')).toBe(
+      await engine('log', '--format=%at', '-1', first),
+    );
+    expect(await run.sync()).toBeNull();
+    const again = { tree: await run.snapshot(), message: 'Add two.js', stepKey: 'two.js' };
+    expect(await run.commit(again)).toBe((await engine('rev-parse', 'devs/run-1~1')).trim());
+  });
+
+  it('merges different places of one file', async () => {
+    await write('list.txt', 'a\nb\nc\nd\ne\n');
+    await git('add', 'list.txt');
+    await commitMine('list.txt', 'a\nb\nc\nd\ne\n');
+    const run = await open();
+    await run.apply([{ path: 'list.txt', content: 'a\nb\nc\nd\nE\n' }]);
+    await run.commit({ tree: await run.snapshot(), message: 'Last', stepKey: 'T1' });
+    await commitMine('list.txt', 'A\nb\nc\nd\ne\n');
+    await run.sync();
+    expect(await run.read('list.txt')).toBe('A\nb\nc\nd\nE\n');
+  });
+
+  it('refuses what does not fit together, names the files and changes nothing', async () => {
+    const run = await open();
+    await run.apply([{ path: 'src/index.js', content: 'export const one = 10;\n' }]);
+    await run.commit({ tree: await run.snapshot(), message: 'Ten', stepKey: 'T1' });
+    await commitMine('src/index.js', 'export const one = 11;\n');
+    const before = await refs();
+    await expect(run.sync()).rejects.toMatchObject({
+      code: 'SYNC_CONFLICT',
+      message: expect.stringContaining('src/index.js'),
+    });
+    expect((await refs()).replace(/^refs\/devs\/head .*\n/m, '')).toBe(before);
+    expect(await run.read('src/index.js')).toBe('export const one = 10;\n');
+  });
+
+  it('refuses a folder with changes that nobody adopted', async () => {
+    const run = await open();
+    await run.snapshot();
+    await commitMine('staged.txt', 'mine\n');
+    await writeFile(join(run.dir, 'hand.txt'), 'by hand\n');
+    await expect(run.sync()).rejects.toMatchObject({ code: 'WORKSPACE_DIRTY' });
+    await run.adopt({ author: { name: 'Ada', email: 'a@b' }, message: 'Hand', principal: 'human:ada' });
+    expect(await run.sync()).toMatchObject({ commits: 1 });
+    expect(await run.list()).toEqual(expect.arrayContaining(['hand.txt', 'staged.txt']));
+  });
+
+  it('is finished by the next open after a kill before the folder followed', async () => {
+    const run = await open();
+    await commitFile(run, 'two.js');
+    await commitMine('staged.txt', 'mine\n');
+    await run.sync();
+    const tip = (await engine('rev-parse', 'devs/run-1')).trim();
+    await engine('update-ref', 'refs/devs/unfolded', tip);
+    await rm(join(run.dir, 'staged.txt'));
+    const reopened = await open();
+    expect(await reopened.list()).toContain('staged.txt');
+    expect(await refs()).not.toContain('unfolded');
+  });
+
+  it('refuses a run without a repository', async () => {
+    const run = (await new GitWorkspace({ dir: root }).open('empty')) as GitRunWorkspace;
+    await expect(run.sync()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+});

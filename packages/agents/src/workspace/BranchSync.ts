@@ -1,0 +1,173 @@
+import { DevsError, type Synced } from '@devs/core';
+import type { GitRepository } from './GitRepository.ts';
+import { mergeTrees, type TreesToMerge } from './mergeTrees.ts';
+import { refuseSubmodules } from './nestedRepositories.ts';
+import { BASE, DEVS, EMPTY_TREE, moveRefs, readRef, refsUnder, signedAt, signedBy, treeOf } from './refs.ts';
+import { FETCH, type UserRepository } from './UserRepository.ts';
+import type { WorkFolder } from './WorkFolder.ts';
+
+/** What the user has checked out, as of the last sync. */
+const HEAD = 'refs/devs/head';
+
+/** Tips of the branch before each sync. */
+const BEFORE = 'refs/devs/before-sync';
+
+/** There while the branch has moved and the folder has not followed yet. */
+const UNFOLDED = 'refs/devs/unfolded';
+
+export interface BranchSyncOptions {
+  readonly git: GitRepository;
+  /** The run's branch. */
+  readonly ref: string;
+  readonly folder: WorkFolder;
+  readonly user: UserRepository;
+}
+
+/** Carries a run over to the commits the user has made since. All of it happens in the engine's git dir. */
+export class BranchSync {
+  readonly #git: GitRepository;
+  readonly #ref: string;
+  readonly #folder: WorkFolder;
+  readonly #user: UserRepository;
+
+  constructor({ git, ref, folder, user }: BranchSyncOptions) {
+    this.#git = git;
+    this.#ref = ref;
+    this.#folder = folder;
+    this.#user = user;
+  }
+
+  /** Everything is computed first; then all refs move at once, and the folder follows. */
+  async toHead(): Promise<Synced | null> {
+    const onto = await this.#fetchHead();
+    const base = await readRef(this.#git, BASE);
+    if (onto === null || onto === base) return null;
+    await refuseSubmodules(this.#git, onto);
+    if ((await this.#folder.changes()) !== null) throw unadopted();
+    const tip = await readRef(this.#git, this.#ref);
+    const commits = await this.#commits(base, tip);
+    const moved = await this.#carryOver(commits, onto);
+    const folder = await this.#merge({
+      base: await this.#treeOf(tip),
+      ours: await treeOf(this.#git, moved),
+      theirs: await this.#folder.snapshot(),
+    });
+    const before = await this.#move({ base, onto, tip, moved, folder });
+    await this.finish();
+    return { base: onto, commits: commits.length, before };
+  }
+
+  /** Lets the folder follow a branch that has moved; also after a kill in between. */
+  async finish(): Promise<void> {
+    const due = await readRef(this.#git, UNFOLDED);
+    if (due === null) return;
+    await this.#folder.restore(await treeOf(this.#git, due));
+    const tip = await readRef(this.#git, this.#ref);
+    if (tip !== null) await this.#folder.showCommit(tip);
+    await this.#git.run(['update-ref', '-d', UNFOLDED, due]);
+  }
+
+  async #fetchHead(): Promise<string | null> {
+    if ((await this.#user.head()) === null) return null;
+    await this.#git.run([...FETCH, this.#user.root, `+HEAD:${HEAD}`], { fromPath: true });
+    return readRef(this.#git, HEAD);
+  }
+
+  /** The run's own, oldest first. */
+  async #commits(base: string | null, tip: string | null): Promise<readonly string[]> {
+    if (tip === null) return [];
+    const range = base === null ? [tip] : [tip, `^${base}`];
+    const listed = await this.#git.run(['rev-list', '--reverse', '--topo-order', ...range, '--']);
+    return listed.split('\n').filter((line) => line !== '');
+  }
+
+  async #carryOver(commits: readonly string[], onto: string): Promise<string> {
+    let at = onto;
+    for (const commit of commits) {
+      const tree = await this.#merge({
+        base: await this.#treeOf(await this.#parentOf(commit)),
+        ours: await treeOf(this.#git, at),
+        theirs: await treeOf(this.#git, commit),
+      });
+      at = await this.#again(commit, tree, at);
+    }
+    return at;
+  }
+
+  /** The same commit, author and dates included, with another tree on another parent. */
+  async #again(commit: string, tree: string, parent: string): Promise<string> {
+    const format = '--format=%an%n%ae%n%at%n%cn%n%ce%n%ct%n%B';
+    const [an = '', ae = '', at = '', cn = '', ce = '', ct = '', ...message] = (
+      await this.#git.run(['log', '-1', format, commit, '--'])
+    ).split('\n');
+    const env = {
+      GIT_AUTHOR_NAME: an,
+      GIT_AUTHOR_EMAIL: ae,
+      GIT_AUTHOR_DATE: `@${at} +0000`,
+      GIT_COMMITTER_NAME: cn,
+      GIT_COMMITTER_EMAIL: ce,
+      GIT_COMMITTER_DATE: `@${ct} +0000`,
+    };
+    const stdin = `${message.join('\n').trimEnd()}\n`;
+    return (await this.#git.run(['commit-tree', tree, '-p', parent, '-F', '-'], { env, stdin })).trim();
+  }
+
+  async #merge(trees: TreesToMerge): Promise<string> {
+    const merged = await mergeTrees(this.#git, trees);
+    if ('tree' in merged) return merged.tree;
+    throw conflict(merged.conflicts);
+  }
+
+  async #move(to: Carried): Promise<string | null> {
+    const { base, onto, tip, moved, folder } = to;
+    const before = tip === null ? null : `${BEFORE}/${(await refsUnder(this.#git, BEFORE)).length + 1}`;
+    const env = { ...signedBy(DEVS), ...signedAt(new Date(0)) };
+    const due = await this.#git.run(['commit-tree', folder, '-p', moved, '-m', 'The folder'], { env });
+    await moveRefs(this.#git, [
+      { name: this.#ref, from: tip, to: moved },
+      { name: BASE, from: base, to: onto },
+      { name: UNFOLDED, from: null, to: due.trim() },
+      ...(before === null || tip === null ? [] : [{ name: before, from: null, to: tip }]),
+    ]);
+    return before;
+  }
+
+  async #parentOf(commit: string): Promise<string | null> {
+    const [, parent = null] = (await this.#git.run(['rev-list', '--parents', '-1', commit, '--']))
+      .trim()
+      .split(' ');
+    return parent;
+  }
+
+  async #treeOf(commit: string | null): Promise<string> {
+    return commit === null ? EMPTY_TREE : treeOf(this.#git, commit);
+  }
+}
+
+interface Carried {
+  readonly base: string | null;
+  readonly onto: string;
+  readonly tip: string | null;
+  readonly moved: string;
+  /** Tree of the folder. */
+  readonly folder: string;
+}
+
+/** Named in the message; the rest is counted. */
+const NAMED = 10;
+
+function conflict(files: readonly string[]): DevsError {
+  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : '';
+  const names = files.slice(0, NAMED).join(', ') + more;
+  return new DevsError(`Your commits and those of the run changed the same places of ${names}.`, {
+    code: 'SYNC_CONFLICT',
+    remedy: 'Let the run end and merge its branch yourself; nothing was changed.',
+    context: { files: files.length },
+  });
+}
+
+const unadopted = (): DevsError =>
+  new DevsError("Files in the run's folder were changed by hand and are not committed.", {
+    code: 'WORKSPACE_DIRTY',
+    remedy: 'Commit them with devs adopt first, or undo them.',
+  });

@@ -1,0 +1,48 @@
+import type { SyncedRun } from '@devs/core';
+import type { Command, CommandOptions } from 'commander';
+import { agentsFrom } from '../../agentsFrom.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanFrom } from '../../humanFrom.ts';
+import type { Line } from '../../Output.ts';
+import { withProject } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { specOf } from '../../specOf.ts';
+
+export function addSync(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('sync', options)
+    .description("put a run's commits on top of those you have made since; your checkout is not touched")
+    .argument('<id>', 'run')
+    .option('--by <name>', 'who decides (default: your user name)')
+    .addHelpText('after', examples('devs admin sync csv-export'))
+    .action((id: string, { by }: { readonly by?: string }, command: Command) =>
+      start(command, (session) => sync(id, by, session)),
+    );
+}
+
+async function sync(id: string, by: string | undefined, session: Session): Promise<ExitCode> {
+  const human = humanFrom(by);
+  const spec = await specOf(id, {}, session);
+  const synced = await withProject(session, await agentsFrom(spec, session), (devs) =>
+    devs.run(id).sync({ by: human }),
+  );
+  session.out.result({ run: id, synced }, renderSynced(synced));
+  return EXIT.ok;
+}
+
+function renderSynced(synced: SyncedRun | null): readonly Line[] {
+  if (synced === null) return ['you have committed nothing since the run began, or since the last sync'];
+  const { base, commits, before, delivery } = synced;
+  return [
+    `${commits === 1 ? 'a commit' : `${commits} commits`} of the run now on top of ${base.slice(0, 7)}`,
+    ...(before === null ? [] : [`as they were: ${before}, in the folder of the run`]),
+    ...(delivery === null ? [] : [deliveryWords(delivery)]),
+  ];
+}
+
+function deliveryWords({ branch, held }: NonNullable<SyncedRun['delivery']>): string {
+  if (held === null) return `branch ${branch} in your repository is up to date`;
+  const why = held === 'checked_out' ? 'you have it checked out' : 'it has commits of yours';
+  return `branch ${branch} in your repository was left as it is: ${why}`;
+}

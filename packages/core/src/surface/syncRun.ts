@@ -1,0 +1,35 @@
+import { principalText } from '../orchestration/hitl/decidable.ts';
+import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
+import { assertHuman } from '../orchestration/hitl/principals.ts';
+import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
+import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { Delivery, Synced } from '../orchestration/ports.ts';
+import { ability } from './ability.ts';
+
+export interface SyncRequest {
+  readonly by: Principal;
+}
+
+export interface SyncedRun extends Synced {
+  readonly delivery: Delivery | null;
+}
+
+/** Carries a run over to the commits the user has made since; see {@link Run.sync}. */
+export async function syncRun(
+  id: string,
+  { by }: SyncRequest,
+  { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
+): Promise<SyncedRun | null> {
+  assertHuman(by, id, 'sync');
+  return app.betweenVisits(id, async (lease) => {
+    const workspace = await pipeline.workspace.open(id);
+    const synced = await ability(workspace, 'sync')();
+    if (synced === null) return null;
+    const { base, commits } = synced;
+    app.store.transact(app.events, (emit) => {
+      app.store.threads.fence(lease).assertInTx();
+      emit('RUN_SYNCED', { principal: principalText(by), base, commits }, { threadId: id });
+    });
+    return { ...synced, delivery: (await workspace.deliver?.()) ?? null };
+  });
+}
