@@ -9,7 +9,7 @@ const texts = z.array(text);
 export const documentsShape: z.ZodType<DocumentsResult> = z.strictObject({
   documents: z.array(
     z.strictObject({
-      type: text.describe('PRD, TAS, RESEARCH, …: one document per type'),
+      type: text.describe('PRD, TAS, MARKET, …: one document per type'),
       title: text,
       content: text.describe('Markdown'),
     }),

@@ -5,6 +5,7 @@ export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks
 export type { CommandRecipe, CommandReply } from './command/CommandRecipe.ts';
 export { type CommandAgentsOptions, type CommandSource, commandAgents } from './command/commandAgents.ts';
 export { isRecipeName, RECIPES, type RecipeName } from './command/recipes.ts';
+export { type Claim, readClaims } from './models/claims.ts';
 export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';
 export { MODEL_STAGES, type ModelStage, NEWEST_PROMPTS, type PromptVersion } from './models/loadPrompts.ts';
 export type { ModelProgress } from './models/ModelProgress.ts';

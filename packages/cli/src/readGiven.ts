@@ -14,6 +14,8 @@ export interface GivenFlags {
   /** `FILE` or `TYPE=FILE`. */
   readonly documents?: readonly string[];
   readonly plan?: string;
+  /** False for a design that is made from the brief alone. */
+  readonly research?: boolean;
 }
 
 export function addGivenOptions(command: Command): Command {
@@ -23,6 +25,7 @@ export function addGivenOptions(command: Command): Command {
       'your own PRD.md, TAS.md, …, as often as needed: read at the design gate at once; TYPE=FILE names the type',
       repeated,
     )
+    .option('--no-research', 'make the design from the brief alone; part of the record')
     .option(
       '--plan <file>',
       'your own requirements, epics and tasks, JSON or YAML: read at the plan gate at once',
@@ -31,13 +34,14 @@ export function addGivenOptions(command: Command): Command {
 
 /** @throws DevsError `CONFIG_INVALID` when a file cannot be read, or the plan has another form. */
 export async function readGiven(
-  { documents = [], plan }: GivenFlags,
+  { documents = [], plan, research = true }: GivenFlags,
   { cwd }: Pick<Io, 'cwd'>,
 ): Promise<Given> {
   return {
     ...(documents.length > 0 && {
       documents: await Promise.all(documents.map((name) => readDocument(name, cwd))),
     }),
+    ...(!research && { research }),
     ...(plan !== undefined && { tasks: await readPlan(plan, cwd) }),
   };
 }

@@ -20,8 +20,9 @@ import type { ModelProgress } from '../models/ModelProgress.ts';
 import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
 import {
   type AnswerTool,
-  submitDocuments,
+  submitDesign,
   submitPlan,
+  submitReports,
   submitReview,
   submitStrategy,
 } from '../models/stageAnswers.ts';
@@ -119,11 +120,11 @@ class CommandAgents implements StageAgents {
   }
 
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#answer({ stage: 'research', request, answer: submitDocuments, call });
+    return this.#answer({ stage: 'research', request, answer: submitReports, call });
   }
 
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#answer({ stage: 'design', request, answer: submitDocuments, call });
+    return this.#answer({ stage: 'design', request, answer: submitDesign, call });
   }
 
   distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {

@@ -25,8 +25,9 @@ import { renderRequest, type StageRequest } from './renderRequest.ts';
 import {
   type AnswerTool,
   finishWith,
-  submitDocuments,
+  submitDesign,
   submitPlan,
+  submitReports,
   submitReview,
   submitStrategy,
 } from './stageAnswers.ts';
@@ -109,11 +110,11 @@ class ModelAgents implements StageAgents {
   }
 
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#converse('research', request, call, () => ({ tools: [], answer: submitDocuments }));
+    return this.#converse('research', request, call, () => ({ tools: [], answer: submitReports }));
   }
 
   design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#converse('design', request, call, () => ({ tools: [], answer: submitDocuments }));
+    return this.#converse('design', request, call, () => ({ tools: [], answer: submitDesign }));
   }
 
   distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {

@@ -10,6 +10,8 @@ import {
 import { z } from 'zod';
 import { documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
+import { untracedIn } from './planTraces.ts';
+import { designProblems, reportProblems } from './stageDocuments.ts';
 
 /** The tool whose call ends a conversation; its input is the answer. */
 export interface AnswerTool<Answer> {
@@ -18,18 +20,9 @@ export interface AnswerTool<Answer> {
   readonly schema: z.ZodType<Answer>;
 }
 
-export const submitDocuments: AnswerTool<DocumentsResult> = {
-  name: 'submit_documents',
-  description: 'Hands in the documents of this stage, all of them, whole. Ends the stage.',
-  schema: documentsShape.superRefine(({ documents }, context) => {
-    const complain = (message: string): void =>
-      context.addIssue({ code: 'custom', path: ['documents'], message });
-    if (documents.length === 0) complain('at least one document is needed');
-    const types = documents.map(({ type }) => type);
-    if (new Set(types).size < types.length) complain('a type is used twice');
-    if (types.includes('BRIEF')) complain('the brief belongs to the human and cannot be replaced');
-  }),
-};
+export const submitReports: AnswerTool<DocumentsResult> = submitDocuments(reportProblems);
+
+export const submitDesign: AnswerTool<DocumentsResult> = submitDocuments(designProblems);
 
 export const submitPlan: AnswerTool<PlanResult> = {
   name: 'submit_plan',
@@ -63,12 +56,30 @@ export function finishWith(desk: FileDesk): AnswerTool<WorkResult> {
   };
 }
 
-/** The engine would refuse such a plan later, when the model is not asked any more. */
+function submitDocuments(
+  problemsIn: (answer: DocumentsResult) => readonly string[],
+): AnswerTool<DocumentsResult> {
+  return {
+    name: 'submit_documents',
+    description: 'Hands in the documents of this stage, all of them, whole. Ends the stage.',
+    schema: documentsShape.superRefine((answer, context) => {
+      const types = answer.documents.map(({ type }) => type);
+      const problems = [
+        ...(new Set(types).size < types.length ? ['a type is used twice'] : []),
+        ...(types.includes('BRIEF') ? ['the brief belongs to the human and cannot be replaced'] : []),
+        ...problemsIn(answer),
+      ];
+      for (const message of problems) context.addIssue({ code: 'custom', path: ['documents'], message });
+    }),
+  };
+}
+
+/** The engine would refuse such a plan later, when the model is not asked any more; a human would miss the traces. */
 function planProblem(plan: PlanResult): string | null {
   if (plan.epics.length === 0) return 'at least one epic is needed';
   try {
     assertPlan(plan);
-    return null;
+    return untracedIn(plan);
   } catch (error) {
     if (isDevsError(error, 'DAG_INVALID')) return error.message;
     throw error;

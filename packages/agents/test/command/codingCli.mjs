@@ -18,7 +18,15 @@ const say = (result, more = {}) =>
   print(JSON.stringify({ type: 'result', is_error: false, result, total_cost_usd: 0.25, usage, ...more }));
 const fenced = (value) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`;
 
-const DOCUMENTS = { documents: [{ type: 'PRD', title: 'Sum', content: 'Adds:\n```js\nsum(1, 2)\n```\n' }] };
+const documents = (contents) => ({
+  documents: Object.entries(contents).map(([type, content]) => ({ type, title: 'Sum', content })),
+});
+const REPORT = 'Sums exist.\n\n## Claims\n- [unsourced] Everybody adds.\n';
+const REPORTS = documents({ MARKET: REPORT, COMPETITION: REPORT, TECHNOLOGY: REPORT, USERS: REPORT });
+const DESIGN = documents({
+  PRD: 'Adds:\n```js\nsum(1, 2)\n```\n',
+  TAS: '## Left out\n- MCP_DESIGN: no agents\n- SECURITY: no input\n- UI_UX: a library\n',
+});
 const PLAN = {
   requirements: [{ externalId: 'REQ-1', description: 'Adds two numbers' }],
   epics: [
@@ -45,7 +53,8 @@ const TEST =
 /** Every stage of a run, told apart by its prompt. */
 function work() {
   const stage = /^Stage: (\w+)(?: the (\w+))?/m.exec(prompt)?.slice(1).filter(Boolean).join(' ') ?? '';
-  if (/^(research|design)/.test(stage)) return say(fenced(DOCUMENTS));
+  if (/^research/.test(stage)) return say(fenced(REPORTS));
+  if (/^design/.test(stage)) return say(fenced(DESIGN));
   if (/^(distill|plan)/.test(stage)) return say(fenced(PLAN));
   if (/^review/.test(stage)) return say(fenced({ approved: true, comments: 'Nothing to change.' }));
   if (/^(document)/.test(stage)) writeFileSync('README.md', '# Sum\n');

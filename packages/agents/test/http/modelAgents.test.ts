@@ -77,10 +77,10 @@ function toldIn({ messages }: ChatRequest | undefined = { messages: [] } as neve
 
 describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => {
   test('answers by calling the tool of its stage', async () => {
-    const server = await serve([callOf('submit_documents', aDocument('RESEARCH'))]);
+    const server = await serve([callOf('submit_documents', REPORTS)]);
     const agents = await agentsOn(server, { streaming });
 
-    expect(await agents.research({ brief: '# Sum', attempt: 1 }, aCall())).toEqual(aDocument('RESEARCH'));
+    expect(await agents.research({ brief: '# Sum', attempt: 1 }, aCall())).toEqual(REPORTS);
     const [request] = server.requests;
     expect(request).toMatchObject({ model: 'scripted', stream: streaming });
     expect(request?.tools.map((tool) => tool.function.name)).toEqual(['submit_documents']);
@@ -367,9 +367,13 @@ describe('modelAgents', () => {
   });
 });
 
-function aDocument(type: string) {
-  return { documents: [{ type, title: 'Findings', content: 'It is known.' }] };
-}
+const REPORTS = {
+  documents: ['MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS'].map((type) => ({
+    type,
+    title: 'Findings',
+    content: 'It is known.\n\n## Claims\n- [sourced: Euclid] It is known.\n',
+  })),
+};
 
 function aCyclicPlan() {
   const task = (key: string, on: string) => ({

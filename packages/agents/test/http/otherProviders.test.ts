@@ -6,7 +6,13 @@ import { modelAgents } from '../../src/models/modelAgents.ts';
 
 // The other two providers by their own protocols: tools, streamed input and usage are each worded differently.
 
-const ANSWER = { documents: [{ type: 'RESEARCH', title: 'Findings', content: 'It is known.' }] };
+const ANSWER = {
+  documents: ['MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS'].map((type) => ({
+    type,
+    title: 'Findings',
+    content: '## Claims\n- [unsourced] It is known.\n',
+  })),
+};
 const HALF_INPUT = JSON.stringify(ANSWER).slice(0, 20);
 
 let server: Server | undefined;

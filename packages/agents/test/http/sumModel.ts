@@ -20,8 +20,8 @@ type Task = (typeof TASKS)[number];
 export function sumModel(request: ChatRequest): Reply {
   const stage = /^Stage: ([\w ]+)/m.exec(contentOf(request, 0))?.[1] ?? '';
   const task = TASKS.find(({ name }) => contentOf(request, 1).includes(`# ${name}\n`)) ?? TASKS[0];
-  if (stage.startsWith('research')) return documents('RESEARCH', 'Numbers can be added.');
-  if (stage.startsWith('design')) return documents('PRD', 'Two functions.');
+  if (stage.startsWith('research')) return documents(REPORTS);
+  if (stage.startsWith('design')) return documents(DESIGN);
   if (stage.startsWith('distill')) return callOf('submit_plan', PLAN);
   if (stage.startsWith('write the failing test')) return inTurn(request, testOf(task));
   if (stage.startsWith('implement')) return inTurn(request, codeOf(task));
@@ -39,8 +39,17 @@ function contentOf({ messages }: ChatRequest, index: number): string {
   return String(messages[index]?.content ?? '');
 }
 
-const documents = (type: string, content: string): Reply =>
-  callOf('submit_documents', { documents: [{ type, title: type, content }] });
+const documents = (contents: Readonly<Record<string, string>>): Reply =>
+  callOf('submit_documents', {
+    documents: Object.entries(contents).map(([type, content]) => ({ type, title: type, content })),
+  });
+
+const REPORT = 'Numbers can be added.\n\n## Claims\n- [unsourced] Everybody adds.\n';
+const REPORTS = { MARKET: REPORT, COMPETITION: REPORT, TECHNOLOGY: REPORT, USERS: REPORT };
+const DESIGN = {
+  PRD: 'Two functions.',
+  TAS: 'Two files.\n\n## Left out\n- MCP_DESIGN: no agents\n- SECURITY: no input\n- UI_UX: a library\n',
+};
 
 const PLAN = {
   requirements: TASKS.map(({ name }, index) => ({ externalId: `REQ-${index + 1}`, description: name })),

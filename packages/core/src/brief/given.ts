@@ -9,6 +9,8 @@ export interface Given {
   readonly documents?: readonly DraftDocument[];
   /** Read at the plan gate; without documents, nothing before it is asked. */
   readonly tasks?: PlanResult;
+  /** False: the design is made from the brief alone. @defaultValue true */
+  readonly research?: boolean;
 }
 
 export interface CheckedGiven extends Given {
@@ -22,12 +24,12 @@ export interface CheckedGiven extends Given {
  * @throws TypeError for a document without type or content, a type given twice, another brief, a plan without tasks.
  * @throws DevsError `DAG_INVALID` for a plan that cannot become tasks.
  */
-export function parseGiven({ documents = [], tasks }: Given): CheckedGiven {
+export function parseGiven({ documents = [], tasks, research = true }: Given): CheckedGiven {
   assertDocuments(documents);
   if (tasks !== undefined) assertGivenPlan(tasks);
   const given = { ...(documents.length > 0 && { documents }), ...(tasks !== undefined && { tasks }) };
   const isNothing = documents.length === 0 && tasks === undefined;
-  return { ...given, sha256: isNothing ? null : hashOf(maskPreciseDeep(given).value) };
+  return { ...given, research, sha256: isNothing ? null : hashOf(maskPreciseDeep(given).value) };
 }
 
 function assertDocuments(documents: readonly DraftDocument[]): void {

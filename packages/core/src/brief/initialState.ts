@@ -1,12 +1,17 @@
 import { newDocument } from '../orchestration/nodes/documents.ts';
 import { planFrom } from '../orchestration/nodes/plan.ts';
-import { createInitialState, type HitlGate, type OrchestratorState } from '../orchestration/types.ts';
+import {
+  createInitialState,
+  type HitlGate,
+  type OrchestratorState,
+  type ProjectStatus,
+} from '../orchestration/types.ts';
 import type { Brief } from './brief.ts';
 import type { Given } from './given.ts';
 
 /**
  * The state a project starts with: the brief is its first document, and what was given stands as if its stage had just
- * written it. Pure; `at` is ISO 8601, UTC.
+ * written it; research that was declined counts as done. Pure; `at` is ISO 8601, UTC.
  *
  * @throws DevsError `DAG_INVALID` for a given plan that cannot become tasks.
  */
@@ -16,8 +21,8 @@ export function initialState(
   at: string,
   given: Given = {},
 ): OrchestratorState {
-  const { documents = [], tasks } = given;
-  const state = emptyState(projectId, brief, at);
+  const { documents = [], tasks, research = true } = given;
+  const state = emptyState(projectId, brief, { at, status: research ? 'initializing' : 'researching' });
   const drafts = [{ type: 'BRIEF', title: brief.title, content: brief.text }, ...documents];
   return {
     ...state,
@@ -36,13 +41,13 @@ function firstGate({ documents = [], tasks }: Given): HitlGate | null {
 function emptyState(
   projectId: string,
   { title, text }: Pick<Brief, 'title' | 'text'>,
-  at: string,
+  { at, status }: { readonly at: string; readonly status: ProjectStatus },
 ): OrchestratorState {
   return createInitialState({
     projectId,
     name: title,
     description: text,
-    status: 'initializing',
+    status,
     createdAt: at,
     updatedAt: at,
   });

@@ -156,6 +156,7 @@ export class Orchestrator {
         ...declared(options, this.#pipeline?.agents),
         title: brief.title,
         ...(given.sha256 !== null && { given: given.sha256 }),
+        ...(given.research === false && { research: false }),
       },
       input: initialState(runId, brief, new Date(this.#now()).toISOString(), given),
     });

@@ -18,3 +18,11 @@ export function isPlanProposed({
 }: Pick<GraphState, 'tasks' | 'hitlDecisions'>): boolean {
   return tasks.length > 0 && !hitlDecisions.some(({ gate }) => gate === 'dag_approval');
 }
+
+/** True once there is nothing to find out: reports were written or declined, or what they are for was given. */
+export function isResearched({
+  status,
+  pendingApprovalGate,
+}: Pick<GraphState, 'status' | 'pendingApprovalGate'>): boolean {
+  return status === 'researching' || pendingApprovalGate !== null;
+}

@@ -4,6 +4,7 @@ import { advance } from './advance.ts';
 import { agentCall } from './agentCall.ts';
 import { briefOf, withDocuments } from './documents.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
+import { isResearched } from './proposals.ts';
 
 /** `research` without agents: only moves the project on. */
 export function researchNode(state: GraphState): Partial<GraphState> {
@@ -13,7 +14,7 @@ export function researchNode(state: GraphState): Partial<GraphState> {
 /** `research`: reads the brief, writes reports; nothing where what they are for was given. */
 export function makeResearchNode({ agents, now }: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
-    if (state.pendingApprovalGate !== null) return researchNode(state);
+    if (isResearched(state)) return researchNode(state);
     const request = { brief: briefOf(state), attempt: 1 };
     const { documents } = await step('research', (call) => agents.research(request, agentCall(call)));
     const at = new Date(now()).toISOString();

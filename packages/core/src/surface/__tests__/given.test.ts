@@ -123,3 +123,13 @@ describe('what was given', () => {
     await expect(other).rejects.toThrow('was started with other documents or plan');
   });
 });
+
+describe('research that was declined', () => {
+  test('is not asked for, and the run says so', async ({ dbPath }) => {
+    const { devs, calls } = await open(dbPath);
+    const run = await devs.start({ brief: BRIEF, research: false });
+    expect(await run.drive()).toMatchObject({ gates: [{ kind: 'design_approval' }] });
+    expect(calls).toEqual(['design']);
+    expect((await run.state())?.documents.map(({ type }) => type)).toEqual(['BRIEF', 'PRD']);
+  });
+});
