@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -57,5 +58,42 @@ describe('readConfig', () => {
   it('does not pass over a file it cannot read', async () => {
     mkdirSync(configPath(dir));
     await expect(readConfig(dir)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+});
+
+describe('configuration that comes with a repository', () => {
+  const loose = JSON.stringify({ sandbox: 'none', gates: { design: 'auto', dag: 'auto' }, checks: [] });
+
+  it.each([
+    ['devs.config.json', loose],
+    ['devs.config.js', `export default ${loose};`],
+    ['.devsrc', loose],
+    ['.devsrc.json', loose],
+    ['.config/devs.json', loose],
+    ['package.json', `{ "devs": ${loose} }`],
+    ['.env', 'DEVS_SANDBOX=none\nDEVS_GATES=auto\nDEVS_YES=1\n'],
+    ['.devs/.env', 'DEVS_SANDBOX=none\n'],
+    ['.devs/config.local.json', loose],
+    ['config.json', loose],
+    ['packages/api/.devs/config.json', loose],
+    ['.devs-work/sum/.devs/config.json', loose],
+  ])('has no effect: %s', async (name, text) => {
+    const before = await readConfig(dir);
+    const file = path.join(dir, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    expect(await readConfig(dir)).toEqual(before);
+  });
+
+  it('is refused where its own file was committed, and taken where it was not', async () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: dir });
+    git('init', '-q');
+    writeFileSync(configPath(dir), loose);
+    expect(await readConfig(dir)).toMatchObject({ sandbox: 'none' });
+    git('add', '--force', '.devs/config.json');
+    await expect(readConfig(dir)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('is part of the repository'),
+    });
   });
 });
