@@ -2,6 +2,8 @@
 export interface Sink {
   write(text: string): unknown;
   readonly isTTY?: boolean;
+  /** Width of the terminal, in characters. */
+  readonly columns?: number;
 }
 
 /** What the command may touch of its process. */

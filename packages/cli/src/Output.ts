@@ -7,6 +7,11 @@ import { visibleText } from './visibleText.ts';
 /** A line of text, or lines; styled as a whole or not at all. */
 export type Line = string | { readonly style: 'bold' | 'dim'; readonly text: string };
 
+const ERASE_LINE = '\r\u001b[2K';
+
+/** Of a terminal that does not say. */
+const DEFAULT_COLUMNS = 80;
+
 export interface OutputOptions {
   readonly stdout: Sink;
   readonly stderr: Sink;
@@ -21,6 +26,7 @@ export class Output {
   readonly #stdout: Sink;
   readonly #stderr: Sink;
   readonly #color: boolean;
+  #live: string | null = null;
 
   constructor({ stdout, stderr, json, color }: OutputOptions) {
     this.json = json;
@@ -29,9 +35,23 @@ export class Output {
     this.#color = color;
   }
 
+  /** Whether there is a terminal on which a line can be drawn again. */
+  get isLive(): boolean {
+    return !this.json && this.#stdout.isTTY === true;
+  }
+
   /** For people; nothing under `--json`. */
   print(...lines: readonly Line[]): void {
-    if (!this.json) this.#stdout.write(lines.map((line) => `${this.#rendered(line)}\n`).join(''));
+    if (this.json) return;
+    this.#aboveLive(() => this.#stdout.write(lines.map((line) => `${this.#rendered(line)}\n`).join('')));
+  }
+
+  /** A line that stays below what is printed, until it is replaced or, with `null`, removed. On a terminal only. */
+  live(text: string | null): void {
+    if (!this.isLive) return;
+    this.#erase();
+    this.#live = text;
+    this.#draw();
   }
 
   /** A question to the person at the terminal; the answer is typed behind it. */
@@ -41,13 +61,31 @@ export class Output {
 
   /** Beside the result, for people; nothing under `--json`. */
   note(text: string): void {
-    if (!this.json) this.#stderr.write(`${this.#rendered(text)}\n`);
+    if (!this.json) this.#aboveLive(() => this.#stderr.write(`${this.#rendered(text)}\n`));
   }
 
   /** What the command was asked for: a document for programs or lines for people. */
   result(document: unknown, lines: readonly Line[]): void {
     if (this.json) this.#stdout.write(`${maskedJson(document, 2)}\n`);
     else this.print(...lines);
+  }
+
+  #aboveLive(write: () => void): void {
+    this.#erase();
+    write();
+    this.#draw();
+  }
+
+  #erase(): void {
+    if (this.#live !== null) this.#stdout.write(ERASE_LINE);
+  }
+
+  /** Never as wide as the terminal: a line that wraps cannot be erased as one. */
+  #draw(): void {
+    if (this.#live === null) return;
+    const width = (this.#stdout.columns ?? DEFAULT_COLUMNS) - 1;
+    const text = visibleText(maskSensitiveData(this.#live));
+    this.#stdout.write(this.#rendered({ style: 'dim', text: text.slice(0, width) }));
   }
 
   #rendered(line: Line): string {

@@ -6,6 +6,7 @@ import { exitCodeOf, renderOutcome } from './renderOutcome.ts';
 import { agentsWords } from './renderStatus.ts';
 import type { RunSpec } from './runSpec.ts';
 import type { Session } from './Session.ts';
+import { showStatusLine } from './statusLine.ts';
 
 export interface DriveFlags extends GoalFlags {
   /** Stay until the run has ended: decisions of other processes are taken up within a second. */
@@ -27,6 +28,7 @@ export async function driveRun(
     out.print(`checks: ${spec.checks.map(({ argv }) => argv.join(' ')).join(', ')} (${sandboxWords(spec)})`);
   }
   const stopProgress = showProgress(devs.events, out);
+  const removeStatusLine = showStatusLine(run, devs.events, out);
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
   try {
@@ -36,6 +38,7 @@ export async function driveRun(
       ...goalFrom(flags),
       ...(abort && { abort }),
     });
+    removeStatusLine();
     out.result(
       { id: run.id, workspace, ...result },
       renderOutcome({ id: run.id, workspace }, result, commandLine),
@@ -43,6 +46,7 @@ export async function driveRun(
     return exitCodeOf(result);
   } finally {
     signal.removeEventListener('abort', announce);
+    removeStatusLine();
     stopProgress();
   }
 }
