@@ -31,8 +31,8 @@ const ALLOWED_PACKAGES = {
   cli: ['core', 'agents', 'mcp'],
 };
 
-/** What tests of every package share. */
-const SHARED_TEST_SUPPORT = 'packages/core/test/support/';
+/** What tests of any package may import by path: shared support, and the examples they prove. */
+const SHARED_WITH_TESTS = ['packages/core/test/support/', 'examples/'];
 
 const FROM = /(?<![\w-])(import|export)(\s+type\b)?(?:[\s\w*{},$]*?\bfrom)?\s*['"]([^'"\n]+)['"]/g;
 const CALLED = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
@@ -68,6 +68,7 @@ function parseFile(path, text) {
   };
 }
 
+const isSharedWithTests = (path) => SHARED_WITH_TESTS.some((folder) => path.startsWith(folder));
 const resolveFrom = (file, target) => posix.join(posix.dirname(file.path), target);
 const packageName = (target) =>
   target
@@ -80,7 +81,7 @@ function staysInPackage(file) {
   return file.imports
     .filter(({ target }) => target.startsWith('.'))
     .filter(({ target }) => !`${resolveFrom(file, target)}/`.startsWith(`packages/${file.pkg}/`))
-    .filter(({ target }) => !(file.isTest && resolveFrom(file, target).startsWith(SHARED_TEST_SUPPORT)))
+    .filter(({ target }) => !(file.isTest && isSharedWithTests(resolveFrom(file, target))))
     .map(({ target }) => `relative import leaves the package: ${target}`);
 }
 
