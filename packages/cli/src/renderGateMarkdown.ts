@@ -9,8 +9,8 @@ import {
   isPlan,
   type ShownDocuments,
   type ShownTasks,
-  shortId,
-} from './renderGate.ts';
+} from './renderArtifact.ts';
+import { shortId } from './renderGate.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
 

@@ -73,6 +73,7 @@ const SENTENCES: Sentences = {
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
   HITL_SESSION_DECIDED: ({ kind, principal, edited }) =>
     `gate ${edited === true ? 'edited' : 'decided'}: ${gateName(kind)}, by ${principal}`,
+  GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,
   FAILURE_GATE_OPENED: () => 'stuck: a human is asked',
   CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `a journal line of ${nodeName} was lost: ${message}`,
   RUN_DEGRADED: () => 'the run goes on without parts of its journal',

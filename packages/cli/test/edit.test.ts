@@ -112,3 +112,50 @@ describe('devs edit', () => {
     expect(closed.exitCode).not.toBe(0);
   });
 });
+
+describe('devs show to somebody who has read an earlier version', () => {
+  const before = 'Sell things.\\n\\n## Bread\\n\\nOne.\\n\\n## Cake\\n\\nTwo.';
+
+  test('prints what has changed since, and all of it on request', async ({ dir }) => {
+    cpSync(atDesign, dir, { recursive: true });
+    const edit = async (from: string, to: string): Promise<void> => {
+      await callMain(dir, ['edit', RUN, '--by', 'bob'], terminalWith(dir, replacing(from, to)));
+      await drive(dir);
+    };
+    await edit('Design 1', before);
+    const first = await callMain(dir, ['show', RUN, '--by', 'ada']);
+    expect(first.stdout).toContain('## Bread\n\nOne.');
+
+    await edit('Two.', 'Three.');
+    const others = await callMain(dir, ['show', RUN, '--by', 'grace']);
+    expect(others.stdout).toContain('## Bread\n\nOne.');
+    const { stdout } = await callMain(dir, ['show', RUN, '--by', 'ada']);
+    expect(stdout).toContain('PRD: PRD, version 2 → 3, 9 lines, in Cake\n');
+    expect(stdout).toContain('RESEARCH: RESEARCH, unchanged\n');
+    expect(stdout).toContain('\n-Two.\n+Three.\n');
+    expect(stdout).not.toContain('One.');
+    expect(stdout).toMatch(/^ {2}devs approve [0-9a-f]{8} --hash/m);
+
+    const again = await callMain(dir, ['show', RUN, '--by', 'ada']);
+    expect(again.stdout).toContain('One.');
+  });
+
+  test('prints all of it with --full', async ({ dir }) => {
+    cpSync(atDesign, dir, { recursive: true });
+    await callMain(dir, ['show', RUN, '--by', 'ada']);
+    await callMain(dir, ['edit', RUN, '--by', 'bob'], terminalWith(dir, replacing('Design 1', before)));
+    await drive(dir);
+    const { stdout } = await callMain(dir, ['show', RUN, '--by', 'ada', '--full']);
+    expect(stdout).toContain('## Bread\n\nOne.');
+  });
+
+  test('shows which tasks of a plan changed', async ({ dir }) => {
+    cpSync(atPlan, dir, { recursive: true });
+    await callMain(dir, ['show', RUN, '--by', 'ada']);
+    await callMain(dir, ['edit', RUN], terminalWith(dir, replacing('name: Task 2', 'name: Labels')));
+    await drive(dir);
+    const { stdout } = await callMain(dir, ['show', RUN, '--by', 'ada']);
+    expect(stdout).toContain('-T2 Task 2 (developer)\n+T2 Labels (developer)');
+    expect(stdout).not.toContain('It works.');
+  });
+});

@@ -233,6 +233,7 @@ describe('the public surface', () => {
         "CHANGES_ADOPTED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
+        "GATE_SHOWN",
         "GOAL_REACHED",
         "GOAL_SET",
         "GRAPH_ACCEPTED",

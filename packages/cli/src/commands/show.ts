@@ -1,7 +1,11 @@
+import type { Gate, Principal, Run } from '@devs/core';
 import type { Command } from 'commander';
+import { hasChanges } from '../artifactChanges.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { gateNotOpen } from '../gateNotOpen.ts';
+import { humanFrom } from '../humanFrom.ts';
 import { isMaskedForDisplay } from '../maskedJson.ts';
+import type { Line } from '../Output.ts';
 import { withRuns } from '../openProject.ts';
 import { renderGate } from '../renderGate.ts';
 import { renderGateMarkdown } from '../renderGateMarkdown.ts';
@@ -14,6 +18,8 @@ export function addShow(program: Command, start: Start): void {
     .command('show')
     .description('print all that a decision on a gate is about')
     .argument('<gate>', 'gate, or a run that waits at one')
+    .option('--full', 'all of it, not only what has changed since you last read it')
+    .option('--by <name>', 'who reads (default: your user name)')
     .option('--md', 'as Markdown, for a pull request, with the decision to fill in')
     .addHelpText(
       'after',
@@ -30,14 +36,39 @@ export function addShow(program: Command, start: Start): void {
 }
 
 interface ShowOptions {
+  readonly full?: true;
+  readonly by?: string;
   readonly md?: true;
 }
 
-async function show(name: string, { md }: ShowOptions, session: Session): Promise<ExitCode> {
-  const { sessionId, gate } = await withRuns(session, (devs) => resolveGate(devs, name));
-  if (gate === null) throw gateNotOpen(sessionId);
-  const document = { ...gate, maskedForDisplay: isMaskedForDisplay(gate.artifact) };
-  const render = md === true ? renderGateMarkdown : renderGate;
-  session.out.result(document, render(gate, session.devs));
-  return EXIT.ok;
+async function show(name: string, options: ShowOptions, session: Session): Promise<ExitCode> {
+  return withRuns(session, async (devs) => {
+    const { run, sessionId, gate } = await resolveGate(devs, name);
+    if (gate === null) throw gateNotOpen(sessionId);
+    const document = { ...gate, maskedForDisplay: isMaskedForDisplay(gate.artifact) };
+    session.out.result(document, linesFor(run, gate, options, session));
+    return EXIT.ok;
+  });
+}
+
+function linesFor(
+  run: Run,
+  gate: Gate,
+  { md, full, by }: ShowOptions,
+  { out, devs }: Session,
+): readonly Line[] {
+  if (md === true) return renderGateMarkdown(gate, devs);
+  const reader = out.json ? null : readerFrom(by);
+  const before = reader === null ? null : run.shown(gate, reader);
+  return renderGate(gate, devs, full === true || !hasChanges(gate.artifact) ? null : before);
+}
+
+/** Reading needs no name, unlike deciding: without one nobody is told what has changed. */
+function readerFrom(by: string | undefined): Principal | null {
+  try {
+    return humanFrom(by);
+  } catch (error) {
+    if (by !== undefined) throw error;
+    return null;
+  }
 }

@@ -26,6 +26,13 @@ export interface OrchestratorEvents {
     /** The human put a version of their own in the place of what was shown; the gate asks again. */
     readonly edited?: true;
   };
+  /** A person was shown a gate, by a client that says so. */
+  GATE_SHOWN: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+    readonly artifactHash: string;
+  };
   /** A failure gate opened; emitted after its row is committed. */
   FAILURE_GATE_OPENED: { readonly taskId: string; readonly sessionId: string };
   /** A journal row could not be written; forward execution goes on without it. */

@@ -3,15 +3,15 @@ import type { EventName, EventScope, OrchestratorEvents } from '../events/events
 import type { StoreOptions } from './StoreOptions.ts';
 
 /** One line of a run's log. */
-export interface EventRecord {
+export interface EventRecord<Name extends EventName = EventName> {
   /** Position in the file; grows. */
   readonly seq: number;
   readonly threadId: string | null;
   /** Milliseconds since the Unix epoch, UTC. */
   readonly at: number;
-  readonly name: EventName;
+  readonly name: Name;
   readonly taskId: string | null;
-  readonly payload: OrchestratorEvents[EventName];
+  readonly payload: OrchestratorEvents[Name];
 }
 
 export interface EventPage {
@@ -39,6 +39,9 @@ const COLUMNS = `seq, thread_id AS threadId, at, name, task_id AS taskId, payloa
 const SELECT_PAGE = `
   SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
 
+const SELECT_NAMED = `
+  SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND name = ? ORDER BY seq ASC`;
+
 const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = ?';
 
 const DEFAULT_LIMIT = 1000;
@@ -48,6 +51,7 @@ export class EventStore {
   readonly #now: () => number;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
+  readonly #selectNamed: Statement<[string, string], EventRow>;
   readonly #selectIs: Statement<[string, string, number], 0 | 1>;
 
   /** @param db - An open, migrated state file. */
@@ -55,6 +59,7 @@ export class EventStore {
     this.#now = now;
     this.#insert = db.prepare(INSERT);
     this.#selectPage = db.prepare(SELECT_PAGE);
+    this.#selectNamed = db.prepare(SELECT_NAMED);
     this.#selectIs = db.prepare<[string, string, number], 0 | 1>(SELECT_IS).pluck();
   }
 
@@ -76,7 +81,12 @@ export class EventStore {
 
   /** Events of a run, oldest first. */
   list(threadId: string, { afterSeq = 0, limit = DEFAULT_LIMIT }: EventPage = {}): readonly EventRecord[] {
-    return this.#selectPage.all(threadId, afterSeq, limit).map(fromRow);
+    return this.#selectPage.all(threadId, afterSeq, limit).map((row) => fromRow(row));
+  }
+
+  /** All events of one name of a run, oldest first. */
+  listNamed<Name extends EventName>(threadId: string, name: Name): readonly EventRecord<Name>[] {
+    return this.#selectNamed.all(threadId, name).map((row) => fromRow<Name>(row));
   }
 
   /** True if this very event stands at the position. */
@@ -85,6 +95,6 @@ export class EventStore {
   }
 }
 
-function fromRow({ payloadJson, ...row }: EventRow): EventRecord {
-  return { ...row, payload: JSON.parse(payloadJson) as OrchestratorEvents[EventName] };
+function fromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
+  return { ...row, payload: JSON.parse(payloadJson) } as EventRecord<Name>;
 }

@@ -1,15 +1,13 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { type DesignArtifact, dagArtifact } from '../orchestration/artifacts.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../orchestration/durable/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../orchestration/durable/DurableApp.ts';
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import { depthContext } from '../orchestration/durable/GraphProfile.ts';
 import { visitOf } from '../orchestration/durable/visit.ts';
+import { principalText } from '../orchestration/hitl/decidable.ts';
 import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
 import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
-import { draftsOf } from '../orchestration/nodes/documents.ts';
-import { planDraftOf } from '../orchestration/nodes/editedPlan.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -18,10 +16,11 @@ import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
-import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
+import { gateDraft } from './gateDraft.ts';
+import { lastShown } from './lastShown.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
 
@@ -141,17 +140,28 @@ export class Run {
   }
 
   /**
+   * Says that a person is shown a gate, for the record.
+   *
+   * @returns What they were shown of its kind and task last, if that was another version: they may want the difference.
+   */
+  shown(gate: Gate, by: Principal): Gate | null {
+    const { kind, sessionId, taskId, artifactHash } = gate;
+    const { store, events } = this.#app;
+    return store.transact(events, (emit) => {
+      const before = lastShown(gate, by, store);
+      const payload = { sessionId, kind, principal: principalText(by), artifactHash };
+      emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
+      return before;
+    });
+  }
+
+  /**
    * What a gate shows, in the form in which {@link edit} takes it back.
    *
    * @throws DevsError `INVALID_ANSWER` if gates of this kind are not edited; `GATE_STALE` if the run has moved on.
    */
-  async draft({ kind, artifact, artifactHash, sessionId }: Gate): Promise<GateEdit> {
-    if (kind === 'design_approval') return { documents: draftsOf(artifact as DesignArtifact) };
-    if (kind !== 'dag_approval') throw notEditable(sessionId);
-    const values = await this.#app.values(this.id);
-    // What is shown has no order; the state has the one in which the tasks are worked on.
-    if (values === null || hashOf(dagArtifact(values)) !== artifactHash) throw movedOn(sessionId);
-    return { plan: planDraftOf(values) };
+  async draft(gate: Gate): Promise<GateEdit> {
+    return gateDraft(gate, await this.#app.values(this.id));
   }
 
   /**
@@ -290,17 +300,3 @@ export class Run {
 function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskView {
   return { taskId, label: `T${taskNumber(taskId)}`, name, status, gitHash: gitHash ?? null };
 }
-
-const notEditable = (sessionId: string): DevsError =>
-  new DevsError(`Gate "${sessionId}" shows nothing that can be edited.`, {
-    code: 'INVALID_ANSWER',
-    remedy: 'Only design and plan are edited; answer this gate instead.',
-    context: { sessionId },
-  });
-
-const movedOn = (sessionId: string): DevsError =>
-  new DevsError(`Gate "${sessionId}" shows a plan that its run does not have any more.`, {
-    code: 'GATE_STALE',
-    remedy: 'List the open gates and read the current one.',
-    context: { sessionId },
-  });

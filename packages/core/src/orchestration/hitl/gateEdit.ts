@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { DagArtifact } from '../artifacts.ts';
 import { assertPlanEdit } from '../nodes/editedPlan.ts';
 import type { DraftDocument, PlanResult } from '../ports.ts';
@@ -68,11 +68,6 @@ export type RecordedEdit<Gate extends HitlGate = HitlGate> = {
   readonly design_approval: DocumentsEdit;
   readonly dag_approval: PlanEdit;
 }[Gate] & { readonly editedBy: string; readonly editedAt: string };
-
-const EDITABLE: ReadonlySet<HitlSessionKind> = new Set(['design_approval', 'dag_approval']);
-
-/** Whether a gate of this kind takes a human's own version. */
-export const isEditable = (kind: HitlSessionKind): boolean => EDITABLE.has(kind);
 
 /** Whether an answer is a human's own version of what was shown, and not a decision on it. */
 export function isEdit(answer: unknown): answer is GateEdit & { readonly action: 'edit' } {

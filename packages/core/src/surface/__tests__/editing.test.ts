@@ -169,6 +169,20 @@ describe('editing what a gate shows', () => {
     expect(decided).toMatchObject([{ payload: { edited: true, principal: 'human:ada' } }]);
   });
 
+  test('a person is told what they were shown last, if that was another version', async ({ dbPath }) => {
+    const run = await open(dbPath);
+    const first = await gateOf(run);
+    expect(run.shown(first, ada)).toBeNull();
+    expect(run.shown(first, ada)).toBeNull();
+    run.edit(first, { documents: [PRD], by: ada });
+    const second = await gateOf(run);
+    expect(run.shown(second, { kind: 'human', id: 'grace' })).toBeNull();
+    expect(run.shown(second, ada)).toEqual(first);
+    expect(run.shown(second, ada)).toBeNull();
+    run.decide(second, yes);
+    expect(run.shown(await gateOf(run), ada)).toBeNull();
+  });
+
   test('as often as one likes: every edit is progress', async ({ dbPath }) => {
     const run = await open(dbPath);
     for (let version = 2; version <= 30; version += 1) {

@@ -1,0 +1,39 @@
+import { DevsError } from '../errors/DevsError.ts';
+import { type DesignArtifact, dagArtifact } from '../orchestration/artifacts.ts';
+import type { Gate } from '../orchestration/durable/Gate.ts';
+import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
+import { draftsOf } from '../orchestration/nodes/documents.ts';
+import { planDraftOf } from '../orchestration/nodes/editedPlan.ts';
+import type { GraphState } from '../orchestration/types.ts';
+import { hashOf } from '../state/canonicalJson.ts';
+
+/**
+ * What a gate shows, in the form in which an edit takes it back.
+ *
+ * @param state - Of the run, at its latest checkpoint: what is shown of a plan has no order, the state has the one in
+ *   which the tasks are worked on.
+ * @throws DevsError `INVALID_ANSWER` if gates of this kind are not edited; `GATE_STALE` if the run has moved on.
+ */
+export function gateDraft(
+  { kind, artifact, artifactHash, sessionId }: Gate,
+  state: GraphState | null,
+): GateEdit {
+  if (kind === 'design_approval') return { documents: draftsOf(artifact as DesignArtifact) };
+  if (kind !== 'dag_approval') throw notEditable(sessionId);
+  if (state === null || hashOf(dagArtifact(state)) !== artifactHash) throw movedOn(sessionId);
+  return { plan: planDraftOf(state) };
+}
+
+const notEditable = (sessionId: string): DevsError =>
+  new DevsError(`Gate "${sessionId}" shows nothing that can be edited.`, {
+    code: 'INVALID_ANSWER',
+    remedy: 'Only design and plan are edited; answer this gate instead.',
+    context: { sessionId },
+  });
+
+const movedOn = (sessionId: string): DevsError =>
+  new DevsError(`Gate "${sessionId}" shows a plan that its run does not have any more.`, {
+    code: 'GATE_STALE',
+    remedy: 'List the open gates and read the current one.',
+    context: { sessionId },
+  });
