@@ -46,6 +46,15 @@ export const workShape: z.ZodType<WorkResult> = z.strictObject({
 export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({
   approved: z.boolean(),
   comments: text.describe('what has to change, or why nothing has to'),
+  evidence: z
+    .array(
+      z.strictObject({
+        criterion: text.describe('an acceptance criterion, word for word'),
+        shownBy: text.min(1).describe('what shows that it is met: the test, by file and name'),
+      }),
+    )
+    .optional()
+    .describe('when approved: one entry for every acceptance criterion'),
 });
 
 export const pivotShape: z.ZodType<PivotResult> = z.strictObject({

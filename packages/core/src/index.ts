@@ -64,6 +64,7 @@ export type {
   Checks,
   CommitRequest,
   CommitView,
+  CriterionEvidence,
   Delivery,
   DesignRequest,
   DistillRequest,

@@ -141,7 +141,7 @@ class CommandAgents implements StageAgents {
 
   /** It sees the folder itself; the engine puts back what a review changes there. */
   review(request: TaskRequest, call: AgentCall): Promise<ReviewResult> {
-    return this.#answer({ stage: 'review', request, answer: submitReview, call });
+    return this.#answer({ stage: 'review', request, answer: submitReview(request.task), call });
   }
 
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult> {

@@ -132,7 +132,7 @@ class ModelAgents implements StageAgents {
   review(request: TaskRequest, call: AgentCall): Promise<ReviewResult> {
     return this.#converse('review', request, call, () => ({
       tools: readingTools(new FileDesk(request.workspace)),
-      answer: submitReview,
+      answer: submitReview(request.task),
     }));
   }
 

@@ -5,6 +5,7 @@ import {
   type PivotResult,
   type PlanResult,
   type ReviewResult,
+  type TaskBrief,
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
@@ -33,11 +34,20 @@ export const submitPlan: AnswerTool<PlanResult> = {
   }),
 };
 
-export const submitReview: AnswerTool<ReviewResult> = {
-  name: 'submit_review',
-  description: 'Hands in the verdict. Ends the stage.',
-  schema: reviewShape,
-};
+/** An approval shows for each criterion of the task what meets it. */
+export function submitReview({ acceptanceCriteria }: TaskBrief): AnswerTool<ReviewResult> {
+  return {
+    name: 'submit_review',
+    description: 'Hands in the verdict. Ends the stage.',
+    schema: reviewShape.superRefine(({ approved, evidence = [] }, context) => {
+      const shown = new Set(evidence.map(({ criterion }) => criterion.trim()));
+      const open = approved ? acceptanceCriteria.filter((criterion) => !shown.has(criterion.trim())) : [];
+      for (const criterion of open) {
+        context.addIssue({ code: 'custom', path: ['evidence'], message: `nothing shows "${criterion}"` });
+      }
+    }),
+  };
+}
 
 export const submitStrategy: AnswerTool<PivotResult> = {
   name: 'submit_strategy',

@@ -27,6 +27,11 @@ const DESIGN = documents({
   PRD: 'Adds:\n```js\nsum(1, 2)\n```\n',
   TAS: '## Left out\n- MCP_DESIGN: no agents\n- SECURITY: no input\n- UI_UX: a library\n',
 });
+const REVIEW = {
+  approved: true,
+  comments: 'Nothing to change.',
+  evidence: [{ criterion: '1 + 2 is 3', shownBy: 'sum.test.js: adds' }],
+};
 const PLAN = {
   requirements: [{ externalId: 'REQ-1', description: 'Adds two numbers' }],
   epics: [
@@ -56,7 +61,7 @@ function work() {
   if (/^research/.test(stage)) return say(fenced(REPORTS));
   if (/^design/.test(stage)) return say(fenced(DESIGN));
   if (/^(distill|plan)/.test(stage)) return say(fenced(PLAN));
-  if (/^review/.test(stage)) return say(fenced({ approved: true, comments: 'Nothing to change.' }));
+  if (/^review/.test(stage)) return say(fenced(REVIEW));
   if (/^(document)/.test(stage)) writeFileSync('README.md', '# Sum\n');
   else if (/^implement/.test(stage)) writeFileSync('sum.js', 'export const sum = (a, b) => a + b;\n');
   else {

@@ -13,7 +13,12 @@ import { type ModelAgentsOptions, modelAgents } from '../../src/models/modelAgen
 import { type ChatRequest, ChatServer, callOf, type Reply, type Script, USAGE } from './ChatServer.ts';
 
 const KEY = 'sk-canary-0123456789abcdef';
-const REVIEW = callOf('submit_review', { approved: true, comments: 'Fine.' });
+const VERDICT = {
+  approved: true,
+  comments: 'Fine.',
+  evidence: [{ criterion: '2 + 2 is 4', shownBy: 'sum.test.js: adds' }],
+};
+const REVIEW = callOf('submit_review', VERDICT);
 
 const servers: ChatServer[] = [];
 
@@ -126,10 +131,18 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
     const server = await serve([callOf('submit_review', { approved: 'yes' }), REVIEW]);
     const agents = await agentsOn(server, { streaming });
 
-    expect(await agents.review(aTask(), aCall())).toEqual({ approved: true, comments: 'Fine.' });
+    expect(await agents.review(aTask(), aCall())).toEqual(VERDICT);
     expect(toldIn(server.requests[1])).toMatch(
       /input of submit_review is not valid:\n- approved: .*\n- comments: /,
     );
+  });
+
+  test('approves only with something that shows each acceptance criterion', async () => {
+    const server = await serve([callOf('submit_review', { ...VERDICT, evidence: [] }), REVIEW]);
+    const agents = await agentsOn(server, { streaming });
+
+    expect(await agents.review(aTask(), aCall())).toEqual(VERDICT);
+    expect(toldIn(server.requests[1])).toContain('nothing shows "2 + 2 is 4"');
   });
 
   test('repairs JSON that is malformed; the history stays one a provider accepts', async () => {
@@ -140,7 +153,7 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
     const server = await serve([broken, REVIEW]);
     const agents = await agentsOn(server, { streaming });
 
-    expect(await agents.review(aTask(), aCall())).toEqual({ approved: true, comments: 'Fine.' });
+    expect(await agents.review(aTask(), aCall())).toEqual(VERDICT);
     const { messages = [] } = server.requests[1] ?? {};
     const [asked, answered] = messages.slice(-2);
     expect(asked?.tool_calls?.map(({ id }) => id)).toEqual([answered?.tool_call_id]);

@@ -102,9 +102,13 @@ function codeOf({ key, file, body }: Task): readonly Reply[] {
   ];
 }
 
-const reviewOf = ({ file }: Task): readonly Reply[] => [
+const reviewOf = ({ file, key, example }: Task): readonly Reply[] => [
   callOf('read_file', { path: `src/${file}.js` }),
-  callOf('submit_review', { approved: true, comments: 'Simple.' }),
+  callOf('submit_review', {
+    approved: true,
+    comments: 'Simple.',
+    evidence: [{ criterion: `${key}(${example}`, shownBy: `test/${file}.test.js: ${key}` }],
+  }),
 ];
 
 const documentationOf = ({ key, file }: Task): readonly Reply[] => [

@@ -169,6 +169,14 @@ export interface WorkResult {
 export interface ReviewResult {
   readonly approved: boolean;
   readonly comments: string;
+  /** What shows that the acceptance criteria are met; recorded with the task. The checks decide. */
+  readonly evidence?: readonly CriterionEvidence[] | undefined;
+}
+
+export interface CriterionEvidence {
+  readonly criterion: string;
+  /** For example the test that would fail without it. */
+  readonly shownBy: string;
 }
 
 /** Where the agents' words come from; shown wherever a run is shown. */

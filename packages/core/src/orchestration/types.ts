@@ -1,6 +1,7 @@
 import { Annotation } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { EntropyScore } from './entropy/EntropyMeter.ts';
+import type { CriterionEvidence } from './ports.ts';
 
 export type { HitlSessionKind };
 
@@ -80,6 +81,8 @@ export interface TaskRecord {
   readonly gitHash?: string;
   readonly requirementIds?: readonly string[];
   readonly acceptanceCriteria?: readonly string[];
+  /** What showed the reviewer that the criteria are met. */
+  readonly evidence?: readonly CriterionEvidence[];
 }
 
 export interface AgentLogRecord {

@@ -27,7 +27,7 @@ export function makeImplementNode(deps: PipelineDeps) {
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const { tree, ...turn } = await runTddTurn(task, next, deps);
+    const { tree, evidence, ...turn } = await runTddTurn(task, next, deps);
     const thought = `Turn ${next.implementationTurns}`;
     const log = agentLog(next, { task, thought, ...turn }, deps.now());
     const status = turn.passed ? underWay() : 'failed';
@@ -35,7 +35,7 @@ export function makeImplementNode(deps: PipelineDeps) {
       ...update,
       agentLogs: withLog(next, log),
       entropy: withOutput(next, task.taskId, { outputHash: sha256Hex(tree), seenAt: log.metadata.timestamp }),
-      tasks: withTask(next.tasks, task.taskId, { status }),
+      tasks: withTask(next.tasks, task.taskId, { status, ...(evidence && { evidence }) }),
     };
   };
 }

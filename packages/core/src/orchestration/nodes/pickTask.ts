@@ -27,7 +27,7 @@ export function beginTask({ taskId, epicId }: TaskRecord): Partial<GraphState> {
 export function withTask(
   tasks: readonly TaskRecord[],
   taskId: string,
-  change: Partial<Pick<TaskRecord, 'status' | 'gitHash'>>,
+  change: Partial<Pick<TaskRecord, 'status' | 'gitHash' | 'evidence'>>,
 ): readonly TaskRecord[] {
   return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
 }

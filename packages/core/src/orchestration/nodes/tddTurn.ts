@@ -1,5 +1,12 @@
 import { step } from '../durable/step.ts';
-import type { CheckResult, RunWorkspace, StageAgents, TaskRequest, WorkResult } from '../ports.ts';
+import type {
+  CheckResult,
+  CriterionEvidence,
+  RunWorkspace,
+  StageAgents,
+  TaskRequest,
+  WorkResult,
+} from '../ports.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { agentCall } from './agentCall.ts';
 import { lastObservation } from './agentLog.ts';
@@ -16,6 +23,8 @@ export interface TurnReport {
   readonly tree: string;
   readonly action: string;
   readonly observation: string;
+  /** What showed the reviewer that the acceptance criteria are met. */
+  readonly evidence?: readonly CriterionEvidence[];
 }
 
 /**
@@ -48,7 +57,9 @@ async function takeTurn(turn: Turn): Promise<Report> {
   const green = await turn.check('green');
   if (!green.passed) return refused('implement', green.output);
   const documented = await turn.edit('document', 'document');
-  return { passed: true, action: 'test, implement, review, document', observation: documented };
+  const { evidence } = review;
+  const action = 'test, implement, review, document';
+  return { passed: true, action, observation: documented, ...(evidence && { evidence }) };
 }
 
 const refused = (action: string, observation: string): Report => ({ passed: false, action, observation });

@@ -61,6 +61,11 @@ function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<
   return { tasks, epics, ...(isDone && advance(state, status)) };
 }
 
-function commitMessage({ taskId, name }: TaskRecord, { agents }: PipelineDeps): string {
-  return `${name}\n\nDevs-Task: T${taskNumber(taskId)} (${taskId})\nDevs-Agents: ${agents.name} (${agents.provenance})`;
+function commitMessage({ taskId, name, evidence = [] }: TaskRecord, { agents }: PipelineDeps): string {
+  const shown = evidence.map(({ criterion, shownBy }) => `- ${criterion}: ${shownBy}`);
+  const trailers = [
+    `Devs-Task: T${taskNumber(taskId)} (${taskId})`,
+    `Devs-Agents: ${agents.name} (${agents.provenance})`,
+  ];
+  return [name, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
 }
