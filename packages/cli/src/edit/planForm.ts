@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertPlanEdit, type PlanResult, type ShownPlan } from '@devs/core';
-import { type Document, isNode, LineCounter, parseDocument, stringify } from 'yaml';
+import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { formError, otherVersion } from './formError.ts';
 import type { GateForm } from './GateForm.ts';
@@ -38,7 +38,7 @@ const formSchema = z.strictObject({
 /** The plan as YAML. @param shown - What the gate shows: it has the numbers that are issued. */
 export function planForm(plan: PlanResult, shown: unknown, mark: string): GateForm {
   return {
-    text: HEADER + stringify({ version: mark, ...asForm(plan) }, { lineWidth: 0 }),
+    text: HEADER + yamlOf({ version: mark, ...asForm(plan) }),
     extension: '.yaml',
     comment: ['#', ''],
     parse: (given) => {
@@ -48,6 +48,17 @@ export function planForm(plan: PlanResult, shown: unknown, mark: string): GateFo
       return { plan: edited };
     },
   };
+}
+
+/** A blank text of several lines is quoted: as a block it would come back as another one. */
+function yamlOf(value: unknown): string {
+  const document = new Document(value);
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && node.value.trim() === '') node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 function asForm({ requirements, epics }: PlanResult) {

@@ -142,7 +142,7 @@ describe('a plan as a text to change', () => {
       unit: fc.constantFrom('a', ':', '#', '-', '\n', '"', "'", ' ', '|', 'yes', '{'),
     });
     fc.assert(
-      fc.property(words, words, (name, description) => {
+      fc.property(words, fc.oneof(words, fc.constant(' \n')), (name, description) => {
         const { plan, shown } = numbered(1);
         const spelled = JSON.parse(JSON.stringify(plan)) as {
           epics: { name: string; tasks: { description: string }[] }[];
