@@ -26,6 +26,9 @@ export const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024;
 /** Older ones can corrupt a write-ahead log that several processes use. */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
+/** Between two attempts at something SQLite refuses without waiting. */
+const RETRY_MS = 10;
+
 const SYNCHRONOUS_LEVEL = { normal: 1, full: 2 } as const;
 
 type Expectation = readonly [name: string, want: string, holds: (value: unknown) => boolean];
@@ -44,11 +47,29 @@ const READ_EXPECTATIONS: readonly Expectation[] = [
  */
 export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: ConnectionPolicy): void {
   db.pragma(`busy_timeout = ${busyTimeoutMs}`);
-  db.pragma('journal_mode = WAL');
+  switchToLog(db, busyTimeoutMs);
   db.pragma(`synchronous = ${synchronous}`);
   db.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`);
   db.pragma('foreign_keys = ON');
   applyReadPragmas(db);
+}
+
+/**
+ * Of several processes that open a fresh file at once, one changes its mode. SQLite refuses the others at once instead of
+ * letting them wait: each holds a read lock that the change has to be free of.
+ */
+function switchToLog(db: Database, busyTimeoutMs: number): void {
+  const deadline = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      db.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== 'SQLITE_BUSY' || performance.now() > deadline)
+        throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
 }
 
 /** Sets what a connection that only reads needs. */
