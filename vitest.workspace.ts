@@ -16,8 +16,8 @@ const project = (name: string): TestProjectConfiguration => ({
     root: `./packages/${name}`,
     include: ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['test/conformance/**'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
 
