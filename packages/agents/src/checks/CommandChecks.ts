@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { type CheckRequest, type CheckResult, type Checks, DevsError, maskSensitiveData } from '@devs/core';
+import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
@@ -51,8 +52,8 @@ export class CommandChecks implements Checks {
     const { sandbox = null, network = false } = options;
     if (argv.length === 0 || argv[0] === '')
       throw new TypeError('Expected argv to name a command, got none.');
-    requirePositive('timeoutMs', timeoutMs);
-    requirePositive('maxOutputBytes', maxOutputBytes);
+    assertPositiveInteger('timeoutMs', timeoutMs);
+    assertPositiveInteger('maxOutputBytes', maxOutputBytes);
     this.#argv = argv;
     this.#timeoutMs = timeoutMs;
     this.#maxOutputBytes = maxOutputBytes;
@@ -123,11 +124,6 @@ export class CommandChecks implements Checks {
   #command(): string {
     return maskSensitiveData(this.#argv.map(quoted).join(' '));
   }
-}
-
-function requirePositive(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value > 0) return;
-  throw new RangeError(`Expected ${name} to be a positive integer, got ${value}.`);
 }
 
 function quoted(argument: string): string {

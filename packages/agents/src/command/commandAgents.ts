@@ -15,6 +15,8 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
+import { assertPositiveInteger } from '../assertPositiveInteger.ts';
+import { liveIdentity } from '../models/liveIdentity.ts';
 import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
 import type { ModelProgress } from '../models/ModelProgress.ts';
 import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
@@ -89,14 +91,9 @@ export async function commandAgents(options: CommandAgentsOptions): Promise<Stag
 
 function limitsOf({ sandbox, ...options }: CommandAgentsOptions): CommandLimits {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
-  requirePositive('timeoutMs', timeoutMs);
-  requirePositive('maxOutputBytes', maxOutputBytes);
+  assertPositiveInteger('timeoutMs', timeoutMs);
+  assertPositiveInteger('maxOutputBytes', maxOutputBytes);
   return { sandbox, timeoutMs, maxOutputBytes };
-}
-
-function requirePositive(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value > 0) return;
-  throw new RangeError(`Expected ${name} to be a positive whole number, got ${value}.`);
 }
 
 class CommandAgents implements StageAgents {
@@ -115,8 +112,9 @@ class CommandAgents implements StageAgents {
     this.#commands = commands;
     this.#prompts = prompts;
     this.#onProgress = onProgress;
-    this.name = [...new Set([...commands.values()].map(({ name }) => name))].join(' + ');
-    this.fingerprint = `prompts ${prompts.version} ${prompts.sha256.slice(0, 12)}`;
+    const { name, fingerprint } = liveIdentity(commands.values(), prompts);
+    this.name = name;
+    this.fingerprint = fingerprint;
   }
 
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {

@@ -14,9 +14,11 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
+import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
 import { FileDesk } from './FileDesk.ts';
 import { editingTools, readingTools } from './fileTools.ts';
+import { liveIdentity } from './liveIdentity.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
 import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
 import type { ModelProgress } from './ModelProgress.ts';
@@ -81,14 +83,9 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
 function limitsOf(options: ModelAgentsOptions): ConversationLimits {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxRounds = DEFAULT_MAX_ROUNDS, streaming = true } = options;
   const { onProgress = () => undefined } = options;
-  requirePositive('timeoutMs', timeoutMs);
-  requirePositive('maxRounds', maxRounds);
+  assertPositiveInteger('timeoutMs', timeoutMs);
+  assertPositiveInteger('maxRounds', maxRounds);
   return { timeoutMs, maxRounds, streaming, onProgress };
-}
-
-function requirePositive(name: string, value: number): void {
-  if (Number.isSafeInteger(value) && value > 0) return;
-  throw new RangeError(`Expected ${name} to be a positive whole number, got ${value}.`);
 }
 
 class ModelAgents implements StageAgents {
@@ -104,9 +101,10 @@ class ModelAgents implements StageAgents {
   constructor(models: ReadonlyMap<ModelStage, NamedModel>, prompts: Prompts, limits: ConversationLimits) {
     this.#models = models;
     this.#prompts = prompts;
-    this.fingerprint = `prompts ${prompts.version} ${prompts.sha256.slice(0, 12)}`;
     this.#limits = limits;
-    this.name = [...new Set([...models.values()].map(({ name }) => name))].join(' + ');
+    const { name, fingerprint } = liveIdentity(models.values(), prompts);
+    this.name = name;
+    this.fingerprint = fingerprint;
   }
 
   research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {

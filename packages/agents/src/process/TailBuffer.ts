@@ -1,3 +1,5 @@
+import { assertPositiveInteger } from '../assertPositiveInteger.ts';
+
 /** Keeps the last `maxBytes` of a stream, whatever its length; memory stays below twice that and a chunk. */
 export class TailBuffer {
   readonly #maxBytes: number;
@@ -6,9 +8,7 @@ export class TailBuffer {
   #dropped = false;
 
   constructor(maxBytes: number) {
-    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
-      throw new RangeError(`Expected maxBytes to be a positive integer, got ${maxBytes}.`);
-    }
+    assertPositiveInteger('maxBytes', maxBytes);
     this.#maxBytes = maxBytes;
   }
 

@@ -2,8 +2,8 @@ import { createHash, hash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { assembleValue, type SplicePart } from './blobs/assembleValue.ts';
+import { commonEnds } from './blobs/commonEnds.ts';
 import { compress, decompress } from './blobs/compression.ts';
-import { sharedEnds } from './blobs/sharedEnds.ts';
 import { type CachedValue, type StoredValue, ValueCache } from './blobs/ValueCache.ts';
 
 interface BlobRow extends StoredValue {
@@ -117,7 +117,7 @@ export class BlobStore {
     const head = this.#selectHead.get(baseId);
     if (head === undefined) return null;
     const base = this.#valueOf(head);
-    const { prefix, suffix } = sharedEnds(base.bytes, bytes);
+    const { prefix, suffix } = commonEnds(base.bytes, bytes);
     const middle = bytes.subarray(prefix, bytes.byteLength - suffix);
     if (middle.byteLength > bytes.byteLength / 2) return null;
     const stored = { size: bytes.byteLength, baseId, prefix, suffix, ...compress(middle) };

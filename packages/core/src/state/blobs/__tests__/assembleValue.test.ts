@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { assembleValue, type SplicePart } from '../assembleValue.ts';
-import { sharedEnds } from '../sharedEnds.ts';
+import { commonEnds } from '../commonEnds.ts';
 
 /** Values over two letters share much; the lengths cross the block size of the comparison. */
 const value = fc
@@ -13,15 +13,15 @@ const value = fc
   .map(([head, length, tail]) => Uint8Array.from([...head, ...Array<number>(length).fill(120), ...tail]));
 
 function spliceOf(base: Uint8Array, next: Uint8Array): SplicePart {
-  const { prefix, suffix } = sharedEnds(base, next);
+  const { prefix, suffix } = commonEnds(base, next);
   return { prefix, suffix, size: next.length, bytes: next.subarray(prefix, next.length - suffix) };
 }
 
-describe('sharedEnds', () => {
+describe('commonEnds', () => {
   test('finds the longest ends that do not overlap', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
-        const { prefix, suffix } = sharedEnds(a, b);
+        const { prefix, suffix } = commonEnds(a, b);
         const shorter = Math.min(a.length, b.length);
         expect(prefix + suffix).toBeLessThanOrEqual(shorter);
         expect(Buffer.compare(a.subarray(0, prefix), b.subarray(0, prefix))).toBe(0);
@@ -40,7 +40,7 @@ describe('sharedEnds', () => {
     ['a repeated letter', 'aa', 'aaa', { prefix: 2, suffix: 0 }],
     ['a change in the middle', 'abXcd', 'abYYcd', { prefix: 2, suffix: 2 }],
   ])('of %s', (_, a, b, ends) => {
-    expect(sharedEnds(Buffer.from(a), Buffer.from(b))).toEqual(ends);
+    expect(commonEnds(Buffer.from(a), Buffer.from(b))).toEqual(ends);
   });
 });
 

@@ -1,5 +1,5 @@
 /** What two byte strings share at both ends; the ranges do not overlap in either. */
-export interface SharedEnds {
+export interface CommonEnds {
   readonly prefix: number;
   readonly suffix: number;
 }
@@ -8,7 +8,7 @@ export interface SharedEnds {
 const BLOCK = 4096;
 
 /** The longest common prefix, and the longest common suffix of what is left of both. */
-export function sharedEnds(a: Uint8Array, b: Uint8Array): SharedEnds {
+export function commonEnds(a: Uint8Array, b: Uint8Array): CommonEnds {
   const shorter = Math.min(a.byteLength, b.byteLength);
   const prefix = prefixLength(a, b, shorter);
   return { prefix, suffix: suffixLength(a, b, shorter - prefix) };
