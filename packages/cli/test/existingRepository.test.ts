@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
+import type { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, test } from './support/fixtures.ts';
 
@@ -11,21 +11,20 @@ interface RecordedLine {
 }
 
 /** A monorepo of two tested packages, with work of the user's lying in it; `package.json` has no dependencies. */
-function makeMonorepo(root: string): void {
+function addMonorepo(user: UserCheckout): void {
   const manifest = (name: string) => ({ name, type: 'module', scripts: { test: 'node --test' } });
-  write(root, 'package.json', JSON.stringify({ private: true, workspaces: ['packages/*'] }));
+  user.write('package.json', JSON.stringify({ private: true, workspaces: ['packages/*'] }));
   for (const name of ['math', 'text']) {
-    write(root, `packages/${name}/package.json`, JSON.stringify(manifest(name)));
-    write(root, `packages/${name}/own.test.js`, "import { it } from 'node:test';\nit('holds', () => {});\n");
+    user.write(`packages/${name}/package.json`, JSON.stringify(manifest(name)));
+    user.write(`packages/${name}/own.test.js`, "import { it } from 'node:test';\nit('holds', () => {});\n");
   }
-  git(root, 'init', '-q', '-b', 'main');
-  git(root, 'add', '.');
-  git(root, 'commit', '-q', '-m', 'First');
-  write(root, 'notes.txt', 'mine\n');
+  user.git('add', '.');
+  user.git('commit', '-q', '-m', 'First');
+  user.write('notes.txt', 'mine\n');
 }
 
 /** The recording of the sum, in the package `math`. */
-function recordingIn(root: string): string {
+function recordingIn(user: UserCheckout): string {
   const lines = readFileSync(AGENTS.slice('replay:'.length), 'utf8').trimEnd().split('\n');
   const moved = lines.map((text) => {
     const line = JSON.parse(text) as RecordedLine;
@@ -34,52 +33,41 @@ function recordingIn(root: string): string {
       .map((file) => ({ ...file, path: `packages/math/${file.path}` }));
     return JSON.stringify(files === undefined ? line : { ...line, response: { ...line.response, files } });
   });
-  const file = path.join(root, '.git', 'recording.jsonl');
-  writeFileSync(file, `${moved.join('\n')}\n`);
-  return file;
-}
-
-function write(root: string, file: string, content: string): void {
-  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-  writeFileSync(path.join(root, file), content);
-}
-
-function git(cwd: string, ...args: string[]): string {
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
-  return execFileSync('git', [...identity, ...args], { cwd, encoding: 'utf8' });
+  user.write('.git/recording.jsonl', `${moved.join('\n')}\n`);
+  return path.join(user.root, '.git', 'recording.jsonl');
 }
 
 describe('an existing repository', () => {
-  test('is looked at, worked for on a branch, and left as it was', async ({ dir }) => {
-    makeMonorepo(dir);
-    const init = await callMain(dir, ['init', '--agents', `replay:${recordingIn(dir)}`]);
+  test('is looked at, worked for on a branch, and left as it was', async ({ dir, user }) => {
+    user.change(() => addMonorepo(user));
+    const init = await callMain(dir, ['init', '--agents', `replay:${recordingIn(user)}`]);
     expect(init.exitCode, init.stderr).toBe(0);
     expect(init.stdout).toContain('packages: packages/math, packages/text (npm)');
     expect(init.stdout).toContain('check:    math: npm run test');
-    const before = git(dir, 'status', '--porcelain');
+    const before = user.git('status', '--porcelain');
     expect(before).toBe('?? notes.txt\n');
 
     const run = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes', '--no-sandbox']);
     expect(run.exitCode, run.stderr + run.stdout).toBe(0);
     expect(run.stdout).toContain('branch devs/sum is in your repository: git merge devs/sum');
-    expect(git(dir, 'status', '--porcelain')).toBe(before);
-    expect(git(dir, 'diff', '--name-only', 'main', 'devs/sum').split('\n')).toContain('packages/math/sum.js');
+    expect(user.git('status', '--porcelain')).toBe(before);
+    expect(user.git('diff', '--name-only', 'main', 'devs/sum').split('\n')).toContain('packages/math/sum.js');
 
-    git(dir, 'add', 'notes.txt');
-    git(dir, 'commit', '-q', '-m', 'Notes');
+    user.git('add', 'notes.txt');
+    user.git('commit', '-q', '-m', 'Notes');
     const synced = await callMain(dir, ['sync', 'sum', '--by', 'ada']);
     expect(synced.exitCode, synced.stderr).toBe(0);
     expect(synced.stdout).toContain('branch devs/sum in your repository is up to date');
-    expect(git(dir, 'merge-base', 'main', 'devs/sum')).toBe(git(dir, 'rev-parse', 'main'));
+    expect(user.git('merge-base', 'main', 'devs/sum')).toBe(user.git('rev-parse', 'main'));
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(', by human:ada');
     expect((await callMain(dir, ['admin', 'sync', 'sum'])).stdout).toContain('committed nothing');
 
-    git(dir, 'merge', '-q', 'devs/sum');
+    user.git('merge', '-q', 'devs/sum');
     expect(existsSync(path.join(dir, 'packages/math/sum.js'))).toBe(true);
   });
 
-  test('is not touched with --no-repository', async ({ dir }) => {
-    makeMonorepo(dir);
+  test('is not touched with --no-repository', async ({ dir, user }) => {
+    user.change(() => addMonorepo(user));
     const run = await callMain(dir, [
       'run',
       BRIEF,
@@ -96,12 +84,12 @@ describe('an existing repository', () => {
     ]);
     expect(run.exitCode, run.stderr).toBe(0);
     expect((JSON.parse(run.stdout) as DriveResult).delivery).toBeNull();
-    expect(git(dir, 'branch', '--list', 'devs/*')).toBe('');
+    expect(user.git('branch', '--list', 'devs/*')).toBe('');
   });
 
-  test('has a setup command whose failure stops the run before any call', async ({ dir }) => {
-    makeMonorepo(dir);
-    await callMain(dir, ['init', '--agents', `replay:${recordingIn(dir)}`]);
+  test('has a setup command whose failure stops the run before any call', async ({ dir, user }) => {
+    user.change(() => addMonorepo(user));
+    await callMain(dir, ['init', '--agents', `replay:${recordingIn(user)}`]);
     const file = path.join(dir, '.devs', 'config.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     const say = (code: number) => [

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test as base } from 'vitest';
+import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
@@ -23,12 +24,24 @@ export const RUN_SUM: readonly string[] = [
   '--no-sandbox',
 ];
 
-/** Vitest's `test` with an empty project folder, removed afterwards. */
-export const test = base.extend<{ dir: string }>({
+interface Fixtures {
+  /** An empty project folder, removed afterwards. */
+  dir: string;
+  /** That folder as a user's repository: the test fails when anything but the user's own steps changed it. */
+  user: UserCheckout;
+}
+
+/** Vitest's `test` with a project folder. */
+export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Vitest requires destructuring here
   dir: async ({}, use) => {
     const dir = mkdtempSync(join(tmpdir(), 'devs-cli-'));
     await use(dir);
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  },
+  user: async ({ dir }, use) => {
+    const user = UserCheckout.create(dir);
+    await use(user);
+    user.assertUntouched();
   },
 });

@@ -1,51 +1,52 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { rmSync, symlinkSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UserCheckout } from '../../../../core/test/support/UserCheckout.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const execute = promisify(execFile);
 
 let root: string;
+let user: UserCheckout;
 
-/** As the user has it: hooks that would tell, an ignored but tracked file, a stash, staged and untracked work. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'devs-user-'));
-  await git('init', '-q', '-b', 'main');
-  await write('src/index.js', 'export const one = 1;\n');
-  await write('.gitignore', 'dist/\nnode_modules/\n');
-  await write('dist/kept.js', 'tracked though ignored\n');
-  await symlink('src/index.js', join(root, 'link.js'));
-  await git('add', '-f', '.');
-  await git('commit', '-q', '-m', 'First');
-  await write('src/index.js', 'stashed\n');
-  await git('stash', '-q');
-  await write('staged.txt', 'staged\n');
-  await git('add', 'staged.txt');
-  await write('src/index.js', 'dirty\n');
-  await write('untracked.txt', 'mine\n');
-  for (const hook of ['reference-transaction', 'post-checkout', 'post-merge', 'pre-receive', 'update']) {
-    await writeFile(join(root, '.git', 'hooks', hook), `#!/bin/sh\ntouch '${root}/.git/hook-ran'\n`, {
-      mode: 0o755,
-    });
-  }
+  user = UserCheckout.create(root);
+  user.change(addFiles);
 });
 
-afterEach(() => rm(root, { recursive: true, force: true }));
-
-const git = async (...args: string[]): Promise<string> => {
-  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
-  return (await execute('git', [...identity, ...args], { cwd: root })).stdout;
-};
-
-async function write(path: string, content: string): Promise<void> {
-  await mkdir(join(root, path, '..'), { recursive: true });
-  await writeFile(join(root, path), content);
+/** As a user has them: hooks that would tell, an ignored but tracked file, a stash, staged and untracked work. */
+function addFiles(): void {
+  user.write('src/index.js', 'export const one = 1;\n');
+  user.write('.gitignore', 'dist/\nnode_modules/\n');
+  user.write('dist/kept.js', 'tracked though ignored\n');
+  symlinkSync('src/index.js', join(root, 'link.js'));
+  user.git('add', '-f', '.');
+  user.git('commit', '-q', '-m', 'First');
+  user.write('src/index.js', 'stashed\n');
+  user.git('stash', '-q');
+  user.write('staged.txt', 'staged\n');
+  user.git('add', 'staged.txt');
+  user.write('src/index.js', 'dirty\n');
+  user.write('untracked.txt', 'mine\n');
+  for (const hook of ['reference-transaction', 'post-checkout', 'post-merge', 'pre-receive', 'update']) {
+    user.write(`.git/hooks/${hook}`, `#!/bin/sh\necho ran >> '${root}/.git/hook-ran'\n`, 0o755);
+  }
 }
+
+/** Holds in every test; a hook that runs leaves a line behind. */
+afterEach(async () => {
+  try {
+    user.assertUntouched();
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
 
 const open = (id = 'run-1'): Promise<GitRunWorkspace> =>
   new GitWorkspace({ dir: root, repository: root }).open(id) as Promise<GitRunWorkspace>;
@@ -54,24 +55,6 @@ async function commitFile(run: GitRunWorkspace, path: string): Promise<string> {
   await run.apply([{ path, content: `${path}\n` }]);
   return run.commit({ tree: await run.snapshot(), message: `Add ${path}`, stepKey: path });
 }
-
-/** Everything that is the user's: files, index, HEAD, stash, config, hooks. Objects and our branch may come in. */
-async function fingerprint(): Promise<string> {
-  const hash = createHash('sha256');
-  const skipped = /^(\.devs|\.devs-work)(\/|$)|^\.git\/(objects|refs\/heads\/devs)(\/|$)/;
-  for (const entry of (await readdir(root, { recursive: true, withFileTypes: true })).sort(byPath)) {
-    const path = join(entry.parentPath, entry.name);
-    const name = path.slice(root.length + 1);
-    if (skipped.test(name)) continue;
-    hash.update(`${name}\n`);
-    if (entry.isFile()) hash.update(await readFile(path));
-  }
-  return `${hash.digest('hex')}\n${await git('status', '--porcelain')}${await git('stash', 'list')}`;
-}
-
-type Entry = { readonly parentPath: string; readonly name: string };
-const byPath = (a: Entry, b: Entry): number =>
-  join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1;
 
 describe('a run in an existing repository', () => {
   it('begins with the files of the commit that is checked out, not with what lies around', async () => {
@@ -83,20 +66,17 @@ describe('a run in an existing repository', () => {
 
   it('stores an untouched folder as the tree it began with', async () => {
     const run = await open();
-    expect(await run.snapshot()).toBe((await git('rev-parse', 'HEAD^{tree}')).trim());
+    expect(await run.snapshot()).toBe(user.git('rev-parse', 'HEAD^{tree}').trim());
   });
 
   it('puts its branch there and changes nothing else', async () => {
-    await git('update-index', '--refresh').catch(() => undefined);
-    const before = await fingerprint();
     const run = await open();
     const sha = await commitFile(run, 'src/two.js');
     expect(await run.deliver()).toEqual({ branch: 'devs/run-1', commit: sha, held: null });
     expect(await run.deliver()).toEqual({ branch: 'devs/run-1', commit: sha, held: null });
-    expect(await fingerprint()).toBe(before);
-    expect(await readdir(join(root, '.git'))).not.toContain('hook-ran');
-    expect(await git('log', '--format=%s', 'devs/run-1')).toBe('Add src/two.js\nFirst\n');
-    expect(await git('diff', '--name-status', 'main', 'devs/run-1')).toBe('A\tsrc/two.js\n');
+    user.assertUntouched();
+    expect(user.git('log', '--format=%s', 'devs/run-1')).toBe('Add src/two.js\nFirst\n');
+    expect(user.git('diff', '--name-status', 'main', 'devs/run-1')).toBe('A\tsrc/two.js\n');
     expect(await run.log()).toEqual([{ sha, subject: 'Add src/two.js' }]);
   });
 
@@ -106,26 +86,20 @@ describe('a run in an existing repository', () => {
     await run.deliver();
     const sha = await commitFile(run, 'three.js');
     expect(await run.deliver()).toMatchObject({ commit: sha, held: null });
-    expect((await git('rev-parse', 'devs/run-1')).trim()).toBe(sha);
+    expect(user.git('rev-parse', 'devs/run-1').trim()).toBe(sha);
   });
 
   it('leaves a branch alone that the user works on', async () => {
     const run = await open();
     await commitFile(run, 'two.js');
     await run.deliver();
-    await git('worktree', 'add', '-q', join(root, '.devs', 'elsewhere'), 'devs/run-1');
+    user.git('worktree', 'add', '-q', join(root, '.devs', 'elsewhere'), 'devs/run-1');
     await commitFile(run, 'three.js');
     expect(await run.deliver()).toMatchObject({ held: 'checked_out' });
-    await execute(
-      'git',
-      ['-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '-q', '--allow-empty', '-m', 'mine'],
-      {
-        cwd: join(root, '.devs', 'elsewhere'),
-      },
-    );
-    await git('worktree', 'remove', join(root, '.devs', 'elsewhere'));
+    user.git('-C', join(root, '.devs', 'elsewhere'), 'commit', '-q', '--allow-empty', '-m', 'mine');
+    user.git('worktree', 'remove', join(root, '.devs', 'elsewhere'));
     expect(await run.deliver()).toMatchObject({ held: 'changed' });
-    expect(await git('log', '-1', '--format=%s', 'devs/run-1')).toBe('mine\n');
+    expect(user.git('log', '-1', '--format=%s', 'devs/run-1')).toBe('mine\n');
   });
 
   it('goes on after a kill before its branch was made', async () => {
@@ -138,39 +112,36 @@ describe('a run in an existing repository', () => {
 
   it('keeps to its beginning when the user commits meanwhile', async () => {
     await commitFile(await open(), 'two.js');
-    await git('commit', '-q', '-am', 'Meanwhile');
+    user.git('commit', '-q', '-am', 'Meanwhile');
     const run = await open();
     expect((await run.log()).map(({ subject }) => subject)).toEqual(['Add two.js']);
     expect(await run.list()).not.toContain('staged.txt');
   });
 
   it('begins empty where nothing was committed yet', async () => {
-    await rm(join(root, '.git'), { recursive: true });
-    await git('init', '-q');
+    user.change(() => rmSync(join(root, '.git'), { recursive: true }));
+    user.git('init', '-q');
     const run = await open();
     expect(await run.list()).toEqual([]);
     expect(await run.deliver()).toBeNull();
   });
 
   it('works from a linked worktree', async () => {
-    const linked = join(root, '.devs-linked');
-    await git('worktree', 'add', '-q', '-b', 'other', linked, 'main');
+    const linked = join(root, '.devs', 'linked');
+    user.git('worktree', 'add', '-q', '-b', 'other', linked, 'main');
+    const checkout = UserCheckout.at(linked);
     const run = (await new GitWorkspace({ dir: linked, repository: linked }).open(
       'run-2',
     )) as GitRunWorkspace;
     await commitFile(run, 'two.js');
     expect(await run.deliver()).toMatchObject({ branch: 'devs/run-2', held: null });
-    expect(await git('log', '-1', '--format=%s', 'devs/run-2')).toBe('Add two.js\n');
+    expect(user.git('log', '-1', '--format=%s', 'devs/run-2')).toBe('Add two.js\n');
+    checkout.assertUntouched();
   });
 
   it('refuses submodules before the run begins', async () => {
-    await git(
-      'update-index',
-      '--add',
-      '--cacheinfo',
-      `160000,${(await git('rev-parse', 'HEAD')).trim()},sub`,
-    );
-    await git('commit', '-q', '-m', 'With a submodule');
+    user.git('update-index', '--add', '--cacheinfo', `160000,${(user.git('rev-parse', 'HEAD')).trim()},sub`);
+    user.git('commit', '-q', '-m', 'With a submodule');
     await expect(open()).rejects.toMatchObject({
       code: 'WORKSPACE_FAILED',
       message: expect.stringContaining('"sub"'),
@@ -178,20 +149,20 @@ describe('a run in an existing repository', () => {
   });
 
   it('refuses a folder that is no repository', async () => {
-    await rm(join(root, '.git'), { recursive: true });
+    user.change(() => rmSync(join(root, '.git'), { recursive: true }));
     await expect(open()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 });
 
 describe('sync', () => {
-  const commitMine = async (path: string, content: string): Promise<string> => {
-    await write(path, content);
-    await git('commit', '-q', '-m', `Mine: ${path}`, '--', path);
-    return (await git('rev-parse', 'HEAD')).trim();
+  const commitMine = (path: string, content: string): string => {
+    user.write(path, content);
+    user.git('commit', '-q', '-m', `Mine: ${path}`, '--', path);
+    return user.git('rev-parse', 'HEAD').trim();
   };
   const ENGINE = (): string => join(root, '.devs', 'git', 'run-1.git');
-  const engine = (...args: string[]): Promise<string> => git('--git-dir', ENGINE(), ...args);
-  const refs = (): Promise<string> => engine('for-each-ref', '--format=%(refname) %(objectname)');
+  const engine = (...args: string[]): string => user.git('--git-dir', ENGINE(), ...args);
+  const refs = (): string => engine('for-each-ref', '--format=%(refname) %(objectname)');
 
   it('puts the commits and the folder of the run on top of mine, and touches nothing of mine', async () => {
     const run = await open();
@@ -200,37 +171,33 @@ describe('sync', () => {
     await run.deliver();
     await run.apply([{ path: 'half.js', content: 'half done\n' }]);
     await run.snapshot();
-    const mine = await commitMine('staged.txt', 'mine\n');
-    await git('update-index', '--refresh').catch(() => undefined);
-    await rm(join(root, '.git', 'hook-ran'), { force: true });
-    const before = await fingerprint();
+    const mine = commitMine('staged.txt', 'mine\n');
 
     expect(await run.sync()).toEqual({ base: mine, commits: 2, before: 'refs/devs/before-sync/1' });
     expect(await run.deliver()).toMatchObject({ held: null });
 
-    expect(await fingerprint()).toBe(before);
-    expect(await readdir(join(root, '.git'))).not.toContain('hook-ran');
-    expect(await git('log', '--format=%an: %s', 'devs/run-1')).toBe(
+    user.assertUntouched();
+    expect(user.git('log', '--format=%an: %s', 'devs/run-1')).toBe(
       'devs: Add three.js\ndevs: Add two.js\nAda: Mine: staged.txt\nAda: First\n',
     );
     expect(await run.list()).toEqual(expect.arrayContaining(['half.js', 'staged.txt', 'three.js', 'two.js']));
-    expect((await engine('rev-parse', 'refs/devs/before-sync/1^{commit}')).trim()).toBe(second);
-    expect(await engine('log', '--format=%at', '-1', 'devs/run-1~1')).toBe(
-      await engine('log', '--format=%at', '-1', first),
+    expect(engine('rev-parse', 'refs/devs/before-sync/1^{commit}').trim()).toBe(second);
+    expect(engine('log', '--format=%at', '-1', 'devs/run-1~1')).toBe(
+      engine('log', '--format=%at', '-1', first),
     );
     expect(await run.sync()).toBeNull();
     const again = { tree: await run.snapshot(), message: 'Add two.js', stepKey: 'two.js' };
-    expect(await run.commit(again)).toBe((await engine('rev-parse', 'devs/run-1~1')).trim());
+    expect(await run.commit(again)).toBe(engine('rev-parse', 'devs/run-1~1').trim());
   });
 
   it('merges different places of one file', async () => {
-    await write('list.txt', 'a\nb\nc\nd\ne\n');
-    await git('add', 'list.txt');
-    await commitMine('list.txt', 'a\nb\nc\nd\ne\n');
+    user.write('list.txt', 'a\nb\nc\nd\ne\n');
+    user.git('add', 'list.txt');
+    commitMine('list.txt', 'a\nb\nc\nd\ne\n');
     const run = await open();
     await run.apply([{ path: 'list.txt', content: 'a\nb\nc\nd\nE\n' }]);
     await run.commit({ tree: await run.snapshot(), message: 'Last', stepKey: 'T1' });
-    await commitMine('list.txt', 'A\nb\nc\nd\ne\n');
+    commitMine('list.txt', 'A\nb\nc\nd\ne\n');
     await run.sync();
     expect(await run.read('list.txt')).toBe('A\nb\nc\nd\nE\n');
   });
@@ -239,20 +206,20 @@ describe('sync', () => {
     const run = await open();
     await run.apply([{ path: 'src/index.js', content: 'export const one = 10;\n' }]);
     await run.commit({ tree: await run.snapshot(), message: 'Ten', stepKey: 'T1' });
-    await commitMine('src/index.js', 'export const one = 11;\n');
-    const before = await refs();
+    commitMine('src/index.js', 'export const one = 11;\n');
+    const before = refs();
     await expect(run.sync()).rejects.toMatchObject({
       code: 'SYNC_CONFLICT',
       message: expect.stringContaining('src/index.js'),
     });
-    expect((await refs()).replace(/^refs\/devs\/head .*\n/m, '')).toBe(before);
+    expect(refs().replace(/^refs\/devs\/head .*\n/m, '')).toBe(before);
     expect(await run.read('src/index.js')).toBe('export const one = 10;\n');
   });
 
   it('refuses a folder with changes that nobody adopted', async () => {
     const run = await open();
     await run.snapshot();
-    await commitMine('staged.txt', 'mine\n');
+    commitMine('staged.txt', 'mine\n');
     await writeFile(join(run.dir, 'hand.txt'), 'by hand\n');
     await expect(run.sync()).rejects.toMatchObject({ code: 'WORKSPACE_DIRTY' });
     await run.adopt({ author: { name: 'Ada', email: 'a@b' }, message: 'Hand', principal: 'human:ada' });
@@ -263,14 +230,14 @@ describe('sync', () => {
   it('is finished by the next open after a kill before the folder followed', async () => {
     const run = await open();
     await commitFile(run, 'two.js');
-    await commitMine('staged.txt', 'mine\n');
+    commitMine('staged.txt', 'mine\n');
     await run.sync();
-    const tip = (await engine('rev-parse', 'devs/run-1')).trim();
-    await engine('update-ref', 'refs/devs/unfolded', tip);
+    const tip = engine('rev-parse', 'devs/run-1').trim();
+    engine('update-ref', 'refs/devs/unfolded', tip);
     await rm(join(run.dir, 'staged.txt'));
     const reopened = await open();
     expect(await reopened.list()).toContain('staged.txt');
-    expect(await refs()).not.toContain('unfolded');
+    expect(refs()).not.toContain('unfolded');
   });
 
   it('refuses a run without a repository', async () => {
