@@ -27,6 +27,7 @@ import { maskPreciseDeep } from '../masking/maskPrecise.ts';
 import { type ActiveVisit, runInVisit } from './durable/activeVisit.ts';
 import { askAtEntry, type DeclaredGate } from './durable/entry.ts';
 import { engineFaultOf } from './durable/FaultBox.ts';
+import { humanDecided } from './durable/humanDecided.ts';
 import { NodeOutput } from './durable/nodeOutput.ts';
 import { openSessions } from './durable/openSessions.ts';
 import { isQuestion, type Question } from './durable/question.ts';
@@ -86,7 +87,10 @@ async function runVisit<State extends object>(
   const output = new NodeOutput(raw);
 
   const progressed =
-    active.progressed || entered.answered || deps.profile.isProgress(before, output.update as Partial<State>);
+    active.progressed ||
+    entered.answered ||
+    deps.profile.isProgress(before, output.update as Partial<State>) ||
+    humanDecided(visit, deps.store);
   const stamped = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
   const after =
     deps.profile.turnsOf === null ? { ...before, ...output.update } : node.fold(before, output.update);

@@ -131,6 +131,10 @@ const SELECT_OPEN_FOR_TASK = `
   SELECT ${COLUMNS} FROM hitl_sessions
   WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;
 
+const SELECT_HUMAN_AT = `
+  SELECT 1 FROM hitl_sessions
+  WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
+
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
@@ -145,6 +149,7 @@ export class HitlSessionStore {
   readonly #selectDecided: Statement<[string, string], SessionRow>;
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
+  readonly #selectHumanAt: Statement<[string, string], 1>;
   readonly #insert: Statement<[object]>;
   readonly #bind: Statement<[object]>;
   readonly #supersedeOlder: Statement<[object]>;
@@ -184,6 +189,7 @@ export class HitlSessionStore {
          WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
       )
       .pluck();
+    this.#selectHumanAt = db.prepare<[string, string], 1>(SELECT_HUMAN_AT).pluck();
     this.#insert = db.prepare(INSERT);
     this.#bind = db.prepare(BIND);
     this.#supersedeOlder = db.prepare(SUPERSEDE_OLDER);
@@ -293,6 +299,11 @@ export class HitlSessionStore {
   /** Decisions recorded, for one run or for all. */
   countDecisions(threadId?: string): number {
     return this.#countDecisions.get({ threadId: threadId ?? null }) ?? 0;
+  }
+
+  /** Whether a human has decided something that was asked in the super-step after a checkpoint. */
+  hasHumanDecisionAt(threadId: string, checkpointId: string): boolean {
+    return this.#selectHumanAt.get(threadId, checkpointId) !== undefined;
   }
 
   /** The state a free-standing session was opened with, as JSON. @throws DevsError `GATE_NOT_FOUND` */

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { fakeAgents } from '../../testing/index.ts';
-import type { StageAgents, TaskRequest } from '../ports.ts';
+import type { PlanResult, StageAgents, TaskRequest } from '../ports.ts';
 import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';
 
 const never = (): never => {
@@ -33,6 +33,21 @@ const checks: NonNullable<PipelineOptions['checks']> = {
 };
 
 const approve = { approved: true };
+
+const aDraft = (key: string, dependsOn: readonly string[] = []) => ({
+  key,
+  name: `Task ${key}`,
+  description: 'Do it.',
+  dependsOn,
+  requirements: ['REQ-1'],
+  acceptanceCriteria: ['It is there.'],
+});
+
+/** A task, one that needs it, and one that does not. */
+const PLAN: PlanResult = {
+  requirements: [{ externalId: 'REQ-1', description: 'It works.' }],
+  epics: [{ name: 'All', description: 'All.', tasks: [aDraft('1'), aDraft('2', ['1']), aDraft('3')] }],
+};
 
 describe('a task handed to a human because its pivots led to nothing', () => {
   test('tried again, has its guidance and pivots of its own, but none of the strategies tried before', async ({
@@ -91,6 +106,26 @@ describe('a task handed to a human because its pivots led to nothing', () => {
       { taskId: 'shop:1' },
     ]);
     expect(events.filter(({ name }) => name === 'TASK_BLOCKED')).toMatchObject([{ taskId: 'shop:2' }]);
+  });
+
+  test('skipped, is given up with its events too where the visit that took the answer throws', async ({
+    db,
+  }) => {
+    const { agents } = failing(() => false);
+    const pipeline = await aPipeline(db, { agents: { ...agents, distill: async () => PLAN }, checks });
+    const { kinds } = await driveToTheEnd(pipeline, ({ kind }) =>
+      kind === 'task_failure' ? { action: 'skip' } : approve,
+    );
+    expect(kinds.filter((kind) => kind === 'task_failure')).toHaveLength(2);
+    const events = pipeline.app.store.log.list('shop', { afterSeq: 0 });
+    const ends = events.filter(
+      ({ name, payload }) => name === 'TASK_BLOCKED' || (name === 'TASK_FAILED' && finalOf(payload)),
+    );
+    expect(ends.map(({ name, taskId }) => `${name} ${taskId}`)).toEqual([
+      'TASK_FAILED shop:1',
+      'TASK_BLOCKED shop:2',
+      'TASK_FAILED shop:3',
+    ]);
   });
 
   test('aborted, ends the run with the human’s reason', async ({ db }) => {

@@ -1,5 +1,7 @@
-import type { LangGraphRunnableConfig, NodeError } from '@langchain/langgraph';
+import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
+import { engineFaultOf } from './FaultBox.ts';
 import { depthContext, guardsOf, type StateUpdate } from './GraphProfile.ts';
+import { humanDecided } from './humanDecided.ts';
 import { NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import { type Visit, visitOf } from './visit.ts';
@@ -20,10 +22,47 @@ export function guardErrorHandler<State extends object>(
   deps: RunnerDeps<State>,
 ): ErrorHandler<State> {
   return async (state, error, config) => {
-    const taken = answerTaken(state, visitOf(error.node, config), deps);
-    const output = new NodeOutput(await handler({ ...state, ...taken }, error, config));
-    return output.map((update, isFirst) => (isFirst ? { ...taken, ...update } : update));
+    const visit = visitOf(error.node, config);
+    try {
+      const taken = answerTaken(state, visit, deps);
+      const after = { ...state, ...taken };
+      const output = new NodeOutput(await handler(after, error, config));
+      announce(state, after, visit, deps);
+      return output.map((update, isFirst) => (isFirst ? { ...taken, ...update } : update));
+    } catch (failure) {
+      throw whatLeavesTheHandler(failure, visit, deps);
+    }
   };
+}
+
+/** LangGraph would store a fault of the engine as the handler's own error; the handler has to run again instead. */
+function whatLeavesTheHandler<State>(
+  failure: unknown,
+  { threadId }: Visit,
+  { faults }: RunnerDeps<State>,
+): unknown {
+  const fault = engineFaultOf(failure);
+  if (fault === null) return failure;
+  faults.put(threadId, fault);
+  return new GraphDrained(fault.code);
+}
+
+/** What follows from the answer: no later node tells it, because each begins with a state that has it. */
+function announce<State extends object>(
+  before: State,
+  after: State,
+  visit: Visit,
+  { store, events, profile }: RunnerDeps<State>,
+): void {
+  const scope = { threadId: visit.threadId };
+  if (store === null) {
+    profile.announce(before, after, (name, payload, about) => events.emit(name, payload, about), scope);
+    return;
+  }
+  store.transact(events, (emit) => {
+    store.fenceOf(visit).assertInTx();
+    profile.announce(before, after, emit, scope);
+  });
 }
 
 /** An error leaves a node that has passed its entry, so a question that was due there has its answer. */
@@ -32,11 +71,12 @@ function answerTaken<State extends object>(
   visit: Visit,
   { profile, store, maxDepth }: RunnerDeps<State>,
 ): StateUpdate<State> {
-  if (profile.withoutEntryQuestion.has(visit.node)) return {};
   const progress = { progressStep: visit.step } as StateUpdate<State>;
+  if (profile.withoutEntryQuestion.has(visit.node)) return humanDecided(visit, store) ? progress : {};
   const { pendingSuspension } = guardsOf(state);
   if (!pendingSuspension) {
-    return depthContext(state, visit).metadata.recursionDepth >= maxDepth ? progress : {};
+    const wasAskedForDepth = depthContext(state, visit).metadata.recursionDepth >= maxDepth;
+    return wasAskedForDepth || humanDecided(visit, store) ? progress : {};
   }
   const answer = store?.sessions.find(pendingSuspension.sessionId)?.decision ?? null;
   if (answer === null) return {};

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, type Own, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
 import { type StepOptions, step } from '../../durable/step.ts';
 import { type DurableOptions, durable } from '../../durable.ts';
 import type { UsageReport } from '../../ports.ts';
@@ -33,7 +33,41 @@ function eightCallers(usage: UsageReport = {}, options: StepOptions = {}) {
 const tripped = (db: Database, run = 'run') =>
   new EventStore(db).list(run).filter(({ name }) => name === 'GUARD_TRIPPED');
 
+/** Rounds of three nodes that lead to nothing; the first of them makes a call. */
+function callingCircle(call: (n: number) => unknown = () => null) {
+  const visits: string[] = [];
+  const a = async () => {
+    await step('call', () => call(visits.push('a')));
+    return {};
+  };
+  const idle = (name: string) => () => {
+    visits.push(name);
+    return {};
+  };
+  const builder = new StateGraph(OwnState)
+    .addNode('a', a)
+    .addNode('b', idle('b'))
+    .addNode('c', idle('c'))
+    .addEdge(START, 'a')
+    .addEdge('a', 'b')
+    .addEdge('b', 'c')
+    .addEdge('c', 'a');
+  return { visits, builder };
+}
+
 describe('a budget', () => {
+  test('that a human raised is a decision: the depth guard counts anew from there', async ({ db }) => {
+    const { builder, visits } = callingCircle();
+    const app = durable(builder, { db, budget: { calls: 2 }, guards: { maxDepth: 8 } });
+    const asked = await app.run('run', {});
+    expect(only(asked.gates)).toMatchObject({ kind: 'budget' });
+    expect(visits).toHaveLength(6);
+    app.decide(only(asked.gates), { action: 'raise', calls: 100, by: ada });
+    const next = await app.run('run');
+    expect(only(next.gates)).toMatchObject({ kind: 'recursion_limit', artifact: { depth: 8 } });
+    expect(visits).toHaveLength(14);
+  });
+
   test('of three calls lets exactly three of eight parallel callers through; raised, it lets the others', async ({
     db,
   }) => {
