@@ -30,6 +30,7 @@ import { type Goal, type GoalReader, RunGoal } from './durable/RunGoal.ts';
 import { type Answers, abortReason, readAnswers } from './durable/readAnswers.ts';
 import { SignalWatch } from './durable/SignalWatch.ts';
 import type { DrivenConfigurable } from './durable/visit.ts';
+import { withOwnSignal } from './durable/withOwnSignal.ts';
 
 /** Recoveries without progress after which a run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
@@ -142,6 +143,7 @@ class Drive {
   readonly #control: RunControl;
   readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
+  readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
   readonly #statusBefore: ThreadStatus;
@@ -155,10 +157,10 @@ class Drive {
     this.#requests = requests;
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
+    this.#abort = abort;
     this.#config = {
       configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
       control,
-      ...(abort && { signal: abort }),
     };
   }
 
@@ -252,12 +254,14 @@ class Drive {
     if (this.#control.drainRequested) return this.#stopped();
     this.#hasWorked = true;
     try {
-      await graph.invoke(input, { ...this.#config, interruptAfter });
+      await withOwnSignal(this.#abort, (signal) =>
+        graph.invoke(input, { ...this.#config, signal, interruptAfter }),
+      );
       store.threads.resetRecoveries(this.#held.lease);
       return null;
     } catch (error) {
       faults.rethrow(threadId);
-      if (isGraphDrained(error as Error) || this.#config.signal?.aborted) return this.#stopped();
+      if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
       if (error instanceof DevsError) throw error;
       const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
       return this.#end('failed', reason);

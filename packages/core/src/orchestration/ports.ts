@@ -226,8 +226,13 @@ export interface RunWorkspace extends WorkspaceReader {
   log(): Promise<readonly CommitView[]>;
   /** Commits what a person changed in the folder since the engine left it; `null` when nothing was changed. */
   adopt?(request: AdoptRequest): Promise<AdoptedTree | null>;
-  /** Carries the run over to the commits the user has made since; `null` when there are none. */
-  sync?(): Promise<Synced | null>;
+  /**
+   * Carries the run over to the commits the user has made since; `null` when there are none.
+   *
+   * @param recorded - Commits the run's record names: those that are on the branch no more come back in `moved`, also
+   *   when the sync that moved them was killed before it was recorded.
+   */
+  sync?(recorded: readonly string[]): Promise<Synced | null>;
   /** Whether a tree is what a person made, and no agent has worked on it since. */
   isAdopted?(tree: string): Promise<boolean>;
   /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
@@ -255,6 +260,8 @@ export interface Synced {
   readonly commits: number;
   /** The ref that keeps them as they were; `null` where there were none. */
   readonly before: string | null;
+  /** What became of recorded commits: the new id by the old one. */
+  readonly moved: Readonly<Record<string, string>>;
 }
 
 export interface AdoptedTree {

@@ -7,6 +7,7 @@ import {
 } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { type OpenQuestion, openQuestions } from '../durable/openQuestions.ts';
+import { withOwnSignal } from '../durable/withOwnSignal.ts';
 import {
   childThreadsOf,
   FRAME_CONTEXT,
@@ -104,7 +105,7 @@ export class Frame {
   }
 
   async #step(input: unknown): Promise<FrameMove> {
-    const output = await withTurnSignal(this.#run.signal, (signal) =>
+    const output = await withOwnSignal(this.#run.signal, (signal) =>
       this.#graph.invoke(input, this.#config(signal)),
     );
     this.#run.onTurn(this.threadId, output);
@@ -191,21 +192,6 @@ export class Frame {
 
 /** Options of LangGraph's `invoke` that its runnable config does not name. */
 const ONE_DURABLE_STEP = { durability: 'sync', interruptAfter: '*' } as const;
-
-/** LangGraph leaves a listener on the signal of every call; one that lives as long as the run would collect them. */
-async function withTurnSignal<T>(
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const turn = new AbortController();
-  const abort = (): void => turn.abort(outer?.reason);
-  outer?.addEventListener('abort', abort, { once: true });
-  try {
-    return await work(turn.signal);
-  } finally {
-    outer?.removeEventListener('abort', abort);
-  }
-}
 
 /** Takes the answers for these questions out of the map: each is given once. */
 function humanAnswers(

@@ -1,0 +1,18 @@
+/**
+ * Does `work` with a signal of its own that follows `outer`. LangGraph leaves a listener on the signal of every call of a
+ * graph; one that lives as long as a process would collect them.
+ */
+export async function withOwnSignal<T>(
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const abort = (): void => own.abort(outer?.reason);
+  outer?.addEventListener('abort', abort, { once: true });
+  if (outer?.aborted === true) abort();
+  try {
+    return await work(own.signal);
+  } finally {
+    outer?.removeEventListener('abort', abort);
+  }
+}
