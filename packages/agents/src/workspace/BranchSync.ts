@@ -15,6 +15,9 @@ const BEFORE = 'refs/devs/before-sync';
 /** There while the branch has moved and the folder has not followed yet. */
 const UNFOLDED = 'refs/devs/unfolded';
 
+/** What a sync did to the branch. */
+export type SyncedBranch = Omit<Synced, 'moved'>;
+
 export interface BranchSyncOptions {
   readonly git: GitRepository;
   /** The run's branch. */
@@ -38,7 +41,7 @@ export class BranchSync {
   }
 
   /** Everything is computed first; then all refs move at once, and the folder follows. */
-  async toHead(): Promise<Synced | null> {
+  async toHead(): Promise<SyncedBranch | null> {
     const onto = await this.#fetchHead();
     const base = await readRef(this.#git, BASE);
     if (onto === null || onto === base) return null;
@@ -55,6 +58,14 @@ export class BranchSync {
     const before = await this.#move({ base, onto, tip, moved, folder });
     await this.finish();
     return { base: onto, commits: commits.length, before };
+  }
+
+  /** The sync the branch stands on. */
+  async last(): Promise<SyncedBranch> {
+    const base = await readRef(this.#git, BASE);
+    const commits = await this.#commits(base, await readRef(this.#git, this.#ref));
+    const count = (await refsUnder(this.#git, BEFORE)).length;
+    return { base: base ?? '', commits: commits.length, before: count === 0 ? null : `${BEFORE}/${count}` };
   }
 
   /** Lets the folder follow a branch that has moved; also after a kill in between. */

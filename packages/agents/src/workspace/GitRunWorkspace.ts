@@ -19,13 +19,13 @@ import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { resolveInside } from './pathJail.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
+import { STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import { type FolderChange, WorkFolder } from './WorkFolder.ts';
 
 /** What the user's repository was given last. */
 const DELIVERED = 'refs/devs/delivered';
 
-const STEP_TRAILER = 'Devs-Step: ';
 const ADOPTED_TRAILER = 'Devs-Adopted: ';
 
 export interface GitRunWorkspaceOptions {
@@ -45,6 +45,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #user: UserRepository | null;
   readonly #now: () => Date;
   readonly #folder: WorkFolder;
+  readonly #steps: StepCommits;
 
   constructor({ git, branch, user, now }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
@@ -53,6 +54,7 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#ref = `refs/heads/${branch}`;
     this.#user = user;
     this.#now = now;
+    this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
       tip: () => this.#tip(),
@@ -134,7 +136,7 @@ export class GitRunWorkspace implements RunWorkspace {
     requireOneLine(request.stepKey);
     // Read once: a key that is not in this tip's history is added on this tip or not at all.
     const tip = await this.#tip();
-    const commit = (await this.#findCommit(tip, request.stepKey)) ?? (await this.#addCommit(tip, request));
+    const commit = (await this.#steps.find(tip, request.stepKey)) ?? (await this.#addCommit(tip, request));
     await this.#folder.showCommit(commit);
     return commit;
   }
@@ -168,15 +170,18 @@ export class GitRunWorkspace implements RunWorkspace {
    * Puts the run's commits, and what lies uncommitted in the folder, on top of the commit the user has checked out now.
    * What they were before stays under `refs/devs/before-sync/`. `null` when the user has committed nothing since.
    *
+   * @param recorded - Commits the caller knows the run's steps by. A sync that was killed before its caller recorded it is
+   *   told again.
    * @throws DevsError `SYNC_CONFLICT` naming the files, `WORKSPACE_DIRTY` with changes that nobody adopted: nothing is
    *   changed then; `CONFIG_INVALID` in a run without a repository.
    */
-  async sync(): Promise<Synced | null> {
-    if (this.#user !== null) return this.#sync(this.#user).toHead();
-    throw new DevsError('The run works for no repository, so there are no commits to take in.', {
-      code: 'CONFIG_INVALID',
-      remedy: 'Start the run in the top folder of a repository.',
-    });
+  async sync(recorded: readonly string[] = []): Promise<Synced | null> {
+    if (this.#user === null) throw withoutRepository();
+    const sync = this.#sync(this.#user);
+    const synced = await sync.toHead();
+    const moved = await this.#steps.successors(recorded, await this.#tip());
+    if (synced !== null) return { ...synced, moved };
+    return Object.keys(moved).length === 0 ? null : { ...(await sync.last()), moved };
   }
 
   #sync(user: UserRepository): BranchSync {
@@ -185,7 +190,7 @@ export class GitRunWorkspace implements RunWorkspace {
 
   /** The run's own commits, oldest first. */
   async log(): Promise<readonly CommitView[]> {
-    const entries = await this.#history(await this.#tip(), ['--reverse', '--format=%H %s']);
+    const entries = await this.#steps.history(await this.#tip(), ['--reverse', '--format=%H %s']);
     return entries.map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
   }
 
@@ -207,27 +212,6 @@ export class GitRunWorkspace implements RunWorkspace {
     return readRef(this.#git, this.#ref);
   }
 
-  async #history(tip: string | null, format: readonly string[]): Promise<readonly string[]> {
-    if (tip === null) return [];
-    const base = await readRef(this.#git, BASE);
-    const text = await this.#git.run([
-      'log',
-      '-z',
-      ...format,
-      tip,
-      ...(base === null ? [] : [`^${base}`]),
-      '--',
-    ]);
-    return text.split('\0').filter((entry) => entry !== '');
-  }
-
-  async #findCommit(tip: string | null, stepKey: string): Promise<string | null> {
-    // The key stands alone on the last line, so a message that mentions a key cannot be mistaken for one.
-    const entries = await this.#history(tip, ['--format=%H %B']);
-    const found = entries.find((entry) => entry.trimEnd().endsWith(`\n${STEP_TRAILER}${stepKey}`));
-    return found === undefined ? null : found.slice(0, 40);
-  }
-
   async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
     const text = `${message.trim() || 'Step'}\n\n${STEP_TRAILER}${stepKey}\n`;
     const commit = await this.#store(tree, parent, text);
@@ -236,7 +220,7 @@ export class GitRunWorkspace implements RunWorkspace {
       return commit;
     } catch (error) {
       const tip = await this.#tip();
-      const winner = await this.#findCommit(tip, stepKey);
+      const winner = await this.#steps.find(tip, stepKey);
       if (winner !== null) return winner;
       if (tip !== parent) throw this.#busy('the branch moved');
       throw error;
@@ -270,6 +254,12 @@ export class GitRunWorkspace implements RunWorkspace {
     });
   }
 }
+
+const withoutRepository = (): DevsError =>
+  new DevsError('The run works for no repository, so there are no commits to take in.', {
+    code: 'CONFIG_INVALID',
+    remedy: 'Start the run in the top folder of a repository.',
+  });
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';

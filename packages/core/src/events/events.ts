@@ -64,7 +64,13 @@ export interface OrchestratorEvents {
   /** A human's changes in the run's folder were committed in their name; the run goes on from there. */
   CHANGES_ADOPTED: { readonly principal: string; readonly commit: string; readonly files: number };
   /** The run's commits were put on top of those the user had made meanwhile. */
-  RUN_SYNCED: { readonly principal: string; readonly base: string; readonly commits: number };
+  RUN_SYNCED: {
+    readonly principal: string;
+    readonly base: string;
+    readonly commits: number;
+    /** The tasks' commits: the new id by the old one. */
+    readonly moved?: Readonly<Record<string, string>>;
+  };
   /** A driver took up a run that another one left. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
   /** A transient error is about to be retried. */

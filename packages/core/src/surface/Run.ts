@@ -19,6 +19,7 @@ import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
+import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { lastShown } from './lastShown.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
@@ -99,7 +100,7 @@ export class Run {
   async status(): Promise<RunStatus> {
     const { threads, steps } = this.#app.store;
     const thread = threads.require(this.id);
-    const values = await this.#app.values(this.id);
+    const values = await this.state();
     return {
       id: this.id,
       title: String(thread.policies['title'] ?? this.id),
@@ -226,9 +227,9 @@ export class Run {
     }));
   }
 
-  /** The state of the graph at its latest checkpoint; `null` before the first. */
+  /** The state of the graph at its latest checkpoint, with the commits its tasks have now; `null` before the first. */
   async state(): Promise<GraphState | null> {
-    return this.#app.values(this.id);
+    return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app);
   }
 
   /**

@@ -5,6 +5,7 @@ import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Delivery, Synced } from '../orchestration/ports.ts';
 import { ability } from './ability.ts';
+import { withCurrentCommits } from './currentCommits.ts';
 
 export interface SyncRequest {
   readonly by: Principal;
@@ -23,12 +24,14 @@ export async function syncRun(
   assertHuman(by, id, 'sync');
   return app.betweenVisits(id, async (lease) => {
     const workspace = await pipeline.workspace.open(id);
-    const synced = await ability(workspace, 'sync')();
+    const { tasks = [] } = withCurrentCommits(await app.values(id), id, app) ?? {};
+    const recorded = tasks.flatMap(({ gitHash }) => gitHash ?? []);
+    const synced = await ability(workspace, 'sync')(recorded);
     if (synced === null) return null;
-    const { base, commits } = synced;
+    const { base, commits, moved } = synced;
     app.store.transact(app.events, (emit) => {
       app.store.threads.fence(lease).assertInTx();
-      emit('RUN_SYNCED', { principal: principalText(by), base, commits }, { threadId: id });
+      emit('RUN_SYNCED', { principal: principalText(by), base, commits, moved }, { threadId: id });
     });
     return { ...synced, delivery: (await workspace.deliver?.()) ?? null };
   });

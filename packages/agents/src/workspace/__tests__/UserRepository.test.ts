@@ -173,7 +173,10 @@ describe('sync', () => {
     await run.snapshot();
     const mine = commitMine('staged.txt', 'mine\n');
 
-    expect(await run.sync()).toEqual({ base: mine, commits: 2, before: 'refs/devs/before-sync/1' });
+    const synced = await run.sync([first, second]);
+    expect(synced).toMatchObject({ base: mine, commits: 2, before: 'refs/devs/before-sync/1' });
+    const now = engine('rev-list', '--reverse', '-2', 'devs/run-1').trim().split('\n');
+    expect(synced?.moved).toEqual({ [first]: now[0], [second]: now[1] });
     expect(await run.deliver()).toMatchObject({ held: null });
 
     user.assertUntouched();
@@ -185,7 +188,8 @@ describe('sync', () => {
     expect(engine('log', '--format=%at', '-1', 'devs/run-1~1')).toBe(
       engine('log', '--format=%at', '-1', first),
     );
-    expect(await run.sync()).toBeNull();
+    expect(await run.sync(now)).toBeNull();
+    expect(await run.sync([first])).toEqual({ ...synced, moved: { [first]: now[0] } });
     const again = { tree: await run.snapshot(), message: 'Add two.js', stepKey: 'two.js' };
     expect(await run.commit(again)).toBe(engine('rev-parse', 'devs/run-1~1').trim());
   });

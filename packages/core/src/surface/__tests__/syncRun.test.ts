@@ -5,7 +5,7 @@ import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index
 import { Orchestrator } from '../Orchestrator.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
-const SYNCED = { base: 'c0ffee', commits: 1, before: 'refs/devs/before-sync/1' };
+const SYNCED = { base: 'c0ffee', commits: 1, before: 'refs/devs/before-sync/1', moved: {} };
 
 class SyncingWorkspace extends MemoryWorkspace {
   override async open(threadId: string) {
@@ -31,7 +31,7 @@ describe('Run.sync', () => {
     expect(await run.sync({ by: ADA })).toEqual({ ...SYNCED, delivery: null });
     expect(run.log().at(-1)).toMatchObject({
       name: 'RUN_SYNCED',
-      payload: { principal: 'human:ada', base: 'c0ffee', commits: 1 },
+      payload: { principal: 'human:ada', base: 'c0ffee', commits: 1, moved: {} },
     });
     await expect(run.sync({ by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject({
       code: 'AGENT_MAY_NOT_DECIDE',
