@@ -27,4 +27,5 @@ export { customSandbox } from './sandbox/customSandbox.ts';
 export { bubblewrapRuns, findSandbox, type SandboxChoice } from './sandbox/findSandbox.ts';
 export type { Confinement, Sandbox } from './sandbox/Sandbox.ts';
 export { GitWorkspace, type GitWorkspaceOptions } from './workspace/GitWorkspace.ts';
+export { hideFromStatus } from './workspace/hideFromStatus.ts';
 export { resolveInside } from './workspace/pathJail.ts';

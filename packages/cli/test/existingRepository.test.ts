@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
@@ -37,6 +37,10 @@ function recordingIn(user: UserCheckout): string {
   return path.join(user.root, '.git', 'recording.jsonl');
 }
 
+function taskHashes(status: unknown): readonly string[] {
+  return [...JSON.stringify(status).matchAll(/"gitHash":"([0-9a-f]{40})"/g)].map(([, hash = '']) => hash);
+}
+
 describe('an existing repository', () => {
   test('is looked at, worked for on a branch, and left as it was', async ({ dir, user }) => {
     user.change(() => addMonorepo(user));
@@ -60,6 +64,10 @@ describe('an existing repository', () => {
     expect(synced.stdout).toContain('branch devs/sum in your repository is up to date');
     expect(user.git('merge-base', 'main', 'devs/sum')).toBe(user.git('rev-parse', 'main'));
     expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(', by human:ada');
+    const status = JSON.parse((await callMain(dir, ['status', 'sum', '--json'])).stdout);
+    const hashes = taskHashes(status);
+    expect(hashes.length).toBeGreaterThan(0);
+    expect(user.git('rev-list', 'main..devs/sum').split('\n')).toEqual(expect.arrayContaining([...hashes]));
     expect((await callMain(dir, ['admin', 'sync', 'sum'])).stdout).toContain('committed nothing');
 
     user.git('merge', '-q', 'devs/sum');
@@ -110,6 +118,20 @@ describe('an existing repository', () => {
     expect(again.exitCode).toBe(2);
     expect(again.stderr).toContain('devs init --force');
     expect((await callMain(dir, ['init', '--force', '--json'])).exitCode).toBe(0);
+  });
+
+  test('cannot lead what devs writes in .devs out of it by links', async ({ dir }) => {
+    const outside = path.join(dir, 'outside');
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, '.gitignore'), 'mine\n');
+    mkdirSync(path.join(dir, '.devs'));
+    for (const name of ['.gitignore', 'config.schema.json', 'config.json']) {
+      symlinkSync(path.join(outside, name), path.join(dir, '.devs', name));
+    }
+    expect((await callMain(dir, ['init'])).exitCode).toBe(0);
+    expect(readdirSync(outside)).toEqual(['.gitignore']);
+    expect(readFileSync(path.join(outside, '.gitignore'), 'utf8')).toBe('mine\n');
+    expect(readFileSync(path.join(dir, '.devs', '.gitignore'), 'utf8')).toBe('*\n');
   });
 
   test('cannot be run with a configuration that is wrong', async ({ dir }) => {

@@ -1,9 +1,10 @@
-import { lstat, mkdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Checks, DevsError, type OpenOptions, type RunWorkspace, type Workspace } from '@devs/core';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace } from './GitRunWorkspace.ts';
+import { hideFromStatus } from './hideFromStatus.ts';
 import { prepareFolder } from './prepareFolder.ts';
 import { UserRepository } from './UserRepository.ts';
 
@@ -84,11 +85,6 @@ function requireFolderName(threadId: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,99}$/.test(threadId)) return threadId;
   const rule = '1 to 100 characters of a-z, 0-9 and "-", not starting with "-"';
   throw new RangeError(`Expected threadId to be ${rule}, got ${JSON.stringify(threadId)}.`);
-}
-
-/** The user's `git status` shows neither the engine's files nor the workspaces. */
-async function hideFromStatus(...folders: readonly string[]): Promise<void> {
-  await Promise.all(folders.map((folder) => writeFile(join(folder, '.gitignore'), '*\n')));
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
+import { replaceText } from './replaceText.ts';
 
 /** A scratch folder of a killed operation is removed when it is older than this, ms. */
 const STALE_MS = 60 * 60 * 1000;
@@ -45,13 +45,6 @@ async function showFolder(git: GitRepository): Promise<void> {
 function config(worktree: string): string {
   const lines = ['repositoryformatversion = 0', 'filemode = true', 'bare = false', `worktree = ${worktree}`];
   return `[core]\n${lines.map((line) => `\t${line}\n`).join('')}`;
-}
-
-/** Replaces a small text file in one rename. */
-async function replaceText(file: string, text: string): Promise<void> {
-  const staged = `${file}.${randomUUID()}`;
-  await writeFile(staged, text, { flag: 'wx' });
-  await rename(staged, file);
 }
 
 async function removeStaleScratch(gitDir: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { hideFromStatus } from '@devs/agents';
 import type { Command } from 'commander';
 import { configSchemaText } from '../config/configSchemaText.ts';
 import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
@@ -42,10 +43,15 @@ async function init({ agents, force = false }: InitOptions, session: Session): P
 async function writeConfig(file: string, config: ProjectConfigInput): Promise<void> {
   const folder = path.dirname(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(path.join(folder, '.gitignore'), '*\n');
-  await writeFile(path.join(folder, 'config.schema.json'), configSchemaText());
-  const document = { $schema: './config.schema.json', ...config };
-  await writeFile(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+  await hideFromStatus(folder);
+  await writeAnew(path.join(folder, 'config.schema.json'), configSchemaText());
+  await writeAnew(file, `${JSON.stringify({ $schema: './config.schema.json', ...config }, null, 2)}\n`);
+}
+
+/** A link that stands there, from whoever wrote the repository, is replaced and not followed. */
+async function writeAnew(file: string, text: string): Promise<void> {
+  await rm(file, { force: true });
+  await writeFile(file, text, { flag: 'wx', mode: 0o600 });
 }
 
 function summary(

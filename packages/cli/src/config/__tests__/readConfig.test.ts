@@ -96,4 +96,11 @@ describe('configuration that comes with a repository', () => {
       message: expect.stringContaining('is part of the repository'),
     });
   });
+
+  it('is refused where there is a repository and git cannot say what is in it', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: dir });
+    writeFileSync(configPath(dir), loose);
+    writeFileSync(path.join(dir, '.git', 'index'), 'no index');
+    await expect(readConfig(dir)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
 });
