@@ -23,17 +23,36 @@ export interface ModelPrice {
 /** Prices by model name, without provider and date: `gpt-5-mini`. */
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
-/** List prices of some common models as of late 2025. Prices change: give your own table where it matters. */
+const OPUS_FROM_4_5: ModelPrice = { input: 5, output: 25, cached: 0.5 };
+const SONNET_4: ModelPrice = { input: 3, output: 15, cached: 0.3 };
+
+/**
+ * List prices of some common models, without discounts and surcharges: of Claude as the vendor's price page had them in
+ * October 2026 (platform.claude.com/docs/en/about-claude/pricing), of GPT as tables made from the vendor's page had them
+ * in the same year. Models whose price depends on the length of the prompt are left out. Prices change: check them, and
+ * give your own table where it matters.
+ */
 export const DEFAULT_PRICES: PriceTable = {
   'claude-haiku-4-5': { input: 1, output: 5, cached: 0.1 },
   'claude-opus-4-1': { input: 15, output: 75, cached: 1.5 },
-  'claude-sonnet-4': { input: 3, output: 15, cached: 0.3 },
-  'claude-sonnet-4-5': { input: 3, output: 15, cached: 0.3 },
+  'claude-opus-4-5': OPUS_FROM_4_5,
+  'claude-opus-4-6': OPUS_FROM_4_5,
+  'claude-opus-4-7': OPUS_FROM_4_5,
+  'claude-opus-4-8': OPUS_FROM_4_5,
+  'claude-opus-5': OPUS_FROM_4_5,
+  'claude-opus-5-5': { input: 4, output: 20, cached: 0.2 },
+  'claude-sonnet-4': SONNET_4,
+  'claude-sonnet-4-5': SONNET_4,
+  'claude-sonnet-4-6': SONNET_4,
+  'claude-sonnet-5': { input: 2, output: 10, cached: 0.2 },
+  'claude-sonnet-5-5': { input: 2, output: 10, cached: 0.1 },
   'gpt-4o': { input: 2.5, output: 10, cached: 1.25 },
   'gpt-4o-mini': { input: 0.15, output: 0.6, cached: 0.075 },
   'gpt-5': { input: 1.25, output: 10, cached: 0.125 },
   'gpt-5-mini': { input: 0.25, output: 2, cached: 0.025 },
   'gpt-5-nano': { input: 0.05, output: 0.4, cached: 0.005 },
+  'gpt-5.1': { input: 1.25, output: 10, cached: 0.125 },
+  'gpt-5.2': { input: 1.75, output: 14, cached: 0.175 },
 };
 
 /**

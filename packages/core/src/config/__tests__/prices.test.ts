@@ -12,6 +12,11 @@ describe('the price of a model', () => {
     },
   );
 
+  test('is there for the models that the help of devs names', () => {
+    for (const name of ['openai:gpt-5.2', 'openai:gpt-5', 'anthropic:claude-opus-4-5-20251101'])
+      expect(priceOf(name, DEFAULT_PRICES), name).not.toBeNull();
+  });
+
   test.for(['gpt-5-turbo', 'toString', '', 'my-gpt-5'])('is unknown for "%s"', (name) => {
     expect(priceOf(name, DEFAULT_PRICES)).toBeNull();
   });
