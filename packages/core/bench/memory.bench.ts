@@ -1,4 +1,4 @@
-// `pnpm bench:memory [--quick] [--json]`: what runs hold in memory as they get longer and deeper, each measurement in a
+// `pnpm bench:memory [--quick | --thorough] [--json]`: what runs hold in memory as they get longer and deeper, each measurement in a
 // process of its own, beside LangGraph's `MemorySaver` and plain recursion. See docs/benchmarks.md. Ends with code 1
 // where a target is missed.
 import { execFileSync } from 'node:child_process';
@@ -9,7 +9,8 @@ import { MB, median, round, table } from './state/figures.ts';
 
 const quick = process.argv.includes('--quick');
 const json = process.argv.includes('--json');
-const passes = quick ? 1 : 3;
+const thorough = process.argv.includes('--thorough');
+const passes = thorough ? 3 : 1;
 const child = fileURLToPath(new URL('memory/usage.child.ts', import.meta.url));
 
 /** Held at 4 N super-steps, over held at N. */
