@@ -45,7 +45,7 @@ export const GATE_CHOICES: Readonly<Record<HitlSessionKind, readonly Choice[]>> 
     reject('plan again with your feedback'),
     edit('drop, reorder, split or change tasks yourself'),
   ],
-  review: [approve('go on'), reject('send it back with your feedback')],
+  review: [approve('go on'), reject('have it done again with your feedback')],
   node_gate: [approve('go on'), reject('do not do it')],
   task_failure: [
     answer('retry', 'try again with new counters', '--retry', '--guidance', 'what to do differently'),

@@ -11,6 +11,8 @@ const decisionFileSchema = z.strictObject({
   hash: z.string().regex(/^[0-9a-f]{64}$/i, 'Expected the 64 hex digits of a SHA-256'),
   approved: z.boolean(),
   feedback: z.string().exactOptional(),
+  /** Of a review: `T1`, `T2`, …, what is done again. */
+  tasks: z.array(z.string()).exactOptional(),
   by: z.string().min(1).exactOptional(),
 });
 
@@ -35,7 +37,7 @@ async function readJson(file: string): Promise<unknown> {
 function invalid(file: string, why: string, cause: unknown) {
   return usageError(
     `${file} holds no decision: ${why}`,
-    'Give { session, hash, approved, feedback?, by? } as devs show --md prints it.',
+    'Give { session, hash, approved, feedback?, tasks?, by? } as devs show --md prints it.',
     cause,
   );
 }

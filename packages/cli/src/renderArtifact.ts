@@ -2,6 +2,7 @@ import type { DocumentRecord, EpicRecord, RequirementRecord, TaskRecord } from '
 import { columns } from './columns.ts';
 import type { Line } from './Output.ts';
 import { isPassedBudget, passedBudgetLines } from './renderBudget.ts';
+import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';
 import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
 import { taskLabel } from './sentence.ts';
@@ -26,6 +27,7 @@ export function artifactLines(artifact: unknown): readonly Line[] {
   if (isDocuments(artifact)) return documentLines(artifact);
   if (isPlan(artifact)) return planLines(artifact);
   if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
+  if (isCodeReview(artifact)) return codeReviewLines(artifact);
   if (isStuckTask(artifact)) return stuckTaskLines(artifact);
   return [JSON.stringify(artifact, null, 2), '', ...ownEntropyLines(artifact)];
 }

@@ -5,25 +5,34 @@ import { isMaskedForDisplay } from './maskedJson.ts';
 import type { Line } from './Output.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { isPassedBudget, raiseFlags } from './renderBudget.ts';
+import { isCodeReview } from './renderCodeReview.ts';
 import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
 
 /** A gate in one line: how to name it, what it is about, since when. */
 export function gateLine(gate: Gate): readonly string[] {
   const task = taskLabel(gate.taskId);
-  const about = `${GATE_NAMES[gate.kind]}${task === '' ? '' : ` ${task}`}`;
+  const subject = isCodeReview(gate.artifact) ? (gate.artifact.epicName ?? task) : task;
+  const about = [GATE_NAMES[gate.kind], subject].join(' ').trimEnd();
   return [shortId(gate), gate.threadId, about, gate.openedAt];
 }
 
 export const shortId = ({ sessionId }: Pick<Gate, 'sessionId'>): string => sessionId.slice(0, 8);
 export const shortHash = ({ artifactHash }: Pick<Gate, 'artifactHash'>): string => artifactHash.slice(0, 12);
 
-/**
- * All that a decision on the gate is about, and how to decide.
- *
- * @param before - What its reader has read already: only what has changed since is printed.
- */
-export function renderGate(gate: Gate, devs: Session['devs'], before: Gate | null = null): readonly Line[] {
+export interface ShownBeside {
+  /** What its reader has read already: only what has changed since is printed. */
+  readonly before?: Gate | null;
+  /** The diff of a review. */
+  readonly code?: readonly Line[];
+}
+
+/** All that a decision on the gate is about, and how to decide. */
+export function renderGate(
+  gate: Gate,
+  devs: Session['devs'],
+  { before = null, code = [] }: ShownBeside = {},
+): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
     { style: 'bold', text: `Gate ${id}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}` },
@@ -31,6 +40,7 @@ export function renderGate(gate: Gate, devs: Session['devs'], before: Gate | nul
     gate.message,
     '',
     ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
+    ...code,
     ...(isMaskedForDisplay(gate.artifact)
       ? [
           'Note: passages that look like secrets are masked above. The hash covers the text without this mask.',

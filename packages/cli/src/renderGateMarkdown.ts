@@ -15,7 +15,11 @@ import type { Session } from './Session.ts';
 import { GATE_NAMES, taskLabel } from './sentence.ts';
 
 /** A gate as Markdown, to be read in a pull request, with the decision to fill in. */
-export function renderGateMarkdown(gate: Gate, devs: Session['devs']): readonly string[] {
+export function renderGateMarkdown(
+  gate: Gate,
+  devs: Session['devs'],
+  code: readonly Line[] = [],
+): readonly string[] {
   return [
     `# Gate ${shortId(gate)}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}`,
     '',
@@ -25,6 +29,7 @@ export function renderGateMarkdown(gate: Gate, devs: Session['devs']): readonly 
       ? ['> Passages that look like secrets are masked here. The hash covers the text without this mask.', '']
       : []),
     ...artifactMarkdown(gate.artifact),
+    ...(code.length === 0 ? [] : fenced('diff', code.map(textOf).join('\n').trimEnd())),
     '---',
     '',
     '## Decision',

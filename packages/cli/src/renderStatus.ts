@@ -32,6 +32,7 @@ export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Li
     ['driver', driverWords(run)],
     ['folder', workspace ?? '-'],
     ['cost', costWords(run.cost)],
+    ...(run.review === null ? [] : [['review', reviewWords(run.review)]]),
     ...(run.budget.length === 0 ? [] : [['budget', budgetWords(run.budget)]]),
     ['changed', run.updatedAt],
     ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
@@ -57,6 +58,10 @@ export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: Run
   if (calls === 0) return 'nothing reported';
   const unknown = unpriced === 0 ? '' : `; cost unknown for ${unpriced} ${unpriced === 1 ? 'call' : 'calls'}`;
   return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}${unknown}`;
+}
+
+function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {
+  return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
 }
 
 function driverWords({ driver, status }: RunStatus): string {

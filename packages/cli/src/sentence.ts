@@ -7,7 +7,7 @@ export const GATE_NAMES: Readonly<Record<HitlSessionKind, string>> = {
   task_failure: 'stuck task',
   recursion_limit: 'lack of progress',
   budget: 'budget',
-  review: 'review',
+  review: 'code review',
   node_gate: 'next step',
 };
 
@@ -84,6 +84,7 @@ const SENTENCES: Sentences = {
   TASK_COMPLETED: ({ name, gitHash }) =>
     gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,
   TASK_FAILED: ({ final }) => (final ? 'given up' : 'attempt failed'),
+  TASK_REOPENED: ({ name }) => `sent back: ${name}`,
   TASK_BLOCKED: () => 'blocked by a task that was given up',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,

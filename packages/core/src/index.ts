@@ -59,9 +59,11 @@ export type {
   AgentCall,
   AttemptReport,
   Author,
+  Changes,
   CheckRequest,
   CheckResult,
   Checks,
+  CommitRange,
   CommitRequest,
   CommitView,
   CriterionEvidence,
@@ -71,6 +73,7 @@ export type {
   DocumentsResult,
   DraftDocument,
   EpicDraft,
+  FileChange,
   FileEdit,
   OpenOptions,
   PivotReason,
@@ -93,6 +96,7 @@ export type {
   Workspace,
   WorkspaceReader,
 } from './orchestration/ports.ts';
+export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/review/CodeReview.ts';
 export {
   buildErrorRecord,
   CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
@@ -154,4 +158,4 @@ export {
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
-export type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './surface/views.ts';
+export type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RunStatus, TaskView } from './surface/views.ts';

@@ -174,6 +174,7 @@ describe('the public surface', () => {
         "MemoryWorkspace",
         "aPlan",
         "fakeAgents",
+        "lineChanges",
         "scriptedChecks",
       ]
     `);
@@ -261,6 +262,7 @@ describe('the public surface', () => {
         "TASK_BLOCKED",
         "TASK_COMPLETED",
         "TASK_FAILED",
+        "TASK_REOPENED",
         "WORKSPACE_RESCUED",
       ]
     `);

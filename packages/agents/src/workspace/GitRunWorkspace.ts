@@ -4,6 +4,7 @@ import {
   type AdoptedTree,
   type AdoptRequest,
   type Author,
+  type Changes,
   type CommitRequest,
   type CommitView,
   type Delivery,
@@ -15,6 +16,7 @@ import {
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
 import { BranchSync } from './BranchSync.ts';
+import { CommitDiff } from './CommitDiff.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { resolveInside } from './pathJail.ts';
@@ -192,6 +194,18 @@ export class GitRunWorkspace implements RunWorkspace {
   async log(): Promise<readonly CommitView[]> {
     const entries = await this.#steps.history(await this.#tip(), ['--reverse', '--format=%H %s']);
     return entries.map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
+  }
+
+  async changes(after: string | null): Promise<Changes | null> {
+    const to = await this.#tip();
+    const base = await readRef(this.#git, BASE);
+    if (to === null || to === base) return null;
+    const range = { from: after ?? base ?? EMPTY_TREE, to };
+    return {
+      ...range,
+      tree: await treeOf(this.#git, to),
+      files: await new CommitDiff(this.#git).files(range),
+    };
   }
 
   /** Puts the run's branch into the user's repository; `null` where there is none, or nothing to give. */

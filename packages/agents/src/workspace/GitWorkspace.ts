@@ -1,6 +1,14 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Checks, DevsError, type OpenOptions, type RunWorkspace, type Workspace } from '@devs/core';
+import {
+  type Checks,
+  type CommitRange,
+  DevsError,
+  type OpenOptions,
+  type RunWorkspace,
+  type Workspace,
+} from '@devs/core';
+import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace } from './GitRunWorkspace.ts';
@@ -60,12 +68,21 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
+   * How two commits of a run differ, as `git diff` prints it. Reads the run's git dir and nothing else.
+   *
+   * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
+   */
+  diff(threadId: string, range: CommitRange): Promise<string> {
+    return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).text(range);
+  }
+
+  /**
    * @throws DevsError `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
    *   the setup failed; `CONFIG_INVALID` when `repository` is none.
    */
   async open(threadId: string, { signal = NEVER }: OpenOptions = {}): Promise<RunWorkspace> {
     const workTree = this.dirOf(threadId);
-    const gitDir = join(this.#dir, '.devs', 'git', `${threadId}.git`);
+    const gitDir = this.#gitDirOf(threadId);
     await makeFolder(workTree);
     await makeFolder(gitDir);
     const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
@@ -78,6 +95,10 @@ export class GitWorkspace implements Workspace {
     await run.begin();
     if (this.#setup !== null) await prepareFolder({ dir: workTree, gitDir, setup: this.#setup, signal });
     return run;
+  }
+
+  #gitDirOf(threadId: string): string {
+    return join(this.#dir, '.devs', 'git', `${requireFolderName(threadId)}.git`);
   }
 }
 

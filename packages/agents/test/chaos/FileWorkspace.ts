@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CommitRequest, CommitView, FileEdit, RunWorkspace, Workspace } from '@devs/core';
+import type { Changes, CommitRequest, CommitView, FileEdit, RunWorkspace, Workspace } from '@devs/core';
+import { lineChanges } from '@devs/core/testing';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -87,6 +88,16 @@ export class FileRunWorkspace implements RunWorkspace {
 
   async log(): Promise<readonly CommitView[]> {
     return this.#commits().map(({ sha, subject }) => ({ sha, subject }));
+  }
+
+  async changes(after: string | null): Promise<Changes | null> {
+    const commits = this.#commits();
+    const newest = commits.at(-1);
+    if (newest === undefined) return null;
+    const base = commits.find(({ sha }) => sha === after);
+    const before = base === undefined ? {} : (this.#load(`${base.tree}.json`) as Files);
+    const files = lineChanges(before, this.#load(`${newest.tree}.json`) as Files);
+    return { from: after ?? idOf({}), to: newest.sha, tree: newest.tree, files };
   }
 
   #commits(): readonly StoredCommit[] {

@@ -41,6 +41,7 @@ const status: RunStatus = {
   tasks: [],
   gates: [],
   cost,
+  review: null,
   budget: [],
   updatedAt: '2026-01-02T03:04:05.000Z',
 };

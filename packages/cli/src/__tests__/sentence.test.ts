@@ -16,7 +16,7 @@ const EXAMPLES: Examples = {
   ],
   HITL_SESSION_DECIDED: [
     { sessionId: 's', kind: 'review', principal: 'human:ada' },
-    'gate decided: review, by human:ada',
+    'gate decided: code review, by human:ada',
   ],
   GATE_SHOWN: [
     { sessionId: 's', kind: 'dag_approval', principal: 'human:ada', artifactHash: '9b74' },
@@ -31,6 +31,7 @@ const EXAMPLES: Examples = {
   NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
   TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],
+  TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'sent back: Parse'],
   TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up'],
   PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
   REWOUND: [{ targetTaskId: 'csv:1', undone: 2 }, 'set back to the end of csv:1, 2 undone'],

@@ -52,8 +52,7 @@ async function decideFrom(
   if (given.name !== undefined || given.hash !== undefined || given.by !== undefined) {
     throw usageError('--from stands alone.', 'The file says which gate, which hash and who decides.');
   }
-  const { session: sessionId, hash, by, approved, feedback } = await readDecision(file, session.io);
-  const choice = approved ? 'approve' : 'reject';
-  const decision: Decision = { choice, answer: { approved, ...(feedback !== undefined && { feedback }) } };
+  const { session: sessionId, hash, by, ...answer } = await readDecision(file, session.io);
+  const decision: Decision = { choice: answer.approved ? 'approve' : 'reject', answer };
   return decideGate(sessionId, () => decision, { hash, ...(by !== undefined && { by }) }, session);
 }

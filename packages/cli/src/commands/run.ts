@@ -1,9 +1,9 @@
 import type { BudgetUse, Orchestrator, Run, StartOptions } from '@devs/core';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../budgetFlags.ts';
-import type { ProjectConfig } from '../config/ProjectConfig.ts';
+import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
 import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
@@ -21,6 +21,7 @@ import { usageError } from '../usageError.ts';
 interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags {
   readonly id?: string;
   readonly yes?: true;
+  readonly review?: (typeof REVIEWS)[number];
 }
 
 export function addRun(program: Command, start: Start): void {
@@ -38,7 +39,13 @@ export function addRun(program: Command, start: Start): void {
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--notify <command>', NOTIFY_HELP)
-    .option('--yes', 'declare at the start that design and plan need no human; part of the record');
+    .addOption(
+      new Option(
+        '--review <when>',
+        'show a human the code after every task or epic (default: that of .devs/config.json, or none)',
+      ).choices(REVIEWS),
+    )
+    .option('--yes', 'declare at the start that no gate needs a human; part of the record');
   addGoalOptions(addGivenOptions(addBudgetOptions(run)))
     .addHelpText(
       'after',
@@ -51,6 +58,7 @@ export function addRun(program: Command, start: Start): void {
         'devs run brief.md --documents docs/PRD.md --documents TAS=docs/architecture.md --agents openai:gpt-5',
         'devs run brief.md --plan plan.yaml --agents openai:gpt-5',
         'devs run brief.md --agents openai:gpt-5 --until dag',
+        'devs run brief.md --agents openai:gpt-5 --review task',
         'devs run - --id csv-export --agents none < brief.md',
       ),
     )
@@ -76,6 +84,9 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
         '--yes was not taken up: how the gates are decided was declared when the run was started',
       );
     }
+    if (options.review !== undefined && options.review !== ((await run.status()).review?.scope ?? 'none')) {
+      session.out.note('--review was not taken up: it was declared when the run was started');
+    }
     if (budgetFrom(options) !== undefined && !isBudgetOf(run, options)) {
       session.out.note('the budget was not taken up: it was declared when the run was started');
     }
@@ -90,23 +101,28 @@ function isBudgetOf(run: Run, options: RunOptions): boolean {
   return given.every(([measure, limit]) => (limits.get(measure) ?? 0) >= limit);
 }
 
+/** Gates a policy can be declared for. */
+const DECLARABLE: ReadonlySet<string> = new Set(['design_approval', 'dag_approval', 'review']);
+
 function waitsForDeclaredGate(run: Run): boolean {
-  return run.gates().some(({ kind }) => kind === 'design_approval' || kind === 'dag_approval');
+  return run.gates().some(({ kind }) => DECLARABLE.has(kind));
 }
 
 function startOptions(
   brief: string,
-  { id, yes, ...flags }: RunOptions,
+  { id, yes, review: reviewFlag, ...flags }: RunOptions,
   spec: RunSpec,
-  { gates, budget: configured }: ProjectConfig,
+  { gates, budget: configured, review: reviewConfigured }: ProjectConfig,
 ): StartOptions {
   const budget = budgetFrom(flags) ?? configured;
+  const review = reviewFlag ?? reviewConfigured;
   return {
     brief,
     ...(budget !== undefined && { budget }),
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
-    gates: yes ? { design: 'auto', dag: 'auto' } : gates,
+    review,
+    gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates,
   };
 }
 

@@ -10,6 +10,7 @@ import { withRuns } from '../openProject.ts';
 import { renderGate } from '../renderGate.ts';
 import { renderGateMarkdown } from '../renderGateMarkdown.ts';
 import { resolveGate } from '../resolveGate.ts';
+import { diffLines, type ReviewDiff, readReviewDiff } from '../reviewDiff.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 
@@ -45,22 +46,34 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
   return withRuns(session, async (devs) => {
     const { run, sessionId, gate } = await resolveGate(devs, name);
     if (gate === null) throw gateNotOpen(sessionId);
-    const document = { ...gate, maskedForDisplay: isMaskedForDisplay(gate.artifact) };
-    session.out.result(document, linesFor(run, gate, options, session));
+    const diff = await readReviewDiff(gate, session);
+    const document = {
+      ...gate,
+      maskedForDisplay: isMaskedForDisplay(gate.artifact),
+      ...(diff !== null && { diff }),
+    };
+    session.out.result(document, linesFor({ run, gate, diff }, options, session));
     return EXIT.ok;
   });
 }
 
+interface ShownGate {
+  readonly run: Run;
+  readonly gate: Gate;
+  readonly diff: ReviewDiff | string | null;
+}
+
 function linesFor(
-  run: Run,
-  gate: Gate,
+  { run, gate, diff }: ShownGate,
   { md, full, by }: ShowOptions,
   { out, devs }: Session,
 ): readonly Line[] {
-  if (md === true) return renderGateMarkdown(gate, devs);
+  const code = diff === null ? [] : diffLines(diff, gate, { full: full === true || md === true, devs });
+  if (md === true) return renderGateMarkdown(gate, devs, code);
   const reader = out.json ? null : readerFrom(by);
   const before = reader === null ? null : run.shown(gate, reader);
-  return renderGate(gate, devs, full === true || !hasChanges(gate.artifact) ? null : before);
+  const isWhole = full === true || !hasChanges(gate.artifact);
+  return renderGate(gate, devs, { before: isWhole ? null : before, code });
 }
 
 /** Reading needs no name, unlike deciding: without one nobody is told what has changed. */

@@ -26,6 +26,9 @@ const limits = {
   ms: whole.describe('Milliseconds of driving.'),
 };
 
+/** After what the committed code is shown to a human. */
+export const REVIEWS = ['none', 'epic', 'task'] as const;
+
 const gate = z.enum(['human', 'auto']);
 
 /** `.devs/config.json`: how runs of this project are done. Flags of a command win over it. */
@@ -50,9 +53,17 @@ export const projectConfigSchema = z.strictObject({
     'What confines checks and coding CLIs: "bwrap", program and arguments of your own, or "none".',
   ),
   gates: z
-    .strictObject({ design: gate.default('human'), dag: gate.default('human') })
-    .default({ design: 'human', dag: 'human' })
-    .describe('Who approves the design and the plan; "auto" is a policy and part of the record.'),
+    .strictObject({
+      design: gate.default('human'),
+      dag: gate.default('human'),
+      review: gate.default('human'),
+    })
+    .default({ design: 'human', dag: 'human', review: 'human' })
+    .describe('Who approves design, plan and reviewed code; "auto" is a policy and part of the record.'),
+  review: z
+    .enum(REVIEWS)
+    .default('none')
+    .describe('After what the committed code is shown to a human: every task, every epic, or never.'),
   budget: z
     .strictObject({ ...limits, perTask: z.strictObject(limits).exactOptional() })
     .exactOptional()

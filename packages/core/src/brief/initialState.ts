@@ -1,5 +1,6 @@
 import { newDocument } from '../orchestration/nodes/documents.ts';
 import { planFrom } from '../orchestration/nodes/plan.ts';
+import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
 import {
   createInitialState,
   type HitlGate,
@@ -19,10 +20,14 @@ export function initialState(
   projectId: string,
   brief: Pick<Brief, 'title' | 'text'>,
   at: string,
-  given: Given = {},
+  { review, ...given }: Given & { readonly review?: ReviewScope | undefined } = {},
 ): OrchestratorState {
   const { documents = [], tasks, research = true } = given;
-  const state = emptyState(projectId, brief, { at, status: research ? 'initializing' : 'researching' });
+  const state = emptyState(projectId, brief, {
+    at,
+    status: research ? 'initializing' : 'researching',
+    ...(review && { review }),
+  });
   const drafts = [{ type: 'BRIEF', title: brief.title, content: brief.text }, ...documents];
   return {
     ...state,
@@ -41,14 +46,14 @@ function firstGate({ documents = [], tasks }: Given): HitlGate | null {
 function emptyState(
   projectId: string,
   { title, text }: Pick<Brief, 'title' | 'text'>,
-  { at, status }: { readonly at: string; readonly status: ProjectStatus },
+  { at, ...config }: { readonly at: string; readonly status: ProjectStatus; readonly review?: ReviewScope },
 ): OrchestratorState {
   return createInitialState({
     projectId,
     name: title,
     description: text,
-    status,
     createdAt: at,
     updatedAt: at,
+    ...config,
   });
 }

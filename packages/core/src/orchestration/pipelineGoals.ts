@@ -67,7 +67,8 @@ function wordsOf(goal: PipelineGoal): string {
 function reached(state: GraphState | null, goal: PipelineGoal): string | null {
   if (state === null) return null;
   if ('until' in goal) return reachedGate(state, goal.until);
-  if (!isDagApproved(state)) return null;
+  // Its code is shown to a human first.
+  if (!isDagApproved(state) || state.pendingSuspension?.kind === 'review') return null;
   const wanted = tasksOf(state, goal);
   const name = labelOf(goal);
   if (wanted === null || wanted.size === 0) return `the plan has no ${name}`;

@@ -5,10 +5,12 @@ import type { EndOfRun } from './durable/outcome.ts';
 import type { Question } from './durable/question.ts';
 import { pipelineTurns } from './entropy/pipelineTurns.ts';
 import { dueForPivot, pipelineFindings } from './guards/pipelineFindings.ts';
+import type { AnswerOf } from './hitl/answers.ts';
 import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
 import { guidanceFor, strategiesOf } from './nodes/taskBrief.ts';
 import { steerToGoal } from './pipelineGoals.ts';
+import { applyReview } from './review/applyReview.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
@@ -28,6 +30,7 @@ export const pipelineProfile: GraphProfile<GraphState> = {
     (node === 'implement' ? pickTask(state).task?.taskId : null) ?? state.activeTaskId,
   projectIdOf: ({ projectConfig }) => projectConfig.projectId,
   suspensionEvidence,
+  suspensionMessage,
   applyAnswer,
   steer: steerToGoal,
   isProgress,
@@ -49,7 +52,9 @@ export function endOfPipeline(values: unknown): EndOfRun {
 }
 
 /** What was tried, for the human who is asked. */
-function suspensionEvidence(state: GraphState, { taskId, node, reason, entropy }: PendingSuspension) {
+function suspensionEvidence(state: GraphState, suspension: PendingSuspension): unknown {
+  const { review, taskId, node, reason, entropy } = suspension;
+  if (review !== undefined) return review;
   return {
     taskId,
     name: state.tasks.find((task) => task.taskId === taskId)?.name ?? null,
@@ -65,13 +70,20 @@ function suspensionEvidence(state: GraphState, { taskId, node, reason, entropy }
   };
 }
 
+function suspensionMessage({ kind, taskId }: PendingSuspension): string {
+  if (kind !== 'review') return `Task ${taskId} makes no progress.`;
+  return 'Read the code and what was checked. Approve it to have the run go on.';
+}
+
 type FailureAnswer = { readonly action: 'retry' | 'skip' | 'continue'; readonly guidance?: string };
 
 function applyAnswer(
   state: GraphState,
-  { kind, taskId }: Pick<Question, 'kind' | 'taskId'>,
+  question: Pick<Question, 'kind' | 'taskId' | 'artifactHash'>,
   answer: unknown,
 ): AppliedAnswer<GraphState> {
+  const { kind, taskId } = question;
+  if (kind === 'review') return applyReview(state, question, answer as AnswerOf<'review'>);
   const { action, guidance } = answer as FailureAnswer;
   if (kind !== 'task_failure') return { update: { pendingSuspension: null }, runNode: true };
   const freshStart = {
@@ -108,7 +120,9 @@ function announce(before: GraphState, after: GraphState, emit: EventSink['emit']
     const about = { ...scope, taskId };
     const final = isTaskTerminal(task, after.activeTaskId);
     const isGivenUp = status === 'failed' && final && !wasTerminal(before, task);
-    if (statusIn(before.tasks, taskId) === status && !isGivenUp) continue;
+    const statusBefore = statusIn(before.tasks, taskId);
+    if (statusBefore === status && !isGivenUp) continue;
+    if (statusBefore === 'completed') emit('TASK_REOPENED', { taskId, name }, about);
     if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash }, about);
     if (status === 'failed') emit('TASK_FAILED', { taskId, name, final }, about);
     if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name }, about);

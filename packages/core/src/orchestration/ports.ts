@@ -224,6 +224,13 @@ export interface RunWorkspace extends WorkspaceReader {
   commit(request: CommitRequest): Promise<string>;
   /** The run's own commits on its branch, oldest first. */
   log(): Promise<readonly CommitView[]>;
+  /**
+   * What the run's commits changed after one of them, up to the newest.
+   *
+   * @param after - A commit of the run; `null`: from where the run began.
+   * @returns `null` before the first commit.
+   */
+  changes(after: string | null): Promise<Changes | null>;
   /** Commits what a person changed in the folder since the engine left it; `null` when nothing was changed. */
   adopt?(request: AdoptRequest): Promise<AdoptedTree | null>;
   /**
@@ -291,6 +298,26 @@ export interface Delivery {
 export interface CommitView {
   readonly sha: string;
   readonly subject: string;
+}
+
+/** Two commits, oldest first. `from` may be a tree: what a run that began empty began with. */
+export interface CommitRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Changes extends CommitRange {
+  /** Git tree of `to`. */
+  readonly tree: string;
+  /** By path. */
+  readonly files: readonly FileChange[];
+}
+
+/** Lines of a file; `null` where it has none to count. */
+export interface FileChange {
+  readonly path: string;
+  readonly added: number | null;
+  readonly removed: number | null;
 }
 
 export interface Workspace {

@@ -2,6 +2,7 @@ import { Annotation } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { EntropyScore } from './entropy/EntropyMeter.ts';
 import type { CriterionEvidence } from './ports.ts';
+import type { CodeReview, ReviewRecord, ReviewScope } from './review/CodeReview.ts';
 
 export type { HitlSessionKind };
 
@@ -35,6 +36,8 @@ export interface ProjectConfig {
   readonly status: ProjectStatus;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** After what a human is shown the code; absent: never. */
+  readonly review?: ReviewScope;
 }
 
 export interface DocumentRecord {
@@ -83,6 +86,8 @@ export interface TaskRecord {
   readonly acceptanceCriteria?: readonly string[];
   /** What showed the reviewer that the criteria are met. */
   readonly evidence?: readonly CriterionEvidence[];
+  /** Attempts it took; kept where a review may reopen it. */
+  readonly attempts?: number;
 }
 
 export interface AgentLogRecord {
@@ -116,13 +121,15 @@ export interface HitlApprovalSignal {
 }
 
 export interface HitlDecisionRecord {
-  readonly gate: HitlGate;
+  readonly gate: HitlGate | 'review';
   readonly signal: HitlApprovalSignal;
   readonly decidedAt: string;
   /** SHA-256 (hex) of what the gate showed. */
   readonly artifactHash?: string;
   /** Set where the human changed what was shown instead of deciding: the gate asks again, about the new version. */
   readonly edit?: EditRecord;
+  /** Of a review: which code it was about. */
+  readonly review?: ReviewRecord;
 }
 
 /** What became of what a gate showed; its author and time are in the decision's signal, the parent is its hash. */
@@ -158,6 +165,8 @@ export interface PendingSuspension {
   readonly reason?: string;
   /** Of a failure gate that a score opened: the score, and why. */
   readonly entropy?: EntropyScore;
+  /** Of a review: what is shown. */
+  readonly review?: CodeReview;
 }
 
 /** What LangGraph's error handler caught, already masked; read and cleared by the `error` node. */

@@ -14,6 +14,7 @@ import type { Budget } from '../orchestration/guards/Budget.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';
@@ -57,7 +58,9 @@ export interface StartOptions extends Given {
   readonly brief: string;
   /** `[a-z0-9-]`, at most 64. Made from the brief when left out: the same brief is the same run. */
   readonly id?: string;
-  /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for both */
+  /** After what a human is shown the code. Part of the run's record. @defaultValue 'none' */
+  readonly review?: ReviewScope | 'none';
+  /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for all */
   readonly gates?: GatePolicies;
   /** @defaultValue that of the orchestrator */
   readonly budget?: Budget;
@@ -158,7 +161,10 @@ export class Orchestrator {
         ...(given.sha256 !== null && { given: given.sha256 }),
         ...(given.research === false && { research: false }),
       },
-      input: initialState(runId, brief, new Date(this.#now()).toISOString(), given),
+      input: initialState(runId, brief, new Date(this.#now()).toISOString(), {
+        ...given,
+        review: reviewScope(options),
+      }),
     });
     return this.run(runId);
   }
@@ -201,6 +207,13 @@ function pipelineOf(
   return { agents, workspace, checks, now };
 }
 
+/** @throws RangeError for a word that is none of the scopes. */
+function reviewScope({ review = 'none' }: StartOptions): ReviewScope | undefined {
+  if (review === 'none') return undefined;
+  if (review === 'task' || review === 'epic') return review;
+  throw new RangeError(`Expected review to be none, epic or task, got ${JSON.stringify(review)}.`);
+}
+
 function assertRunId(id: string): void {
   if (RUN_ID.test(id)) return;
   throw new RangeError(
@@ -211,7 +224,7 @@ function assertRunId(id: string): void {
 /** What is declared with the start and holds for the whole run. */
 function declared({ gates = {}, agentsRef }: StartOptions, agents: StageAgents | undefined): Policies {
   return {
-    gates: { design: gates.design ?? 'human', dag: gates.dag ?? 'human' },
+    gates: { design: 'human', dag: 'human', ...gates },
     agents: agents === undefined ? null : identityOf(agents),
     ...(agentsRef !== undefined && { agentsRef }),
   };

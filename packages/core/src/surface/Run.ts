@@ -13,6 +13,7 @@ import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
+import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
 import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
 import type { GraphState, TaskRecord } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
@@ -23,7 +24,7 @@ import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { lastShown } from './lastShown.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
-import type { BudgetUse, DriveResult, LogEntry, RunStatus, TaskView } from './views.ts';
+import type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RunStatus, TaskView } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
 export interface RecursionDepth {
@@ -113,6 +114,7 @@ export class Run {
       tasks: (values?.tasks ?? []).map(taskView),
       gates: this.gates(),
       cost: steps.costOf(this.id),
+      review: values === null ? null : reviewStatus(values),
       budget: this.budget(),
       updatedAt: new Date(thread.updatedAt).toISOString(),
     };
@@ -296,6 +298,14 @@ export class Run {
       context: { id: this.id },
     });
   }
+}
+
+function reviewStatus(state: GraphState): ReviewStatus | null {
+  const { review: scope } = state.projectConfig;
+  if (scope === undefined) return null;
+  const decisions = reviewDecisions(state);
+  const approved = decisions.filter(({ signal }) => signal.approved).length;
+  return { scope, approved, rejected: decisions.length - approved };
 }
 
 function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskView {

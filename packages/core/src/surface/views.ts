@@ -1,6 +1,7 @@
 import type { Gate } from '../orchestration/durable/Gate.ts';
 import type { DriveOutcome } from '../orchestration/durable/outcome.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
+import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
 import type { ThreadStatus } from '../state/ThreadStore.ts';
@@ -25,6 +26,13 @@ export interface BudgetUse {
   readonly reserved: number;
 }
 
+/** How the code of a run is reviewed, and how often it was. */
+export interface ReviewStatus {
+  readonly scope: ReviewScope;
+  readonly approved: number;
+  readonly rejected: number;
+}
+
 /** A run, read without driving it. */
 export interface RunStatus {
   readonly id: string;
@@ -41,6 +49,8 @@ export interface RunStatus {
   readonly tasks: readonly TaskView[];
   readonly gates: readonly Gate[];
   readonly cost: RunCost;
+  /** `null` where no human is shown the code, and before the first checkpoint. */
+  readonly review: ReviewStatus | null;
   /** Empty without a budget. */
   readonly budget: readonly BudgetUse[];
   /** ISO 8601, UTC. */

@@ -1,4 +1,5 @@
 import type {
+  Changes,
   CommitRequest,
   CommitView,
   FileEdit,
@@ -7,8 +8,12 @@ import type {
   Workspace,
 } from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
+import { lineChanges } from './lineChanges.ts';
 
 type Files = ReadonlyMap<string, string>;
+
+/** As git's: a run that begins empty begins with it. */
+const EMPTY_TREE = hashOf({});
 
 /** A workspace without a disk: trees and commits are kept in memory, addressed by content as git's are. */
 export class MemoryWorkspace implements Workspace {
@@ -28,7 +33,7 @@ export class MemoryWorkspace implements Workspace {
 export class MemoryRunWorkspace implements RunWorkspace {
   readonly dir: string;
   readonly #trees = new Map<string, Files>();
-  readonly #commits: (CommitView & { readonly stepKey: string })[] = [];
+  readonly #commits: (CommitView & { readonly stepKey: string; readonly tree: string })[] = [];
   #files: Files = new Map();
 
   constructor(dir: string) {
@@ -72,11 +77,24 @@ export class MemoryRunWorkspace implements RunWorkspace {
     const known = this.#commits.find((commit) => commit.stepKey === stepKey);
     if (known !== undefined) return known.sha;
     const sha = hashOf({ tree, message, parent: this.#commits.at(-1)?.sha ?? null });
-    this.#commits.push({ sha, subject: message.split('\n')[0] ?? '', stepKey });
+    this.#commits.push({ sha, subject: message.split('\n')[0] ?? '', stepKey, tree });
     return sha;
   }
 
   async log(): Promise<readonly CommitView[]> {
     return this.#commits.map(({ sha, subject }) => ({ sha, subject }));
+  }
+
+  async changes(after: string | null): Promise<Changes | null> {
+    const newest = this.#commits.at(-1);
+    if (newest === undefined) return null;
+    const base = this.#commits.find(({ sha }) => sha === after)?.tree ?? EMPTY_TREE;
+    const { sha: to, tree } = newest;
+    const files = lineChanges(this.#contentOf(base), this.#contentOf(tree));
+    return { from: after ?? EMPTY_TREE, to, tree, files };
+  }
+
+  #contentOf(tree: string): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#trees.get(tree) ?? []);
   }
 }

@@ -1,5 +1,6 @@
 // @devs/core/testing: stand-ins for what lies outside the engine, for tests of your own.
 
 export { aPlan, type FakeAgentsOptions, fakeAgents } from './fakeAgents.ts';
+export { lineChanges } from './lineChanges.ts';
 export { MemoryRunWorkspace, MemoryWorkspace } from './MemoryWorkspace.ts';
 export { scriptedChecks } from './scriptedChecks.ts';

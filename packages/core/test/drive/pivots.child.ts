@@ -37,6 +37,7 @@ const folder: RunWorkspace = {
   restore: async () => null,
   commit: async () => 'commit',
   log: async () => [],
+  changes: async () => null,
 };
 
 const events = new EventBus();

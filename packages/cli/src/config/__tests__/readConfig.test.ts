@@ -25,7 +25,8 @@ describe('readConfig', () => {
       repository: true,
       checks: [],
       sandbox: 'bwrap',
-      gates: { design: 'human', dag: 'human' },
+      gates: { design: 'human', dag: 'human', review: 'human' },
+      review: 'none',
     });
   });
 

@@ -7,6 +7,8 @@ import type { EngineStore } from './EngineStore.ts';
 export interface GatePolicies {
   readonly design?: GatePolicy;
   readonly dag?: GatePolicy;
+  /** Of code, where the run has it reviewed. */
+  readonly review?: GatePolicy;
 }
 
 export type GatePolicy = 'human' | 'auto';

@@ -73,7 +73,7 @@ function guardQuestion<State extends object>(
       kind,
       key: sessionId,
       taskId,
-      message: `Task ${taskId} makes no progress.`,
+      message: profile.suspensionMessage?.(pendingSuspension) ?? `Task ${taskId} makes no progress.`,
     });
   }
   const context = depthContext(state, visit);

@@ -1,4 +1,8 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { PendingSuspension } from '../types.ts';
+import { answerOf } from './answerOf.ts';
+import type { EngineStore } from './EngineStore.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { depthContext, guardsOf, type StateUpdate } from './GraphProfile.ts';
 import { humanDecided } from './humanDecided.ts';
@@ -78,7 +82,18 @@ function answerTaken<State extends object>(
     const wasAskedForDepth = depthContext(state, visit).metadata.recursionDepth >= maxDepth;
     return wasAskedForDepth || humanDecided(visit, store) ? progress : {};
   }
-  const answer = store?.sessions.find(pendingSuspension.sessionId)?.decision ?? null;
-  if (answer === null) return {};
-  return { ...profile.applyAnswer(state, pendingSuspension, answer).update, ...progress };
+  const session = store === null ? null : decidedSession(pendingSuspension, visit, store);
+  if (session === null || session.decision === null) return {};
+  const question = { ...pendingSuspension, artifactHash: session.artifactHash ?? '' };
+  return { ...profile.applyAnswer(state, question, answerOf(session)).update, ...progress };
+}
+
+/** A failure gate's session was there before its question; that of a review has the question's key. */
+function decidedSession(
+  { sessionId, kind }: PendingSuspension,
+  { threadId }: Visit,
+  { sessions }: EngineStore,
+): HitlSession | null {
+  const isIts = ({ questionKey }: HitlSession): boolean => questionKey === sessionId;
+  return sessions.find(sessionId) ?? sessions.listDecided(threadId, kind).findLast(isIts) ?? null;
 }

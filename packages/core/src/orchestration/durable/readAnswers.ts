@@ -1,5 +1,5 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
-import { isEdit } from '../hitl/gateEdit.ts';
+import { answerOf } from './answerOf.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 import { asQuestion, sessionOf } from './openSessions.ts';
@@ -59,7 +59,7 @@ function sessionFor(
 }
 
 function givenAnswer({ interruptId, value, received }: PendingQuestion, session: HitlSession): GivenAnswer {
-  const answer = answerValue(session);
+  const answer = answerOf(session);
   const sessionId = session.id;
   const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
   const resume = { ...(isQuestion(value) ? keyed(value.key) : answer), sessionId };
@@ -72,15 +72,6 @@ const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget';
 
 function isAnswerOf(sessionId: string, stored: unknown): boolean {
   return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;
-}
-
-/** What the human said, with who said it and when, for the record the node makes. */
-function answerValue({ decision, principal, decidedAt }: HitlSession): Record<string, unknown> {
-  const answer = decision as Record<string, unknown>;
-  if (principal === null || decidedAt === null) return answer;
-  const at = new Date(decidedAt).toISOString();
-  if (isEdit(answer)) return { ...answer, editedBy: principal.id, editedAt: at };
-  return 'approved' in answer ? { ...answer, approvedBy: principal.id, approvedAt: at } : answer;
 }
 
 function reasonToEnd(question: unknown, answer: Readonly<Record<string, unknown>>): string | null {

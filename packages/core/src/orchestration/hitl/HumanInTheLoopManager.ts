@@ -17,6 +17,7 @@ import {
 import { immediately } from '../../state/immediately.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
+import { assertReopens } from '../review/assertReopens.ts';
 import type { GraphState } from '../types.ts';
 import { type Answer, parseAnswer } from './answers.ts';
 import { assertDecidable, closed, principalText } from './decidable.ts';
@@ -168,6 +169,7 @@ export class HumanInTheLoopManager {
     const masked = maskPreciseDeep(parseAnswer(session.kind, answer));
     const wholeHash = assertDecidable(session, artifactHash);
     if (isEdit(masked.value)) assertEditFits(masked.value, session, by);
+    if (session.kind === 'review') assertReopens(masked.value, session);
     const decided = immediately(this.#db, () => {
       this.#recordDecision(sessionId, wholeHash, masked.value, by);
       if (masked.count > 0) this.#recordRedaction(session, masked.count);

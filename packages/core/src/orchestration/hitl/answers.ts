@@ -17,6 +17,14 @@ const optionalCount = z.exactOptional(z.int().positive());
 const approval = z.strictObject({ approved: z.boolean(), feedback: optionalText });
 const recordedApproval = approval.extend({ approvedBy: optionalText, approvedAt: optionalText });
 
+const tasks = z.exactOptional(z.array(z.string().regex(/^T[1-9]\d*$/, 'Expected T and a number')).min(1));
+const namesTasksOnlyInANo = (answer: { approved: boolean; tasks?: string[] }): boolean =>
+  !answer.approved || answer.tasks === undefined;
+const ONLY_IN_A_NO = { error: 'Only a rejection names tasks', path: ['tasks'] };
+/** `tasks`: which of those shown are done again; the last one when left out. */
+const review = approval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO);
+const recordedReview = recordedApproval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO);
+
 const taskFailure = z.strictObject({
   action: z.enum(['retry', 'skip', 'abort']),
   /** For the next attempts. */
@@ -43,7 +51,7 @@ const budget = z.discriminatedUnion('action', [
 const RECORDED = {
   design_approval: z.union([recordedApproval, recordedDocumentsEdit]),
   dag_approval: z.union([recordedApproval, recordedPlanEdit]),
-  review: recordedApproval,
+  review: recordedReview,
   node_gate: recordedApproval,
   task_failure: taskFailure,
   recursion_limit: recursionLimit,
@@ -54,7 +62,7 @@ const DECIDABLE: Record<HitlSessionKind, z.ZodType> = {
   ...RECORDED,
   design_approval: approval,
   dag_approval: approval,
-  review: approval,
+  review,
   node_gate: approval,
 };
 
@@ -123,7 +131,7 @@ const APPROVAL_SHAPE = '{ approved: true } or { approved: false, feedback }';
 const SHAPES: Readonly<Record<HitlSessionKind, string>> = {
   design_approval: `${APPROVAL_SHAPE}, or change it with { action: 'edit', documents }`,
   dag_approval: `${APPROVAL_SHAPE}, or change it with { action: 'edit', plan }`,
-  review: APPROVAL_SHAPE,
+  review: '{ approved: true } or { approved: false, feedback, tasks? }',
   node_gate: APPROVAL_SHAPE,
   task_failure: "{ action: 'retry', guidance? } or { action: 'skip' | 'abort', reason? }",
   recursion_limit: "{ action: 'continue' } or { action: 'abort', reason? }",

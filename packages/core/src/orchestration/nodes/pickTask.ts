@@ -17,9 +17,15 @@ export function pickTask(state: GraphState): PickedTask {
   return { task, state: { ...state, ...beginTask(task) } };
 }
 
-/** The update that makes a task the active one, with nothing counted yet. */
-export function beginTask({ taskId, epicId }: TaskRecord): Partial<GraphState> {
-  const episode = { implementationTurns: 0, taskAttempts: 0, taskPivots: 0, entropy: [], errorHistory: [] };
+/** The update that makes a task the active one, with nothing counted yet but the attempts of a reopened one. */
+export function beginTask({ taskId, epicId, attempts = 0 }: TaskRecord): Partial<GraphState> {
+  const episode = {
+    implementationTurns: 0,
+    taskAttempts: attempts,
+    taskPivots: 0,
+    entropy: [],
+    errorHistory: [],
+  };
   return { ...episode, activeTaskId: taskId, activeEpicId: epicId };
 }
 
@@ -27,7 +33,7 @@ export function beginTask({ taskId, epicId }: TaskRecord): Partial<GraphState> {
 export function withTask(
   tasks: readonly TaskRecord[],
   taskId: string,
-  change: Partial<Pick<TaskRecord, 'status' | 'gitHash' | 'evidence'>>,
+  change: Partial<Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts'>>,
 ): readonly TaskRecord[] {
   return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
 }

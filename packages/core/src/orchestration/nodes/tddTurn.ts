@@ -7,6 +7,7 @@ import type {
   TaskRequest,
   WorkResult,
 } from '../ports.ts';
+import { timesReopened } from '../review/reviewDecisions.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { agentCall } from './agentCall.ts';
 import { lastObservation } from './agentLog.ts';
@@ -39,16 +40,18 @@ export async function runTddTurn(
 ): Promise<TurnReport> {
   const workspace = await openWorkspace(state, deps);
   const tree = await RecordedTree.at(workspace);
-  const report = await takeTurn(new Turn(tree, deps, taskRequest(task, state, workspace)));
+  const turn = new Turn(tree, deps, taskRequest(task, state, workspace));
+  const report = await takeTurn(turn, timesReopened(state, task.taskId) > 0);
   return { ...report, tree: tree.id };
 }
 
 type Report = Omit<TurnReport, 'tree'>;
 
-async function takeTurn(turn: Turn): Promise<Report> {
+/** @param isRework - A human sent the task's code back; what they want may be nothing that a test can show. */
+async function takeTurn(turn: Turn, isRework: boolean): Promise<Report> {
   await turn.edit('test', 'writeTest');
   const red = await turn.check('red');
-  if (!red.passed) await turn.edit('implement', 'implement');
+  if (!red.passed || isRework) await turn.edit('implement', 'implement');
   else if (!(await turn.isImplementedByHand())) {
     return refused('test', `The new test passes before anything is implemented.\n${red.output}`);
   }

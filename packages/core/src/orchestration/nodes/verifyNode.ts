@@ -1,4 +1,7 @@
 import { step } from '../durable/step.ts';
+import type { CheckResult } from '../ports.ts';
+import { askForReview } from '../review/askForReview.ts';
+import { timesReopened } from '../review/reviewDecisions.ts';
 import { activeTask, closeEpics, isEpicOpen } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
@@ -20,11 +23,13 @@ export function verifyNode(state: GraphState): Partial<GraphState> {
 /**
  * `verify`: the project's own checks decide. Green: the task's work becomes one commit and the task is completed.
  * Red: the task failed, stays active and is tried again. A turn that `implement` already called red is not checked.
+ * Code that a human wants to be shown is asked about before an epic or the project is closed.
  */
 export function makeVerifyNode(deps: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     const task = activeTask(state);
-    if (task === null || state.pendingRecoveryNode === 'pivot_agent') return verifyNode(state);
+    if (state.pendingRecoveryNode === 'pivot_agent') return verifyNode(state);
+    if (task === null) return reviewOrClose(state, null, deps);
     if (task.status === 'failed') return {};
 
     const workspace = await openWorkspace(state, deps);
@@ -33,11 +38,28 @@ export function makeVerifyNode(deps: PipelineDeps) {
     if (!result.passed) return red(state, task, result.output, deps);
     const gitHash = await step(
       'commit',
-      ({ key }) => workspace.commit({ tree: tree.id, message: commitMessage(task, deps), stepKey: key }),
+      ({ key }) =>
+        workspace.commit({ tree: tree.id, message: commitMessage(task, state, deps), stepKey: key }),
       { kind: 'work' },
     );
-    return closeProject(state, withTask(state.tasks, task.taskId, { status: 'completed', gitHash }));
+    return reviewOrClose(withCompleted(state, task, gitHash), result, deps);
   };
+}
+
+function withCompleted(state: GraphState, { taskId }: TaskRecord, gitHash: string): GraphState {
+  const { tasks, taskAttempts: attempts, projectConfig } = state;
+  const kept = projectConfig.review !== undefined && { attempts };
+  return { ...state, tasks: withTask(tasks, taskId, { status: 'completed', gitHash, ...kept }) };
+}
+
+async function reviewOrClose(
+  state: GraphState,
+  check: CheckResult | null,
+  deps: PipelineDeps,
+): Promise<Partial<GraphState>> {
+  const pendingSuspension = await askForReview(state, check, deps);
+  if (pendingSuspension === null) return closeProject(state, state.tasks);
+  return { tasks: state.tasks, pendingSuspension };
 }
 
 function red(
@@ -61,11 +83,14 @@ function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<
   return { tasks, epics, ...(isDone && advance(state, status)) };
 }
 
-function commitMessage({ taskId, name, evidence = [] }: TaskRecord, { agents }: PipelineDeps): string {
+function commitMessage(task: TaskRecord, state: GraphState, { agents }: PipelineDeps): string {
+  const { taskId, name, evidence = [] } = task;
+  const rework = timesReopened(state, taskId);
+  const subject = rework === 0 ? name : `${name} (rework ${rework})`;
   const shown = evidence.map(({ criterion, shownBy }) => `- ${criterion}: ${shownBy}`);
   const trailers = [
     `Devs-Task: T${taskNumber(taskId)} (${taskId})`,
     `Devs-Agents: ${agents.name} (${agents.provenance})`,
   ];
-  return [name, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
+  return [subject, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
 }

@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CodeReview, Gate } from '@devs/core';
+import { describe, expect } from 'vitest';
+import { type Called, callMain } from './support/callMain.ts';
+import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+
+/** The second attempt at the one task, after a review; the file hides itself from `git diff` and holds a secret. */
+const SECOND = [
+  ['test', { files: [], summary: 'Nothing to test.' }],
+  [
+    'implement',
+    {
+      summary: 'Name the sum.',
+      files: [
+        { path: '.gitattributes', content: '*.js binary\n' },
+        {
+          path: 'sum.js',
+          content: `// api_key = "${'k3Yx'.repeat(8)}"\nexport const sum = (first, second) => first + second;\n`,
+        },
+      ],
+    },
+  ],
+  [
+    'review',
+    {
+      approved: true,
+      comments: 'Fine.',
+      evidence: [{ criterion: 'sum(2, 3) is 5', shownBy: 'sum.test.js' }],
+    },
+  ],
+  ['document', { files: [], summary: 'Nothing to add.' }],
+] as const;
+
+/** A project whose design and plan need no human, with the recording of both attempts. */
+function aProject(dir: string, review?: 'task' | 'epic'): readonly string[] {
+  const lines = SECOND.map(([step, response]) =>
+    JSON.stringify({ stage: 'task', task: 'T1', attempt: 2, step, response }),
+  );
+  const recording = join(dir, 'reviewed.jsonl');
+  writeFileSync(recording, `${readFileSync(AGENTS.slice('replay:'.length), 'utf8')}${lines.join('\n')}\n`);
+  mkdirSync(join(dir, '.devs'));
+  const gates = { design: 'auto', dag: 'auto' };
+  writeFileSync(join(dir, '.devs', 'config.json'), JSON.stringify({ gates, ...(review && { review }) }));
+  const agents = ['--agents', `replay:${recording}`, '--check', 'node --test', '--no-sandbox'];
+  return ['run', BRIEF, '--id', 'sum', ...agents];
+}
+
+const documentOf = <T>({ stdout }: Called): T => JSON.parse(stdout) as T;
+
+type Shown = Gate & {
+  readonly artifact: CodeReview;
+  readonly diff: { readonly text: string; readonly since: { readonly text: string } | null };
+};
+
+const show = async (dir: string): Promise<Shown> =>
+  documentOf<Shown>(await callMain(dir, ['show', 'sum', '--json']));
+
+describe('a review of code', () => {
+  test('shows the diff with what speaks for it, and takes a no, then a yes', async ({ dir }) => {
+    const run = aProject(dir);
+    const first = await callMain(dir, [...run, '--review', 'task']);
+    expect(first).toMatchObject({ exitCode: 75, stderr: '' });
+    expect(first.stdout).toContain('waiting for a human: code review');
+
+    const shown = await callMain(dir, ['show', 'sum']);
+    expect(shown.stdout).toContain('T1 Add two numbers\n  - sum(2, 3) is 5  [nothing named]\n');
+    expect(shown.stdout).toContain('+2  -0  sum.js');
+    expect(shown.stdout).toContain('Checks  passed: node --test');
+    expect(shown.stdout).toContain('── The code\ndiff --git a/README.md b/README.md');
+    expect(shown.stdout).toContain('\n+export const sum = (a, b) => a + b;\n');
+    expect(shown.stdout).toMatch(/devs reject [0-9a-f]{8} --hash [0-9a-f]{12} --feedback/);
+
+    const no = ['reject', 'sum', '--feedback', 'Name the numbers.', '--task', 'T1', '--by', 'ada'];
+    expect((await callMain(dir, no)).exitCode).toBe(0);
+    expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('sent back: Add two numbers');
+
+    const again = await callMain(dir, ['show', 'sum']);
+    expect(again.stdout).toContain('Sent back once:\n  - ada: Name the numbers.\n');
+    expect(again.stdout).toContain('sum(2, 3) is 5  [sum.test.js]');
+    const [, news = '', all = ''] = again.stdout.split('── ');
+    expect(news).toContain('Changed since the last review\n');
+    expect(news).toContain('-export const sum = (a, b) => a + b;\n');
+    expect(news).toContain('+export const sum = (first, second) => first + second;\n');
+    expect(all).toContain('All of the code\n');
+    expect(again.stdout).not.toContain('k3Yxk3Yx');
+
+    expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(
+      'after every task: 0 approved, 1 sent back',
+    );
+    expect((await callMain(dir, ['gates'])).stdout).toContain('code review T1');
+    await callMain(dir, ['approve', 'sum', '--by', 'ada']);
+    const ended = await callMain(dir, ['resume', 'sum']);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('2 commits') });
+    expect(ended.stdout).toContain('Add two numbers (rework 1)');
+  });
+
+  test('is whole as JSON and as Markdown, and git says the same', async ({ dir }) => {
+    await callMain(dir, aProject(dir, 'epic'));
+    const { artifact, diff } = await show(dir);
+    const { from, to } = artifact.range;
+    expect(artifact).toMatchObject({ scope: 'epic', epicName: 'Sum', tasks: [{ commit: to }] });
+    const git = execFileSync('git', ['--git-dir', '.devs/git/sum.git', 'diff', from, to], { cwd: dir });
+    expect(diff).toMatchObject({ text: git.toString(), since: null });
+    const { stdout } = await callMain(dir, ['show', 'sum', '--md']);
+    expect(stdout).toMatch(/^# Gate [0-9a-f]{8}: code review of sum\n/);
+    expect(stdout).toContain('```diff\n── The code\ndiff --git');
+
+    const decision = /```json\n([\s\S]*?)```/.exec(stdout)?.[1] ?? '';
+    const no = decision
+      .replace('"approved": true', '"approved": false, "feedback": "Once more.", "tasks": ["T1"]')
+      .replace('"by": ""', '"by": "grace"');
+    writeFileSync(join(dir, 'decision.json'), no);
+    expect(await callMain(dir, ['approve', '--from', 'decision.json'])).toMatchObject({ exitCode: 0 });
+    await callMain(dir, ['resume', 'sum']);
+    expect((await show(dir)).artifact.rejections).toMatchObject([{ by: 'grace', feedback: 'Once more.' }]);
+  });
+
+  test('ends a long diff with how to read the rest', async ({ dir }) => {
+    const run = aProject(dir, 'task');
+    const recording = join(dir, 'reviewed.jsonl');
+    const long = `${'// line\\n'.repeat(300)}`;
+    writeFileSync(recording, readFileSync(recording, 'utf8').replace('/** Adds two numbers. */', long));
+    await callMain(dir, run);
+    const { artifact } = await show(dir);
+    const { stdout } = await callMain(dir, ['show', 'sum']);
+    const rest = /\d+ more lines: devs show [0-9a-f]{8} --full, or (git --git-dir \S+ diff \w+ \w+)/.exec(
+      stdout,
+    );
+    expect(rest?.[1]).toContain(artifact.range.to.slice(0, 12));
+    const all = execFileSync('/bin/sh', ['-c', rest?.[1] ?? 'false'], { cwd: dir }).toString();
+    expect((await callMain(dir, ['show', 'sum', '--full'])).stdout).toContain(all.trimEnd());
+  });
+
+  test('is decided by the policy that --yes declares', async ({ dir }) => {
+    const run = aProject(dir);
+    expect(await callMain(dir, [...run, '--review', 'epic', '--yes'])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('code review, by policy:review=auto'),
+    });
+  });
+
+  test('is declared when a run is started, and not later', async ({ dir }) => {
+    const run = aProject(dir, 'task');
+    await callMain(dir, run);
+    expect((await callMain(dir, [...run, '--review', 'none'])).stderr).toContain('--review was not taken up');
+    expect(await callMain(dir, [...run, '--review', 'file'])).toMatchObject({ exitCode: 2 });
+  });
+});
