@@ -25,7 +25,7 @@ export async function driveRun(
   const { title, agents, workspace } = await run.status();
   out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
   if (spec.agents !== 'none') {
-    out.print(`checks: ${spec.checks.map(({ argv }) => argv.join(' ')).join(', ')} (${sandboxWords(spec)})`);
+    out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
   }
   const stopProgress = showProgress(devs.events, out);
   const removeStatusLine = showStatusLine(run, devs.events, out);
@@ -51,7 +51,13 @@ export async function driveRun(
   }
 }
 
+/** The same command in two packages is told apart by its name. */
+function checksWords({ checks }: RunSpec): string {
+  const words = checks.map(({ name, argv }) => (checks.length > 1 ? `${name}: ` : '') + argv.join(' '));
+  return words.join(', ');
+}
+
 function sandboxWords({ sandbox }: RunSpec): string {
-  if (sandbox === 'none') return 'no sandbox: commands can read and write what you can';
-  return `sandbox: ${typeof sandbox === 'string' ? sandbox : sandbox[0]}`;
+  if (sandbox === 'none') return 'none, commands can read and write what you can';
+  return typeof sandbox === 'string' ? sandbox : (sandbox[0] ?? '');
 }

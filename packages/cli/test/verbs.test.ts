@@ -39,7 +39,7 @@ describe('devs run', () => {
 
   test('tells what happens, whose words they are, and how to go on', async ({ dir }) => {
     const { stdout } = await callMain(dir, RUN_SUM);
-    expect(stdout).toContain('agents: sum (scripted)\nchecks: node --test (no sandbox');
+    expect(stdout).toContain('agents: sum (scripted)\nchecks: node --test\nsandbox: none, ');
     expect(stdout).toMatch(/^ {2,}\d+\.\ds {2}design written$/m);
     expect(stdout).toMatch(/^read: {4}devs show [0-9a-f]{8}$/m);
     expect(stdout).toMatch(/^then: {4}devs resume sum$/m);

@@ -58,11 +58,11 @@ function summary(
   file: string,
   { isRepository, packageManager, packages }: DetectedProject,
   { agents, checks = [], setup }: ProjectConfigInput,
-  { devs }: Session,
+  { io, devs }: Session,
 ): readonly Line[] {
   const repository = isRepository ? 'yes: runs begin at its checked-out commit' : 'none: runs begin empty';
   return [
-    { style: 'bold', text: `wrote ${file}` },
+    { style: 'bold', text: `wrote ${path.relative(io.cwd, file)}` },
     `git:      ${repository}`,
     `packages: ${packages.length === 0 ? 'one' : packages.join(', ')}${packageManager === null ? '' : ` (${packageManager})`}`,
     `setup:    ${setup?.join(' ') ?? 'nothing to install'}`,

@@ -187,6 +187,13 @@ export class ThreadStore {
     });
   }
 
+  /** Who holds the lease of a run; `null` when nobody does, or nobody any more that {@link claim} would wait for. */
+  driverOf(threadId: string): string | null {
+    const held = this.#selectLease.get(threadId);
+    if (held === undefined || held.owner === null) return null;
+    return this.#isAbandoned(held, held.owner, undefined) ? null : held.owner;
+  }
+
   /**
    * Puts the lease's end {@link LEASE_TTL_MS} from now.
    *

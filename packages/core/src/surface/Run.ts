@@ -107,7 +107,7 @@ export class Run {
       title: String(thread.policies['title'] ?? this.id),
       status: thread.status,
       reason: thread.reason,
-      driver: thread.leaseOwner,
+      driver: threads.driverOf(this.id),
       degraded: thread.degraded,
       agents: this.#recordedAgents(),
       workspace: thread.workspace,

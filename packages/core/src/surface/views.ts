@@ -39,7 +39,7 @@ export interface RunStatus {
   readonly title: string;
   readonly status: ThreadStatus;
   readonly reason: string | null;
-  /** Who drives it now; `null` when nobody does. */
+  /** Who drives it now; `null` when nobody does, also when its last driver was killed. */
   readonly driver: string | null;
   /** Journal rows were lost. */
   readonly degraded: boolean;

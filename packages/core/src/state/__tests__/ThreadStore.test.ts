@@ -109,6 +109,24 @@ describe('leases', () => {
     });
   });
 
+  test('a run is driven by its holder until that has released it, is dead or has fallen silent', ({ db }) => {
+    const [host, other] = [aHost({ pid: 1 }), aHost({ pid: 2 })];
+    const [there, here] = [new ThreadStore(db, { host }), new ThreadStore(db, { host: other })];
+    there.create(aThread());
+    expect(here.driverOf('run-1')).toBeNull();
+    expect(here.driverOf('unknown')).toBeNull();
+    const lease = claimed(there.claim('run-1'));
+    expect(here.driverOf('run-1')).toBe(lease.owner);
+    other.clock += LEASE_TTL_MS;
+    expect(here.driverOf('run-1')).toBeNull();
+    other.clock -= LEASE_TTL_MS;
+    other.dead.add(1);
+    expect(here.driverOf('run-1')).toBeNull();
+    other.dead.delete(1);
+    there.release(lease);
+    expect(here.driverOf('run-1')).toBeNull();
+  });
+
   test('a dead holder of this boot is replaced at once', ({ db }) => {
     const host = aHost({ pid: 1 });
     new ThreadStore(db, { host }).create(aThread());

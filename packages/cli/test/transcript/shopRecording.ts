@@ -1,0 +1,171 @@
+import { writeFileSync } from 'node:fs';
+
+/** What the agents of the transcript say: two tasks are worked on, and the first one's review is rejected once. */
+export function writeShopRecording(file: string): void {
+  const header = { format: 'devs-recording/1', label: 'scripted', name: 'shop' };
+  const lines = [header, ...STAGES, ...FORMAT, ...FORMAT_AGAIN, ...RECEIPT];
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+export const BRIEF = `# Receipts
+
+- \`format(1234)\` in \`packages/money\` gives \`€12.34\`.
+- \`receipt(items)\` in \`packages/cart\` lists the items, one per line, and then their total.
+- No dependency is added.
+`;
+
+/** What each call is said to have cost, so that a repeated one would show in the sum. */
+const USAGE = { tokensIn: 2000, tokensOut: 400, costUsd: 0.01 };
+
+type Files = Readonly<Record<string, string>>;
+
+const document = (type: string, title: string, content: string) => ({
+  documents: [{ type, title, content }],
+});
+
+const stage = (name: string, response: object) => ({
+  stage: name,
+  task: '',
+  attempt: 1,
+  step: 'call',
+  response,
+  usage: USAGE,
+});
+
+const work = (summary: string, files: Files) => ({
+  summary,
+  files: Object.entries(files).map(([path, content]) => ({ path, content })),
+});
+
+/** The four calls of one attempt at a task. */
+function attempt(
+  task: string,
+  number: number,
+  { test, code, docs, evidence }: Readonly<Record<'test' | 'code' | 'docs', object> & { evidence: Files }>,
+) {
+  const shown = Object.entries(evidence).map(([criterion, shownBy]) => ({ criterion, shownBy }));
+  const review = { approved: true, comments: 'Small and tested.', evidence: shown };
+  const step = (name: string, response: object) => ({
+    stage: 'task',
+    task,
+    attempt: number,
+    step: name,
+    response,
+    usage: USAGE,
+  });
+  return [step('test', test), step('implement', code), step('review', review), step('document', docs)];
+}
+
+const TASKS = [
+  {
+    key: 'format',
+    name: 'Format cents as euros',
+    description: 'Write format(cents) in packages/money.',
+    dependsOn: [],
+    requirements: ['REQ-1'],
+    acceptanceCriteria: ['format(1234) is €12.34'],
+  },
+  {
+    key: 'receipt',
+    name: 'Print a receipt',
+    description: 'Write receipt(items) in packages/cart.',
+    dependsOn: ['format'],
+    requirements: ['REQ-2'],
+    acceptanceCriteria: ['the last line is the total'],
+  },
+  {
+    key: 'mail',
+    name: 'Send the receipt by mail',
+    description: 'Write send(receipt, address) in packages/cart.',
+    dependsOn: ['receipt'],
+    requirements: ['REQ-2'],
+    acceptanceCriteria: ['a mail is sent'],
+  },
+];
+
+const STAGES = [
+  stage(
+    'research',
+    document('RESEARCH', 'Money on paper', 'Amounts are kept in cents. Nobody prints fractions of a cent.\n'),
+  ),
+  stage(
+    'design',
+    document(
+      'PRD',
+      'Receipts',
+      'Two functions: `format(cents)` and `receipt(items)`.\n\nAn amount with a fraction of a cent is rounded.\n',
+    ),
+  ),
+  stage('distill', {
+    requirements: [
+      { externalId: 'REQ-1', description: 'Amounts can be read.' },
+      { externalId: 'REQ-2', description: 'A cart can be printed.' },
+    ],
+    epics: [{ name: 'Receipts', description: 'From cents to paper.', tasks: TASKS }],
+  }),
+];
+
+const FORMAT_TEST = `import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { format } from './format.js';
+
+it('prints euros and cents', () => assert.equal(format(1234), '€12.34'));
+`;
+
+const FORMAT = attempt('T1', 1, {
+  test: work('A price in euros and cents.', { 'packages/money/format.test.js': FORMAT_TEST }),
+  code: work('Two decimals.', {
+    'packages/money/format.js': `/** Cents as euros: 1234 is €12.34. */
+export const format = (cents) => \`€\${(cents / 100).toFixed(2)}\`;
+`,
+  }),
+  docs: work('How to call it.', {
+    'packages/money/README.md': '# money\n\n`format(1234)` is `€12.34`.\n',
+  }),
+  evidence: { 'format(1234) is €12.34': 'format.test.js, prints euros and cents' },
+});
+
+const FORMAT_AGAIN = attempt('T1', 2, {
+  test: work('A refund has its sign in front.', {
+    'packages/money/format.test.js': `${FORMAT_TEST}
+it('puts the sign of a refund in front', () => assert.equal(format(-500), '-€5.00'));
+`,
+  }),
+  code: work('The sign comes first.', {
+    'packages/money/format.js': `/** Cents as euros: 1234 is €12.34, -500 is -€5.00. */
+export const format = (cents) => \`\${cents < 0 ? '-' : ''}€\${(Math.abs(cents) / 100).toFixed(2)}\`;
+`,
+  }),
+  docs: work('Refunds too.', {
+    'packages/money/README.md': '# money\n\n`format(1234)` is `€12.34`, `format(-500)` is `-€5.00`.\n',
+  }),
+  evidence: { 'format(1234) is €12.34': 'format.test.js, prints euros and cents' },
+});
+
+const RECEIPT = attempt('T2', 1, {
+  test: work('The total comes last.', {
+    'packages/cart/receipt.test.js': `import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { receipt } from './receipt.js';
+
+const items = [{ name: 'Bread', cents: 250 }, { name: 'Cake', cents: 300 }];
+
+it('ends with the total', () => assert.equal(receipt(items), 'Bread €2.50\\nCake €3.00\\nTotal €5.50'));
+`,
+  }),
+  code: work('Items, then the total.', {
+    'packages/cart/receipt.js': `import { format } from '../money/format.js';
+import { total } from './total.js';
+
+/** The items of a cart, one per line, and their total. */
+export const receipt = (items) =>
+  [...items, { name: 'Total', cents: total(items) }]
+    .map(({ name, cents }) => \`\${name} \${format(cents)}\`)
+    .join('\\n');
+`,
+  }),
+  docs: work('How to call it.', {
+    'packages/cart/README.md': '# cart\n\n`receipt(items)` is one line per item, and their total.\n',
+  }),
+  evidence: { 'the last line is the total': 'receipt.test.js, ends with the total' },
+});
