@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import { openReadOnly, STATE_FILE, ThreadStore } from '@devs/core';
 import { type EndedRun, judgeEnd } from './judgeEnd.ts';
 import { judgeFile } from './judgeFile.ts';
+import { goalsReached, judgeGoals } from './judgeGoals.ts';
 import { judgeLife } from './judgeLife.ts';
 import type { ModelServer } from './ModelServer.ts';
 import { type Commit, NOTHING, type Observation, type ObservedEvent } from './Observation.ts';
 import { observeFile } from './observeFile.ts';
 import { Program } from './Program.ts';
-import { RUN_ID, type Scenario } from './scenarios.ts';
+import { type GoalOptions, RUN_ID, type Scenario } from './scenarios.ts';
 import { type Outcome, workspaceOf } from './subject.ts';
 
 export interface KilledRunOptions {
@@ -40,6 +41,9 @@ export interface Life {
 /** Longest time a driver lives, ms, once it has loaded; git makes everything slower. */
 const LONGEST_LIFE_MS = { file: 350, git: 700 };
 
+/** Longest time a process lives that decides, ms, once it has loaded. */
+const LONGEST_DECISION_MS = 60;
+
 /** A run is given up after 5 recoveries without progress (dead letter), so the last ones are let through to it. */
 const PATIENT_FROM_RECOVERIES = 4;
 
@@ -50,6 +54,8 @@ const MAX_LIVES = 300;
 export class KilledRun {
   readonly violations: string[] = [];
   readonly #options: KilledRunOptions;
+  /** What there was at each goal, in words. */
+  readonly #stops: string[] = [];
   #last: Observation = NOTHING;
 
   constructor(options: KilledRunOptions) {
@@ -62,7 +68,8 @@ export class KilledRun {
     for (let lives = 0; lives < MAX_LIVES && this.violations.length === 0; lives++) {
       const outcome = await this.#live();
       const isSuspended = outcome?.status === 'suspended';
-      if (outcome !== null && !isSuspended) return { outcome, last: this.#last };
+      const isEnd = outcome !== null && !isSuspended && outcome.status !== 'drained';
+      if (isEnd) return { outcome, last: this.#last, stops: this.#stops };
       if (isSuspended || this.#decidesEarly()) await this.#decide();
     }
     if (this.violations.length === 0) this.violations.push(`not ended after ${MAX_LIVES} lives`);
@@ -83,8 +90,8 @@ export class KilledRun {
   async #live(): Promise<Outcome | null> {
     const { program, wantsKill, onLife, server, scenario } = this.#options;
     const killWanted = wantsKill();
-    const driver = new Program(program, this.#argument('drive'));
-    if (killWanted) await this.#killAtRandom(driver);
+    const driver = new Program(program, { ...this.#argument('drive'), ...this.#goal() });
+    if (killWanted) await this.#killAtRandom(driver, LONGEST_LIFE_MS[scenario.workspace]);
     const { signal, code, result, stderr } = await driver.ended;
     await server.settled();
 
@@ -94,15 +101,28 @@ export class KilledRun {
     const before = this.#last;
     this.#last = await this.#observe(killed);
     const { violations, ...repeats } = judgeLife(before, this.#last, scenario.branches);
-    this.violations.push(...violations, ...judgeFile(this.#last, scenario.branches));
+    this.violations.push(
+      ...violations,
+      ...judgeFile(this.#last, scenario.branches),
+      ...judgeGoals(this.#last, scenario),
+    );
+    if (goalsReached(this.#last) > goalsReached(before)) this.#stops.push(standOf(this.#last));
     onLife({ killed, killWanted, afterKill: before.killed ? repeats : null });
     return finished ? (result as Outcome) : null;
   }
 
-  async #killAtRandom(driver: Program): Promise<void> {
-    const { random, scenario } = this.#options;
+  /** The recorded goal holds without being named again. */
+  #goal(): { readonly goal?: GoalOptions } {
+    const { scenario, random } = this.#options;
+    const goal = scenario.goals?.[goalsReached(this.#last)];
+    const isRecorded = this.#last.file.goal !== null;
+    return goal === undefined || (isRecorded && random() < 0.5) ? {} : { goal };
+  }
+
+  async #killAtRandom(driver: Program, longestMs: number): Promise<void> {
+    const { random } = this.#options;
     const patient = this.#last.file.recoveries >= PATIENT_FROM_RECOVERIES;
-    const delayMs = random() * LONGEST_LIFE_MS[scenario.workspace];
+    const delayMs = random() * longestMs;
     await driver.ready;
     while (patient && driver.isRunning && this.#recoveriesNow() > 0) await sleep(20);
     await Promise.race([sleep(delayMs), driver.ended]);
@@ -117,11 +137,11 @@ export class KilledRun {
     return recoveries;
   }
 
-  /** Approves what is open, in one process or, as a double click would, in two at once. */
+  /** Decides what is open, in one process or, as a double click would, in two at once. */
   async #decide(): Promise<void> {
-    const { program, random } = this.#options;
+    const { program, random, scenario } = this.#options;
     const open = this.#last.file.sessions.filter(({ status }) => status === 'awaiting_approval').length;
-    if (open === 0) return;
+    if (open === 0 || (scenario.edits && (await this.#killedDecider()))) return;
     const deciders = Array.from(
       { length: random() < 0.5 ? 1 : 2 },
       () => new Program(program, this.#argument('decide')).ended,
@@ -132,6 +152,20 @@ export class KilledRun {
     }
     const decided = ended.reduce((sum, { result }) => sum + Number(result ?? 0), 0);
     if (decided !== open) this.violations.push(`${open} open gates, ${decided} decisions`);
+  }
+
+  /** A human whose process dies while their decision is recorded; whether it is, is not known. */
+  async #killedDecider(): Promise<boolean> {
+    const { program, wantsKill, onLife } = this.#options;
+    if (!wantsKill()) return false;
+    const decider = new Program(program, this.#argument('decide'));
+    await this.#killAtRandom(decider, LONGEST_DECISION_MS);
+    const { signal, code, result, stderr } = await decider.ended;
+    const killed = signal === 'SIGKILL' && result === undefined;
+    if (!killed && code !== 0 && result === undefined)
+      this.violations.push(`decider ended with ${code}: ${stderr}`);
+    onLife({ killed, killWanted: true, afterKill: null });
+    return true;
   }
 
   async #observe(killed: boolean): Promise<Observation> {
@@ -145,6 +179,18 @@ export class KilledRun {
     const { scenario, dir, server, number } = this.#options;
     return { role, scenario, dir, model: server.urlOf(number) };
   }
+}
+
+function standOf({ file, commits }: Observation): string {
+  const decided = file.sessions.map(({ kind, status }) => `${kind} ${status}`);
+  const subjects = commits.map(({ subject }) => subject);
+  return JSON.stringify({
+    status: file.status,
+    goal: file.goal,
+    decided,
+    subjects,
+    outputs: file.outputs.size,
+  });
 }
 
 /** The last line may be cut short by the kill. */

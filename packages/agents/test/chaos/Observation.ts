@@ -52,6 +52,8 @@ export interface FileContent {
   /** Visits whose output is written. */
   readonly outputs: ReadonlySet<string>;
   readonly status: string;
+  /** How far the run is to be driven, as its record says; `null`: as far as it goes. */
+  readonly goal: unknown;
   /** Of the run, since its last progress. */
   readonly recoveries: number;
 }
@@ -82,6 +84,7 @@ export const NOTHING: Observation = {
     interrupts: new Map(),
     outputs: new Set(),
     status: 'created',
+    goal: null,
     recoveries: 0,
   },
   calls: [],

@@ -5,6 +5,8 @@ import type { Outcome } from './subject.ts';
 export interface EndedRun {
   readonly outcome: Outcome;
   readonly last: Observation;
+  /** What there was at each goal, in words. */
+  readonly stops: readonly string[];
 }
 
 /** What differs between a killed run and one that nobody killed. */
@@ -20,13 +22,15 @@ export function judgeEnd(run: EndedRun, reference: EndedRun): readonly string[] 
 }
 
 /** Everything of a run that must not depend on kills. Attempts, epochs and the number of turns may. */
-function comparable({ outcome, last }: EndedRun): Readonly<Record<string, string>> {
+function comparable({ outcome, last, stops }: EndedRun): Readonly<Record<string, string>> {
   const { file, calls, commits } = last;
   const texts = {
     status: [outcome.status, outcome.reason, file.status],
     values: outcome.values,
     'commit subjects': [outcome.commits, commits.map(({ subject }) => subject)],
     trees: outcome.tree,
+    stops,
+    decisions: file.decisions.length,
     gates: file.sessions.map(({ kind, status }) => `${kind} ${status}`).sort(),
     steps: file.steps.map(({ label, state }) => `${label} ${state}`).sort(),
     calls: new Set(calls).size,

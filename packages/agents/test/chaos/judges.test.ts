@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { judgeEnd } from './judgeEnd.ts';
 import { judgeFile } from './judgeFile.ts';
+import { judgeGoals } from './judgeGoals.ts';
 import { judgeLife } from './judgeLife.ts';
 import { type FileContent, NOTHING, type Observation, type Turn } from './Observation.ts';
+import type { Scenario } from './scenarios.ts';
 
 // A harness that cannot find anything proves nothing: each of these is one fault, and must be found.
 
@@ -148,10 +150,11 @@ describe('what differs at the end', () => {
     tree: 'a',
   };
   const last = withFile({ steps: [done] });
+  const stops = ['at the first goal'];
 
   test('times do not', () => {
     const later = { ...outcome, values: { at: '2026-02-02T00:00:00.000Z', n: 1 } };
-    expect(judgeEnd({ outcome: later, last }, { outcome, last })).toEqual([]);
+    expect(judgeEnd({ outcome: later, last, stops }, { outcome, last, stops })).toEqual([]);
   });
 
   test.for<[string, Partial<typeof outcome>]>([
@@ -160,12 +163,45 @@ describe('what differs at the end', () => {
     ['commit subjects', { commits: [] }],
     ['trees', { tree: 'b' }],
   ])('%s do', ([part, change]) => {
-    const [difference = ''] = judgeEnd({ outcome: { ...outcome, ...change }, last }, { outcome, last });
+    const [difference = ''] = judgeEnd(
+      { outcome: { ...outcome, ...change }, last, stops },
+      { outcome, last, stops },
+    );
     expect(difference).toContain(`${part} differ`);
   });
 
   test('a step without result is found', () => {
-    const unfinished = { outcome, last: killed };
+    const unfinished = { outcome, last: killed, stops };
     expect(judgeEnd(unfinished, unfinished)).toEqual(['step without result at the end: k2']);
+  });
+
+  test('where a goal stopped the run does', () => {
+    const [difference = ''] = judgeEnd({ outcome, last, stops: [] }, { outcome, last, stops });
+    expect(difference).toContain('stops differ');
+  });
+});
+
+describe('what is wrong with the goals of a run', () => {
+  const scenario = { goals: [{ until: 'dag' }] } as unknown as Scenario;
+  const at = (goal: unknown, ...names: readonly string[]): Observation =>
+    withFile({ goal, events: names.map((name) => ({ name, payload: {} })) });
+
+  test('nothing before, in and after one', () => {
+    const SET = 'GOAL_SET';
+    for (const observation of [at(null), at({ until: 'dag' }, SET), at(null, SET, 'GOAL_REACHED')])
+      expect(judgeGoals(observation, scenario)).toEqual([]);
+  });
+
+  test.for<[string, Observation, RegExp]>([
+    ['one that is set twice', at(null, 'GOAL_SET', 'GOAL_SET'), /out of order: GOAL_SET, GOAL_SET/],
+    [
+      'one that is reached twice',
+      at(null, 'GOAL_SET', 'GOAL_REACHED', 'GOAL_SET', 'GOAL_REACHED'),
+      /4 events of 1 goals/,
+    ],
+    ['one that is forgotten', at(null, 'GOAL_SET'), /goal null in the record instead of {"until":"dag"}/],
+    ['one that stays', at({ until: 'dag' }, 'GOAL_SET', 'GOAL_REACHED'), /in the record instead of null/],
+  ])('%s is found', ([, observation, expected]) => {
+    expect(judgeGoals(observation, scenario).join('\n')).toMatch(expected);
   });
 });

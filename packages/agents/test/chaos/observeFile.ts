@@ -48,6 +48,7 @@ async function contentOf(db: Database): Promise<FileContent> {
     decisions: decisionsIn(db),
     events: eventsIn(db),
     status: thread?.status ?? 'created',
+    goal: thread?.policies['goal'] ?? null,
     recoveries: thread?.recoveries ?? 0,
     ...(await checkpointsIn(db)),
   };

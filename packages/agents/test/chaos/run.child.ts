@@ -1,4 +1,4 @@
-// Drives the run of a folder, or approves its open gates. Argument: ProgramOptions as JSON.
+// Drives the run of a folder, or decides its open gates. Argument: ProgramOptions as JSON.
 // Prints "ready" once loaded (from here on a kill counts), then one line of JSON: an Outcome, or how many gates it decided.
 // Every event is a line in acks.log: the engine publishes after commit, so the file must hold each of them for ever.
 import { appendFileSync } from 'node:fs';
@@ -13,16 +13,17 @@ interface ProgramOptions extends SubjectOptions {
 const { role, ...options } = JSON.parse(process.argv[2] ?? '{}') as ProgramOptions;
 
 /** How many of the open gates this process decided; another one may win. */
-function decide(subject: Subject): number {
-  return subject.gates().filter((gate) => {
+async function decide(subject: Subject): Promise<number> {
+  let decided = 0;
+  for (const gate of subject.gates()) {
     try {
-      subject.approve(gate);
-      return true;
+      await subject.decide(gate);
+      decided += 1;
     } catch (error) {
-      if (isDevsError(error, 'GATE_ALREADY_DECIDED')) return false;
-      throw error;
+      if (!isDevsError(error, 'GATE_ALREADY_DECIDED')) throw error;
     }
-  }).length;
+  }
+  return decided;
 }
 
 process.stdout.write('ready\n');
@@ -30,6 +31,6 @@ const subject = await openSubject(options);
 subject.events.onAny((name, payload) => {
   appendFileSync(join(options.dir, 'acks.log'), `${JSON.stringify([name, payload])}\n`);
 });
-const result = role === 'drive' ? await subject.drive() : decide(subject);
+const result = role === 'drive' ? await subject.drive() : await decide(subject);
 subject.close();
 process.stdout.write(`${JSON.stringify(result)}\n`);

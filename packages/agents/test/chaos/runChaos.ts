@@ -11,6 +11,10 @@ import { seededRandom } from './seededRandom.ts';
 export interface ChaosOptions {
   /** Kills that must hit a live driver, per kind of graph. */
   readonly kills: { readonly pipeline: number; readonly ownGraph: number };
+  /** What is killed under `pipeline`, in turn. @defaultValue {@link PIPELINES} */
+  readonly pipelines?: readonly Scenario[];
+  /** How many of the processes are to be killed, while there are kills left. @defaultValue 1 */
+  readonly share?: number;
   /** Fixes scenarios, kill times and latencies; where a kill falls still depends on the machine. */
   readonly seed: number;
   /** Runs at the same time. @defaultValue 3 */
@@ -113,19 +117,22 @@ class Campaign {
   }
 
   async #killedRun(kind: Kind, server: ModelServer): Promise<void> {
-    const scenarios = kind === 'pipeline' ? PIPELINES : OWN_GRAPHS;
+    const { pipelines = PIPELINES } = this.#options;
+    const scenarios = kind === 'pipeline' ? pipelines : OWN_GRAPHS;
     const scenario = scenarios[this.#started[kind]++ % scenarios.length] as Scenario;
     const reference = await this.#reference(scenario, server); // before: the server waits until nobody is connected
     const number = ++this.#runs;
     const dir = join(this.#dir, `run-${number}`);
+    const random = seededRandom(this.#options.seed + 7919 * number);
+    const { share = 1 } = this.#options;
     const run = new KilledRun({
       scenario,
       dir,
       program: this.#programs.run,
       server,
       number,
-      random: seededRandom(this.#options.seed + 7919 * number),
-      wantsKill: () => this.#plan(kind),
+      random,
+      wantsKill: () => random() < share && this.#plan(kind),
       onLife: (life) => this.#count(kind, life),
     });
     run.compare(await run.toEnd(), reference);

@@ -1,3 +1,8 @@
+import type { DriveRunOptions } from '@devs/core';
+
+/** How far a run is driven. */
+export type GoalOptions = Pick<DriveRunOptions, 'until' | 'only' | 'epic'>;
+
 /** What is driven and killed, and how its gates are decided. */
 export interface Scenario {
   readonly name: string;
@@ -9,6 +14,10 @@ export interface Scenario {
   readonly gates: 'auto' | 'human';
   /** Nodes that run at the same time, at most. */
   readonly branches: number;
+  /** A human puts a version of their own in the place of what a gate of the pipeline shows, then approves that. */
+  readonly edits?: true;
+  /** How far the pipeline is driven, one after the other; then to its end. */
+  readonly goals?: readonly GoalOptions[];
 }
 
 /** A fresh folder for each run, the same id in all of them: their values can be compared. */
@@ -41,6 +50,23 @@ export const PIPELINES: readonly Scenario[] = [
   pipeline('file', 'human'),
   pipeline('git', 'human'),
   pipeline('file', 'auto'),
+];
+
+/** To every kind of place a run can be driven to. The edited plan begins with its third task. */
+const GOALS: readonly GoalOptions[] = [{ until: 'design' }, { until: 'dag' }, { only: 'T3' }, { epic: 'E1' }];
+
+const edited = (workspace: Scenario['workspace'], goals?: readonly GoalOptions[]): Scenario => ({
+  ...pipeline(workspace, 'human'),
+  name: `pipeline, ${workspace} workspace, edited${goals === undefined ? '' : ', goal by goal'}`,
+  edits: true,
+  ...(goals && { goals }),
+});
+
+/** Humans who do more than approve; the first is the shortest. */
+export const HUMANS: readonly Scenario[] = [
+  edited('file', [{ until: 'dag' }, { only: 'T3' }]),
+  edited('git', GOALS),
+  edited('file'),
 ];
 
 export const OWN_GRAPHS: readonly Scenario[] = [ownGraph('example', 1), ownGraph('branches', 2)];

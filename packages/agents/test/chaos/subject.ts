@@ -10,9 +10,10 @@ import {
 } from '@devs/core';
 import { publishing } from '../../../../examples/own-graph/publishing.ts';
 import { type Ask, gatedBranches } from '../../../core/test/support/gatedGraphs.ts';
+import { editOf } from './editGate.ts';
 import { FileWorkspace } from './FileWorkspace.ts';
 import { ModelClient } from './ModelClient.ts';
-import { RUN_ID, type Scenario } from './scenarios.ts';
+import { type GoalOptions, RUN_ID, type Scenario } from './scenarios.ts';
 import { serverAgents } from './serverAgents.ts';
 import { treeChecks } from './treeChecks.ts';
 
@@ -22,6 +23,8 @@ export interface SubjectOptions {
   readonly dir: string;
   /** The model server's address for this run. */
   readonly model: string;
+  /** Of the pipeline: how far this drive goes. */
+  readonly goal?: GoalOptions;
 }
 
 /** How a drive ended. */
@@ -39,7 +42,8 @@ export interface Subject {
   readonly events: EventBus;
   drive(): Promise<Outcome>;
   gates(): readonly Gate[];
-  approve(gate: Gate): void;
+  /** What the scenario's human does at a gate. */
+  decide(gate: Gate): void | Promise<void>;
   close(): void;
 }
 
@@ -82,7 +86,7 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
   return {
     events: devs.events,
     async drive() {
-      const { status, reason, commits } = await run.drive();
+      const { status, reason, commits } = await run.drive(options.goal);
       const tree = await (await workspace.open(RUN_ID)).snapshot();
       return {
         status,
@@ -93,7 +97,11 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
       };
     },
     gates: () => run.gates(),
-    approve: (gate) => run.decide(gate, APPROVAL),
+    async decide(gate) {
+      const edit = options.scenario.edits ? editOf(await run.draft(gate)) : null;
+      if (edit === null) run.decide(gate, APPROVAL);
+      else run.edit(gate, { ...edit, by: APPROVAL.by });
+    },
     close: () => devs.close(),
   };
 }
@@ -106,7 +114,7 @@ function ownGraph<Graph, State, Update>(app: DurableApp<Graph, State, Update>, i
       return { status, reason, values, commits: [], tree: null };
     },
     gates: () => app.gates(RUN_ID),
-    approve: (gate) => app.decide(gate, APPROVAL),
+    decide: (gate) => void app.decide(gate, APPROVAL),
     close: () => app.close(),
   };
 }
