@@ -6,6 +6,9 @@ const HEX = /\b[0-9a-f]{7,40}\b/g;
 const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const SECOND = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g;
 const ELAPSED = /^ *\d+\.\ds(?= {2})/gm;
+/** Newer versions of `node --test` begin the lines of their summary in another way. */
+const RUNNER_LINE = /^( *)ℹ /gm;
+const DURATION = /duration_ms [\d.]+/g;
 
 const USER = userInfo().username;
 
@@ -31,7 +34,10 @@ export class Stabiliser {
       .replace(SECOND, `${day} 09:30:00Z`)
       .replace(ELAPSED, () => `${(lines++ * 0.5).toFixed(1)}s`.padStart(7))
       .replace(HEX, (id) => this.#formOf(id))
+      .replace(RUNNER_LINE, '$1# ')
+      .replace(DURATION, 'duration_ms 250')
       .replaceAll(`by ${USER}`, 'by ada')
+      .replaceAll(`  - ${USER}: `, '  - ada: ')
       .replaceAll(`by human:${USER}`, 'by human:ada');
   }
 

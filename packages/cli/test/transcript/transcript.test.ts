@@ -66,7 +66,7 @@ async function ask({ shell, user }: Week): Promise<void> {
   await shell.edit('$EDITOR .devs/config.json', [SETUP, ''], [PNPM_TEST, '"node", "--test"']);
   user.write('receipts.md', BRIEF);
   await shell.type('cat receipts.md');
-  expect(await shell.type('devs run receipts.md --id receipts --no-sandbox')).toMatchObject({
+  expect(await shell.type('devs run receipts.md --id receipts --review task --no-sandbox')).toMatchObject({
     exitCode: WAITS,
   });
   await shell.type('devs show receipts');
@@ -98,20 +98,32 @@ async function pullThePlug({ shell }: Week): Promise<void> {
     exitCode: null,
   });
   await shell.type('devs status receipts');
+  expect(await shell.type('devs resume receipts')).toMatchObject({ exitCode: WAITS });
+}
+
+async function review({ shell }: Week): Promise<void> {
+  shell.scene('2026-03-06');
+  await shell.type('devs show receipts');
+  await shell.type("devs reject receipts --feedback 'A refund reads -€5.00, not €-5.00.'");
+  await shell.type('devs resume receipts');
+  await shell.type('devs show receipts');
+  await shell.type('devs approve receipts');
+  await shell.type('devs resume receipts');
+  await shell.type('devs approve receipts');
   expect(await shell.type('devs resume receipts')).toMatchObject({ exitCode: 0 });
 }
 
 async function takeTheWork({ shell, user }: Week): Promise<void> {
-  shell.scene('2026-03-06');
+  shell.scene('2026-03-07');
   const merge = 'git merge devs/receipts';
   user.change(() =>
     shell.record(merge, execFileSync('sh', ['-c', merge], { cwd: user.root, encoding: 'utf8' })),
   );
 }
 
-const DAYS = [ask, correctTheDesign, dropATask, pullThePlug, takeTheWork];
+const DAYS = [ask, correctTheDesign, dropATask, pullThePlug, review, takeTheWork];
 
-test('docs/cli.md tells the first week as it goes', { timeout: 180_000 }, async ({ week }) => {
+test('docs/cli.md tells the first week as it goes', { timeout: 300_000 }, async ({ week }) => {
   for (const day of DAYS) await day(week);
   for (const name of ['cart', 'money']) {
     const cwd = join(week.user.root, 'packages', name);
