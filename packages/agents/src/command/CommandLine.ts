@@ -84,13 +84,16 @@ export class CommandLine {
     const end = await withScratch('devs-agent-', (scratch) => this.#run(prompt, call, { scratch, output }));
     call.signal.throwIfAborted();
     const { read = textReply } = this.#recipe;
-    const reply = read(wholeOrMarked(output.stdout));
+    const stdout = wholeOrMarked(output.stdout);
+    const reply = read(stdout);
     call.usage(reply.usage);
     if (end.stoppedBy === 'timeout') throw this.#failed(`was stopped after ${this.#limits.timeoutMs} ms`);
-    if (end.exitCode !== 0) throw this.#failed(`${exitWords(end)}: ${output.shown}`);
-    if (reply.problem !== null) {
-      throw this.#failed(`failed: ${maskSensitiveData(reply.problem).slice(0, SHOWN_BYTES)}`);
+    const problem = reply.problem === null ? null : maskSensitiveData(reply.problem).slice(0, SHOWN_BYTES);
+    if (end.exitCode !== 0) {
+      const why = stdout.trim() === '' ? null : problem;
+      throw this.#failed(`${exitWords(end)}: ${why ?? output.shown}`);
     }
+    if (problem !== null) throw this.#failed(`failed: ${problem}`);
     return reply;
   }
 
@@ -127,9 +130,12 @@ export class CommandLine {
 
   #argv(workspace: string, { dir: scratch }: Scratch, promptFile: string): readonly string[] {
     const { file, folder } = this.#program;
+    const { sandbox } = this.#limits;
+    const { argv, argvInSandbox = argv } = this.#recipe;
     const place = { workspace, dir: workspace, scratch, network: true, readable: [folder] };
-    const args = this.#recipe.argv.slice(1).map((argument) => argument.replace('{promptFile}', promptFile));
-    return [...(this.#limits.sandbox?.prefix(place) ?? []), file, ...args];
+    const [, ...args] = sandbox === null ? argv : argvInSandbox;
+    const filled = args.map((argument) => argument.replace('{promptFile}', promptFile));
+    return [...(sandbox?.prefix(place) ?? []), file, ...filled];
   }
 
   /** Copies: a tool may write to them, and yours stay as they are. */

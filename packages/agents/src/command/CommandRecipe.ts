@@ -6,6 +6,8 @@ export interface CommandRecipe {
   readonly name: string;
   /** Program and arguments; `{promptFile}` becomes the path of a file with the prompt. */
   readonly argv: readonly string[];
+  /** The same where a sandbox confines it, for a CLI that brings one of its own. @defaultValue `argv` */
+  readonly argvInSandbox?: readonly string[];
   /** Names of the variables it may see, its key among them. @defaultValue none */
   readonly env?: readonly string[];
   /** Files below your home that are copied into its own: how it is logged in. @defaultValue none */

@@ -77,7 +77,10 @@ function claudeUsage(usage: NonNullable<z.infer<typeof claudeShape>['usage']>): 
 export function codexReply(stdout: string): CommandReply {
   const events = jsonLines(stdout).flatMap((line) => codexShape.safeParse(line).data ?? []);
   if (events.length === 0) return unreadable(stdout);
-  const failed = events.findLast(({ type }) => type === 'turn.failed' || type === 'error');
+  // An error that it got over, a lost connection for one, has a completed turn behind it.
+  const failed = events
+    .slice(1 + events.findLastIndex(({ type }) => type === 'turn.completed'))
+    .findLast(({ type }) => type === 'turn.failed' || type === 'error');
   const used = events.findLast(({ usage }) => usage !== undefined)?.usage;
   return {
     text: events.findLast(({ item }) => item?.type === 'agent_message')?.item?.text ?? '',

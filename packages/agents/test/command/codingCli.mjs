@@ -99,6 +99,10 @@ const MODES = {
     say(prompt.includes('your_last_answer') ? fenced({ approved: false, comments: 'No.' }) : 'Fine!'),
   nonsense: () => say('Fine!'),
   reports: () => say('The key ghp_0123456789abcdefghijABCDEFGHIJ012345 is invalid.', { is_error: true }),
+  refused: () => {
+    say('Invalid API key', { is_error: true });
+    process.exitCode = 1;
+  },
   fail: () => {
     process.stderr.write('no login: Authorization: Bearer sk-ant-api03-0123456789abcdefghijABCDEFGHIJ\n');
     process.exitCode = 3;

@@ -15,6 +15,7 @@ import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import type { CommandRecipe } from '../../src/command/CommandRecipe.ts';
 import { type CommandAgentsOptions, commandAgents } from '../../src/command/commandAgents.ts';
 import { claudeReply } from '../../src/command/readReply.ts';
+import { customSandbox } from '../../src/sandbox/customSandbox.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
 
 const CLI = fileURLToPath(new URL('codingCli.mjs', import.meta.url));
@@ -119,6 +120,17 @@ describe('a coding CLI', () => {
     await expect(failed).rejects.toThrow(/exit code 3: no login: Authorization: .*REDACTED/);
     const reported = (await agentsOf(cli('reports', { read: claudeReply }))).implement(request(), call);
     await expect(reported).rejects.toThrow(/failed: The key .*REDACTED.* is invalid/);
+    const refused = (await agentsOf(cli('refused', { read: claudeReply }))).implement(request(), call);
+    await expect(refused).rejects.toThrow(/exit code 1: Invalid API key$/);
+  });
+
+  test('in a sandbox is called with the arguments it has for one', async () => {
+    const [node = '', ...script] = cli('work').argv;
+    const recipe = { ...cli('fail', { read: claudeReply }), argvInSandbox: [node, ...script] };
+    const sandbox = customSandbox(['env']);
+    const { summary } = await (await agentsOf(recipe, { sandbox })).implement(request(), callWith().call);
+    expect(summary).toBe('Done: implement.');
+    await expect((await agentsOf(recipe)).implement(request(), callWith().call)).rejects.toThrow('no login');
   });
 
   test('that is not installed is refused before anything runs', async () => {

@@ -43,6 +43,16 @@ describe('what a coding CLI prints', () => {
     );
   });
 
+  test('codex: an error that it got over is none', () => {
+    const events = [
+      { type: 'error', message: 'Reconnecting... 2/5 (stream disconnected)' },
+      { type: 'item.completed', item: { type: 'agent_message', text: 'Done.' } },
+      { type: 'turn.completed', usage: { input_tokens: 9, cached_input_tokens: 4, output_tokens: 2 } },
+    ];
+    expect(codexReply(lines(...events))).toMatchObject({ text: 'Done.', problem: null });
+    expect(codexReply(lines(...events, { type: 'error', message: 'gone' })).problem).toBe('gone');
+  });
+
   test('gemini: the response, and the tokens of all models it used', () => {
     const models = {
       pro: { tokens: { prompt: 5, candidates: 2, cached: 1 } },
