@@ -1,0 +1,45 @@
+/** Where a conversation stands, whatever protocol it came over. */
+export interface Turn {
+  /** Everything the client said in words. */
+  readonly asked: string;
+  /** Names of the tools it offers. */
+  readonly tools: readonly string[];
+  /** How many of its tools it has carried out and answered for. */
+  readonly carriedOut: number;
+}
+
+/** What the model says to it. */
+export type Say =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'call'; readonly name: string; readonly input: unknown };
+
+export type Model = (turn: Turn) => Say;
+
+/** Tokens of every answer; those that were cached are part of the input. */
+export const TOKENS = { input: 1_000, cached: 400, output: 50 } as const;
+
+/** Parsed JSON of a request, before anything is known about it. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** What goes over the wire: one JSON value, or events of a stream. */
+export type Wire =
+  | { readonly kind: 'json'; readonly value: unknown }
+  | {
+      readonly kind: 'events';
+      readonly events: readonly { readonly name?: string; readonly data: unknown }[];
+    };
+
+/** How one provider words a conversation. */
+export interface Protocol {
+  /** Whether a request to this path is one for an answer. */
+  readonly asks: (path: string) => boolean;
+  readonly keyOf: (headers: Readonly<Record<string, string | string[] | undefined>>) => string;
+  readonly read: (body: Body) => Turn;
+  /** @param id - The same for equal places of a conversation. */
+  readonly word: (
+    say: Say,
+    request: { readonly body: Body; readonly path: string; readonly id: string },
+  ) => Wire;
+}
+
+export const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? (value as Body[]) : []);

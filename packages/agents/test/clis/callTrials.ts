@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AgentCall, type CallUsage, callUsage, type StageAgents, type UsageReport } from '@devs/core';
+import { REFUSED } from './CliModelServer.ts';
+import type { CodingCli } from './codingClis.ts';
+import type { Place } from './Place.ts';
+import { AFTER, BEFORE, FILE, SUMMARY, sumTask, VERDICT } from './sumTask.ts';
+import { expectEqual } from './Trial.ts';
+import { TOKENS } from './Turn.ts';
+
+/** It edits in place, leaves nothing else behind, and says what it used. */
+export async function edits({ project, cli, server }: Place, agents: StageAgents): Promise<string> {
+  writeFileSync(join(project, FILE), BEFORE);
+  const before = server.turns.length;
+  const { call, used } = aCall();
+  const { summary } = await agents.implement(sumTask(project), call);
+  expectEqual('the file', readFileSync(join(project, FILE), 'utf8'), AFTER);
+  expectEqual('the folder', readdirSync(project).join(' '), FILE);
+  if (cli.reports !== 'nothing') expectEqual('the summary', summary, SUMMARY);
+  return costOf(cli, used, server.turns.length - before);
+}
+
+/** What it prints is read as an answer. */
+export async function answers({ project, cli, server }: Place, agents: StageAgents): Promise<string> {
+  const before = server.turns.length;
+  const { call, used } = aCall();
+  const verdict = await agents.review(sumTask(project), call);
+  expectEqual('the verdict', JSON.stringify(verdict), JSON.stringify(VERDICT));
+  return costOf(cli, used, server.turns.length - before);
+}
+
+/** It has to end as a failure whose words name the reason: a person reads nothing else. */
+export async function refusal({ project, cli, server }: Place, agents: StageAgents): Promise<string> {
+  const key = process.env[cli.key];
+  process.env[cli.key] = 'wrong-key';
+  try {
+    const said = await agents.implement(sumTask(project), aCall().call).then(
+      () => 'nothing: it succeeded',
+      (error: unknown) => (error as Error).message,
+    );
+    const reason = said.split('\n').findLast((line) => line.includes(REFUSED));
+    if (reason === undefined) throw new Error(said);
+    return `after ${server.refused} requests: ${reason.trim().slice(0, 160)}`;
+  } finally {
+    process.env[cli.key] = key;
+  }
+}
+
+function aCall(): { readonly call: AgentCall; readonly used: CallUsage[] } {
+  const used: CallUsage[] = [];
+  const usage = (report: UsageReport): void => {
+    used.push(callUsage(report));
+  };
+  return { used, call: { idempotencyKey: 'rig', signal: new AbortController().signal, usage } };
+}
+
+/** What it says it used has to be what the server said to it. */
+function costOf({ reports }: CodingCli, [used = {}]: readonly CallUsage[], requests: number): string {
+  const { tokensIn = 0, tokensOut = 0, tokensCached = 0, costUsd } = used;
+  if (reports === 'nothing') return `${requests} requests, no cost said`;
+  expectEqual('input tokens', tokensIn, requests * TOKENS.input);
+  expectEqual('output tokens', tokensOut, requests * TOKENS.output);
+  expectEqual('cached tokens', tokensCached, requests * TOKENS.cached);
+  const said = `${requests} requests, ${tokensIn} + ${tokensOut} tokens`;
+  if (reports === 'tokens') return said;
+  if (costUsd === undefined || costUsd <= 0) throw new Error(`Expected a cost, got ${costUsd}.`);
+  return `${said}, $${costUsd.toFixed(4)}`;
+}
