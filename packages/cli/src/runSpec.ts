@@ -61,13 +61,14 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
 }
 
 /** What a recorded run goes on with: what it was started with, where no flag says otherwise. */
-export function resumedSpec({ agents, check }: SpecFlags, cwd: string, recorded: RunSpec): RunSpec {
+export function resumedSpec({ agents, check, sandbox }: SpecFlags, cwd: string, recorded: RunSpec): RunSpec {
   const { agents: recordedAgents, perStage, prompts, ...rest } = recorded;
   const names = { agents: recordedAgents, ...(perStage && { perStage }), ...(prompts && { prompts }) };
   return {
     ...rest,
     ...(agents === undefined ? names : agentNames(agents, cwd)),
     ...(check !== undefined && { checks: [only(splitCommand(check))] }),
+    ...(sandbox === false && { sandbox: 'none' }),
   };
 }
 

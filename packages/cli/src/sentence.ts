@@ -88,6 +88,7 @@ const SENTENCES: Sentences = {
   TASK_BLOCKED: () => 'blocked by a task that was given up',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,
+  SANDBOX_WAIVED: ({ principal }) => `commands go on without the sandbox this time, by ${principal}`,
   WORKSPACE_RESCUED: ({ ref, files }) =>
     `kept ${files === 1 ? 'a changed file' : `${files} changed files`} of the run's folder; there: git show ${ref}`,
   CHANGES_ADOPTED: ({ principal, commit, files }) =>

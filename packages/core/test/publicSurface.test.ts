@@ -257,6 +257,7 @@ describe('the public surface', () => {
         "RUN_RECOVERED",
         "RUN_SUSPENDED",
         "RUN_SYNCED",
+        "SANDBOX_WAIVED",
         "SECRET_REDACTED",
         "STEP_FINISHED",
         "TASK_BLOCKED",

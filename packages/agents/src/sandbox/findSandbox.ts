@@ -34,7 +34,7 @@ export async function findSandbox(
   throw new DevsError('There is no sandbox: bubblewrap (bwrap) does not run on this machine.', {
     code: 'SANDBOX_MISSING',
     remedy:
-      'Install bubblewrap, name a sandbox of your own in .devs/config.json, or start the run with --no-sandbox: ' +
+      'Install bubblewrap, name a sandbox of your own in .devs/config.json, or go on with --no-sandbox: ' +
       'checks and agents can then read and write what you can.',
   });
 }

@@ -39,6 +39,7 @@ const EXAMPLES: Examples = {
     { started: 'openai:a (live)', now: 'openai:b (live)' },
     'goes on with openai:b (live), was started with openai:a (live)',
   ],
+  SANDBOX_WAIVED: [{ principal: 'human:ada' }, 'commands go on without the sandbox this time, by human:ada'],
   WORKSPACE_RESCUED: [
     { ref: 'refs/devs/rescued/1', commit: 'c', files: 2 },
     "kept 2 changed files of the run's folder; there: git show refs/devs/rescued/1",

@@ -1,3 +1,4 @@
+import type { Run } from '@devs/core';
 import type { Command } from 'commander';
 import { AGENTS_HELP } from '../agentNames.ts';
 import { agentsFrom } from '../agentsFrom.ts';
@@ -5,9 +6,10 @@ import { type DriveFlags, driveRun } from '../driveRun.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { GateNotifier, NOTIFY_HELP } from '../GateNotifier.ts';
 import { addGoalOptions } from '../goalFlags.ts';
+import { humanFrom } from '../humanFrom.ts';
 import { withProject } from '../openProject.ts';
 import { repeated } from '../repeated.ts';
-import type { SpecFlags } from '../runSpec.ts';
+import { parseSpec, type SpecFlags } from '../runSpec.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 import { specOf } from '../specOf.ts';
@@ -19,6 +21,8 @@ export function addResume(program: Command, start: Start): void {
     .argument('<id>', 'run')
     .option('--agents <agents>', `other agents, this time: ${AGENTS_HELP}`, repeated)
     .option('--check <command>', 'another check, this time')
+    .option('--no-sandbox', 'let checks and coding CLIs do what you can, this time; recorded in the log')
+    .option('--by <name>', 'who allows that (default: your user name)')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--notify <command>', NOTIFY_HELP);
   addGoalOptions(verb)
@@ -28,6 +32,7 @@ export function addResume(program: Command, start: Start): void {
         'devs resume csv-export',
         "devs resume csv-export --check 'node --test'",
         'devs resume csv-export --epic E1',
+        'devs resume csv-export --no-sandbox',
       ),
     )
     .action((id: string, flags: ResumeFlags, command: Command) =>
@@ -35,15 +40,22 @@ export function addResume(program: Command, start: Start): void {
     );
 }
 
-type ResumeFlags = SpecFlags & DriveFlags;
+type ResumeFlags = SpecFlags & DriveFlags & { readonly by?: string };
 
 async function resume(id: string, flags: ResumeFlags, session: Session): Promise<ExitCode> {
   const spec = await specOf(id, flags, session);
   const notifier = flags.notify === undefined ? null : new GateNotifier(flags.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
-    const exitCode = await driveRun(devs, devs.run(id), { ...flags, spec }, session);
+    const run = devs.run(id);
+    if (isWaived(run, flags)) run.waiveSandbox(humanFrom(flags.by));
+    const exitCode = await driveRun(devs, run, { ...flags, spec }, session);
     await notifier?.settled();
     return exitCode;
   });
+}
+
+/** A run that was started without one has nothing to lift. */
+function isWaived({ agentsRef }: Run, { sandbox }: SpecFlags): boolean {
+  return sandbox === false && parseSpec(agentsRef)?.sandbox !== 'none';
 }

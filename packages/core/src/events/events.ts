@@ -61,6 +61,8 @@ export interface OrchestratorEvents {
   REWOUND: { readonly targetTaskId: string; readonly undone: number };
   /** A run goes on with other agents, or other prompts, than it was started with. */
   AGENTS_CHANGED: { readonly started: string; readonly now: string };
+  /** A person let the commands of one drive do what the user can, though the run has a sandbox. */
+  SANDBOX_WAIVED: { readonly principal: string };
   /** Files in the run's folder that the engine did not leave there were kept as a commit, then replaced. */
   WORKSPACE_RESCUED: { readonly ref: string; readonly commit: string; readonly files: number };
   /** A human's changes in the run's folder were committed in their name; the run goes on from there. */

@@ -8,6 +8,7 @@ import { visitOf } from '../orchestration/durable/visit.ts';
 import { principalText } from '../orchestration/hitl/decidable.ts';
 import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
 import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
+import { assertHuman } from '../orchestration/hitl/principals.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
@@ -194,6 +195,19 @@ export class Run {
    */
   async acceptGraph(acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     return this.#app.acceptGraph(this.id, acceptance);
+  }
+
+  /**
+   * Records that a person lets the commands of the next drive do what they can themselves. It lifts nothing: whoever
+   * opens the orchestrator chooses the sandbox.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may.
+   */
+  waiveSandbox(by: Principal): void {
+    assertHuman(by, this.id, 'lift the sandbox of');
+    this.#app.store.transact(this.#app.events, (emit) =>
+      emit('SANDBOX_WAIVED', { principal: principalText(by) }, { threadId: this.id }),
+    );
   }
 
   /**

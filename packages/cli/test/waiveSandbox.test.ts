@@ -1,0 +1,38 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+
+/** A sandbox that runs nothing: whatever is green went around it. */
+const NOTHING_RUNS = [process.execPath, '-e', 'process.exit(1)', '--'];
+const LOGGED = 'commands go on without the sandbox this time, by human:ada';
+
+describe('devs resume --no-sandbox', () => {
+  test('drives without the recorded sandbox, once, and the log says who allowed it', async ({ dir }) => {
+    mkdirSync(join(dir, '.devs'));
+    writeFileSync(join(dir, '.devs', 'config.json'), JSON.stringify({ sandbox: NOTHING_RUNS }));
+    const sum = [BRIEF, '--id', 'sum', '--agents', AGENTS, '--check', 'node --test', '--until', 'dag'];
+    const started = await callMain(dir, ['run', ...sum]);
+    expect(started.stdout).toContain(`sandbox: ${process.execPath}\n`);
+    await callMain(dir, ['approve', 'sum']);
+
+    const waived = await callMain(dir, ['resume', 'sum', '--no-sandbox', '--by', 'ada']);
+    expect(waived.stdout).toContain('sandbox: none, commands can read and write what you can\n');
+    await callMain(dir, ['approve', 'sum']);
+    const kept = await callMain(dir, ['resume', 'sum', '--until', 'dag']);
+    expect(kept.stdout).toContain(`sandbox: ${process.execPath}\n`);
+
+    const done = await callMain(dir, ['resume', 'sum', '--no-sandbox', '--by', 'ada']);
+    expect(done, done.stderr + done.stdout).toMatchObject({ exitCode: 0 });
+    const { stdout } = await callMain(dir, ['log', 'sum']);
+    expect(stdout.split(LOGGED)).toHaveLength(3);
+  });
+
+  test('records nothing for a run that has no sandbox', async ({ dir }) => {
+    const sum = [BRIEF, '--id', 'sum', '--agents', AGENTS, '--check', 'node --test', '--no-sandbox'];
+    await callMain(dir, ['run', ...sum]);
+    await callMain(dir, ['resume', 'sum', '--no-sandbox']);
+    expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('sandbox');
+  });
+});

@@ -1,0 +1,19 @@
+import path from 'node:path';
+import { expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { Orchestrator } from '../Orchestrator.ts';
+
+test('a sandbox is lifted by a human alone, and the log keeps their name', async ({ dbPath }) => {
+  const devs = await Orchestrator.open({ dir: path.dirname(dbPath) });
+  const run = await devs.start({ id: 'run', brief: '# Sum' });
+  const logged = () => run.log().filter(({ name }) => name === 'SANDBOX_WAIVED');
+  const refusal = (code: string) => expect.objectContaining({ code });
+
+  expect(() => run.waiveSandbox({ kind: 'agent', id: 'a' })).toThrow(refusal('AGENT_MAY_NOT_DECIDE'));
+  expect(() => run.waiveSandbox({ kind: 'policy', id: 'p' })).toThrow(refusal('POLICY_NOT_DECLARED'));
+  expect(logged()).toEqual([]);
+
+  run.waiveSandbox({ kind: 'human', id: 'ada' });
+  expect(logged()).toMatchObject([{ payload: { principal: 'human:ada' } }]);
+  devs.close();
+});
