@@ -5,6 +5,7 @@ import type { DraftDocument, Given, PlanResult } from '@devs/core';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import type { ProjectConfig } from './config/ProjectConfig.ts';
 import type { Io } from './Io.ts';
 import { repeated } from './repeated.ts';
 import { usageError } from './usageError.ts';
@@ -34,9 +35,10 @@ export function addGivenOptions(command: Command): Command {
 
 /** @throws DevsError `CONFIG_INVALID` when a file cannot be read, or the plan has another form. */
 export async function readGiven(
-  { documents = [], plan, research = true }: GivenFlags,
-  { cwd }: Pick<Io, 'cwd'>,
+  { documents = [], plan, ...flags }: GivenFlags,
+  { io: { cwd }, config }: { readonly io: Pick<Io, 'cwd'>; readonly config: Pick<ProjectConfig, 'research'> },
 ): Promise<Given> {
+  const research = flags.research !== false && config.research;
   return {
     ...(documents.length > 0 && {
       documents: await Promise.all(documents.map((name) => readDocument(name, cwd))),

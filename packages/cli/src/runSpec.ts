@@ -50,7 +50,8 @@ const DEFAULT_CHECK = ['npm', 'test'] as const;
  * @throws DevsError `CONFIG_INVALID` naming the choices.
  */
 export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): RunSpec {
-  const { agents, check, repository = config.repository } = flags;
+  const { agents, check } = flags;
+  const repository = flags.repository !== false && config.repository;
   return {
     ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),

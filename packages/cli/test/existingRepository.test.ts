@@ -4,7 +4,8 @@ import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import type { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { callMain } from './support/callMain.ts';
-import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { writeConfig } from './support/writeConfig.ts';
 
 interface RecordedLine {
   readonly response?: { readonly files?: readonly { readonly path: string; readonly content: string }[] };
@@ -74,22 +75,14 @@ describe('an existing repository', () => {
     expect(existsSync(path.join(dir, 'packages/math/sum.js'))).toBe(true);
   });
 
-  test('is not touched with --no-repository', async ({ dir, user }) => {
+  test.for([
+    ['--no-repository', {}],
+    ['a configuration that says so', { repository: false }],
+  ] as const)('is not touched with %s', async ([flag, config], { dir, user }) => {
     user.change(() => addMonorepo(user));
-    const run = await callMain(dir, [
-      'run',
-      BRIEF,
-      '--agents',
-      AGENTS,
-      '--check',
-      'node --test',
-      '--id',
-      'sum',
-      '--yes',
-      '--no-repository',
-      '--no-sandbox',
-      '--json',
-    ]);
+    writeConfig(dir, config);
+    const flags = flag.startsWith('--') ? [flag] : [];
+    const run = await callMain(dir, [...RUN_SUM, '--yes', ...flags, '--json']);
     expect(run.exitCode, run.stderr).toBe(0);
     expect((JSON.parse(run.stdout) as DriveResult).delivery).toBeNull();
     expect(user.git('branch', '--list', 'devs/*')).toBe('');

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { writeConfig } from './support/writeConfig.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -20,6 +21,18 @@ epics:
         dependsOn: []
         requirements: [REQ-1]
         acceptanceCriteria: ['sum(2, 3) is 5']
+`;
+
+/** A coding CLI that can design, and nothing else. */
+const DESIGNER = `
+import { readFileSync } from 'node:fs';
+if (!readFileSync(0, 'utf8').includes('Stage: design.')) process.exit(1);
+const left = ['MCP_DESIGN', 'SECURITY', 'UI_UX'].map((type) => '- ' + type + ': none\\n').join('');
+const documents = [
+  { type: 'PRD', title: 'Sum', content: 'Adds.' },
+  { type: 'TAS', title: 'Sum', content: '## Left out\\n' + left },
+];
+process.stdout.write(JSON.stringify({ documents }));
 `;
 
 const write = (dir: string, name: string, text: string): string => {
@@ -44,6 +57,21 @@ describe('devs run with what was brought along', () => {
           ],
         },
       },
+    ]);
+  });
+
+  test.for([
+    ['--no-research', {}],
+    ['a configuration that says so', { research: false }],
+  ] as const)('makes the design from the brief alone with %s', async ([flag, config], { dir }) => {
+    writeConfig(dir, config);
+    const agent = join(dir, write(dir, 'designer.mjs', DESIGNER));
+    const flags = flag.startsWith('--') ? [flag] : [];
+    const agents = ['--agents', `command:${process.execPath} ${agent}`, '--no-sandbox'];
+    const run = await callMain(dir, ['run', BRIEF, ...agents, ...flags, '--json']);
+    expect(run.exitCode, run.stderr).toBe(75);
+    expect(documentOf<DriveResult>(run).gates).toMatchObject([
+      { artifact: { documents: [{ type: 'BRIEF' }, { type: 'PRD' }, { type: 'TAS' }] } },
     ]);
   });
 

@@ -72,7 +72,7 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const config = await readConfig(dir);
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
-  const given = await readGiven(options, io);
+  const given = await readGiven(options, { io, config });
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {

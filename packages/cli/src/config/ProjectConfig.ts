@@ -47,6 +47,10 @@ export const projectConfigSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether a run begins at the checked-out commit of this repository.'),
+  research: z
+    .boolean()
+    .default(true)
+    .describe('Whether reports are written before the design; without, it is made from the brief alone.'),
   setup: argv.exactOptional().describe('Prepares the clone of a run before its first command.'),
   checks: z.array(checkSchema).default([]).describe('What judges the work, in this order; all must pass.'),
   sandbox: sandboxSchema.describe(

@@ -23,6 +23,7 @@ describe('readConfig', () => {
   it('has defaults where there is no file', async () => {
     expect(await readConfig(dir)).toEqual({
       repository: true,
+      research: true,
       checks: [],
       sandbox: 'bwrap',
       gates: { design: 'human', dag: 'human', review: 'human' },
