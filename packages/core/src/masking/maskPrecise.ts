@@ -46,9 +46,14 @@ function scannerOf(registry: SecretRegistry): Scanner {
 const MIN_LENGTH = 6;
 
 /** A text that was clean before is not scanned again: from node to node, little of a state changes. */
-function scan(text: string, { rules, registry }: Scanner): Masked<string> {
-  if (text.length < MIN_LENGTH || registry.clean.has(text)) return { value: text, count: 0 };
-  const masked = hasNewSecret(text, { rules, registry })
+function isKnownClean(text: string, { registry }: Scanner): boolean {
+  return text.length < MIN_LENGTH || registry.clean.has(text);
+}
+
+function scan(text: string, scanner: Scanner): Masked<string> {
+  if (isKnownClean(text, scanner)) return { value: text, count: 0 };
+  const { rules, registry } = scanner;
+  const masked = hasNewSecret(text, scanner)
     ? applyRules(text, rules, registry.isAllowed)
     : { value: text, count: 0 };
   if (masked.count === 0) registry.clean.add(text);
@@ -75,6 +80,7 @@ interface Walk extends Scanner {
 
 function maskValue(value: unknown, walk: Walk): unknown {
   if (typeof value === 'string') return maskText(value, walk);
+  if (typeof value !== 'object' || value === null) return value;
   if (walk.depth > MAX_DEPTH) throw tooDeep();
   walk.depth += 1;
   const masked = maskContainer(value, walk);
@@ -83,12 +89,13 @@ function maskValue(value: unknown, walk: Walk): unknown {
 }
 
 function maskText(text: string, walk: Walk): string {
+  if (isKnownClean(text, walk)) return text;
   const { value, count } = scan(text, walk);
   walk.count += count;
   return value;
 }
 
-function maskContainer(value: unknown, walk: Walk): unknown {
+function maskContainer(value: object, walk: Walk): unknown {
   if (Array.isArray(value)) return maskArray(value, walk);
   return isPlainObject(value) ? maskObject(value, walk) : value;
 }
@@ -101,11 +108,11 @@ function maskArray(items: readonly unknown[], walk: Walk): readonly unknown[] {
 
 function maskObject(object: object, walk: Walk): object {
   const before = walk.count;
-  const entries = Object.entries(object).map(([key, value]: [string, unknown]) => [
-    maskText(key, walk),
-    maskValue(value, walk),
-  ]);
-  return walk.count === before ? object : (Object.fromEntries(entries) as object);
+  // Two lists instead of a pair per property: nearly every object is clean, and its pairs would be thrown away.
+  const keys = Object.keys(object).map((key) => maskText(key, walk));
+  const values = Object.values(object).map((value) => maskValue(value, walk));
+  if (walk.count === before) return object;
+  return Object.fromEntries(keys.map((key, at) => [key, values[at]])) as object;
 }
 
 function tooDeep(): DevsError {
@@ -115,8 +122,7 @@ function tooDeep(): DevsError {
   });
 }
 
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
+function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }

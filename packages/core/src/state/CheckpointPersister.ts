@@ -43,18 +43,26 @@ const SELECT_LATEST = `
 const SELECT_FOR_TASK = `
   SELECT * FROM langgraph_checkpoints WHERE task_id = ? ORDER BY rowid ASC`;
 
+const SELECT_EXISTS = 'SELECT 1 FROM langgraph_checkpoints WHERE id = ?';
+
 /** Where the large fields of a run's last turn lie: field → blob. */
 type FieldHeads = Readonly<Record<string, number>>;
 
 /** Runs whose last turn is remembered; the file knows the others. */
 const REMEMBERED_RUNS = 64;
 
-/** Runs whose last turn's texts are kept in memory: what did not change is not hashed again. */
+/** Runs whose last turn's texts are kept in memory: what did not change is neither hashed nor looked up again. */
 const REMEMBERED_TEXTS = 4;
 
-interface HashedText {
+interface StoredText {
   readonly json: string;
-  readonly sha256: Uint8Array;
+  readonly blobId: number;
+}
+
+/** A turn that was written: while its row is in the file, so are the values it refers to. */
+interface LastTurn {
+  readonly id: string;
+  readonly texts: ReadonlyMap<string, StoredText>;
 }
 
 /** Three times as fast as `Buffer.from`. */
@@ -78,8 +86,9 @@ export class CheckpointPersister {
   readonly #insert: Statement<[Required<TurnRow>]>;
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
+  readonly #selectExists: Statement<[string], unknown>;
   readonly #heads = new RecentMap<string, FieldHeads>(REMEMBERED_RUNS);
-  readonly #texts = new RecentMap<string, ReadonlyMap<string, HashedText>>(REMEMBERED_TEXTS);
+  readonly #turns = new RecentMap<string, LastTurn>(REMEMBERED_TEXTS);
   #blobs: BlobStore | undefined;
 
   /** @param db - An open state file with the journal's table. */
@@ -89,6 +98,7 @@ export class CheckpointPersister {
     this.#insert = db.prepare(insertInto(columnsOf(db)));
     this.#selectLatest = db.prepare(SELECT_LATEST);
     this.#selectForTask = db.prepare(SELECT_FOR_TASK);
+    this.#selectExists = db.prepare(SELECT_EXISTS);
   }
 
   /**
@@ -139,31 +149,34 @@ export class CheckpointPersister {
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
     this.#fence.assertInTx();
-    this.#insert.run(toRow(checkpoint, this.#write(checkpoint.graphId, state)));
+    this.#insert.run(toRow(checkpoint, this.#write(checkpoint, state)));
   }
 
   /** The text of a turn's state; its large fields are stored as what changed since the turn before. */
-  #write(graphId: string, state: JournaledState): string {
+  #write({ id, graphId }: LangGraphCheckpoint, state: JournaledState): string {
     if (state.kind === 'whole') return state.json;
     const before = this.#headsOf(graphId);
-    const texts = this.#texts.get(graphId);
-    const after: Record<string, number> = {};
-    const written = new Map<string, HashedText>();
+    const stored = this.#storedTexts(graphId);
+    const texts = new Map<string, StoredText>();
     const text = state.write((field, json) => {
-      const known = texts?.get(field);
-      const hashed = known?.json === json ? known : hashedText(json);
-      written.set(field, hashed);
-      const stored = hashed === known ? this.#blobStore().find(hashed.sha256) : null;
-      after[field] = stored ?? this.#put(hashed, before[field]);
-      return after[field];
+      const known = stored?.get(field);
+      const blobId = known?.json === json ? known.blobId : this.#put(json, before[field]);
+      texts.set(field, { json, blobId });
+      return blobId;
     });
-    this.#heads.set(graphId, after);
-    this.#texts.set(graphId, written);
+    this.#heads.set(graphId, blobsOf(texts));
+    this.#turns.set(graphId, { id, texts });
     return text;
   }
 
-  #put({ json, sha256 }: HashedText, base: number | undefined): number {
-    return this.#blobStore().put(utf8.encode(json), { base: base ?? null, sha256 });
+  #put(json: string, base: number | undefined): number {
+    return this.#blobStore().put(utf8.encode(json), { base: base ?? null, sha256: hashOfText(json) });
+  }
+
+  /** The large fields of a run's last turn, if its row is there: it may have been rolled back, or deleted by another. */
+  #storedTexts(graphId: string): LastTurn['texts'] | undefined {
+    const last = this.#turns.get(graphId);
+    return last !== undefined && this.#selectExists.get(last.id) !== undefined ? last.texts : undefined;
   }
 
   #headsOf(graphId: string): FieldHeads {
@@ -198,8 +211,8 @@ export class CheckpointPersister {
   }
 }
 
-function hashedText(json: string): HashedText {
-  return { json, sha256: hashOfText(json) };
+function blobsOf(texts: LastTurn['texts']): FieldHeads {
+  return Object.fromEntries([...texts].map(([field, { blobId }]) => [field, blobId]));
 }
 
 function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readonly string[] {

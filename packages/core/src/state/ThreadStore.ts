@@ -53,6 +53,9 @@ const INSERT = `
                        created_at, updated_at)
   VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now)`;
 
+// Of one member: the whole record holds the run's input, which is as long as its brief.
+const SELECT_POLICY = 'SELECT policies_json -> ? FROM threads WHERE thread_id = ?';
+
 const SELECT_LIVE_ON_WORKSPACE = `
   SELECT thread_id FROM threads
   WHERE workspace = ? AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
@@ -95,6 +98,7 @@ export class ThreadStore {
   readonly #signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
   readonly #selectAll: Statement<[], ThreadRow>;
+  readonly #selectPolicy: Statement<[string, string], string | null>;
   readonly #insert: Statement<[object]>;
   readonly #selectLiveOnWorkspace: Statement<[string | null, string], string>;
   readonly #selectLease: Statement<[string], LeaseRow>;
@@ -116,6 +120,7 @@ export class ThreadStore {
     this.#signals = new SignalStore(db, { now });
     this.#select = db.prepare(`SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
+    this.#selectPolicy = db.prepare<[string, string], string | null>(SELECT_POLICY).pluck();
     this.#insert = db.prepare(INSERT);
     this.#selectLiveOnWorkspace = db
       .prepare<[string | null, string], string>(SELECT_LIVE_ON_WORKSPACE)
@@ -157,6 +162,12 @@ export class ThreadStore {
   /** @throws DevsError `THREAD_NOT_FOUND` */
   require(threadId: string): Thread {
     return this.get(threadId) ?? notFound(threadId);
+  }
+
+  /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
+  policyOf(threadId: string, name: string): unknown {
+    const json = this.#selectPolicy.get(name, threadId) ?? null;
+    return json === null ? undefined : (JSON.parse(json) as unknown);
   }
 
   /** Every run, newest first. */

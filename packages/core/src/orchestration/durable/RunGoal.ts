@@ -1,6 +1,6 @@
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
-import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import type { Lease, ThreadStore } from '../../state/ThreadStore.ts';
 import type { EngineStore } from './EngineStore.ts';
 
 /** How far a run is driven. Plain JSON; its form belongs to the graph. */
@@ -20,8 +20,8 @@ export interface GoalReader {
 export const NO_GOALS: GoalReader = { nodes: [], words: () => 'to its end', reached: () => null };
 
 /** The goal in a run's record; `null` where it is driven as far as it goes. */
-export function goalOf(thread: Pick<Thread, 'policies'> | null): Goal | null {
-  return (thread?.policies['goal'] as Goal | undefined) ?? null;
+export function recordedGoal(threads: Pick<ThreadStore, 'policyOf'>, threadId: string): Goal | null {
+  return (threads.policyOf(threadId, 'goal') as Goal | undefined) ?? null;
 }
 
 interface RunGoalDeps {
@@ -87,7 +87,7 @@ export class RunGoal {
   }
 
   #current(): Goal | null {
-    return goalOf(this.#deps.store.threads.get(this.#deps.lease.threadId));
+    return recordedGoal(this.#deps.store.threads, this.#deps.lease.threadId);
   }
 
   #write(goal: Goal, announce: (emit: EventSink['emit']) => void): void {

@@ -1,5 +1,5 @@
 import type { Entered } from './entry.ts';
-import { goalOf } from './RunGoal.ts';
+import { recordedGoal } from './RunGoal.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import type { Visit } from './visit.ts';
 
@@ -11,7 +11,7 @@ export function towardsGoal<State extends object>(
   { store, profile }: RunnerDeps<State>,
 ): Entered<State> {
   if (!entered.runNode || store === null || profile.steer === undefined) return entered;
-  const goal = goalOf(store.threads.get(visit.threadId));
+  const goal = recordedGoal(store.threads, visit.threadId);
   if (goal === null) return entered;
   const steered = profile.steer({ ...state, ...entered.update }, visit.node, goal);
   return { ...entered, update: { ...entered.update, ...steered.update }, runNode: steered.runNode };

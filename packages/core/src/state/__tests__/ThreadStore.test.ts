@@ -67,6 +67,16 @@ describe('runs', () => {
     expect(() => threads.signal('x', { id: 's', kind: 'pause', payload: {} })).toThrow(notFound);
   });
 
+  test('one policy is read without the others', ({ db }) => {
+    const threads = new ThreadStore(db);
+    threads.create(aThread({ policies: { goal: { only: 'T4' }, input: 'x', none: null } }));
+    expect(threads.policyOf('run-1', 'goal')).toEqual({ only: 'T4' });
+    expect(threads.policyOf('run-1', 'input')).toBe('x');
+    expect(threads.policyOf('run-1', 'none')).toBeNull();
+    expect(threads.policyOf('run-1', 'only')).toBeUndefined();
+    expect(threads.policyOf('run-2', 'goal')).toBeUndefined();
+  });
+
   test('degraded, policies and fingerprint are recorded', ({ db }) => {
     const threads = new ThreadStore(db);
     threads.create(aThread());

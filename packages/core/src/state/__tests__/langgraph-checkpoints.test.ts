@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import { BlobSweeper } from '../blobs/BlobSweeper.ts';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
 import type { LangGraphCheckpoint } from '../types.ts';
 
@@ -163,6 +164,27 @@ describe('large states', () => {
       largeState,
       { ...largeState, small: 'y' },
     ]);
+  });
+
+  test('are stored again when the turn before was deleted meanwhile, and its values with it', ({ db }) => {
+    const turns = new CheckpointPersister(db);
+    turns.save(aTurn({ state: largeState, taskId: 'task-2' }));
+    turns.deleteAfter('task-1', ['task-1', 'task-2']);
+    new BlobSweeper(db).sweepAll();
+    turns.save(aTurn({ state: largeState }));
+    expect(turns.loadLatest('graph-1')?.state).toEqual(largeState);
+  });
+
+  test('are stored again when the turn before was rolled back', ({ db }) => {
+    const turns = new CheckpointPersister(db);
+    const rolledBack = db.transaction(() => {
+      turns.save(aTurn({ state: largeState }));
+      throw new Error('no');
+    });
+    expect(rolledBack).toThrow('no');
+    turns.save(aTurn({ state: { ...largeState, prose: 'other '.repeat(4000) } }));
+    turns.save(aTurn({ state: largeState }));
+    expect(turns.loadLatest('graph-1')?.state).toEqual(largeState);
   });
 
   test('drop undefined fields as JSON.stringify does', ({ db }) => {
