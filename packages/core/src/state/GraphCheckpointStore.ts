@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { BlobStore, equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
+import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from './BlobStore.ts';
 import { BlobSweeper } from './blobs/BlobSweeper.ts';
 import { ChannelHeads } from './blobs/ChannelHeads.ts';
 import * as sql from './graphCheckpointSql.ts';
@@ -66,7 +66,11 @@ export interface CheckpointQuery {
 /** Pending writes above this many bytes go to `state_blobs`, where the channel value they become is the same row. */
 const INLINE_WRITE_BYTES = 256;
 
-const EMPTY = 'empty';
+/** A channel's value above this many bytes goes there too; up to it, the reference and its index would take as much. */
+const INLINE_CHANNEL_BYTES = 64;
+
+/** An empty channel. */
+const NOTHING: sql.StoredChannel = { type: 'empty', value: null, sha256: null, blobId: null };
 
 /**
  * LangGraph's resume data: `checkpoints`, `checkpoint_writes` and `checkpoint_blobs`. The Thought/Action journal is
@@ -77,7 +81,7 @@ const EMPTY = 'empty';
  */
 export class GraphCheckpointStore {
   readonly #blobs: BlobStore;
-  readonly #heads = new ChannelHeads();
+  readonly #heads: ChannelHeads;
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
   readonly #selectCheckpoint: Statement<[CheckpointKey], sql.StoredCheckpointRow>;
   readonly #selectLatest: Statement<[NamespaceKey], sql.StoredCheckpointRow>;
@@ -91,12 +95,8 @@ export class GraphCheckpointStore {
     { readonly seq: number | null }
   >;
   readonly #insertChannel: Statement<[sql.ChannelRow]>;
-  readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], Pick<sql.ChannelRow, 'type' | 'blobId'>>;
-  readonly #selectSize: Statement<[NamespaceKey & ChannelKey], { readonly size: number }>;
-  readonly #selectHead: Statement<
-    [NamespaceKey & { readonly channel: string }],
-    { readonly blobId: number | null }
-  >;
+  readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], sql.StoredChannel>;
+  readonly #selectSize: Statement<[NamespaceKey & ChannelKey], { readonly size: number | null }>;
   readonly #insertWrite: Statement<[sql.WriteRow]>;
   readonly #upsertWrite: Statement<[sql.WriteRow]>;
   readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
@@ -116,7 +116,10 @@ export class GraphCheckpointStore {
     this.#insertChannel = db.prepare(sql.INSERT_CHANNEL);
     this.#selectChannel = db.prepare(sql.SELECT_CHANNEL);
     this.#selectSize = db.prepare(sql.SELECT_CHANNEL_SIZE);
-    this.#selectHead = db.prepare(sql.SELECT_CHANNEL_HEAD);
+    const heads = db
+      .prepare<[NamespaceKey], [channel: string, blobId: number]>(sql.SELECT_CHANNEL_HEADS)
+      .raw();
+    this.#heads = new ChannelHeads(({ threadId, checkpointNs }) => heads.all({ threadId, checkpointNs }));
     this.#insertWrite = db.prepare(sql.INSERT_WRITE);
     this.#upsertWrite = db.prepare(sql.UPSERT_WRITE);
     this.#selectWrites = db.prepare(sql.SELECT_WRITES);
@@ -145,20 +148,14 @@ export class GraphCheckpointStore {
    * @throws DevsError `VALUE_NOT_STORABLE` if the version holds another value: older checkpoints refer to it.
    */
   saveChannel(key: NamespaceKey, { value, ...channel }: ChannelRecord): void {
-    const type = value === null ? EMPTY : value.type;
-    const base = value === null ? null : this.#baseOf(key, channel.channel);
-    const blobId = value === null ? null : this.#blobs.put(value.bytes, { base });
-    const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, type, blobId };
-    if (this.#insertChannel.run(row).changes === 0) {
-      const stored = this.#selectChannel.get(row);
-      if (stored?.type !== type || stored.blobId !== blobId) throw versionTaken(row);
+    const stored = value === null ? NOTHING : this.#placeChannel(key, channel.channel, value);
+    const row = { threadId: key.threadId, checkpointNs: key.checkpointNs, ...channel, ...stored };
+    if (this.#insertChannel.run(row).changes === 0 && !isSame(this.#selectChannel.get(row), stored)) {
+      throw versionTaken(row);
     }
-    const heads = this.#heads.of(key);
-    heads.set(channel.channel, {
-      version: channel.version,
-      size: value?.bytes.byteLength ?? 0,
-      blobId: blobId ?? heads.get(channel.channel)?.blobId,
-    });
+    const { versions, blobs } = this.#heads.of(key);
+    versions.set(channel.channel, { version: channel.version, size: value?.bytes.byteLength ?? 0 });
+    if (stored.blobId !== null) blobs.set(channel.channel, stored.blobId);
   }
 
   /** Bytes of the values of channels at their versions; an empty channel has none, nor one that was never stored. */
@@ -166,7 +163,7 @@ export class GraphCheckpointStore {
     { threadId, checkpointNs }: NamespaceKey,
     versions: Readonly<Record<string, string | number>>,
   ): number {
-    const heads = this.#heads.of({ threadId, checkpointNs });
+    const heads = this.#heads.of({ threadId, checkpointNs }).versions;
     return Object.entries(versions).reduce((sum, [channel, at]) => {
       const version = String(at);
       const head = heads.get(channel);
@@ -224,7 +221,11 @@ export class GraphCheckpointStore {
   loadChannel(key: NamespaceKey, channel: ChannelKey): TypedBytes | null | undefined {
     const row = this.#selectChannel.get({ ...key, ...channel });
     if (row === undefined) return undefined;
-    return row.blobId === null ? null : { type: row.type, bytes: this.#blobs.get(row.blobId) };
+    const { type, value, sha256, blobId } = row;
+    if (blobId !== null) return { type, bytes: this.#blobs.get(blobId) };
+    if (value === null || sha256 === null) return null;
+    if (!equalBytes(hashBytes(value), sha256)) throw damagedChannel(key, channel);
+    return { type, bytes: plainBytes(value) };
   }
 
   /** In no particular order. */
@@ -239,21 +240,25 @@ export class GraphCheckpointStore {
     this.#sweeper.sweep(blobIds);
   }
 
+  #placeChannel(key: NamespaceKey, channel: string, { type, bytes }: TypedBytes): sql.StoredChannel {
+    if (bytes.byteLength > INLINE_CHANNEL_BYTES) {
+      return { type, value: null, sha256: null, blobId: this.#blobs.put(bytes, this.#baseOf(key, channel)) };
+    }
+    return { type, value: bytes, sha256: hashBytes(bytes), blobId: null };
+  }
+
   /** A write often is the channel's next value; it is not remembered as such, because it may be a mere addition. */
   #putWrite(
     key: NamespaceKey,
     channel: string,
     { bytes, sha256 }: { readonly bytes: Uint8Array; readonly sha256: Uint8Array },
   ): number {
-    return this.#blobs.put(bytes, { base: this.#baseOf(key, channel), sha256 });
+    return this.#blobs.put(bytes, { ...this.#baseOf(key, channel), sha256 });
   }
 
   /** The value that the next one of the channel probably resembles. */
-  #baseOf(key: NamespaceKey, channel: string): number | null {
-    const { blobId } = this.#heads.of(key).get(channel) ?? {};
-    if (blobId !== undefined) return blobId;
-    const { threadId, checkpointNs } = key;
-    return this.#selectHead.get({ threadId, checkpointNs, channel })?.blobId ?? null;
+  #baseOf(key: NamespaceKey, channel: string): Pick<PutOptions, 'base'> {
+    return { base: this.#heads.of(key).blobs.get(channel) ?? null };
   }
 
   #toWrite(key: CheckpointKey, { type, value, blobId, sha256, ...write }: sql.StoredWriteRow): WriteRecord {
@@ -279,6 +284,22 @@ function corrupt({ threadId, checkpointId }: CheckpointKey, what: string): DevsE
     remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
     context: { threadId, checkpointId },
   });
+}
+
+function damagedChannel({ threadId }: NamespaceKey, { channel, version }: ChannelKey): DevsError {
+  return new DevsError(
+    `Channel "${channel}" is damaged: at version ${version} it does not match its SHA-256.`,
+    {
+      code: 'STATE_CORRUPT',
+      remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
+      context: { threadId, channel, version },
+    },
+  );
+}
+
+function isSame(a: sql.StoredChannel | undefined, b: sql.StoredChannel): boolean {
+  if (a === undefined || a.type !== b.type || a.blobId !== b.blobId) return false;
+  return a.sha256 === null || b.sha256 === null ? a.sha256 === b.sha256 : equalBytes(a.sha256, b.sha256);
 }
 
 function versionTaken({ threadId, channel, version }: sql.ChannelRow): DevsError {

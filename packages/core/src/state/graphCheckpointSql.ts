@@ -16,13 +16,20 @@ export interface StoredCheckpointRow extends CheckpointRow {
   readonly seq: number;
 }
 
-export interface ChannelRow {
+/** A value lies in its row, in a blob, or, of an empty channel, nowhere. */
+export interface StoredChannel {
+  readonly type: string;
+  readonly value: Uint8Array | null;
+  /** Of `value`; a blob has its own. */
+  readonly sha256: Uint8Array | null;
+  readonly blobId: number | null;
+}
+
+export interface ChannelRow extends StoredChannel {
   readonly threadId: string;
   readonly checkpointNs: string;
   readonly channel: string;
   readonly version: string;
-  readonly type: string;
-  readonly blobId: number | null;
 }
 
 export interface StoredWriteRow {
@@ -82,23 +89,23 @@ export const SELECT_SEQ = `
   WHERE checkpoint_id = @checkpointId AND (@threadId IS NULL OR thread_id = @threadId)`;
 
 export const INSERT_CHANNEL = `
-  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob_id)
-  VALUES (@threadId, @checkpointNs, @channel, @version, @type, @blobId)
+  INSERT INTO checkpoint_blobs (thread_id, checkpoint_ns, version, channel, type, value, sha256, blob_id)
+  VALUES (@threadId, @checkpointNs, @version, @channel, @type, @value, @sha256, @blobId)
   ON CONFLICT DO NOTHING`;
 
 export const SELECT_CHANNEL = `
-  SELECT type, blob_id AS blobId FROM checkpoint_blobs
-  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;
-
-const OF_CHANNEL = 'c.thread_id = @threadId AND c.checkpoint_ns = @checkpointNs AND c.channel = @channel';
+  SELECT type, value, sha256, blob_id AS blobId FROM checkpoint_blobs
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND version = @version AND channel = @channel`;
 
 export const SELECT_CHANNEL_SIZE = `
-  SELECT b.size FROM checkpoint_blobs c JOIN state_blobs b ON b.blob_id = c.blob_id
-  WHERE ${OF_CHANNEL} AND c.version = @version`;
+  SELECT coalesce(length(c.value), b.size) AS size
+  FROM checkpoint_blobs AS c LEFT JOIN state_blobs AS b ON b.blob_id = c.blob_id
+  WHERE c.thread_id = @threadId AND c.checkpoint_ns = @checkpointNs AND c.version = @version AND c.channel = @channel`;
 
 // Versions sort as text, not by age; blob ids grow.
-export const SELECT_CHANNEL_HEAD = `
-  SELECT max(c.blob_id) AS blobId FROM checkpoint_blobs c WHERE ${OF_CHANNEL}`;
+export const SELECT_CHANNEL_HEADS = `
+  SELECT channel, max(blob_id) FROM checkpoint_blobs
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND blob_id IS NOT NULL GROUP BY channel`;
 
 const WRITE_VALUES = `
   INSERT INTO checkpoint_writes

@@ -18,6 +18,7 @@ const CHECKPOINTS = 12;
 const STORED_VALUES = `
   SELECT bytes FROM state_blobs UNION ALL SELECT checkpoint FROM checkpoints UNION ALL SELECT metadata FROM checkpoints
   UNION ALL SELECT value FROM checkpoint_writes WHERE value IS NOT NULL
+  UNION ALL SELECT value FROM checkpoint_blobs WHERE value IS NOT NULL
   UNION ALL SELECT CAST(serialized_state AS BLOB) FROM langgraph_checkpoints`;
 
 /** Where in the file each byte of a stored value lies. */
@@ -48,7 +49,9 @@ function readAll(db: Database): readonly string[] {
     return [
       read(() => store.load(key)?.checkpoint.bytes),
       read(() => store.load(key)?.metadata.bytes),
-      read(() => store.loadChannel(RUN, { channel: 'text', version: String(n + 1) })?.bytes),
+      ...['text', 'small'].map((channel) =>
+        read(() => store.loadChannel(RUN, { channel, version: String(n + 1) })?.bytes),
+      ),
       ...[0, 1].map((idx) =>
         read(() => store.loadWrites(key).find((write) => write.idx === idx)?.value.bytes),
       ),
@@ -67,10 +70,11 @@ function read(load: () => Uint8Array | undefined): string {
 }
 
 const EXPECTED = Array.from({ length: CHECKPOINTS }, (_, n): StoredTexts => storedTexts(n + 1)).flatMap(
-  ({ checkpoint, metadata, channel, writes, turn }) => [
+  ({ checkpoint, metadata, channel, small, writes, turn }) => [
     checkpoint,
     metadata,
     channel,
+    small,
     ...writes,
     JSON.stringify(turn),
   ],

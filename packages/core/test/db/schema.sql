@@ -28,14 +28,17 @@ CREATE TABLE "agent_steps" (
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE checkpoint_blobs (
+CREATE TABLE "checkpoint_blobs" (
   thread_id     TEXT    NOT NULL,
   checkpoint_ns TEXT    NOT NULL DEFAULT '',
+  version       TEXT    NOT NULL,                        -- begins with the number of its super-step
   channel       TEXT    NOT NULL,
-  version       TEXT    NOT NULL,
-  type          TEXT    NOT NULL,
+  type          TEXT    NOT NULL,                        -- 'empty' where the channel holds nothing
+  value         BLOB,                                    -- NULL where blob_id names the bytes
+  sha256        BLOB    CHECK ((value IS NULL) = (sha256 IS NULL)),
   blob_id       INTEGER REFERENCES state_blobs (blob_id),
-  PRIMARY KEY (thread_id, checkpoint_ns, channel, version)
+  PRIMARY KEY (thread_id, checkpoint_ns, version, channel),
+  CHECK (value IS NULL OR blob_id IS NULL)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE checkpoint_writes (

@@ -268,9 +268,11 @@ describe('values', () => {
 
   test('damaged rows are reported, never used', async ({ db }) => {
     const saver = new SqliteSaver(db);
-    const config = await saver.put(THREAD, aCheckpoint({ a: 'text' }), METADATA, { a: 1 });
+    const values = { a: 'text', long: 'text '.repeat(20) };
+    const config = await saver.put(THREAD, aCheckpoint(values), METADATA, { a: 1, long: 1 });
     await saver.putWrites(config, [['a', 'small']], 'task');
     const damages = [
+      'UPDATE checkpoint_blobs SET value = CAST(\'"texu"\' AS BLOB) WHERE value IS NOT NULL',
       'UPDATE checkpoint_writes SET value = CAST(\'"smalk"\' AS BLOB)',
       'UPDATE state_blobs SET bytes = CAST(\'"texu"\' AS BLOB)',
       'UPDATE checkpoints SET metadata = CAST(\'{"step":9}\' AS BLOB)',
@@ -282,7 +284,7 @@ describe('values', () => {
       await expect(saver.getTuple(config), damage).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
       db.exec('ROLLBACK TO before; RELEASE before');
     }
-    expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual({ a: 'text' });
+    expect((await saver.getTuple(config))?.checkpoint.channel_values).toEqual(values);
   });
 });
 

@@ -26,6 +26,8 @@ export interface StoredTexts {
   readonly checkpoint: string;
   readonly metadata: string;
   readonly channel: string;
+  /** A channel whose value lies in its row. */
+  readonly small: string;
   readonly writes: readonly string[];
   readonly turn: Record<string, unknown>;
 }
@@ -38,17 +40,19 @@ export function storedTexts(n: number): StoredTexts {
     checkpoint: JSON.stringify({ v: 4, text: noise(400, n) }),
     metadata: JSON.stringify({ step: n, text: noise(100, n + 1000) }),
     channel: JSON.stringify(noise(2000, n + 2000)),
+    small: JSON.stringify(noise(50, n + 6000)),
     writes: [JSON.stringify(noise(200, n + 3000)), JSON.stringify(noise(1500, n + 4000))],
     turn: { n, text: noise(600, n + 5000) },
   };
 }
 
 function saveCheckpoint(store: GraphCheckpointStore, n: number): void {
-  const { checkpointId, checkpoint, metadata, channel, writes } = storedTexts(n);
+  const { checkpointId, checkpoint, metadata, channel, small, writes } = storedTexts(n);
   const json = (text: string) => ({ type: 'json', bytes: bytesOf(text) });
   const key = { ...RUN, checkpointId };
   store.saveCheckpoint({ ...key, parentId: null, checkpoint: json(checkpoint), metadata: json(metadata) });
   store.saveChannel(RUN, { channel: 'text', version: String(n), value: json(channel) });
+  store.saveChannel(RUN, { channel: 'small', version: String(n), value: json(small) });
   store.saveChannel(RUN, { channel: 'nothing', version: String(n), value: null });
   const records = writes.map((text, idx) => ({
     taskId: `task-${n}`,

@@ -91,6 +91,10 @@ describe('doctor reports', () => {
       `UPDATE langgraph_checkpoints SET serialized_state = '{"$devs":1,"fields":{},"channels":{"a":999}}', sha256 = NULL`,
     ],
     [
+      'VALUE_DAMAGED checkpoint_blobs',
+      'UPDATE checkpoint_blobs SET value = zeroblob(9) WHERE value IS NOT NULL',
+    ],
+    [
       'VALUE_MISSING checkpoint_blobs',
       "UPDATE checkpoint_blobs SET blob_id = NULL WHERE channel = 'text' AND version = '1'",
     ],
@@ -106,7 +110,7 @@ describe('doctor reports', () => {
       'FOREIGN_KEY_BROKEN hitl_failure_gates_history',
       "INSERT INTO hitl_failure_gates_history VALUES ('g', 't', 0.9, 0, 'nobody', 'entropy_limit', 0, 'retry')",
     ],
-    ['FOREIGN_KEY_BROKEN checkpoint_blobs', 'UPDATE checkpoint_blobs SET blob_id = 999'],
+    ['FOREIGN_KEY_BROKEN checkpoint_blobs', 'UPDATE checkpoint_blobs SET blob_id = 999 WHERE value IS NULL'],
     ['FILE_DAMAGED null', "UPDATE threads SET status = 'sleeping'"],
     ['SCHEMA_MISSING events', 'DROP INDEX events_by_thread'],
     ['SCHEMA_MISSING hitl_decisions', 'DROP TRIGGER hitl_decisions_no_delete'],

@@ -6,8 +6,13 @@ export interface ChannelHead {
   readonly version: string;
   /** Bytes; 0 where the channel is empty at it. */
   readonly size: number;
-  /** Of the last value, which the next one probably resembles; `undefined` where only the file knows. */
-  readonly blobId: number | undefined;
+}
+
+/** What is known about the channels of a namespace. */
+export interface NamespaceHeads {
+  readonly versions: Map<string, ChannelHead>;
+  /** Of the last large value of a channel, which its next one probably resembles. */
+  readonly blobs: Map<string, number>;
 }
 
 /** Namespaces whose channels are remembered; the file knows the others. */
@@ -15,13 +20,20 @@ const REMEMBERED_NAMESPACES = 64;
 
 /** What a connection stored last in the channels of a namespace, so that a checkpoint asks the file for none of them. */
 export class ChannelHeads {
-  readonly #namespaces = new RecentMap<string, Map<string, ChannelHead>>(REMEMBERED_NAMESPACES);
+  readonly #loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[];
+  readonly #namespaces = new RecentMap<string, NamespaceHeads>(REMEMBERED_NAMESPACES);
 
-  of({ threadId, checkpointNs }: NamespaceKey): Map<string, ChannelHead> {
+  /** @param loadBlobs - What the file knows, asked once per namespace: it looks at all rows of it. */
+  constructor(loadBlobs: (key: NamespaceKey) => readonly (readonly [channel: string, blobId: number])[]) {
+    this.#loadBlobs = loadBlobs;
+  }
+
+  of(namespace: NamespaceKey): NamespaceHeads {
+    const { threadId, checkpointNs } = namespace;
     const key = JSON.stringify([threadId, checkpointNs]);
     const known = this.#namespaces.get(key);
     if (known !== undefined) return known;
-    const heads = new Map<string, ChannelHead>();
+    const heads = { versions: new Map<string, ChannelHead>(), blobs: new Map(this.#loadBlobs(namespace)) };
     this.#namespaces.set(key, heads);
     return heads;
   }

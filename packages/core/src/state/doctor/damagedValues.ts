@@ -14,6 +14,13 @@ interface InlineWrite {
   readonly sha256: Uint8Array;
 }
 
+interface InlineChannel {
+  readonly channel: string;
+  readonly version: string;
+  readonly value: Uint8Array;
+  readonly sha256: Uint8Array;
+}
+
 interface Turn extends StoredState {
   readonly id: string;
 }
@@ -32,6 +39,9 @@ const SELECT_MISMATCHED_WRITES = `
   SELECT w.task_id AS taskId, w.idx FROM checkpoint_writes AS w JOIN state_blobs AS b USING (blob_id)
   WHERE b.sha256 <> w.sha256`;
 
+const SELECT_INLINE_CHANNELS = `
+  SELECT channel, version, value, sha256 FROM checkpoint_blobs WHERE value IS NOT NULL`;
+
 const SELECT_STEPS = `
   SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE state = 'done'`;
 
@@ -44,6 +54,7 @@ export function damagedValues(db: Database): readonly ValueFinding[] {
     ...damagedBlobs(db),
     ...damagedCheckpoints(db),
     ...damagedWrites(db),
+    ...damagedChannels(db),
     ...damagedSteps(db),
     ...unreadableTurns(db),
   ];
@@ -76,6 +87,21 @@ function damagedWrites(db: Database): readonly ValueFinding[] {
   damaged.push(...db.prepare<[], InlineWrite>(SELECT_MISMATCHED_WRITES).all());
   return damaged.map(({ taskId, idx }) =>
     error('VALUE_DAMAGED', 'checkpoint_writes', `Write ${taskId}/${idx} does not match its SHA-256.`),
+  );
+}
+
+/** Of the values that lie in their rows. */
+function damagedChannels(db: Database): readonly ValueFinding[] {
+  const damaged: InlineChannel[] = [];
+  for (const channel of db.prepare<[], InlineChannel>(SELECT_INLINE_CHANNELS).iterate()) {
+    if (!equalBytes(hashBytes(channel.value), channel.sha256)) damaged.push(channel);
+  }
+  return damaged.map(({ channel, version }) =>
+    error(
+      'VALUE_DAMAGED',
+      'checkpoint_blobs',
+      `Channel ${channel} at ${version} does not match its SHA-256.`,
+    ),
   );
 }
 

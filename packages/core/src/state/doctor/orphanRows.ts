@@ -8,7 +8,7 @@ const SELECT_WRITES_WITHOUT_CHECKPOINT = `
 
 const SELECT_CHANNELS_WITHOUT_VALUE = `
   SELECT thread_id || ': ' || channel || ' at ' || version FROM checkpoint_blobs
-  WHERE (blob_id IS NULL) <> (type = 'empty')`;
+  WHERE (value IS NULL AND blob_id IS NULL) <> (type = 'empty')`;
 
 // A run inside a run has the outer one's id and a slash in front of its own; only the outer one is a thread.
 const SELECT_SESSIONS_WITHOUT_RUN = `

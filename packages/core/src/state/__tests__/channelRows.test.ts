@@ -1,0 +1,114 @@
+import BetterSqlite3, { type Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { runMigrations } from '../../db/migrate.ts';
+import { MIGRATIONS } from '../../db/migrations/index.ts';
+import { GraphCheckpointStore, type TypedBytes } from '../GraphCheckpointStore.ts';
+import {
+  SELECT_CHANNEL,
+  SELECT_CHANNEL_HEADS,
+  SELECT_CHANNEL_SIZE,
+  SELECT_CHECKPOINT,
+  SELECT_LATEST,
+  SELECT_WRITES,
+} from '../graphCheckpointSql.ts';
+
+const RUN = { threadId: 'run-1', checkpointNs: '' };
+const aValue = (length: number): TypedBytes => ({ type: 'plain', bytes: new Uint8Array(length).fill(65) });
+const countOf = (db: Database, what: string): unknown =>
+  db.prepare(`SELECT count(${what}) FROM checkpoint_blobs`).pluck().get();
+
+describe('the value of a channel', () => {
+  test('lies in its row up to 64 bytes, in a blob above, nowhere for an empty one', ({ db }) => {
+    const store = new GraphCheckpointStore(db);
+    const values = [aValue(0), aValue(64), aValue(65), null];
+    for (const [n, value] of values.entries()) {
+      store.saveChannel(RUN, { channel: 'a', version: `${n}.5`, value });
+    }
+    expect([countOf(db, 'value'), countOf(db, 'blob_id'), countOf(db, '*')]).toEqual([2, 1, 4]);
+    for (const [n, value] of values.entries()) {
+      expect(store.loadChannel(RUN, { channel: 'a', version: `${n}.5` })).toEqual(value);
+    }
+    expect(store.loadChannel(RUN, { channel: 'a', version: '4.5' })).toBeUndefined();
+  });
+
+  test('never changes at its version, wherever it lies', ({ db }) => {
+    const store = new GraphCheckpointStore(db);
+    const save = (value: TypedBytes | null) => () =>
+      store.saveChannel(RUN, { channel: 'a', version: '1', value });
+    save(aValue(10))();
+    expect(save(aValue(10))).not.toThrow();
+    for (const other of [aValue(11), aValue(100), { ...aValue(10), type: 'tagged' }, null]) {
+      expect(save(other)).toThrow(expect.objectContaining({ code: 'VALUE_NOT_STORABLE' }));
+    }
+  });
+
+  test('counts towards the size of its checkpoint, for the connection that wrote it and for any other', ({
+    db,
+  }) => {
+    const store = new GraphCheckpointStore(db);
+    store.saveChannel(RUN, { channel: 'a', version: '1', value: aValue(10) });
+    store.saveChannel(RUN, { channel: 'b', version: '1', value: aValue(100) });
+    store.saveChannel(RUN, { channel: 'c', version: '1', value: null });
+    const versions = { a: 1, b: 1, c: 1, never: 1 };
+    expect(store.sizeOfChannels(RUN, versions)).toBe(110);
+    expect(new GraphCheckpointStore(db).sizeOfChannels(RUN, versions)).toBe(110);
+  });
+
+  test('is stored as what changed, also by a connection that did not write the one before', ({ db }) => {
+    const text = (end: string) => ({ type: 'plain', bytes: new TextEncoder().encode(noise() + end) });
+    new GraphCheckpointStore(db).saveChannel(RUN, { channel: 'a', version: '9.1', value: text('') });
+    const other = new GraphCheckpointStore(db);
+    other.saveChannel(RUN, { channel: 'a', version: '10.1', value: text(' and more') });
+    expect(db.prepare('SELECT count(base_id) FROM state_blobs').pluck().get()).toBe(1);
+  });
+
+  test('that an older engine put in a blob is read from there, and kept', () => {
+    const db = new BetterSqlite3(':memory:');
+    runMigrations(
+      db,
+      MIGRATIONS.filter(({ version }) => version < 21),
+    );
+    db.exec(`
+      INSERT INTO state_blobs (blob_id, sha256, size, encoding, bytes)
+      VALUES (7, x'559aead08264d5795d3909718cdd05abd49572e84fe55590eef31a88a08fdffd', 1, 'raw', CAST('A' AS BLOB));
+      INSERT INTO checkpoint_blobs VALUES ('run-1', '', 'a', '1.5', 'plain', 7), ('run-1', '', 'b', '1.5', 'empty', NULL)`);
+    runMigrations(db);
+    const store = new GraphCheckpointStore(db);
+    expect(store.loadChannel(RUN, { channel: 'a', version: '1.5' })).toEqual(aValue(1));
+    expect(store.loadChannel(RUN, { channel: 'b', version: '1.5' })).toBeNull();
+    expect(store.sizeOfChannels(RUN, { a: 1.5, b: 1.5 })).toBe(1);
+    db.close();
+  });
+});
+
+describe('the statements of a checkpoint', () => {
+  test.for([
+    [
+      'a channel',
+      SELECT_CHANNEL,
+      /^SEARCH checkpoint_blobs USING PRIMARY KEY \(thread_id=\? .*channel=\?\)$/,
+    ],
+    ['its size', SELECT_CHANNEL_SIZE, /^SEARCH c USING PRIMARY KEY \(thread_id=\? .*channel=\?\)/],
+    [
+      'the last values of all',
+      SELECT_CHANNEL_HEADS,
+      /^SEARCH checkpoint_blobs USING PRIMARY KEY \(thread_id=\? AND checkpoint_ns=\?\)/,
+    ],
+    ['a checkpoint', SELECT_CHECKPOINT, /^SEARCH checkpoints USING INDEX .* AND checkpoint_id=\?\)$/],
+    ['the newest', SELECT_LATEST, /^SEARCH checkpoints USING INDEX checkpoints_by_namespace .*\)$/],
+    [
+      'its writes',
+      SELECT_WRITES,
+      /^SEARCH checkpoint_writes USING PRIMARY KEY \(thread_id=\? .*checkpoint_id=\?\)$/,
+    ],
+  ] as const)('read %s without a look at other rows', ([, sql, plan], { db }) => {
+    const names = [...sql.matchAll(/@(\w+)/g)].map(([, key]) => [key, '']);
+    const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(names));
+    expect(steps.map((step) => (step as { readonly detail: string }).detail).join('; ')).toMatch(plan);
+  });
+});
+
+function noise(): string {
+  return Array.from({ length: 600 }, (_, n) => String.fromCharCode(33 + ((n * n * 31) % 90))).join('');
+}
