@@ -4,6 +4,8 @@ export interface Sink {
   readonly isTTY?: boolean;
   /** Width of the terminal, in characters. */
   readonly columns?: number;
+  /** Height of the terminal, in lines. */
+  readonly rows?: number;
 }
 
 /** What the command may touch of its process. */

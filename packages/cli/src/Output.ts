@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { maskSensitiveData } from '@devs/core';
 import type { Sink } from './Io.ts';
 import { maskedJson } from './maskedJson.ts';
+import { isLong, type Pager } from './pager.ts';
 import { visibleText } from './visibleText.ts';
 
 /** A line of text, or lines; styled as a whole or not at all. */
@@ -18,6 +19,8 @@ export interface OutputOptions {
   /** One JSON document on stdout and nothing else. */
   readonly json: boolean;
   readonly color: boolean;
+  /** For what is longer than the screen. @defaultValue none */
+  readonly pager?: Pager | null;
 }
 
 /** Everything the command says. Text is masked and made visible here, once. */
@@ -26,13 +29,15 @@ export class Output {
   readonly #stdout: Sink;
   readonly #stderr: Sink;
   readonly #color: boolean;
+  readonly #pager: Pager | null;
   #live: string | null = null;
 
-  constructor({ stdout, stderr, json, color }: OutputOptions) {
+  constructor({ stdout, stderr, json, color, pager = null }: OutputOptions) {
     this.json = json;
     this.#stdout = stdout;
     this.#stderr = stderr;
     this.#color = color;
+    this.#pager = pager;
   }
 
   /** Whether there is a terminal on which a line can be drawn again. */
@@ -43,7 +48,7 @@ export class Output {
   /** For people; nothing under `--json`. */
   print(...lines: readonly Line[]): void {
     if (this.json) return;
-    this.#aboveLive(() => this.#stdout.write(lines.map((line) => `${this.#rendered(line)}\n`).join('')));
+    this.#aboveLive(() => this.#stdout.write(this.#text(lines)));
   }
 
   /** A line that stays below what is printed, until it is replaced or, with `null`, removed. On a terminal only. */
@@ -68,6 +73,17 @@ export class Output {
   result(document: unknown, lines: readonly Line[]): void {
     if (this.json) this.#stdout.write(`${maskedJson(document, 2)}\n`);
     else this.print(...lines);
+  }
+
+  /** As {@link result}, for what may be long: on a terminal in the user's pager. */
+  async pages(document: unknown, lines: readonly Line[]): Promise<void> {
+    const isPaged = !this.json && this.#pager !== null && isLong(this.#text(lines), this.#stdout);
+    if (isPaged && (await this.#pager?.(this.#text(lines)))) return;
+    this.result(document, lines);
+  }
+
+  #text(lines: readonly Line[]): string {
+    return lines.map((line) => `${this.#rendered(line)}\n`).join('');
   }
 
   #aboveLive(write: () => void): void {

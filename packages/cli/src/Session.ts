@@ -7,6 +7,7 @@ export interface GlobalOptions {
   readonly dir?: string;
   readonly json?: boolean;
   readonly color?: boolean;
+  readonly pager?: boolean;
 }
 
 /** One execution of one verb. */

@@ -13,6 +13,7 @@ import { addStatus } from './commands/status.ts';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import type { Io } from './Io.ts';
 import { Output } from './Output.ts';
+import { pagerFor } from './pager.ts';
 import { renderError } from './renderError.ts';
 import { type GlobalOptions, newSession } from './Session.ts';
 import { examples, type Start } from './Start.ts';
@@ -63,6 +64,7 @@ function program(io: Io, start: Start): Command {
     .option('--dir <folder>', 'project folder; runs are in its .devs and .devs-work (default: here)')
     .option('--json', 'print one JSON document and nothing else')
     .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')
+    .option('--no-pager', 'print long text at once on a terminal (also: PAGER=cat)')
     .addHelpText(
       'after',
       examples(
@@ -83,9 +85,10 @@ function program(io: Io, start: Start): Command {
   return devs;
 }
 
-function outputFor({ stdout, stderr, env }: Io, { json = false, color = true }: GlobalOptions): Output {
+function outputFor(io: Io, { json = false, color = true, pager = true }: GlobalOptions): Output {
+  const { stdout, stderr, env } = io;
   const wantsColor = color && (env['NO_COLOR'] ?? '') === '' && stdout.isTTY === true;
-  return new Output({ stdout, stderr, json, color: wantsColor });
+  return new Output({ stdout, stderr, json, color: wantsColor, pager: pager ? pagerFor(io) : null });
 }
 
 function packageVersion(): string {

@@ -4,6 +4,7 @@ const WORD = /'[^']*'|"[^"]*"|[^\s'"]+/g;
 const EXAMPLES = {
   check: "--check 'npm test'",
   editor: "EDITOR='code --wait'",
+  pager: "PAGER='less -R'",
   notification: "--notify 'node tell-me.mjs'",
 };
 

@@ -43,18 +43,19 @@ interface ShowOptions {
 }
 
 async function show(name: string, options: ShowOptions, session: Session): Promise<ExitCode> {
-  return withRuns(session, async (devs) => {
+  // The state file is closed before anybody reads: that may take an hour.
+  const { document, lines } = await withRuns(session, async (devs) => {
     const { run, sessionId, gate } = await resolveGate(devs, name);
     if (gate === null) throw gateNotOpen(sessionId);
     const diff = await readReviewDiff(gate, session);
-    const document = {
-      ...gate,
-      maskedForDisplay: isMaskedForDisplay(gate.artifact),
-      ...(diff !== null && { diff }),
+    const maskedForDisplay = isMaskedForDisplay(gate.artifact);
+    return {
+      document: { ...gate, maskedForDisplay, ...(diff !== null && { diff }) },
+      lines: linesFor({ run, gate, diff }, options, session),
     };
-    session.out.result(document, linesFor({ run, gate, diff }, options, session));
-    return EXIT.ok;
   });
+  await session.out.pages(document, lines);
+  return EXIT.ok;
 }
 
 interface ShownGate {
