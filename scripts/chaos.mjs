@@ -3,18 +3,21 @@
 //
 //   pnpm chaos                     100 kills
 //   pnpm chaos --kills 1000        as many as wanted
+//   pnpm chaos --review --kills 50 runs whose code is reviewed after every task or epic, and sent back once
 //   pnpm chaos --seed 42           the scenarios, moments and latencies of that seed; where a kill falls may differ
 //   pnpm chaos --chains 2          runs at the same time; 3 without it
 //   pnpm chaos --json              the report as JSON on stdout, progress on stderr
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { runChaos } from '../packages/agents/test/chaos/runChaos.ts';
+import { REVIEWERS } from '../packages/agents/test/chaos/scenarios.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     chains: { type: 'string', default: '3' },
+    review: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -31,7 +34,7 @@ function wholeNumber(name, least) {
 const kills = wholeNumber('kills', 1);
 const seed = wholeNumber('seed', 0);
 const chains = wholeNumber('chains', 1);
-const pipeline = Math.ceil(kills * 0.6);
+const pipeline = values.review ? kills : Math.ceil(kills * 0.6);
 
 const startedAt = performance.now();
 const seconds = () => Math.round((performance.now() - startedAt) / 1000);
@@ -55,6 +58,7 @@ const histogram = (counts) =>
 process.stderr.write(`chaos: ${kills} kills, seed ${seed}\n`);
 const report = await runChaos({
   kills: { pipeline, ownGraph: kills - pipeline },
+  ...(values.review && { pipelines: REVIEWERS, share: 0.5 }),
   seed,
   chains,
   onProgress: showProgress,

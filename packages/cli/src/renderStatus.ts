@@ -60,7 +60,8 @@ export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: Run
   return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}${unknown}`;
 }
 
-function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {
+/** How the code is reviewed, and how often it was. */
+export function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {
   return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
 }
 

@@ -89,6 +89,8 @@ describe('a review of code', () => {
     expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(
       'after every task: 0 approved, 1 sent back',
     );
+    const words = 'review:  after every task: 0 approved, 1 sent back';
+    expect((await callMain(dir, ['explain', 'sum'])).stdout).toContain(words);
     expect((await callMain(dir, ['gates'])).stdout).toContain('code review T1');
     await callMain(dir, ['approve', 'sum', '--by', 'ada']);
     const ended = await callMain(dir, ['resume', 'sum']);
@@ -114,7 +116,18 @@ describe('a review of code', () => {
     writeFileSync(join(dir, 'decision.json'), no);
     expect(await callMain(dir, ['approve', '--from', 'decision.json'])).toMatchObject({ exitCode: 0 });
     await callMain(dir, ['resume', 'sum']);
-    expect((await show(dir)).artifact.rejections).toMatchObject([{ by: 'grace', feedback: 'Once more.' }]);
+    const { artifact: second } = await show(dir);
+    expect(second.rejections).toMatchObject([{ by: 'grace', feedback: 'Once more.' }]);
+
+    await callMain(dir, ['approve', 'sum']);
+    writeFileSync(join(dir, '.devs-work', 'sum', 'by-hand.js'), 'export {};\n');
+    expect((await callMain(dir, ['adopt', 'sum'])).exitCode).toBe(0);
+    expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);
+    const { artifact: moved, diff: news } = await show(dir);
+    expect(moved).toMatchObject({ since: second.range.to, check: { passed: true }, range: { from } });
+    expect(news.since?.text).toContain('b/by-hand.js');
+    await callMain(dir, ['approve', 'sum']);
+    expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(0);
   });
 
   test('ends a long diff with how to read the rest', async ({ dir }) => {
@@ -133,18 +146,15 @@ describe('a review of code', () => {
     expect((await callMain(dir, ['show', 'sum', '--full'])).stdout).toContain(all.trimEnd());
   });
 
-  test('is decided by the policy that --yes declares', async ({ dir }) => {
+  test('is decided by the policy that --yes declares, and declared when a run is started', async ({
+    dir,
+  }) => {
     const run = aProject(dir);
+    expect(await callMain(dir, [...run, '--review', 'file'])).toMatchObject({ exitCode: 2 });
     expect(await callMain(dir, [...run, '--review', 'epic', '--yes'])).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('code review, by policy:review=auto'),
     });
-  });
-
-  test('is declared when a run is started, and not later', async ({ dir }) => {
-    const run = aProject(dir, 'task');
-    await callMain(dir, run);
     expect((await callMain(dir, [...run, '--review', 'none'])).stderr).toContain('--review was not taken up');
-    expect(await callMain(dir, [...run, '--review', 'file'])).toMatchObject({ exitCode: 2 });
   });
 });

@@ -41,6 +41,9 @@ export interface Life {
 /** Longest time a driver lives, ms, once it has loaded; git makes everything slower. */
 const LONGEST_LIFE_MS = { file: 350, git: 700 };
 
+/** Of a driver whose run is reviewed: it goes no further than the next gate, so late moments have to be hit, too. */
+const LONGEST_REVIEWED_LIFE_MS = 1_000;
+
 /** Longest time a process lives that decides, ms, once it has loaded. */
 const LONGEST_DECISION_MS = 60;
 
@@ -83,7 +86,7 @@ export class KilledRun {
   /** A human may be quicker than the next driver; a policy is the driver's own. */
   #decidesEarly(): boolean {
     const { scenario, random } = this.#options;
-    return scenario.gates === 'human' && random() < 0.5;
+    return (scenario.gates === 'human' || scenario.review !== undefined) && random() < 0.5;
   }
 
   /** One driver, from its start to its end or its kill. */
@@ -91,7 +94,9 @@ export class KilledRun {
     const { program, wantsKill, onLife, server, scenario } = this.#options;
     const killWanted = wantsKill();
     const driver = new Program(program, { ...this.#argument('drive'), ...this.#goal() });
-    if (killWanted) await this.#killAtRandom(driver, LONGEST_LIFE_MS[scenario.workspace]);
+    const { review, workspace } = scenario;
+    const longestMs = review === undefined ? LONGEST_LIFE_MS[workspace] : LONGEST_REVIEWED_LIFE_MS;
+    if (killWanted) await this.#killAtRandom(driver, longestMs);
     const { signal, code, result, stderr } = await driver.ended;
     await server.settled();
 
@@ -209,14 +214,17 @@ async function commitsOf({
   scenario,
   dir,
 }: Pick<KilledRunOptions, 'scenario' | 'dir'>): Promise<readonly Commit[]> {
-  if (scenario.workspace === 'file') return (await workspaceOf({ scenario, dir }).open(RUN_ID)).log();
+  if (scenario.workspace === 'file') {
+    const commits = await (await workspaceOf({ scenario, dir }).open(RUN_ID)).log();
+    return commits.map((commit) => ({ ...commit, content: commit.sha }));
+  }
   const gitDir = join(dir, '.devs', 'git', `${RUN_ID}.git`);
   const branch = `refs/heads/devs/${RUN_ID}`;
   const git = (...args: readonly string[]) => promisify(execFile)('git', ['--git-dir', gitDir, ...args]);
   if (!(await git('rev-parse', '--verify', branch).catch(() => false))) return []; // no git dir, half a one, no commit
-  const { stdout } = await git('log', '--reverse', '--format=%H %s', branch);
+  const { stdout } = await git('log', '--reverse', '--format=%H %T %s', branch);
   return stdout
     .trim()
     .split('\n')
-    .map((line) => ({ sha: line.slice(0, 40), subject: line.slice(41) }));
+    .map((line) => ({ sha: line.slice(0, 40), content: line.slice(41, 81), subject: line.slice(82) }));
 }

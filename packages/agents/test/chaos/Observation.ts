@@ -31,6 +31,8 @@ export interface ObservedEvent {
 export interface Commit {
   readonly sha: string;
   readonly subject: string;
+  /** The same for the same files on the same commits: git's tree, or the id itself where no time is part of it. */
+  readonly content: string;
 }
 
 /** What a state file holds at one moment. */

@@ -22,6 +22,7 @@ export function judgeLife(before: Observation, after: Observation, branches: num
     redoneNodes: nodes.running.length,
     violations: [
       ...losses(before.file, after.file),
+      ...missing(shasOf(after), shasOf(before), 'commit lost'),
       ...unkeptAcknowledgements(after),
       ...calls.recorded.map((key) => `recorded call made again: ${key}`),
       ...calls.twice.map((key) => `call made twice in one life: ${key}`),
@@ -32,6 +33,8 @@ export function judgeLife(before: Observation, after: Observation, branches: num
     ],
   };
 }
+
+const shasOf = ({ commits }: Observation): ReadonlySet<string> => new Set(commits.map(({ sha }) => sha));
 
 function losses(before: FileContent, after: FileContent): readonly string[] {
   const doneIn = ({ steps }: FileContent): ReadonlySet<string> =>

@@ -41,7 +41,7 @@ const killed: Observation = {
   file,
   calls: ['k1', 'k2'],
   acknowledged: [event],
-  commits: [{ sha: 'c1', subject: 'Task 1' }],
+  commits: [{ sha: 'c1', content: 't1', subject: 'Task 1' }],
   killed: true,
 };
 const withFile = (change: Partial<FileContent>): Observation => ({ ...killed, file: { ...file, ...change } });
@@ -77,7 +77,7 @@ describe('what one file contradicts', () => {
     ['a completed task without commit', { ...killed, commits: [] }, /TASK_COMPLETED without its commit: c1/],
     [
       'two commits of a task',
-      { ...killed, commits: [...killed.commits, { sha: 'c2', subject: 'Task 1' }] },
+      { ...killed, commits: [...killed.commits, { sha: 'c2', content: 't2', subject: 'Task 1' }] },
       /two commits of "Task 1"/,
     ],
   ])('%s is found', ([, observation, expected]) => {
@@ -121,6 +121,7 @@ describe('what one life of a driver did wrong', () => {
     ['a lost step', afterWith({ steps: [attempted] }), /recorded step lost: k1/],
     ['a lost session', afterWith({ sessions: [] }), /session lost: s1/],
     ['a lost decision', afterWith({ decisions: [] }), /decision lost: s1/],
+    ['a lost commit', after({ commits: [] }), /commit lost: c1/],
     ['a lost output', afterWith({ outputs: new Set() }), /output lost: v1/],
     ['a lost acknowledged event', afterWith({ events: [] }), /acknowledged event lost: TASK_COMPLETED/],
     [
@@ -168,6 +169,12 @@ describe('what differs at the end', () => {
       { outcome, last, stops },
     );
     expect(difference).toContain(`${part} differ`);
+  });
+
+  test('commits of other content do', () => {
+    const other = { ...last, commits: [{ sha: 'c1', content: 't2', subject: 'Task 1' }] };
+    const [difference = ''] = judgeEnd({ outcome, last: other, stops }, { outcome, last, stops });
+    expect(difference).toContain('commits differ');
   });
 
   test('a step without result is found', () => {

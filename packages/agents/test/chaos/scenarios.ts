@@ -1,4 +1,4 @@
-import type { DriveRunOptions } from '@devs/core';
+import type { DriveRunOptions, ReviewScope } from '@devs/core';
 
 /** How far a run is driven. */
 export type GoalOptions = Pick<DriveRunOptions, 'until' | 'only' | 'epic'>;
@@ -18,6 +18,8 @@ export interface Scenario {
   readonly edits?: true;
   /** How far the pipeline is driven, one after the other; then to its end. */
   readonly goals?: readonly GoalOptions[];
+  /** Of the pipeline: after what a human sends the code back once, and then approves it. */
+  readonly review?: ReviewScope;
 }
 
 /** A fresh folder for each run, the same id in all of them: their values can be compared. */
@@ -67,6 +69,20 @@ export const HUMANS: readonly Scenario[] = [
   edited('file', [{ until: 'dag' }, { only: 'T3' }]),
   edited('git', GOALS),
   edited('file'),
+];
+
+const reviewed = (review: ReviewScope, workspace: Scenario['workspace']): Scenario => ({
+  ...pipeline(workspace, 'auto'),
+  name: `pipeline, ${workspace} workspace, review after every ${review}`,
+  review,
+});
+
+/** Humans who read the code. */
+export const REVIEWERS: readonly Scenario[] = [
+  reviewed('task', 'file'),
+  reviewed('epic', 'git'),
+  reviewed('task', 'git'),
+  reviewed('epic', 'file'),
 ];
 
 export const OWN_GRAPHS: readonly Scenario[] = [ownGraph('example', 1), ownGraph('branches', 2)];

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { GitWorkspace } from '@devs/agents';
 import {
+  type CodeReview,
   type DurableApp,
   type EventBus,
   type Gate,
+  type GateAnswer,
+  type GraphState,
   Orchestrator,
   STATE_FILE,
   type Workspace,
@@ -71,7 +74,7 @@ export function workspaceOf({ scenario, dir }: Pick<SubjectOptions, 'scenario' |
 
 async function openPipeline(options: SubjectOptions): Promise<Subject> {
   const workspace = workspaceOf(options);
-  const { gates } = options.scenario;
+  const { gates, review } = options.scenario;
   const devs = await Orchestrator.open({
     dir: join(options.dir, '.devs'),
     agents: serverAgents(new ModelClient(options.model)),
@@ -82,6 +85,7 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
     id: RUN_ID,
     brief: '# Chaos\n\nSurvive.\n',
     gates: { design: gates, dag: gates },
+    ...(review && { review }),
   });
   return {
     events: devs.events,
@@ -91,7 +95,7 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
       return {
         status,
         reason,
-        values: await run.state(),
+        values: comparable(await run.state(), options.scenario),
         commits: commits.map(({ subject }) => subject),
         tree,
       };
@@ -99,11 +103,31 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
     gates: () => run.gates(),
     async decide(gate) {
       const edit = options.scenario.edits ? editOf(await run.draft(gate)) : null;
-      if (edit === null) run.decide(gate, APPROVAL);
+      if (edit === null) run.decide(gate, answerTo(gate));
       else run.edit(gate, { ...edit, by: APPROVAL.by });
     },
     close: () => devs.close(),
   };
+}
+
+/** Code is sent back once, by what the gate shows: whoever decides, and after whichever kill, decides the same. */
+function answerTo({ kind, artifact }: Gate): GateAnswer {
+  if (kind !== 'review') return APPROVAL;
+  const { rejections, taskIds } = artifact as CodeReview;
+  if (rejections.length > 0) return APPROVAL;
+  const tasks = taskIds.slice(0, 1).map((taskId) => taskId.replace(`${RUN_ID}:`, 'T'));
+  return { approved: false, feedback: 'Once more.', tasks, by: APPROVAL.by };
+}
+
+/** A review shows when it was rejected before, and git's commits hold the time they were made. */
+function comparable(state: GraphState | null, { workspace }: Scenario): unknown {
+  if (state === null) return null;
+  const hitlDecisions = state.hitlDecisions.map(({ artifactHash, review, ...decision }) => {
+    if (review === undefined) return { ...decision, artifactHash };
+    const { from: _from, to: _to, ...about } = review;
+    return { ...decision, review: workspace === 'git' ? about : review };
+  });
+  return { ...state, hitlDecisions };
 }
 
 function ownGraph<Graph, State, Update>(app: DurableApp<Graph, State, Update>, input: Update): Subject {

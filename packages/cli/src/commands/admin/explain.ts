@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import type { Line } from '../../Output.ts';
 import { withRuns } from '../../openProject.ts';
 import { shortId } from '../../renderGate.ts';
-import { costWords, statusWords } from '../../renderStatus.ts';
+import { costWords, reviewWords, statusWords } from '../../renderStatus.ts';
 import type { Session } from '../../Session.ts';
 import { examples, type Start } from '../../Start.ts';
 import { storyRow } from '../../storyRow.ts';
@@ -57,7 +57,7 @@ function renderExplanation(
   { status, depth, turns, pivots, errors, last }: Explanation,
   devs: Session['devs'],
 ): readonly Line[] {
-  const { id, title, gates, reason } = status;
+  const { id, title, gates, reason, review } = status;
   return [
     { style: 'bold', text: `${id}  ${title}: ${statusWords(status)}` },
     ...(reason === null ? [] : [`because: ${reason}`]),
@@ -65,6 +65,7 @@ function renderExplanation(
     `depth:   ${depth.current} of ${depth.limit} transitions without progress`,
     `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,
     `cost:    ${costWords(status.cost)}`,
+    ...(review === null ? [] : [`review:  ${reviewWords(review)}`]),
     ...errors.map((text) => `error:   ${text}`),
     ...(last.length === 0 ? [] : ['last:', ...columns(last.flatMap(storyRow)).map((line) => `  ${line}`)]),
   ];

@@ -1,0 +1,24 @@
+import { randomInt } from 'node:crypto';
+import { env } from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { runChaos } from './runChaos.ts';
+import { REVIEWERS } from './scenarios.ts';
+
+/** `CHAOS_REVIEWS=50` kills more, in every scenario; so does `pnpm chaos --review --kills 50`. */
+const wanted = env['CHAOS_REVIEWS'];
+const kills = { pipeline: Number(wanted ?? 8), ownGraph: 0 };
+const pipelines =
+  wanted === undefined ? REVIEWERS.filter(({ workspace }) => workspace === 'file') : REVIEWERS;
+
+/** Printed with every result. */
+const seed = Number(env['CHAOS_SEED'] ?? randomInt(2 ** 31));
+
+describe('code reviews, killed with -9 while they are asked, answered and taken up', () => {
+  test('end as if nobody had been killed: the same commits, decisions and files, no recorded call again', {
+    timeout: 1_800_000,
+  }, async () => {
+    const report = await runChaos({ kills, seed, pipelines, chains: 2, share: 0.6 });
+    expect(report.violations, `CHAOS_SEED=${seed}`).toEqual([]);
+    expect(report.kills).toEqual(kills);
+  });
+});
