@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type DriveResult, Orchestrator } from '@devs/core';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { CommandChecks } from '../../src/checks/CommandChecks.ts';
+import { commandAgents } from '../../src/command/commandAgents.ts';
+import { claudeReply } from '../../src/command/readReply.ts';
+import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { customSandbox } from '../../src/sandbox/customSandbox.ts';
+import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
+import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
+import { Spy } from './Spy.ts';
+import { SECRETS } from './secrets.ts';
+
+const CLI = fileURLToPath(new URL('../command/codingCli.mjs', import.meta.url));
+const NODE = `'${process.execPath}'`;
+
+let base: string;
+let spy: Spy;
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'devs-environment-'));
+  spy = new Spy(base);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(base, { recursive: true, force: true, maxRetries: 3 });
+});
+
+/** The user's project: a repository with one commit. */
+function repository(): string {
+  const dir = join(base, 'project');
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'index.js'), 'export {};\n');
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], { cwd: dir });
+  git('init', '-q');
+  git('add', '.');
+  git('commit', '-q', '-m', 'First');
+  return dir;
+}
+
+/** A coding CLI and checks that are watched. */
+async function watched(sandbox: Sandbox | null) {
+  const checks = new CommandChecks({ argv: [spy.on('check', NODE), '--test'], sandbox, env: ['FOR_CHECKS'] });
+  const command = { argv: [spy.on('agent', `${NODE} '${CLI}' work`)], env: ['AGENT_API_KEY'] };
+  const agents = await commandAgents({ command: { name: 'cli', read: claudeReply, ...command }, sandbox });
+  return { agents, checks };
+}
+
+function plant(): void {
+  for (const [name, value] of Object.entries({ ...SECRETS, ...ALLOWED })) vi.stubEnv(name, value);
+}
+
+/** A run from its brief to its commit, whose git and setup are watched too. */
+async function drive(): Promise<DriveResult> {
+  const dir = repository();
+  spy.on('git', `'${execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()}'`);
+  const setup = new CommandChecks({ argv: [spy.on('setup', 'true')] });
+  vi.stubEnv('PATH', `${spy.bin}${delimiter}${process.env['PATH']}`);
+  plant();
+  const workspace = new GitWorkspace({ dir, repository: dir, setup });
+  const devs = await Orchestrator.open({ dir: join(dir, '.devs'), workspace, ...(await watched(null)) });
+  try {
+    const gates = { design: 'auto', dag: 'auto' } as const;
+    return await (await devs.start({ id: 'sum', brief: '# Sum\n\nAdd.', gates })).drive();
+  } finally {
+    devs.close();
+  }
+}
+
+/** Values that are named for one kind of command. */
+const ALLOWED = { AGENT_API_KEY: 'planted-for-the-agent', FOR_CHECKS: 'planted-for-checks' };
+
+/** Names of the planted variables of which a kind of command, started so often at least, saw the value anywhere. */
+function seenBy(program: string, times: number): readonly string[] {
+  const starts = spy.starts.filter((start) => start.program === program);
+  expect(starts.length, program).toBeGreaterThanOrEqual(times);
+  const text = starts.flatMap(({ argv, env }) => [...argv, ...env]).join('\0');
+  return Object.entries({ ...SECRETS, ...ALLOWED })
+    .filter(([, value]) => text.includes(value))
+    .map(([name]) => name);
+}
+
+test('of twenty secrets in its environment no command of a run sees one', async () => {
+  expect(Object.keys(SECRETS)).toHaveLength(20);
+  expect(await drive()).toMatchObject({ status: 'completed', commits: { length: 1 } });
+  expect(seenBy('git', 20)).toEqual([]);
+  expect(seenBy('setup', 1)).toEqual([]);
+  expect(seenBy('check', 3)).toEqual(['FOR_CHECKS']);
+  expect(seenBy('agent', 7)).toEqual(['AGENT_API_KEY']);
+}, 60_000);
+
+test('nor does a sandbox, in its arguments or its environment, or what runs in it', async () => {
+  const sandbox = customSandbox([spy.on('sandbox', 'env'), 'WORKSPACE={workspace}', 'SCRATCH={scratch}']);
+  plant();
+  const { agents, checks } = await watched(sandbox);
+  const signal = AbortSignal.timeout(20_000);
+  await agents.design(
+    { brief: '# Sum', attempt: 1, documents: [], feedback: null },
+    { idempotencyKey: 'k', signal, usage: () => undefined },
+  );
+  expect(seenBy('sandbox', 1)).toEqual(['AGENT_API_KEY']);
+  expect(seenBy('agent', 1)).toEqual(['AGENT_API_KEY']);
+  await checks.run({ dir: repository(), signal });
+  expect(seenBy('sandbox', 2)).toEqual(['AGENT_API_KEY', 'FOR_CHECKS']);
+  expect(seenBy('check', 1)).toEqual(['FOR_CHECKS']);
+  const place = { workspace: base, dir: base, scratch: base, network: true };
+  const argv = bubblewrap({ project: base }).prefix(place).join('\0');
+  expect(Object.values({ ...SECRETS, ...ALLOWED }).filter((value) => argv.includes(value))).toEqual([]);
+}, 60_000);

@@ -1,0 +1,23 @@
+/** What stands in the environments of developers: names of every kind, values of every shape. All made up. */
+export const SECRETS: Readonly<Record<string, string>> = {
+  OPENAI_API_KEY: 'sk-proj-planted0OPENAI0planted0key',
+  ANTHROPIC_API_KEY: 'sk-ant-api03-planted0ANTHROPIC0key',
+  AWS_SECRET_ACCESS_KEY: 'planted/AWS+wJalrXUtnFEMIK7MDENGbPxRfiCY',
+  AWS_SESSION_TOKEN: 'FwoGZXIvYXdzEplanted0AWS0session==',
+  GITHUB_TOKEN: 'ghp_planted0GITHUB0planted0token012345',
+  GH_TOKEN: 'github_pat_planted0GH0planted0token0',
+  NPM_TOKEN: 'npm_planted0NPM0planted0token0123456',
+  NODE_AUTH_TOKEN: 'planted-node-auth-token',
+  npm_config__auth: 'cGxhbnRlZDpucG0tY29uZmln',
+  DATABASE_URL: 'postgres://shop:planted-db-password@db.example/shop',
+  REDIS_URL: 'redis://:planted-redis-password@cache.example',
+  SLACK_BOT_TOKEN: 'xoxb-planted-slack-token',
+  STRIPE_SECRET_KEY: 'sk_live_planted0STRIPE0key',
+  SIGNING_KEY: '-----BEGIN PRIVATE KEY-----\nplanted0signing0key\n-----END PRIVATE KEY-----',
+  SESSION_JWT: 'eyJhbGciOiJub25lIn0.eyJwbGFudGVkIjoiand0In0.planted',
+  my_password: 'correct horse planted staple',
+  'dotted.name-with-hyphen': 'planted under a name no shell can set',
+  SSH_AUTH_SOCK: '/tmp/planted-agent.sock',
+  GIT_CONFIG_PARAMETERS: "'http.extraheader=Authorization: Basic planted-git-header'",
+  DEVS_SECRET: 'planted-for-the-engine',
+};
