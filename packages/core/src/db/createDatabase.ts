@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
@@ -130,6 +131,7 @@ function policyOf({
 function opened(path: string, options: Options, setUp: (db: Database) => void): Database {
   return withStateFaults(() => {
     const file = path === MEMORY ? undefined : identityOf(path);
+    assertFile(path);
     const db = new BetterSqlite3(path, options);
     try {
       setUp(db);
@@ -148,6 +150,7 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
  * connection would change its header and, at close, move its write-ahead log into it.
  */
 function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void {
+  assertFile(path);
   withStateFaults(() => {
     const db = new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
@@ -164,6 +167,12 @@ function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void
 /** A file whose first writer died in a rollback journal: only a writing connection can restore it, and does. */
 function needsRollback(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_READONLY');
+}
+
+/** SQLite would wait for ever for the other end of a named pipe. */
+function assertFile(path: string): void {
+  const found = path === MEMORY ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isFile()) throw notAStateFile(path);
 }
 
 /** The driver takes a missing folder for a wrong argument. */

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from 'better-sqlite3';
 import { assertIntactFile, assertSameFile } from '../db/fileIdentity.ts';
+import { withStateFaults } from '../db/sqliteFault.ts';
 
 type Run = Transaction<(work: () => unknown) => unknown>;
 
@@ -12,15 +13,18 @@ const runs = new WeakMap<Database, Run>();
  *
  * The only place that commits what a run writes, so that no commit to a lost file is acknowledged.
  *
- * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated: SQLite itself would acknowledge.
+ * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated: SQLite itself would acknowledge;
+ *   `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT` if it cannot be written.
  */
 export function immediately<T>(db: Database, work: () => T): T {
   const run = runOf(db);
   if (db.inTransaction) return run(work) as T;
-  assertIntactFile(db);
-  const result = run.immediate(work) as T;
-  assertSameFile(db);
-  return result;
+  return withStateFaults(() => {
+    assertIntactFile(db);
+    const result = run.immediate(work) as T;
+    assertSameFile(db);
+    return result;
+  });
 }
 
 function runOf(db: Database): Run {

@@ -2,6 +2,7 @@ import { rmSync, truncateSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { openReadOnly } from '../../db/createDatabase.ts';
 import { immediately } from '../immediately.ts';
 
 const REPLACED = expect.objectContaining({ code: 'STATE_REPLACED' });
@@ -26,6 +27,13 @@ describe('a write transaction', () => {
     for (let n = 0; n < 20; n += 1) insert(db);
     truncateSync(dbPath, 4096);
     for (let n = 0; n < 100; n += 1) expect(() => insert(db)).toThrow(REPLACED);
+  });
+
+  test('on a file that takes no writes is refused with a typed error', ({ db, dbPath }) => {
+    const reader = openReadOnly({ dbPath });
+    expect(() => insert(reader)).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
+    reader.close();
+    insert(db);
   });
 
   test('inside another is a savepoint: it is undone alone, and committed with the outer one', ({ db }) => {
