@@ -4,6 +4,8 @@ import type { Io } from './Io.ts';
 export class LineReader {
   readonly #chunks: AsyncIterator<Uint8Array | string>;
   readonly #aborted: Promise<null>;
+  /** A character may come in two chunks. */
+  readonly #decoder = new TextDecoder();
   #rest = '';
 
   constructor({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>) {
@@ -19,7 +21,7 @@ export class LineReader {
     while (!this.#rest.includes('\n')) {
       const chunk = await Promise.race([this.#chunks.next(), this.#aborted]);
       if (chunk === null || chunk.done === true) return null;
-      this.#rest += Buffer.from(chunk.value as Uint8Array).toString('utf8');
+      this.#rest += this.#decoder.decode(Buffer.from(chunk.value as Uint8Array), { stream: true });
     }
     const end = this.#rest.indexOf('\n');
     const line = this.#rest.slice(0, end);

@@ -1,17 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Io } from './Io.ts';
+import { textOf } from './textOf.ts';
 import { usageError } from './usageError.ts';
 
 /**
  * Reads a brief from a file, or from stdin for `-`.
  *
- * @throws DevsError `CONFIG_INVALID` when it cannot be read.
+ * @throws DevsError `CONFIG_INVALID` when it cannot be read or is no text.
  */
 export async function readBrief(name: string, { cwd, stdin }: Pick<Io, 'cwd' | 'stdin'>): Promise<string> {
-  if (name === '-') return readAll(stdin);
   try {
-    return await readFile(path.resolve(cwd, name), 'utf8');
+    if (name === '-') return textOf(await readAll(stdin));
+    return textOf(await readFile(path.resolve(cwd, name)));
   } catch (error) {
     throw usageError(
       `The brief ${name} cannot be read: ${(error as Error).message}`,
@@ -21,8 +22,8 @@ export async function readBrief(name: string, { cwd, stdin }: Pick<Io, 'cwd' | '
   }
 }
 
-async function readAll(stdin: Io['stdin']): Promise<string> {
+async function readAll(stdin: Io['stdin']): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

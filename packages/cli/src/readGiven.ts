@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { ProjectConfig } from './config/ProjectConfig.ts';
 import type { Io } from './Io.ts';
 import { repeated } from './repeated.ts';
+import { textOf } from './textOf.ts';
 import { usageError } from './usageError.ts';
 
 /** What `devs run` was told to take instead of asking an agent. */
@@ -83,7 +84,7 @@ function parsedYaml(text: string, name: string): unknown {
 
 async function readText(name: string, cwd: string): Promise<string> {
   try {
-    return await readFile(path.resolve(cwd, name), 'utf8');
+    return textOf(await readFile(path.resolve(cwd, name)));
   } catch (error) {
     throw notUsable(name, (error as Error).message, error);
   }

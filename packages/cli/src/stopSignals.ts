@@ -27,5 +27,10 @@ export function stopSignals(process: SignalSource): StopSignals {
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  // The terminal is gone, and with it whoever could send a second signal.
+  process.on('SIGHUP', () => {
+    drain.abort();
+    onSignal();
+  });
   return { signal: drain.signal, abort: abort.signal };
 }

@@ -78,6 +78,19 @@ describe('devs run', () => {
     expect(run.stderr).toMatch(message);
   });
 
+  test.for([
+    ['not UTF-8', Buffer.from('# Caf\xe9\n', 'latin1')],
+    ['binary', Buffer.from('# A\0B\n')],
+  ] as const)('refuses a brief that is %s', async ([, bytes], { dir }) => {
+    writeFileSync(join(dir, 'brief.md'), bytes);
+    const run = await callMain(dir, ['run', 'brief.md', '--agents', 'none']);
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('CONFIG_INVALID: The brief brief.md'),
+    });
+    expect(existsSync(join(dir, '.devs', 'state.sqlite'))).toBe(false);
+  });
+
   test('refuses another brief under the same id', async ({ dir }) => {
     await callMain(dir, RUN_SUM);
     writeFileSync(join(dir, 'other.md'), '# Other\n');

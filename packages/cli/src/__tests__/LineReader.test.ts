@@ -22,6 +22,12 @@ describe('a line reader', () => {
     ]);
   });
 
+  it('joins a character that comes in two pieces', async () => {
+    const bytes = Buffer.from('größer\n');
+    const reader = new LineReader({ stdin: typed(bytes.subarray(0, 3), bytes.subarray(3)), signal });
+    expect(await reader.next()).toBe('größer');
+  });
+
   it('ends at a signal while nobody types', async () => {
     const controller = new AbortController();
     const reader = new LineReader({ stdin: nothingYet(), signal: controller.signal });

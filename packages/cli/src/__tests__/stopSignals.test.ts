@@ -36,6 +36,15 @@ describe('a signal to stop', () => {
     expect(exits).toEqual([EXIT.interrupted]);
   });
 
+  test('SIGHUP ends what is in flight at once: nobody is left to signal again', () => {
+    const { process, exits, send } = aProcess();
+    const stop = stopSignals(process);
+    send('SIGHUP');
+    expect([stop.signal.aborted, stop.abort.aborted]).toEqual([true, true]);
+    vi.advanceTimersByTime(3_000);
+    expect(exits).toEqual([EXIT.interrupted]);
+  });
+
   test('that comes a third time leaves at once', () => {
     const { process, exits, send } = aProcess();
     stopSignals(process);

@@ -13,6 +13,7 @@ import { type NamedGate, resolveGate } from '../resolveGate.ts';
 import type { Session } from '../Session.ts';
 import { examples, type Start } from '../Start.ts';
 import { isTerminal } from '../terminal.ts';
+import { textOf } from '../textOf.ts';
 import { usageError } from '../usageError.ts';
 
 interface EditOptions extends DecideOptions {
@@ -121,7 +122,7 @@ function decisionOf(edit: GateEdit | null): Decision | null {
 
 async function readGiven(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return textOf(await readFile(file));
   } catch (error) {
     throw usageError(
       `${file} cannot be read: ${(error as Error).message}`,
