@@ -23,6 +23,12 @@ export const MIN_BUSY_TIMEOUT_MS = 5000;
 /** Bytes the write-ahead log keeps after a checkpoint. */
 export const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024;
 
+/**
+ * Pages the write-ahead log has when a commit moves it into the file, which waits for the disk twice. Half as often as by
+ * SQLite's default, and the log of 8 MiB that this makes stays below {@link JOURNAL_SIZE_LIMIT} while others read.
+ */
+const AUTOCHECKPOINT_PAGES = 2000;
+
 /** Older ones can corrupt a write-ahead log that several processes use. */
 const MIN_SQLITE_VERSION = [3, 51, 3] as const;
 
@@ -50,6 +56,7 @@ export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: Conne
   switchToLog(db, busyTimeoutMs);
   db.pragma(`synchronous = ${synchronous}`);
   db.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`);
+  db.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
   db.pragma('foreign_keys = ON');
   applyReadPragmas(db);
 }

@@ -56,6 +56,7 @@ describe('the settings of a connection', () => {
         trusted_schema: pragma(db, 'trusted_schema'),
         cell_size_check: pragma(db, 'cell_size_check'),
         journal_size_limit: pragma(db, 'journal_size_limit'),
+        wal_autocheckpoint: pragma(db, 'wal_autocheckpoint'),
         application_id: pragma(db, 'application_id'),
       }).toEqual({
         journal_mode: 'wal',
@@ -65,6 +66,7 @@ describe('the settings of a connection', () => {
         trusted_schema: 0,
         cell_size_check: 1,
         journal_size_limit: 16 * 1024 * 1024,
+        wal_autocheckpoint: 2000,
         application_id: APPLICATION_ID,
       });
       db.close();
