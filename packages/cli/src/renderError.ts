@@ -26,6 +26,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   POLICY_NOT_DECLARED: EXIT.gateRefused,
   REPLAY_MISS: EXIT.runFailed,
   REWIND_CONFLICT: EXIT.runFailed,
+  REWIND_REFUSED: EXIT.gateRefused,
   SANDBOX_MISSING: EXIT.usage,
   SCHEMA_TOO_NEW: EXIT.stateFile,
   STATE_CORRUPT: EXIT.stateFile,

@@ -1,8 +1,9 @@
-import type { RunStatus, TaskView } from '@devs/core';
+import type { RewindView, RunStatus, TaskView } from '@devs/core';
 import { columns } from './columns.ts';
 import type { Line } from './Output.ts';
 import { budgetWords } from './renderBudget.ts';
 import { gateLine, shortId } from './renderGate.ts';
+import { rewindWords } from './rewindWords.ts';
 import type { Session } from './Session.ts';
 
 /** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
@@ -34,6 +35,7 @@ export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Li
     ['cost', costWords(run.cost)],
     ...(run.review === null ? [] : [['review', reviewWords(run.review)]]),
     ...(run.budget.length === 0 ? [] : [['budget', budgetWords(run.budget)]]),
+    ...rewindRow(run.rewinds),
     ['changed', run.updatedAt],
     ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
   ];
@@ -74,6 +76,12 @@ function driverWords({ driver, status }: RunStatus): string {
 function isResumable({ status, driver, gates }: RunStatus): boolean {
   if (status === 'waiting' || status === 'paused') return gates.length === 0;
   return status === 'created' || (status === 'running' && driver === null);
+}
+
+/** The last time it was set back; `devs explain` tells of all. */
+function rewindRow(rewinds: readonly RewindView[]): readonly (readonly string[])[] {
+  const last = rewinds.at(-1);
+  return last === undefined ? [] : [['set back', rewindWords(last)]];
 }
 
 function doneOf(tasks: readonly TaskView[]): string {

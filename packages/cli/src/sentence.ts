@@ -64,6 +64,7 @@ type Sentences = {
 };
 
 const gateName = (kind: string): string => GATE_NAMES[kind as HitlSessionKind] ?? kind;
+const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
 const shortId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {
@@ -87,7 +88,10 @@ const SENTENCES: Sentences = {
   TASK_REOPENED: ({ name }) => `sent back: ${name}`,
   TASK_BLOCKED: () => 'blocked by a task that was given up',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
-  REWOUND: ({ targetTaskId, undone }) => `set back to the end of ${targetTaskId}, ${undone} undone`,
+  REWOUND: ({ targetTaskId, tasks, principal, reason }) =>
+    `set back to ${taskLabel(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabel).join(', ')}${because(reason)}`,
+  REWIND_UNDONE: ({ targetTaskId, principal, reason }) =>
+    `going back to ${taskLabel(targetTaskId)} was undone by ${principal}${because(reason)}`,
   SANDBOX_WAIVED: ({ principal }) => `commands go on without the sandbox this time, by ${principal}`,
   WORKSPACE_RESCUED: ({ ref, files }) =>
     `kept ${files === 1 ? 'a changed file' : `${files} changed files`} of the run's folder; there: git show ${ref}`,

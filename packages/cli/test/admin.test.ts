@@ -4,7 +4,9 @@ import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
 
-const VERBS = 'gates answer pause cancel explain adopt sync accept-graph doctor backup prune'.split(' ');
+const VERBS = 'gates answer pause cancel explain adopt sync rewind accept-graph doctor backup prune'.split(
+  ' ',
+);
 
 describe('devs admin', () => {
   test('helps with every verb by an example, and each works without "admin"', async ({ dir }) => {

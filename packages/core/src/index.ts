@@ -59,6 +59,7 @@ export type {
   AgentCall,
   AttemptReport,
   Author,
+  BranchMove,
   Changes,
   CheckRequest,
   CheckResult,
@@ -81,6 +82,7 @@ export type {
   PivotResult,
   PlanResult,
   Provenance,
+  ReinstateRequest,
   RequirementDraft,
   Rescue,
   ResearchRequest,
@@ -92,6 +94,7 @@ export type {
   TaskDraft,
   TaskRequest,
   TriedStrategy,
+  WithdrawRequest,
   WorkResult,
   Workspace,
   WorkspaceReader,
@@ -156,6 +159,16 @@ export {
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
+export type { RewindPlan, RewindRequest, Rewound } from './surface/rewindRun.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
-export type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RunStatus, TaskView } from './surface/views.ts';
+export type { RewindUndone } from './surface/undoRewind.ts';
+export type {
+  BudgetUse,
+  DriveResult,
+  LogEntry,
+  ReviewStatus,
+  RewindView,
+  RunStatus,
+  TaskView,
+} from './surface/views.ts';

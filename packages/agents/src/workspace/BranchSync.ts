@@ -1,6 +1,7 @@
 import { DevsError, type Synced } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
 import { mergeTrees, type TreesToMerge } from './mergeTrees.ts';
+import { namedFiles } from './namedFiles.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRefs, readRef, refsUnder, signedAt, signedBy, treeOf } from './refs.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
@@ -164,13 +165,8 @@ interface Carried {
   readonly folder: string;
 }
 
-/** Named in the message; the rest is counted. */
-const NAMED = 10;
-
 function conflict(files: readonly string[]): DevsError {
-  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : '';
-  const names = files.slice(0, NAMED).join(', ') + more;
-  return new DevsError(`Your commits and those of the run changed the same places of ${names}.`, {
+  return new DevsError(`Your commits and those of the run changed the same places of ${namedFiles(files)}.`, {
     code: 'SYNC_CONFLICT',
     remedy: 'Let the run end and merge its branch yourself; nothing was changed.',
     context: { files: files.length },

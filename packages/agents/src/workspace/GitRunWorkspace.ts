@@ -4,18 +4,23 @@ import {
   type AdoptedTree,
   type AdoptRequest,
   type Author,
+  type BranchMove,
   type Changes,
   type CommitRequest,
   type CommitView,
   type Delivery,
   DevsError,
   type FileEdit,
+  type ReinstateRequest,
   type Rescue,
   type RunWorkspace,
   type Synced,
+  type WithdrawRequest,
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
+import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync } from './BranchSync.ts';
+import { ADOPTED_TRAILER, UNVERIFIED } from './branchHistory.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
@@ -27,8 +32,6 @@ import { type FolderChange, WorkFolder } from './WorkFolder.ts';
 
 /** What the user's repository was given last. */
 const DELIVERED = 'refs/devs/delivered';
-
-const ADOPTED_TRAILER = 'Devs-Adopted: ';
 
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
@@ -48,6 +51,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #now: () => Date;
   readonly #folder: WorkFolder;
   readonly #steps: StepCommits;
+  readonly #rewind: BranchRewind;
 
   constructor({ git, branch, user, now }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
@@ -60,6 +64,13 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#folder = new WorkFolder({
       git,
       tip: () => this.#tip(),
+      store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
+    });
+    this.#rewind = new BranchRewind({
+      git,
+      ref: this.#ref,
+      steps: this.#steps,
+      folder: this.#folder,
       store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
     });
   }
@@ -190,6 +201,24 @@ export class GitRunWorkspace implements RunWorkspace {
     return new BranchSync({ git: this.#git, ref: this.#ref, folder: this.#folder, user });
   }
 
+  /**
+   * The branch without the work of some of its commits, computed by merging trees; a commit on top makes it so.
+   *
+   * @throws DevsError `REWIND_CONFLICT` naming the files; `WORKSPACE_FAILED` when one of the commits is not on the branch.
+   */
+  withdraw(request: WithdrawRequest): Promise<BranchMove> {
+    return this.#rewind.withdraw(request);
+  }
+
+  reinstate(request: ReinstateRequest): Promise<BranchMove> {
+    return this.#rewind.reinstate(request);
+  }
+
+  /** The folder as it was is kept as a commit under `refs/devs/before-rewind/`. */
+  async follow(move: BranchMove): Promise<Rescue | null> {
+    return this.#rewind.follow(move);
+  }
+
   /** The run's own commits, oldest first. */
   async log(): Promise<readonly CommitView[]> {
     const entries = await this.#steps.history(await this.#tip(), ['--reverse', '--format=%H %s']);
@@ -247,8 +276,7 @@ export class GitRunWorkspace implements RunWorkspace {
   ): Promise<string> {
     const tip = await this.#tip();
     const committed = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
-    const parent =
-      committed === left ? tip : await this.#store(left, tip, 'Work in progress, not verified\n');
+    const parent = committed === left ? tip : await this.#store(left, tip, `${UNVERIFIED}\n`);
     const signature = `${ADOPTED_TRAILER}${principal.replaceAll(/\s+/g, ' ')}`;
     const commit = await this.#store(found, parent, `${message.trim()}\n\n${signature}\n`, author);
     await moveRef(this.#git, this.#ref, { from: tip, to: commit });

@@ -86,7 +86,7 @@ export class WorkFolder {
       await this.#addAll(indexFile);
       return this.#writeTree(indexFile);
     });
-    const files = (await this.#differing(left, found)).length;
+    const files = (await this.differing(left, found)).length;
     return files === 0 ? null : { left, found, files };
   }
 
@@ -155,7 +155,7 @@ export class WorkFolder {
       await this.#addAll(indexFile, force);
       return this.#writeTree(indexFile);
     });
-    const files = (await this.#differing(tree, found)).length + repositories.length;
+    const files = (await this.differing(tree, found)).length + repositories.length;
     if (files === 0) return null;
     const message = `Files found in the folder of the run\n${moved}`;
     const commit = await this.#store(found, await this.#tip(), message);
@@ -173,7 +173,8 @@ export class WorkFolder {
     return repositories.map((path) => `\nMoved: ${join(to, path)}`).join('');
   }
 
-  async #differing(before: string, after: string): Promise<readonly string[]> {
+  /** Files in which two trees differ. */
+  async differing(before: string, after: string): Promise<readonly string[]> {
     return listed(
       await this.#git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
     );

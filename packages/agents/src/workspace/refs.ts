@@ -60,10 +60,17 @@ export interface RefMove {
   readonly to: string;
 }
 
-/** Moves all refs or none. */
+/** Moves all refs or none. Locks left by a killed process are removed once. */
 export async function moveRefs(git: GitRepository, moves: readonly RefMove[]): Promise<void> {
   const lines = moves.map(({ name, from, to }) => `update ${name} ${to} ${from ?? NO_OBJECT}\n`);
-  await git.run(['update-ref', '--stdin'], { stdin: `start\n${lines.join('')}prepare\ncommit\n` });
+  const stdin = `start\n${lines.join('')}prepare\ncommit\n`;
+  try {
+    await git.run(['update-ref', '--stdin'], { stdin });
+  } catch (error) {
+    const removed = await Promise.all(moves.map(({ name }) => removeDeadLocks(git.gitDir, name)));
+    if (!removed.includes(true)) throw error;
+    await git.run(['update-ref', '--stdin'], { stdin });
+  }
 }
 
 /**

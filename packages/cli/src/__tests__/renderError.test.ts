@@ -78,6 +78,7 @@ describe('exit codes', () => {
         'GRAPH_NOT_ACCEPTED',
         'INVALID_ANSWER',
         'POLICY_NOT_DECLARED',
+        'REWIND_REFUSED',
         'USE_DECIDE',
       ],
     });

@@ -43,6 +43,7 @@ const status: RunStatus = {
   cost,
   review: null,
   budget: [],
+  rewinds: [],
   updatedAt: '2026-01-02T03:04:05.000Z',
 };
 

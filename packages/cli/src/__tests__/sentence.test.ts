@@ -34,7 +34,20 @@ const EXAMPLES: Examples = {
   TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'sent back: Parse'],
   TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up'],
   PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
-  REWOUND: [{ targetTaskId: 'csv:1', undone: 2 }, 'set back to the end of csv:1, 2 undone'],
+  REWOUND: [
+    {
+      targetTaskId: 'csv:1',
+      undone: 2,
+      tasks: ['csv:2', 'csv:3'],
+      principal: 'human:ada',
+      reason: 'wrong way',
+    },
+    'set back to T1 by human:ada, undone: T2, T3: wrong way',
+  ],
+  REWIND_UNDONE: [
+    { targetTaskId: 'csv:1', principal: 'human:ada' },
+    'going back to T1 was undone by human:ada',
+  ],
   AGENTS_CHANGED: [
     { started: 'openai:a (live)', now: 'openai:b (live)' },
     'goes on with openai:b (live), was started with openai:a (live)',

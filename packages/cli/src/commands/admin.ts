@@ -8,6 +8,7 @@ import { addDoctor } from './admin/doctor.ts';
 import { addExplain } from './admin/explain.ts';
 import { addPause } from './admin/pause.ts';
 import { addPrune } from './admin/prune.ts';
+import { addRewind } from './admin/rewind.ts';
 import { addSync } from './admin/sync.ts';
 import { addAnswer } from './answer.ts';
 import { addGates } from './gates.ts';
@@ -22,6 +23,7 @@ const VERBS: readonly AddVerb[] = [
   addExplain,
   addAdopt,
   addSync,
+  addRewind,
   addAcceptGraph,
   addDoctor,
   addBackup,
@@ -33,7 +35,7 @@ export function addAdmin(program: Command, start: Start): void {
   const admin = program
     .command('admin')
     .description(
-      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, accept-graph, doctor, backup, prune',
+      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, accept-graph, doctor, backup, prune',
     )
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   for (const addVerb of VERBS) {

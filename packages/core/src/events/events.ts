@@ -58,7 +58,17 @@ export interface OrchestratorEvents {
   /** A new strategy was chosen for a task. */
   PIVOTED: { readonly taskId: string; readonly strategy: string };
   /** The run was set back to the end of a task. */
-  REWOUND: { readonly targetTaskId: string; readonly undone: number };
+  REWOUND: {
+    readonly targetTaskId: string;
+    /** How many tasks are pending again. */
+    readonly undone: number;
+    /** Their ids. */
+    readonly tasks: readonly string[];
+    readonly principal: string;
+    readonly reason?: string;
+  };
+  /** A run stands again where it stood before it was set back. */
+  REWIND_UNDONE: { readonly targetTaskId: string; readonly principal: string; readonly reason?: string };
   /** A run goes on with other agents, or other prompts, than it was started with. */
   AGENTS_CHANGED: { readonly started: string; readonly now: string };
   /** A person let the commands of one drive do what the user can, though the run has a sandbox. */

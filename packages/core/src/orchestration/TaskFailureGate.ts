@@ -145,6 +145,11 @@ export class TaskFailureGate {
     return gate === null ? null : { triggered: true, sessionId: gate.sessionId, reason: gate.reason };
   }
 
+  /** Moves a gate that nobody will answer to history, because its run was set back. */
+  withdraw(taskId: string, sessionId: string): void {
+    this.#gates.archive(taskId, { resolution: 'rewound', resolvedAt: this.#now(), sessionId });
+  }
+
   #insert(opening: GateOpening, entropyScore: number): GateStatus {
     const { taskId, graphState, evidence, threadId, reason } = opening;
     const session: unknown = this.#manager.pause(graphState, taskId, {

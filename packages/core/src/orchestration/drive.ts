@@ -15,7 +15,7 @@ import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
-import type { Thread, ThreadStatus } from '../state/ThreadStore.ts';
+import type { Lease, Thread, ThreadStatus } from '../state/ThreadStore.ts';
 import { askAtEnd } from './durable/askAtEnd.ts';
 import { decideByPolicy } from './durable/decideByPolicy.ts';
 import { drainOnAbort } from './durable/drainOnAbort.ts';
@@ -81,6 +81,8 @@ export interface DriveOptions {
   readonly abort?: AbortSignal;
   /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
   readonly goal?: Goal;
+  /** Run under the lease before the run is looked at: finishes what another process left half done. */
+  readonly prepare?: (lease: Lease) => Promise<void>;
 }
 
 /** The lease of one drive, and what may stop it. */
@@ -101,7 +103,7 @@ interface Claim {
 export async function drive(
   threadId: string,
   deps: DriverDeps,
-  { signal, abort, goal }: DriveOptions = {},
+  { signal, abort, goal, prepare }: DriveOptions = {},
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
@@ -111,6 +113,7 @@ export async function drive(
   const forget = drainOnAbort(control, [signal, abort]);
   const requests = new SignalWatch(deps.store.threads, threadId, control);
   try {
+    await prepare?.(held.lease);
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
     return await new Drive({ held, control, requests, abort, goal }, deps).toEnd();

@@ -240,6 +240,20 @@ export interface RunWorkspace extends WorkspaceReader {
    *   when the sync that moved them was killed before it was recorded.
    */
   sync?(recorded: readonly string[]): Promise<Synced | null>;
+  /**
+   * Computes the branch without some of its commits, which stay in its history. No ref and no file is changed.
+   *
+   * @throws DevsError `REWIND_CONFLICT` naming the files, if commits that stay were built on them.
+   */
+  withdraw?(request: WithdrawRequest): Promise<BranchMove>;
+  /** Computes the way back from a move that was made; nothing is changed. @throws DevsError `REWIND_CONFLICT` */
+  reinstate?(request: ReinstateRequest): Promise<BranchMove>;
+  /**
+   * Moves branch and folder. May be called again after a kill at any point of it.
+   *
+   * @returns What lay uncommitted in the folder and was kept; `null` when nothing did.
+   */
+  follow?(move: BranchMove): Promise<Rescue | null>;
   /** Whether a tree is what a person made, and no agent has worked on it since. */
   isAdopted?(tree: string): Promise<boolean>;
   /** Puts the run's branch into the repository the run works for; `null` where there is none, or nothing to give. */
@@ -257,6 +271,36 @@ export interface AdoptRequest {
   readonly message: string;
   /** Who asked for it, as the log names them. */
   readonly principal: string;
+}
+
+/** A change of a run's branch and folder that was computed first. Plain JSON: it is recorded before it is made. */
+export interface BranchMove {
+  /** Unique per move; names where the folder is kept as it was. Letters, digits and hyphens. */
+  readonly id: string;
+  /** Commit the branch is at; `null` before its first. */
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Tree the folder becomes equal to. */
+  readonly folder: string;
+}
+
+export interface WithdrawRequest {
+  readonly id: string;
+  /** Commits made by tasks. What was committed of such a task before it was finished goes with it. */
+  readonly commits: readonly string[];
+  /** Step keys of commits that were begun: whoever was about to make them may have died before or after. */
+  readonly begun: readonly string[];
+  /** Whether what was committed after the last finished task, and not verified, goes too. */
+  readonly unfinished: boolean;
+  /** Of the commit on top of the branch. */
+  readonly message: string;
+}
+
+export interface ReinstateRequest {
+  readonly id: string;
+  /** The move to take back. */
+  readonly move: BranchMove;
+  readonly message: string;
 }
 
 /** The run's commits on top of the user's newest. */

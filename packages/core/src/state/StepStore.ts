@@ -39,6 +39,7 @@ export class StepStore {
   readonly #finish: Statement<[object]>;
   readonly #moveVisit: Statement<[MovedVisit]>;
   readonly #fail: Statement<[object]>;
+  readonly #abandon: Statement<[string]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
@@ -53,6 +54,7 @@ export class StepStore {
     this.#intend = db.prepare<[object], number>(sql.INTEND).pluck();
     this.#finish = db.prepare(sql.FINISH);
     this.#fail = db.prepare(sql.FAIL);
+    this.#abandon = db.prepare(sql.ABANDON);
     this.#moveVisit = db.prepare(sql.MOVE_VISIT);
   }
 
@@ -106,6 +108,11 @@ export class StepStore {
   /** Records that a step threw, and what it had cost by then. It is begun again when its node is. */
   fail(step: StepKey, usage: StepUsage, fence: Fence): void {
     this.#fenced(fence, () => this.#fail.run({ ...keyOf(step), ...sql.usageColumns(usage) }));
+  }
+
+  /** Gives up the steps of a run that were begun and have no result: the visits they belong to do not go on. */
+  abandon(threadId: string): void {
+    this.#abandon.run(threadId);
   }
 
   /** Whether any step of this visit of a node was ever begun. */

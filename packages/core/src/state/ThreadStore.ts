@@ -87,6 +87,9 @@ const BEGIN = `
   UPDATE threads SET status = 'running', reason = NULL, recoveries = recoveries + @recovered, updated_at = @now
   WHERE thread_id = @threadId`;
 
+const REOPEN = `
+  UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
+
 /**
  * Runs, their leases and their signals. The thread row is the truth about a run: who drives it, where it
  * stands, and whether a request arrived that nobody has taken up.
@@ -107,6 +110,7 @@ export class ThreadStore {
   readonly #release: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #begin: Statement<[object]>;
+  readonly #reopen: Statement<[object]>;
   readonly #resetRecoveries: Statement<[object]>;
   readonly #markDegraded: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
@@ -131,6 +135,7 @@ export class ThreadStore {
     this.#release = db.prepare(RELEASE);
     this.#settle = db.prepare(SETTLE);
     this.#begin = db.prepare(BEGIN);
+    this.#reopen = db.prepare(REOPEN);
     this.#resetRecoveries = db.prepare(`${updateOf('recoveries = 0')} AND recoveries > 0`);
     this.#markDegraded = db.prepare(updateOf('degraded = 1'));
     this.#setPolicies = db.prepare(updateOf('policies_json = @value'));
@@ -276,6 +281,16 @@ export class ThreadStore {
       this.#begin.run({ threadId: lease.threadId, recovered: recovered ? 1 : 0, now: this.#now() });
       return this.require(lease.threadId);
     });
+  }
+
+  /**
+   * Puts a run where it stands after it was set back; the lease stays held.
+   *
+   * @throws DevsError `LEASE_LOST`
+   */
+  reopen(lease: FencedLease, status: 'paused' | 'completed', reason: string | null): void {
+    const { threadId } = lease;
+    this.#fenced(lease, () => this.#reopen.run({ threadId, status, reason, now: this.#now() }));
   }
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */

@@ -47,6 +47,11 @@ export const INTEND = `
     WHERE state <> 'done'
   RETURNING attempt`;
 
+// The calls may have been made; nobody will ask for their results.
+export const ABANDON = `
+  UPDATE agent_steps SET state = 'failed', failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  WHERE thread_id = ? AND state = 'intent'`;
+
 // What earlier attempts reported was spent too. A step that reports usage was a call, whatever it was called.
 const ADD_USAGE = `
   tokens_in = CASE WHEN @tokensIn IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @tokensIn END,

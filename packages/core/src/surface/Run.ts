@@ -10,22 +10,26 @@ import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
 import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
 import { assertHuman } from '../orchestration/hitl/principals.ts';
 import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
-import { taskNumber } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
 import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
-import type { GraphState, TaskRecord } from '../orchestration/types.ts';
+import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import { withCurrentCommits } from './currentCommits.ts';
+import { finishRewind, type RewindDeps } from './finishRewind.ts';
 import { gateDraft } from './gateDraft.ts';
 import { lastShown } from './lastShown.ts';
+import { previewRewind, type RewindPlan, type RewindRequest, type Rewound, rewindRun } from './rewindRun.ts';
+import { rewindViews } from './rewindViews.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
-import type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RunStatus, TaskView } from './views.ts';
+import { taskView } from './taskView.ts';
+import { type RewindUndone, undoRewind } from './undoRewind.ts';
+import type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RewindView, RunStatus } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
 export interface RecursionDepth {
@@ -67,7 +71,11 @@ export class Run {
     const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
     this.#assertAgents();
     this.#tellChangedAgents();
-    const { status, reason, gates } = await this.#app.drive(this.id, { ...options, ...(goal && { goal }) });
+    const { status, reason, gates } = await this.#app.drive(this.id, {
+      ...options,
+      ...(goal && { goal }),
+      prepare: async (lease) => void (await finishRewind(lease, this.#rewindDeps)),
+    });
     const workspace = await this.#workspaceInUse();
     return {
       status,
@@ -117,6 +125,7 @@ export class Run {
       cost: steps.costOf(this.id),
       review: values === null ? null : reviewStatus(values),
       budget: this.budget(),
+      rewinds: this.rewinds(),
       updatedAt: new Date(thread.updatedAt).toISOString(),
     };
   }
@@ -232,6 +241,51 @@ export class Run {
     return syncRun(this.id, request, { app: this.#app, pipeline: this.#requirePipeline() });
   }
 
+  /**
+   * Sets the run back to the end of a task, so that what depends on it is done anew; a task that is under way is begun
+   * anew too. Finished tasks that do not depend on it stay, and so do their commits. Drives nothing.
+   *
+   * History is kept: the checkpoint and the commit that take the work out are put on top. `null` when nothing was begun
+   * after the task.
+   *
+   * @param task - `T3`, or its id: a finished task, or one that was begun and is to be begun anew.
+   * @throws DevsError `REWIND_CONFLICT` naming the files, if work that stays was built on work that goes;
+   *   `REWIND_REFUSED`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `GRAPH_CHANGED`: nothing is changed
+   *   then; `CONFIG_INVALID` without the agents it was started with.
+   *
+   * @example
+   * ```ts
+   * await run.rewind('T2', { by: { kind: 'human', id: 'ada' }, reason: 'T3 solves the wrong problem' });
+   * await run.drive();
+   * ```
+   */
+  async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
+    this.#assertAgents();
+    return rewindRun(this.id, task, request, this.#rewindDeps);
+  }
+
+  /** What {@link rewind} would undo; refuses what it would refuse and changes nothing. */
+  async previewRewind(task: string): Promise<RewindPlan | null> {
+    this.#assertAgents();
+    return previewRewind(this.id, task, this.#rewindDeps);
+  }
+
+  /**
+   * Puts the run back where it stood before its last {@link rewind}: possible until another node, or a person in the
+   * run's folder, has committed something. The visit it stood in begins anew.
+   *
+   * @throws DevsError `REWIND_REFUSED`, `REWIND_CONFLICT`; otherwise as {@link rewind}.
+   */
+  async undoRewind(request: RewindRequest): Promise<RewindUndone> {
+    this.#assertAgents();
+    return undoRewind(this.id, request, this.#rewindDeps);
+  }
+
+  /** Who set the run back, when and why, oldest first. */
+  rewinds(): readonly RewindView[] {
+    return rewindViews(this.#app.store.rewinds.list(this.id));
+  }
+
   /** What happened, oldest first. */
   log({ afterSeq = 0 }: { readonly afterSeq?: number } = {}): readonly LogEntry[] {
     return this.#app.store.log.list(this.id, { afterSeq }).map(({ seq, at, name, taskId, payload }) => ({
@@ -281,6 +335,10 @@ export class Run {
     return this.#pipeline.workspace.open(this.id);
   }
 
+  get #rewindDeps(): RewindDeps {
+    return { app: this.#app, pipeline: this.#pipeline };
+  }
+
   #recordedAgents(): AgentsIdentity | null {
     const { agents = null } = this.#app.store.threads.require(this.id).policies;
     return agents as AgentsIdentity | null;
@@ -320,8 +378,4 @@ function reviewStatus(state: GraphState): ReviewStatus | null {
   const decisions = reviewDecisions(state);
   const approved = decisions.filter(({ signal }) => signal.approved).length;
   return { scope, approved, rejected: decisions.length - approved };
-}
-
-function taskView({ taskId, name, status, gitHash }: TaskRecord): TaskView {
-  return { taskId, label: `T${taskNumber(taskId)}`, name, status, gitHash: gitHash ?? null };
 }

@@ -1,7 +1,7 @@
 import { DevsError } from '../errors/DevsError.ts';
 import type { RunWorkspace } from '../orchestration/ports.ts';
 
-type Ability = 'adopt' | 'sync';
+type Ability = 'adopt' | 'sync' | 'withdraw' | 'reinstate' | 'follow';
 
 /**
  * What not every workspace can do.

@@ -5,6 +5,7 @@ import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery } from '../orchestration/ports.ts';
 import { ability } from './ability.ts';
+import { finishRewind } from './finishRewind.ts';
 
 /** Whose changes the run goes on from. */
 export interface Adoption {
@@ -36,6 +37,7 @@ export async function adoptChanges(
 ): Promise<Adopted | null> {
   assertHuman(by, id, 'adopt changes for');
   return app.betweenVisits(id, async (lease) => {
+    await finishRewind(lease, { app, pipeline });
     const workspace = await pipeline.workspace.open(id, { signal });
     const principal = principalText(by);
     const adopted = await ability(workspace, 'adopt')({ author, message, principal });

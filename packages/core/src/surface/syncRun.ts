@@ -6,6 +6,7 @@ import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Delivery, Synced } from '../orchestration/ports.ts';
 import { ability } from './ability.ts';
 import { withCurrentCommits } from './currentCommits.ts';
+import { finishRewind } from './finishRewind.ts';
 
 export interface SyncRequest {
   readonly by: Principal;
@@ -23,6 +24,7 @@ export async function syncRun(
 ): Promise<SyncedRun | null> {
   assertHuman(by, id, 'sync');
   return app.betweenVisits(id, async (lease) => {
+    await finishRewind(lease, { app, pipeline });
     const workspace = await pipeline.workspace.open(id);
     const { tasks = [] } = withCurrentCommits(await app.values(id), id, app) ?? {};
     const recorded = tasks.flatMap(({ gitHash }) => gitHash ?? []);

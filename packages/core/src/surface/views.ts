@@ -33,6 +33,21 @@ export interface ReviewStatus {
   readonly rejected: number;
 }
 
+/** One time a run was set back. */
+export interface RewindView {
+  readonly id: string;
+  /** The task it was set back to, such as `T2`. */
+  readonly target: string;
+  /** Tasks that were undone, such as `T3`. */
+  readonly undone: readonly string[];
+  readonly principal: string;
+  readonly reason: string | null;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** `unfinished`: the run's files follow with the next drive. `undone`: it was taken back. */
+  readonly state: 'unfinished' | 'done' | 'undone';
+}
+
 /** A run, read without driving it. */
 export interface RunStatus {
   readonly id: string;
@@ -53,6 +68,8 @@ export interface RunStatus {
   readonly review: ReviewStatus | null;
   /** Empty without a budget. */
   readonly budget: readonly BudgetUse[];
+  /** Oldest first. */
+  readonly rewinds: readonly RewindView[];
   /** ISO 8601, UTC. */
   readonly updatedAt: string;
 }

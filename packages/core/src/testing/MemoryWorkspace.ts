@@ -1,10 +1,14 @@
+import { DevsError } from '../errors/DevsError.ts';
 import type {
+  BranchMove,
   Changes,
   CommitRequest,
   CommitView,
   FileEdit,
+  ReinstateRequest,
   Rescue,
   RunWorkspace,
+  WithdrawRequest,
   Workspace,
 } from '../orchestration/ports.ts';
 import { hashOf } from '../state/canonicalJson.ts';
@@ -12,8 +16,15 @@ import { lineChanges } from './lineChanges.ts';
 
 type Files = ReadonlyMap<string, string>;
 
+interface MemoryCommit extends CommitView {
+  readonly stepKey: string;
+  readonly tree: string;
+}
+
+const NO_FILES: Files = new Map();
+
 /** As git's: a run that begins empty begins with it. */
-const EMPTY_TREE = hashOf({});
+const EMPTY_TREE = treeOf(NO_FILES);
 
 /** A workspace without a disk: trees and commits are kept in memory, addressed by content as git's are. */
 export class MemoryWorkspace implements Workspace {
@@ -32,9 +43,13 @@ export class MemoryWorkspace implements Workspace {
 
 export class MemoryRunWorkspace implements RunWorkspace {
   readonly dir: string;
-  readonly #trees = new Map<string, Files>();
-  readonly #commits: (CommitView & { readonly stepKey: string; readonly tree: string })[] = [];
-  #files: Files = new Map();
+  readonly #trees = new Map<string, Files>([[EMPTY_TREE, NO_FILES]]);
+  readonly #commits: MemoryCommit[] = [];
+  /** Commits of moves that may be made, by their SHA. */
+  readonly #planned = new Map<string, MemoryCommit>();
+  /** Trees of the folder before each move, by its id. */
+  readonly #kept = new Map<string, string>();
+  #files: Files = NO_FILES;
 
   constructor(dir: string) {
     this.dir = dir;
@@ -60,25 +75,21 @@ export class MemoryRunWorkspace implements RunWorkspace {
   }
 
   async snapshot(): Promise<string> {
-    const tree = hashOf(Object.fromEntries(this.#files));
-    this.#trees.set(tree, this.#files);
-    return tree;
+    return this.#keep(this.#files);
   }
 
   /** Nobody else can change it: nothing has to be kept. */
   async restore(tree: string): Promise<Rescue | null> {
-    const files = this.#trees.get(tree);
-    if (files === undefined) throw new RangeError(`There is no tree "${tree}" in the workspace.`);
-    this.#files = files;
+    this.#files = this.#filesOf(tree);
     return null;
   }
 
   async commit({ tree, message, stepKey }: CommitRequest): Promise<string> {
     const known = this.#commits.find((commit) => commit.stepKey === stepKey);
     if (known !== undefined) return known.sha;
-    const sha = hashOf({ tree, message, parent: this.#commits.at(-1)?.sha ?? null });
-    this.#commits.push({ sha, subject: message.split('\n')[0] ?? '', stepKey, tree });
-    return sha;
+    const commit = this.#commitOf(tree, message, stepKey);
+    this.#commits.push(commit);
+    return commit.sha;
   }
 
   async log(): Promise<readonly CommitView[]> {
@@ -94,7 +105,85 @@ export class MemoryRunWorkspace implements RunWorkspace {
     return { from: after ?? EMPTY_TREE, to, tree, files };
   }
 
+  /** Whole files are taken out, not lines. */
+  async withdraw({ id, commits, begun, message }: WithdrawRequest): Promise<BranchMove> {
+    let files = this.#filesOf(this.#commits.at(-1)?.tree ?? EMPTY_TREE);
+    for (const [at, { sha, stepKey, tree }] of [...this.#commits.entries()].toReversed()) {
+      if (!commits.includes(sha) && !begun.includes(stepKey)) continue;
+      const before = at === 0 ? EMPTY_TREE : (this.#commits[at - 1]?.tree ?? EMPTY_TREE);
+      files = without(files, this.#filesOf(before), this.#filesOf(tree));
+    }
+    const tree = this.#keep(files);
+    return this.#plan(id, message, { tree, folder: tree });
+  }
+
+  async reinstate({ id, move, message }: ReinstateRequest): Promise<BranchMove> {
+    const folder = this.#kept.get(move.id);
+    if (folder === undefined || this.#tip !== move.to) throw conflict('the branch has moved');
+    const tree = this.#commits.find(({ sha }) => sha === move.from)?.tree ?? EMPTY_TREE;
+    return this.#plan(id, message, { tree, folder });
+  }
+
+  async follow({ id, to, folder }: BranchMove): Promise<Rescue | null> {
+    if (!this.#kept.has(id)) this.#kept.set(id, this.#keep(this.#files));
+    const planned = this.#planned.get(to ?? '');
+    if (planned !== undefined && this.#tip !== to) this.#commits.push(planned);
+    return this.restore(folder);
+  }
+
+  get #tip(): string | null {
+    return this.#commits.at(-1)?.sha ?? null;
+  }
+
+  #plan(id: string, message: string, { tree, folder }: { tree: string; folder: string }): BranchMove {
+    const from = this.#tip;
+    if (from === null || tree === this.#commits.at(-1)?.tree) return { id, from, to: from, folder };
+    const commit = this.#commitOf(tree, message, id);
+    this.#planned.set(commit.sha, commit);
+    return { id, from, to: commit.sha, folder };
+  }
+
+  #commitOf(tree: string, message: string, stepKey: string): MemoryCommit {
+    const sha = hashOf({ tree, message, parent: this.#tip });
+    return { sha, subject: message.split('\n')[0] ?? '', stepKey, tree };
+  }
+
+  #keep(files: Files): string {
+    const tree = treeOf(files);
+    this.#trees.set(tree, files);
+    return tree;
+  }
+
+  #filesOf(tree: string): Files {
+    const files = this.#trees.get(tree);
+    if (files === undefined) throw new RangeError(`There is no tree "${tree}" in the workspace.`);
+    return files;
+  }
+
   #contentOf(tree: string): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#trees.get(tree) ?? []);
   }
 }
+
+function treeOf(files: Files): string {
+  return hashOf(Object.fromEntries(files));
+}
+
+/** `files` without what changed from `before` to `after`. */
+function without(files: Files, before: Files, after: Files): Files {
+  const result = new Map(files);
+  for (const path of new Set([...before.keys(), ...after.keys()])) {
+    const [old, now] = [before.get(path), after.get(path)];
+    if (old === now) continue;
+    if (files.get(path) !== now) throw conflict(`${path} was changed by commits that stay`);
+    if (old === undefined) result.delete(path);
+    else result.set(path, old);
+  }
+  return result;
+}
+
+const conflict = (what: string): DevsError =>
+  new DevsError(`The work cannot be taken out: ${what}.`, {
+    code: 'REWIND_CONFLICT',
+    remedy: 'Go back further; nothing was changed.',
+  });

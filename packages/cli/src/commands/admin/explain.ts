@@ -6,6 +6,7 @@ import type { Line } from '../../Output.ts';
 import { withRuns } from '../../openProject.ts';
 import { shortId } from '../../renderGate.ts';
 import { costWords, reviewWords, statusWords } from '../../renderStatus.ts';
+import { rewindWords } from '../../rewindWords.ts';
 import type { Session } from '../../Session.ts';
 import { examples, type Start } from '../../Start.ts';
 import { storyRow } from '../../storyRow.ts';
@@ -66,6 +67,7 @@ function renderExplanation(
     `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,
     `cost:    ${costWords(status.cost)}`,
     ...(review === null ? [] : [`review:  ${reviewWords(review)}`]),
+    ...status.rewinds.map((rewind) => `back:    ${rewindWords(rewind)}`),
     ...errors.map((text) => `error:   ${text}`),
     ...(last.length === 0 ? [] : ['last:', ...columns(last.flatMap(storyRow)).map((line) => `  ${line}`)]),
   ];

@@ -1,6 +1,7 @@
 import type { SyncedRun } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { agentsFrom } from '../../agentsFrom.ts';
+import { deliveryWords } from '../../deliveryWords.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../humanFrom.ts';
 import type { Line } from '../../Output.ts';
@@ -39,10 +40,4 @@ function renderSynced(synced: SyncedRun | null): readonly Line[] {
     ...(before === null ? [] : [`as they were: ${before}, in the folder of the run`]),
     ...(delivery === null ? [] : [deliveryWords(delivery)]),
   ];
-}
-
-function deliveryWords({ branch, held }: NonNullable<SyncedRun['delivery']>): string {
-  if (held === null) return `branch ${branch} in your repository is up to date`;
-  const why = held === 'checked_out' ? 'you have it checked out' : 'it has commits of yours';
-  return `branch ${branch} in your repository was left as it is: ${why}`;
 }

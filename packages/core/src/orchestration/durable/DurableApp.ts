@@ -20,6 +20,8 @@ import type { DriveOutcome, EndOfRun } from './outcome.ts';
 import type { PlanningGraph } from './pendingVisits.ts';
 import { type GoalReader, NO_GOALS } from './RunGoal.ts';
 import { readInput, recordInput } from './recordedInput.ts';
+import { type RecordPlacement, setBack } from './setBack.ts';
+import type { Placement, UpdatableGraph } from './stagedUpdate.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
@@ -64,7 +66,7 @@ export type RunResult<State> = RunEnd & {
   readonly values: State | null;
 };
 
-export interface RunOptions extends Omit<DriveOptions, 'goal'> {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'> {
   /**
    * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
    * held meanwhile; aborting `signal` returns. @defaultValue false
@@ -86,6 +88,7 @@ export class DurableApp<Graph, State, Update> {
   /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
   readonly fingerprint: string;
   readonly maxDepth: number;
+  readonly newId: () => string;
   readonly #parts: DurableParts<Graph>;
   readonly #drivable: DrivableGraph;
 
@@ -95,6 +98,7 @@ export class DurableApp<Graph, State, Update> {
     this.events = parts.events;
     this.fingerprint = graphFingerprint(parts.shape);
     this.maxDepth = parts.maxDepth;
+    this.newId = parts.newId;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
   }
@@ -141,7 +145,7 @@ export class DurableApp<Graph, State, Update> {
   /** Drives a recorded run; see {@link run}. */
   async drive(
     id: string,
-    { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal'> = {},
+    { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal' | 'prepare'> = {},
   ): Promise<RunResult<State>> {
     for (;;) {
       const result = await this.#driveOnce(id, options);
@@ -226,14 +230,28 @@ export class DurableApp<Graph, State, Update> {
    * @throws DevsError `THREAD_BUSY` while somebody drives it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
    */
   async prune(id: string, retention: Retention): Promise<PruneResult> {
-    const { store, saver } = this.#parts;
-    store.threads.require(id);
-    const { lease, stop } = await holdLease(store.threads, id);
+    return this.hold(id, (lease) => this.#parts.saver.prune(id, { ...retention, lease }));
+  }
+
+  /**
+   * Holds a run, so that nobody drives it meanwhile.
+   *
+   * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
+   */
+  async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+    this.store.threads.require(id);
+    const { lease, stop } = await holdLease(this.store.threads, id);
     try {
-      return await saver.prune(id, { ...retention, lease });
+      return await work(lease);
     } finally {
       stop();
     }
+  }
+
+  /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */
+  setBack(lease: Lease, placement: Placement, record: RecordPlacement): Promise<void> {
+    const graph = this.graph as unknown as UpdatableGraph;
+    return setBack(lease, placement, record, { ...this.#parts, graph });
   }
 
   /** Holds a run while `work` changes what its next visit starts from; see {@link betweenVisits}. */

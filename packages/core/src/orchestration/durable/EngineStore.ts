@@ -11,6 +11,7 @@ import { type Fence, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GuardStore } from '../../state/GuardStore.ts';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { immediately } from '../../state/immediately.ts';
+import { RewindStore } from '../../state/RewindStore.ts';
 import { StepStore } from '../../state/StepStore.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
@@ -49,6 +50,7 @@ export class EngineStore {
   readonly log: EventStore;
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
+  readonly rewinds: RewindStore;
 
   readonly #seams: StoreOptions;
   /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
@@ -78,6 +80,7 @@ export class EngineStore {
     });
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
+    this.rewinds = new RewindStore(db, seams);
     this.manager = new HumanInTheLoopManager(db, { events, ...seams });
     this.failureGate = new TaskFailureGate({
       db,

@@ -54,6 +54,7 @@ function movedSubject(state: GraphState, commits: readonly CommitView[]): Review
   const last = reviewDecisions(state).at(-1);
   if (last === undefined || !last.signal.approved) return null;
   const { scope, epicId, taskIds, to } = last.review;
+  if (taskIds.length === 0) return null; // all of it was undone by a rewind
   const since = commits.slice(commits.findIndex(({ sha }) => sha === to) + 1);
   const isOfTask = ({ sha }: CommitView): boolean => state.tasks.some(({ gitHash }) => gitHash === sha);
   return since.length === 0 || since.some(isOfTask) ? null : { scope, epicId, taskIds };

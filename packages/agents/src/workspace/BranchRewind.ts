@@ -1,0 +1,155 @@
+import {
+  type BranchMove,
+  DevsError,
+  type ReinstateRequest,
+  type Rescue,
+  type WithdrawRequest,
+} from '@devs/core';
+import { type BranchCommit, branchHistory } from './branchHistory.ts';
+import type { GitRepository } from './GitRepository.ts';
+import { mergeTrees } from './mergeTrees.ts';
+import { namedFiles } from './namedFiles.ts';
+import { EMPTY_TREE, moveRefs, type RefMove, readRef, treeOf } from './refs.ts';
+import type { StepCommits } from './StepCommits.ts';
+import type { WorkFolder } from './WorkFolder.ts';
+
+/** The folder as it was before each move. */
+const KEPT = 'refs/devs/before-rewind';
+
+export interface BranchRewindOptions {
+  readonly git: GitRepository;
+  /** The run's branch. */
+  readonly ref: string;
+  readonly steps: StepCommits;
+  readonly folder: WorkFolder;
+  /** Makes a commit without moving a branch. */
+  readonly store: (tree: string, parent: string | null, message: string) => Promise<string>;
+}
+
+/**
+ * Takes the work of some commits out of a run's branch, and back in: by a commit on top, so that nothing is lost and the
+ * branch only moves forward. Trees are computed in the git dir; {@link follow} alone changes anything.
+ */
+export class BranchRewind {
+  readonly #git: GitRepository;
+  readonly #ref: string;
+  readonly #steps: StepCommits;
+  readonly #folder: WorkFolder;
+  readonly #store: BranchRewindOptions['store'];
+
+  constructor({ git, ref, steps, folder, store }: BranchRewindOptions) {
+    this.#git = git;
+    this.#ref = ref;
+    this.#steps = steps;
+    this.#folder = folder;
+    this.#store = store;
+  }
+
+  async withdraw({ id, commits, begun, unfinished, message }: WithdrawRequest): Promise<BranchMove> {
+    const tip = await readRef(this.#git, this.#ref);
+    await this.#folder.list(); // a folder that git cannot keep is found before anything is recorded
+    const history = await branchHistory(this.#steps, tip);
+    // A commit that was carried over to others of the user's has another id there.
+    const now = await this.#steps.successors(commits, tip);
+    const found = await Promise.all(begun.map((stepKey) => this.#steps.find(tip, stepKey)));
+    const made = new Set([
+      ...commits.map((commit) => now[commit] ?? commit),
+      ...found.filter((at) => at !== null),
+    ]);
+    const places = [...made].map((commit) => placeOf(commit, history));
+    const ends = [...(unfinished ? [-1] : []), ...places].toSorted((a, b) => a - b);
+    let tree = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
+    for (const end of ends) {
+      const first = history[beginningOf(history, end)];
+      const last = history[Math.max(end, 0)];
+      if (first !== undefined && last !== undefined) tree = await this.#without(first, last, tree);
+    }
+    return { id, from: tip, to: await this.#onTop(tip, tree, message), folder: tree };
+  }
+
+  async reinstate({ id, move, message }: ReinstateRequest): Promise<BranchMove> {
+    const kept = await readRef(this.#git, `${KEPT}/${move.id}`);
+    const tip = await readRef(this.#git, this.#ref);
+    if (kept === null || tip !== move.to) throw movedOn();
+    const tree = move.from === null ? EMPTY_TREE : await treeOf(this.#git, move.from);
+    const folder = await treeOf(this.#git, kept);
+    return { id, from: tip, to: await this.#onTop(tip, tree, message), folder };
+  }
+
+  async follow({ id, from, to, folder }: BranchMove): Promise<Rescue | null> {
+    const ref = `${KEPT}/${id}`;
+    const kept = (await readRef(this.#git, ref)) ?? (await this.#move({ ref, from, to }));
+    await this.#folder.restore(folder);
+    if (to !== null) await this.#folder.showCommit(to);
+    const before = from === null ? EMPTY_TREE : await treeOf(this.#git, from);
+    const files = await this.#folder.differing(before, await treeOf(this.#git, kept));
+    return files.length === 0 ? null : { ref, commit: kept, files: files.length };
+  }
+
+  /** Keeps the folder and moves the branch at once; the folder follows. */
+  async #move({ ref, from, to }: MoveAndKeep): Promise<string> {
+    const kept = await this.#store(await this.#folder.snapshot(), from, 'The folder of the run');
+    const stays = to === from || to === null;
+    const branch: readonly RefMove[] = stays ? [] : [{ name: this.#ref, from, to }];
+    await moveRefs(this.#git, [...branch, { name: ref, from: null, to: kept }]);
+    return kept;
+  }
+
+  /** `tree` without what the commits from `first` to `last` changed. */
+  async #without(first: BranchCommit, last: BranchCommit, tree: string): Promise<string> {
+    const before = first.parent === null ? EMPTY_TREE : await treeOf(this.#git, first.parent);
+    const merged = await mergeTrees(this.#git, { base: last.tree, ours: tree, theirs: before });
+    if ('tree' in merged) return merged.tree;
+    throw conflict(merged.conflicts);
+  }
+
+  async #onTop(tip: string | null, tree: string, message: string): Promise<string | null> {
+    if (tip === null || (await treeOf(this.#git, tip)) === tree) return tip;
+    return this.#store(tree, tip, message.trim());
+  }
+}
+
+function placeOf(commit: string, history: readonly BranchCommit[]): number {
+  const at = history.findIndex(({ sha }) => sha === commit);
+  if (at !== -1) return at;
+  throw new DevsError(`The commit ${commit} of a task is not on the run's branch.`, {
+    code: 'WORKSPACE_FAILED',
+    remedy: "Restore the run's git dir, .devs/git, from a backup.",
+  });
+}
+
+interface MoveAndKeep {
+  readonly ref: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/**
+ * Where the commits of one task begin, newest first from `end`; -1 is the task that has no commit of its own yet.
+ * Unverified work that was committed for an adoption belongs to the task it was made for, and so does what the person
+ * built on it.
+ *
+ * @returns `end` where there are no others.
+ */
+function beginningOf(history: readonly BranchCommit[], end: number): number {
+  const aside = history.slice(end + 1).findIndex(({ kind }) => kind !== 'adopted' && kind !== 'unverified');
+  const own = history.slice(end + 1, aside === -1 ? undefined : end + 1 + aside);
+  return end + 1 + own.findLastIndex(({ kind }) => kind === 'unverified');
+}
+
+function conflict(files: readonly string[]): DevsError {
+  return new DevsError(
+    `Commits that stay changed the same places of ${namedFiles(files)} as those to be undone.`,
+    {
+      code: 'REWIND_CONFLICT',
+      remedy: 'Go back further, to a task before the one that changed them too; nothing was changed.',
+      context: { files: files.length },
+    },
+  );
+}
+
+const movedOn = (): DevsError =>
+  new DevsError("The run's branch has moved since it was set back.", {
+    code: 'REWIND_CONFLICT',
+    remedy: 'Go on from where it stands; what was undone stays in its history.',
+  });

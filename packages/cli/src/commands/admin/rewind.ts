@@ -1,0 +1,131 @@
+import type { Orchestrator, RewindPlan, RewindUndone, Rewound, TaskView } from '@devs/core';
+import type { Command, CommandOptions } from 'commander';
+import { agentsFrom } from '../../agentsFrom.ts';
+import { columns } from '../../columns.ts';
+import { deliveryWords } from '../../deliveryWords.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanFrom } from '../../humanFrom.ts';
+import type { Line } from '../../Output.ts';
+import { withProject } from '../../openProject.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { specOf } from '../../specOf.ts';
+import { usageError } from '../../usageError.ts';
+
+interface RewindFlags {
+  readonly undo?: true;
+  readonly dryRun?: true;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+export function addRewind(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('rewind', options)
+    .description(
+      'set a run back to the end of a task, so that what depends on it is done anew; drives nothing',
+    )
+    .argument('<id>', 'run')
+    .argument('[task]', 'such as T2: a finished task, or one that was begun and is to be begun anew')
+    .option('--dry-run', 'say what would be undone and change nothing')
+    .option('--undo', 'take the last rewind back, as long as nothing was committed since')
+    .option('--reason <text>', 'why, for the record')
+    .option('--by <name>', 'who decides (default: your user name)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs admin rewind csv-export T2 --dry-run',
+        "devs admin rewind csv-export T2 --reason 'T3 solves the wrong problem' && devs resume csv-export",
+        'devs admin rewind csv-export --undo',
+      ),
+    )
+    .action((id: string, task: string | undefined, flags: RewindFlags, command: Command) =>
+      start(command, (session) => rewind(id, wayOf(task, flags), session)),
+    );
+}
+
+type Way =
+  | { readonly kind: 'back' | 'preview'; readonly task: string; readonly flags: RewindFlags }
+  | { readonly kind: 'undo'; readonly flags: RewindFlags };
+
+function wayOf(task: string | undefined, flags: RewindFlags): Way {
+  if (flags.undo && (task !== undefined || flags.dryRun)) {
+    throw usageError('--undo takes back the last rewind, whatever its task.', 'Give --undo alone.');
+  }
+  if (flags.undo) return { kind: 'undo', flags };
+  if (task !== undefined) return { kind: flags.dryRun ? 'preview' : 'back', task, flags };
+  throw usageError('The task to go back to is missing.', 'Name it, such as T2; devs status lists them.');
+}
+
+async function rewind(id: string, way: Way, session: Session): Promise<ExitCode> {
+  const { by, reason } = way.flags;
+  const request = { by: humanFrom(by), ...(reason !== undefined && { reason }) };
+  const agents = await agentsFrom(await specOf(id, {}, session), session);
+  const within = <T>(work: (run: ReturnType<Orchestrator['run']>) => Promise<T>): Promise<T> =>
+    withProject(session, agents, (devs) => work(devs.run(id)));
+  switch (way.kind) {
+    case 'preview': {
+      const plan = await within((run) => run.previewRewind(way.task));
+      session.out.result({ run: id, plan }, renderPlan(plan, way.task));
+      return EXIT.ok;
+    }
+    case 'back': {
+      const rewound = await within((run) => run.rewind(way.task, request));
+      session.out.result({ run: id, rewound }, renderRewound(rewound, { ...way, id }, session));
+      return EXIT.ok;
+    }
+    case 'undo': {
+      const undone = await within((run) => run.undoRewind(request));
+      session.out.result({ run: id, undone }, renderUndone(undone, session.devs('resume', id)));
+      return EXIT.ok;
+    }
+  }
+}
+
+const nothing = (task: string): readonly Line[] => [`nothing was begun after ${task}`];
+
+function renderPlan(plan: RewindPlan | null, task: string): readonly Line[] {
+  if (plan === null) return nothing(task);
+  return [`would set the run back ${whereTo(plan.target)} and undo`, ...taskLines(plan.undone)];
+}
+
+function renderRewound(
+  rewound: Rewound | null,
+  { task, id }: { readonly task: string; readonly id: string },
+  { devs }: Session,
+): readonly Line[] {
+  if (rewound === null) return nothing(task);
+  return [
+    `set back ${whereTo(rewound.target)}, undone:`,
+    ...taskLines(rewound.undone),
+    ...filesWords(rewound),
+    `${devs('resume', id)} does them anew; ${devs('admin', 'rewind', id, '--undo')} takes this back`,
+  ];
+}
+
+function renderUndone(undone: RewindUndone, resume: string): readonly Line[] {
+  return [`going back to ${undone.target} was undone`, ...filesWords(undone), `${resume} goes on`];
+}
+
+function filesWords({
+  commit,
+  kept,
+  delivery,
+}: Pick<Rewound, 'commit' | 'kept' | 'delivery'>): readonly Line[] {
+  return [
+    ...(commit === null
+      ? []
+      : [`the branch of the run is at ${commit.slice(0, 7)}; nothing left its history`]),
+    ...(kept === null
+      ? []
+      : [`what lay uncommitted is kept; in the folder of the run: git show ${kept.ref}`]),
+    ...(delivery === null ? [] : [deliveryWords(delivery)]),
+  ];
+}
+
+const whereTo = ({ label, status }: TaskView): string =>
+  `to the ${status === 'completed' ? 'end' : 'beginning'} of ${label}`;
+
+function taskLines(tasks: readonly TaskView[]): readonly string[] {
+  return columns(tasks.map(({ label, status, name }) => [label, status, name])).map((line) => `  ${line}`);
+}

@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { GitWorkspace } from '@devs/agents';
+import { Orchestrator } from '@devs/core';
+import { fakeAgents, scriptedChecks } from '@devs/core/testing';
+import { describe, expect } from 'vitest';
+import { specText } from '../src/runSpec.ts';
+import { callMain } from './support/callMain.ts';
+import { AGENTS, test } from './support/fixtures.ts';
+
+const RUN = 'shop';
+const SPEC = specText({
+  agents: AGENTS,
+  checks: [{ name: 'check', dir: '.', argv: ['true'], timeoutMs: 60_000 }],
+  setup: null,
+  repository: null,
+  sandbox: 'none',
+});
+
+/** Drives a run of two tasks, the second depending on the first, to its end. */
+async function drive(dir: string): Promise<string> {
+  const devs = await Orchestrator.open({
+    dir: join(dir, '.devs'),
+    agents: fakeAgents({ tasks: 2 }),
+    workspace: new GitWorkspace({ dir }),
+    checks: scriptedChecks(),
+  });
+  try {
+    const gates = { design: 'auto', dag: 'auto' } as const;
+    const run = await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC });
+    return (await run.drive()).status;
+  } finally {
+    devs.close();
+  }
+}
+
+describe('devs rewind', () => {
+  test('says what it would undo, undoes it, takes it back, and every reader tells of it', async ({ dir }) => {
+    expect(await drive(dir)).toBe('completed');
+    const devs = (...args: readonly string[]) => callMain(dir, args);
+
+    const preview = await devs('admin', 'rewind', RUN, 'T1', '--dry-run');
+    expect(preview.stdout).toBe(
+      'would set the run back to the end of T1 and undo\n  T2  completed  Task 2\n',
+    );
+    expect((await devs('log', RUN)).stdout).not.toContain('set back');
+
+    const said = await devs('rewind', RUN, 'T1', '--by', 'ada', '--reason', 'wrong way');
+    expect(said.exitCode, said.stderr).toBe(0);
+    expect(said.stdout).toMatch(
+      /^set back to the end of T1, undone:\n {2}T2 {2}completed {2}Task 2\nthe branch of the run is at [0-9a-f]{7}; .*\ndevs resume shop does them anew; devs admin rewind shop --undo takes this back\n$/,
+    );
+    const status = await devs('status', RUN);
+    expect(status.stdout).toMatch(/set back +to T1 by human:ada, .*Z: wrong way; undone: T2$/m);
+    expect(status.stdout).toMatch(/T2 +pending/);
+    expect((await devs('explain', RUN)).stdout).toMatch(/^back: {4}to T1 by human:ada/m);
+    expect((await devs('log', RUN)).stdout).toContain('set back to T1 by human:ada, undone: T2: wrong way');
+
+    const undone = await devs('rewind', RUN, '--undo', '--json');
+    expect(JSON.parse(undone.stdout)).toMatchObject({ run: RUN, undone: { target: 'T1', kept: null } });
+    expect((await devs('status', RUN)).stdout).toMatch(/status +completed[\s\S]*taken back since$/m);
+
+    expect((await devs('rewind', RUN, 'T1')).exitCode).toBe(0);
+    expect(await drive(dir)).toBe('completed');
+    const late = await devs('rewind', RUN, '--undo');
+    expect(late).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('REWIND_REFUSED') });
+  });
+
+  test('refuses a task that is not there, and options that contradict each other', async ({ dir }) => {
+    expect(await drive(dir)).toBe('completed');
+    expect(await callMain(dir, ['rewind', RUN, 'T7'])).toMatchObject({ exitCode: 6 });
+    expect(await callMain(dir, ['rewind', RUN])).toMatchObject({ exitCode: 2 });
+    expect(await callMain(dir, ['rewind', RUN, 'T1', '--undo'])).toMatchObject({ exitCode: 2 });
+    expect((await callMain(dir, ['rewind', RUN, 'T2'])).stdout).toBe('nothing was begun after T2\n');
+  });
+});

@@ -1,0 +1,340 @@
+import path from 'node:path';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { openReadOnly } from '../../db/createDatabase.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { BranchMove, StageAgents } from '../../orchestration/ports.ts';
+import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
+import { doctor } from '../../state/doctor.ts';
+import { FailureGateStore } from '../../state/FailureGateStore.ts';
+import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import { RewindStore } from '../../state/RewindStore.ts';
+import { StepStore } from '../../state/StepStore.ts';
+import { ThreadStore } from '../../state/ThreadStore.ts';
+import { aPlan } from '../../testing/fakeAgents.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
+import { MemoryRunWorkspace } from '../../testing/MemoryWorkspace.ts';
+import { Orchestrator, type OrchestratorOptions } from '../Orchestrator.ts';
+
+const ADA = { kind: 'human', id: 'ada' } as const;
+const AUTO = { design: 'auto', dag: 'auto' } as const;
+
+/** A run of three tasks, each depending on the one before; its state file stays readable when it is driven. */
+async function start(
+  dbPath: string,
+  options: Partial<OrchestratorOptions> = {},
+  agents: Partial<StageAgents> = {},
+) {
+  const calls: string[] = [];
+  const workspace = new MemoryWorkspace();
+  const devs = await Orchestrator.open({
+    dir: path.dirname(dbPath),
+    agents: { ...fakeAgents({ onCall: (what) => calls.push(what) }), ...agents },
+    workspace,
+    checks: scriptedChecks(),
+    ...options,
+  });
+  const run = await devs.start({ id: 'r', brief: '# B', gates: AUTO });
+  return { devs, run, calls, workspace };
+}
+
+function reading<T>(dbPath: string, read: (db: ReturnType<typeof openReadOnly>) => T): T {
+  const db = openReadOnly({ dbPath });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+const statusesOf = async ({ run }: Awaited<ReturnType<typeof start>>): Promise<readonly string[]> =>
+  (await run.status()).tasks.map(({ status }) => status);
+
+/** T1 passes its checks; T2 never does, and a human is asked. */
+const stuckAtT2 = (): Partial<OrchestratorOptions> => ({
+  checks: scriptedChecks([false, true, true, ...Array.from({ length: 60 }, () => false)]),
+  config: { maxRecursionDepth: 6, hitlEntropyThreshold: 1 },
+});
+
+/** Fails the first `times` calls in a way that ends the drive and leaves the visit begun. */
+function outage(times = 1): Partial<StageAgents> {
+  const { review } = fakeAgents();
+  let left = times;
+  return {
+    review: async (request, call) => {
+      if (request.task.taskId === 'r:2' && left-- > 0)
+        throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
+      return review(request, call);
+    },
+  };
+}
+
+describe('Run.rewind', () => {
+  test('sets a finished run back, tells who did it, and the run ends again', async ({ dbPath }) => {
+    const project = await start(dbPath);
+    const { run, calls } = project;
+    await run.drive();
+    const before = calls.length;
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const rewound = await run.rewind('T1', { by: ADA, reason: `T2 has the token ${secret}` });
+    expect(rewound).toMatchObject({ target: { label: 'T1' }, undone: [{ label: 'T2' }, { label: 'T3' }] });
+    expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
+    expect((await run.status()).status).toBe('paused');
+    const [view] = run.rewinds();
+    expect(view).toMatchObject({ target: 'T1', undone: ['T2', 'T3'], principal: 'human:ada', state: 'done' });
+    expect(JSON.stringify([view, run.log()])).not.toContain(secret);
+    expect(run.log().at(-1)).toMatchObject({
+      name: 'REWOUND',
+      payload: { undone: 2, tasks: ['r:2', 'r:3'] },
+    });
+
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    const again = calls.slice(before);
+    expect(again.some((call) => call.startsWith('T1'))).toBe(false);
+    expect(again.filter((call) => call === 'T2 implement')).toHaveLength(1);
+    expect(reading(dbPath, (db) => doctor(db).ok)).toBe(true);
+  });
+
+  test('keeps the approval of the plan, and asks nobody again', async ({ dbPath }) => {
+    const { run } = await start(dbPath);
+    await run.drive();
+    await run.rewind('T1', { by: ADA });
+    await run.drive();
+    const decided = run.log().filter(({ name }) => name === 'HITL_SESSION_DECIDED');
+    expect(decided).toHaveLength(2);
+  });
+
+  test('deletes the turns of what it undid from the journal, and keeps calls with their cost', async ({
+    dbPath,
+  }) => {
+    const { run } = await start(dbPath);
+    await run.drive();
+    const turns = (task: string) =>
+      reading(dbPath, (db) => new CheckpointPersister(db).loadForTask(task).length);
+    const steps = () => reading(dbPath, (db) => new StepStore(db).listForThread('r').length);
+    const [kept, recorded] = [turns('r:1'), steps()];
+    await run.rewind('T1', { by: ADA });
+    expect([turns('r:1'), turns('r:2'), turns('r:3')]).toEqual([kept, 0, 0]);
+    expect(steps()).toBe(recorded);
+  });
+
+  test('withdraws the question that the run waits at', async ({ dbPath }) => {
+    const { run } = await start(dbPath, stuckAtT2());
+    const { gates } = await run.drive();
+    expect(gates).toHaveLength(1);
+    const [gate] = gates;
+    await run.rewind('T1', { by: ADA });
+    expect(run.gates()).toEqual([]);
+    reading(dbPath, (db) => {
+      expect(new HitlSessionStore(db).require(gate?.sessionId ?? '').status).toBe('superseded');
+      expect(new FailureGateStore(db).findByTask('r:2')).toBeNull();
+    });
+    expect(() => run.decide(gate as never, { action: 'continue', by: ADA })).toThrow(
+      expect.objectContaining({ code: 'GATE_STALE' }),
+    );
+    expect(await run.state()).toMatchObject({ pendingSuspension: null, activeTaskId: null });
+  });
+
+  test('begins a task anew whose driver went away in the middle, and what its call held back is free', async ({
+    dbPath,
+  }) => {
+    const project = await start(dbPath, { budget: { usd: 5 } }, outage());
+    const { run, calls } = project;
+    await expect(run.drive()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+    const written = calls.filter((call) => call === 'T2 implement').length;
+    expect(written).toBe(1);
+    expect(await run.rewind('T1', { by: ADA })).not.toBeNull();
+    expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
+    expect(run.budget().every(({ reserved }) => reserved === 0)).toBe(true);
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(calls.filter((call) => call === 'T2 implement')).toHaveLength(2);
+  });
+
+  test('takes the task under way as target, too: it is begun anew', async ({ dbPath }) => {
+    const project = await start(dbPath, stuckAtT2());
+    const { run } = project;
+    expect((await run.drive()).status).toBe('suspended');
+    const [first, second] = await statusesOf(project);
+    expect(first).toBe('completed');
+    expect(['failed', 'in_progress']).toContain(second);
+    const rewound = await run.rewind('r:2', { by: ADA });
+    expect(rewound).toMatchObject({ target: { label: 'T2' }, undone: [{ label: 'T2' }] });
+    expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
+  });
+
+  test('has nothing to do when nothing was begun after the task', async ({ dbPath }) => {
+    const { run } = await start(dbPath);
+    await run.drive();
+    const lines = run.log().length;
+    expect(await run.rewind('T3', { by: ADA })).toBeNull();
+    expect(run.log()).toHaveLength(lines);
+    expect(run.rewinds()).toEqual([]);
+  });
+
+  test('previews what it would undo, and changes nothing', async ({ dbPath }) => {
+    const project = await start(dbPath);
+    await project.run.drive();
+    const lines = project.run.log().length;
+    expect(await project.run.previewRewind('T2')).toMatchObject({
+      undone: [{ label: 'T3', status: 'completed' }],
+    });
+    expect(await statusesOf(project)).toEqual(['completed', 'completed', 'completed']);
+    expect(project.run.log()).toHaveLength(lines);
+  });
+
+  test('refuses agents and policies, other tasks, and runs that are driven or cancelled', async ({
+    dbPath,
+  }) => {
+    const refused: unknown[] = [];
+    const { implement } = fakeAgents();
+    const { run, devs } = await start(
+      dbPath,
+      {},
+      {
+        implement: async (request, call) => {
+          refused.push(await run.rewind('T1', { by: ADA }).catch((error: DevsError) => error.code));
+          return implement(request, call);
+        },
+      },
+    );
+    await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({
+      context: { reason: 'unknown_task' },
+    });
+    await run.drive({ only: 'T1' });
+    expect(refused).toEqual(['THREAD_BUSY']);
+    await expect(run.rewind('T9', { by: ADA })).rejects.toMatchObject({
+      code: 'REWIND_REFUSED',
+      context: { reason: 'unknown_task' },
+    });
+    await expect(run.rewind('T2', { by: ADA })).rejects.toMatchObject({ context: { reason: 'not_begun' } });
+    await expect(run.rewind('T1', { by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject({
+      code: 'AGENT_MAY_NOT_DECIDE',
+    });
+    await expect(run.rewind('T1', { by: { kind: 'policy', id: 'p' } })).rejects.toMatchObject({
+      code: 'POLICY_NOT_DECLARED',
+    });
+    run.cancel();
+    await run.drive();
+    await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ context: { reason: 'ended' } });
+    expect(run.rewinds()).toEqual([]);
+    devs.close();
+  });
+
+  test('works without agents, where there are no files', async ({ dbPath }) => {
+    const devs = await Orchestrator.open({ dir: path.dirname(dbPath) });
+    const run = await devs.start({ id: 'r', brief: '# B', gates: AUTO, tasks: aPlan(2) });
+    await run.drive();
+    expect(await run.rewind('T1', { by: ADA })).toMatchObject({ commit: null, kept: null, delivery: null });
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+  });
+});
+
+/** A workspace whose folder cannot follow, as often as `failures` says. */
+class StuckWorkspace extends MemoryWorkspace {
+  failures = 1;
+
+  override async open(threadId: string) {
+    const run = await super.open(threadId);
+    const follow = MemoryRunWorkspace.prototype.follow.bind(run);
+    return Object.assign(run, {
+      follow: async (move: BranchMove) => {
+        if (this.failures-- > 0) throw new DevsError('No.', { code: 'WORKSPACE_FAILED', remedy: 'Again.' });
+        return follow(move);
+      },
+    });
+  }
+}
+
+describe('a rewind that is cut off after it was recorded', () => {
+  test('is finished by the next drive, before any node', async ({ dbPath }) => {
+    const workspace = new StuckWorkspace();
+    const project = await start(dbPath, { workspace });
+    const { run } = project;
+    await run.drive();
+    await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    expect(run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
+    expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
+    const tip = (await run.commits()).length;
+
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+    expect(run.rewinds()).toMatchObject([{ state: 'done' }]);
+    const subjects = (await run.commits()).slice(tip).map(({ subject }) => subject);
+    expect(subjects).toEqual(['Go back to the end of T1', 'Task 2', 'Task 3']);
+  });
+
+  test('keeps the run from going on until its files have followed', async ({ dbPath }) => {
+    const workspace = new StuckWorkspace();
+    workspace.failures = 2;
+    const { run, calls } = await start(dbPath, { workspace });
+    await run.drive();
+    await expect(run.rewind('T1', { by: ADA })).rejects.toThrow();
+    const before = calls.length;
+    await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    expect(calls).toHaveLength(before);
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('Run.undoRewind', () => {
+  test('puts tasks, commits and files back, and a finished run is finished', async ({ dbPath }) => {
+    const project = await start(dbPath);
+    const { run, workspace } = project;
+    await run.drive();
+    const before = { status: await run.status(), files: await (await workspace.open('r')).list() };
+    await run.rewind('T1', { by: ADA });
+    expect(await run.undoRewind({ by: ADA, reason: 'by mistake' })).toMatchObject({ target: 'T1' });
+    const after = await run.status();
+    expect(after.tasks).toEqual(before.status.tasks);
+    expect([after.status, await (await workspace.open('r')).list()]).toEqual(['completed', before.files]);
+    expect(run.rewinds()).toMatchObject([{ target: 'T1', state: 'undone' }]);
+    expect(reading(dbPath, (db) => new RewindStore(db).list('r').map(({ state }) => state))).toEqual([
+      'undone',
+      'done',
+    ]);
+    expect(run.log().at(-1)).toMatchObject({
+      name: 'REWIND_UNDONE',
+      payload: { principal: 'human:ada', reason: 'by mistake' },
+    });
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+  });
+
+  test('is refused once another node has committed, without a rewind, twice, and to agents', async ({
+    dbPath,
+  }) => {
+    const { run } = await start(dbPath);
+    const refused = { code: 'REWIND_REFUSED', context: { reason: 'moved_on' } };
+    await run.drive();
+    await expect(run.undoRewind({ by: ADA })).rejects.toMatchObject(refused);
+    await run.rewind('T1', { by: ADA });
+    await expect(run.undoRewind({ by: { kind: 'agent', id: 'a' } })).rejects.toMatchObject({
+      code: 'AGENT_MAY_NOT_DECIDE',
+    });
+    await run.undoRewind({ by: ADA });
+    await expect(run.undoRewind({ by: ADA })).rejects.toMatchObject(refused);
+    await run.rewind('T1', { by: ADA });
+    await run.drive({ only: 'T2' });
+    await expect(run.undoRewind({ by: ADA })).rejects.toMatchObject(refused);
+  });
+
+  test('asks the question again that the run waited at', async ({ dbPath }) => {
+    const { run } = await start(dbPath, stuckAtT2());
+    const [asked] = (await run.drive()).gates;
+    await run.rewind('T2', { by: ADA });
+    await run.undoRewind({ by: ADA });
+    const { status, gates } = await run.drive();
+    expect(status).toBe('suspended');
+    expect(gates.map(({ kind }) => kind)).toEqual([asked?.kind]);
+    expect(gates[0]?.sessionId).not.toBe(asked?.sessionId);
+  });
+});
+
+test('a rewind wakes whoever waits for the gate that it withdrew', async ({ dbPath }) => {
+  const { run } = await start(dbPath, stuckAtT2());
+  await run.drive();
+  const stands = () => reading(dbPath, (db) => new ThreadStore(db).require('r'));
+  expect(stands().wakeSeq).toBe(stands().handledSeq);
+  await run.rewind('T2', { by: ADA });
+  expect(stands().wakeSeq).toBeGreaterThan(stands().handledSeq);
+  const pending = reading(dbPath, (db) => new ThreadStore(db).pendingSignals('r'));
+  expect(pending.filter(({ kind }) => kind === 'rewind')).toEqual([]);
+});
