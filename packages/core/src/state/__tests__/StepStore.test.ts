@@ -200,3 +200,17 @@ describe('a run', () => {
     expect(steps.costOf('nothing')).toEqual({ tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 });
   });
 });
+
+test('calls in flight of a run that was set back count as made, and hold nothing back', ({ db }) => {
+  const steps = new StepStore(db);
+  steps.intent(aStep({ reserve: { usd: 2, tokens: 100 } }), NO_FENCE);
+  steps.intent(aStep({ threadId: 'run-2' }), NO_FENCE);
+  steps.abandon('run-1');
+  expect(steps.spendingBefore(aStep({ name: 'other' }), null)).toMatchObject({
+    calls: 1,
+    reservedUsd: 0,
+    reservedTokens: 0,
+  });
+  expect(steps.find(aStep())).toMatchObject({ state: 'failed' });
+  expect(steps.find(aStep({ threadId: 'run-2' }))).toMatchObject({ state: 'intent' });
+});

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { BranchMove, StageAgents } from '../../orchestration/ports.ts';
+import type { BranchMove, CommitRequest, StageAgents } from '../../orchestration/ports.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import { doctor } from '../../state/doctor.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
@@ -228,6 +228,110 @@ describe('Run.rewind', () => {
     expect(await run.drive()).toMatchObject({ status: 'completed' });
   });
 });
+
+describe('a rewind of a run whose code is reviewed', () => {
+  const reviewed = async (dbPath: string, agents: Partial<StageAgents> = {}) => {
+    const project = await start(dbPath, {}, agents);
+    const { devs } = project;
+    return {
+      ...project,
+      run: await devs.start({ id: 'reviewed', brief: '# B', gates: AUTO, review: 'task' }),
+    };
+  };
+  type Reviewed = Awaited<ReturnType<typeof reviewed>>['run'];
+
+  /** Drives to the next review and answers it; returns the tasks it showed. */
+  async function review(run: Reviewed, answer: object): Promise<readonly string[]> {
+    const [gate] = (await run.drive()).gates;
+    if (gate === undefined) throw new Error('No review is due.');
+    run.decide(gate, { ...answer, by: ADA });
+    return (gate.artifact as { readonly taskIds: readonly string[] }).taskIds;
+  }
+
+  test('shows what is done anew again: an approval holds for the code that was shown', async ({ dbPath }) => {
+    const { run } = await reviewed(dbPath);
+    for (let task = 1; task <= 3; task += 1) await review(run, { approved: true });
+    expect((await run.drive()).status).toBe('completed');
+    await run.rewind('T1', { by: ADA });
+    expect(await review(run, { approved: true })).toEqual(['reviewed:2']);
+    expect(await review(run, { approved: true })).toEqual(['reviewed:3']);
+    expect((await run.drive()).status).toBe('completed');
+  });
+
+  test('withdraws a review that waits, and asks it anew', async ({ dbPath }) => {
+    const { run } = await reviewed(dbPath);
+    await review(run, { approved: true });
+    const [waiting] = (await run.drive()).gates;
+    await run.rewind('T1', { by: ADA });
+    expect(run.gates()).toEqual([]);
+    const [again] = (await run.drive()).gates;
+    expect(again).toMatchObject({ kind: 'review', artifact: { taskIds: ['reviewed:2'] } });
+    expect(again?.sessionId).not.toBe(waiting?.sessionId);
+  });
+
+  test('takes every commit of a task out that a human had sent back', async ({ dbPath }) => {
+    const { run, workspace } = await reviewed(dbPath);
+    await review(run, { approved: true });
+    await review(run, { approved: false, feedback: 'Shorter.' });
+    expect(await review(run, { approved: true })).toEqual(['reviewed:2']);
+    const folder = await workspace.open('reviewed');
+    const subjects = (await folder.log()).map(({ subject }) => subject);
+    expect(subjects).toEqual(['Task 1', 'Task 2', 'Task 2 (rework 1)']);
+    await run.rewind('T1', { by: ADA });
+    expect(await folder.list()).toEqual(['document/1.txt', 'implement/1.txt', 'test/1.txt']);
+    await run.drive();
+    expect((await folder.log()).at(-1)).toMatchObject({ subject: 'Task 2' });
+    expect((await run.state())?.guidance).toMatchObject([{ text: 'Shorter.' }]);
+  });
+
+  test('goes back to a task that a human had sent back: it is begun anew', async ({ dbPath }) => {
+    const { implement } = fakeAgents();
+    const { run, workspace } = await reviewed(dbPath, {
+      implement: async (request, call) => {
+        if (request.guidance.length === 0) return implement(request, call);
+        throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
+      },
+    });
+    await review(run, { approved: true });
+    await review(run, { approved: false, feedback: 'Shorter.' });
+    await expect(run.drive()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+    const folder = await workspace.open('reviewed');
+    expect((await folder.list()).includes('implement/2.txt')).toBe(true);
+    await run.rewind('T2', { by: ADA });
+    expect((await folder.list()).includes('implement/2.txt')).toBe(false);
+  });
+});
+
+describe('a visit that died after its commit', () => {
+  test('has its commit taken out, though the state knows nothing of it', async ({ dbPath }) => {
+    const workspace = new DyingWorkspace();
+    const { run } = await start(dbPath, { workspace });
+    await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    const folder = await workspace.open('r');
+    expect((await folder.log()).map(({ subject }) => subject)).toEqual(['Task 1', 'Task 2']);
+    await run.rewind('T1', { by: ADA });
+    expect(await folder.list()).toHaveLength(3);
+    expect(await run.drive()).toMatchObject({ status: 'completed' });
+  });
+});
+
+/** Makes the second commit of a run, and dies before it says so. */
+class DyingWorkspace extends MemoryWorkspace {
+  #isDead = false;
+
+  override async open(threadId: string) {
+    const run = await super.open(threadId);
+    const commit = MemoryRunWorkspace.prototype.commit.bind(run);
+    return Object.assign(run, {
+      commit: async (request: CommitRequest) => {
+        const made = await commit(request);
+        if (this.#isDead || (await run.log()).length < 2) return made;
+        this.#isDead = true;
+        throw new DevsError('Dead.', { code: 'WORKSPACE_FAILED', remedy: 'Again.' });
+      },
+    });
+  }
+}
 
 /** A workspace whose folder cannot follow, as often as `failures` says. */
 class StuckWorkspace extends MemoryWorkspace {

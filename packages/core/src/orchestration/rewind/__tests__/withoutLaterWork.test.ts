@@ -127,6 +127,24 @@ describe('going back to a task', () => {
   });
 });
 
+describe('a task that a human had sent back', () => {
+  const sentBack = aTask(2, { status: 'in_progress', gitHash: 'c', attempts: 2 });
+  const first = aTask(1, { status: 'completed', gitHash: 'a' });
+
+  it('is as it was sent back, when it does not depend on the target', () => {
+    const { tasks, undone } = withoutLaterWork({ tasks: [first, sentBack], activeTaskId: 'shop:2' }, first);
+    expect(undone).toEqual([sentBack]);
+    expect(tasks[1]).toEqual({ ...sentBack, status: 'pending' });
+  });
+
+  it('is begun anew when it does, even when nothing of the rework was begun', () => {
+    const pending = { ...sentBack, status: 'pending' as const, dependsOn: ['shop:1'] };
+    const { tasks, undone } = withoutLaterWork({ tasks: [first, pending], activeTaskId: null }, first);
+    expect(undone).toEqual([pending]);
+    expect(tasks[1]).toEqual(aTask(2, { dependsOn: ['shop:1'] }));
+  });
+});
+
 describe('the state of a run that was set back', () => {
   const done = aChain(3).map((task): TaskRecord => ({ ...task, status: 'completed', gitHash: 'c' }));
   const ended = aState({
