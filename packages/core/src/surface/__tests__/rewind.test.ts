@@ -230,8 +230,8 @@ describe('Run.rewind', () => {
 });
 
 describe('a rewind of a run whose code is reviewed', () => {
-  const reviewed = async (dbPath: string, agents: Partial<StageAgents> = {}) => {
-    const project = await start(dbPath, {}, agents);
+  const reviewed = async (dbPath: string, options: Partial<OrchestratorOptions> = {}) => {
+    const project = await start(dbPath, options);
     const { devs } = project;
     return {
       ...project,
@@ -285,26 +285,21 @@ describe('a rewind of a run whose code is reviewed', () => {
   });
 
   test('goes back to a task that a human had sent back: it is begun anew', async ({ dbPath }) => {
-    const { implement } = fakeAgents();
-    const { run, workspace } = await reviewed(dbPath, {
-      implement: async (request, call) => {
-        if (request.guidance.length === 0) return implement(request, call);
-        throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
-      },
-    });
+    const workspace = new DyingWorkspace(3);
+    const { run } = await reviewed(dbPath, { workspace });
     await review(run, { approved: true });
     await review(run, { approved: false, feedback: 'Shorter.' });
-    await expect(run.drive()).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+    await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
     const folder = await workspace.open('reviewed');
-    expect((await folder.list()).includes('implement/2.txt')).toBe(true);
+    expect((await folder.log()).at(-1)).toMatchObject({ subject: 'Task 2 (rework 1)' });
     await run.rewind('T2', { by: ADA });
-    expect((await folder.list()).includes('implement/2.txt')).toBe(false);
+    expect(await folder.list()).toEqual(['document/1.txt', 'implement/1.txt', 'test/1.txt']);
   });
 });
 
 describe('a visit that died after its commit', () => {
   test('has its commit taken out, though the state knows nothing of it', async ({ dbPath }) => {
-    const workspace = new DyingWorkspace();
+    const workspace = new DyingWorkspace(2);
     const { run } = await start(dbPath, { workspace });
     await expect(run.drive()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
     const folder = await workspace.open('r');
@@ -315,9 +310,15 @@ describe('a visit that died after its commit', () => {
   });
 });
 
-/** Makes the second commit of a run, and dies before it says so. */
+/** Makes a commit of a run, the `last` one, and dies before it says so. */
 class DyingWorkspace extends MemoryWorkspace {
+  readonly #last: number;
   #isDead = false;
+
+  constructor(last: number) {
+    super();
+    this.#last = last;
+  }
 
   override async open(threadId: string) {
     const run = await super.open(threadId);
@@ -325,7 +326,7 @@ class DyingWorkspace extends MemoryWorkspace {
     return Object.assign(run, {
       commit: async (request: CommitRequest) => {
         const made = await commit(request);
-        if (this.#isDead || (await run.log()).length < 2) return made;
+        if (this.#isDead || (await run.log()).length < this.#last) return made;
         this.#isDead = true;
         throw new DevsError('Dead.', { code: 'WORKSPACE_FAILED', remedy: 'Again.' });
       },
