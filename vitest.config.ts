@@ -34,6 +34,7 @@ export default defineConfig({
       exclude: [
         '**/__tests__/**',
         '**/bin.ts',
+        'packages/cli/src/chaos/{driver,observe,runChaos}.ts',
         '**/index.ts',
         'packages/core/src/{langgraph,state,internal}.ts',
       ],

@@ -4,6 +4,7 @@ import { addAcceptGraph } from './admin/acceptGraph.ts';
 import { addAdopt } from './admin/adopt.ts';
 import { addBackup } from './admin/backup.ts';
 import { addCancel } from './admin/cancel.ts';
+import { addChaos } from './admin/chaos.ts';
 import { addDoctor } from './admin/doctor.ts';
 import { addExplain } from './admin/explain.ts';
 import { addPause } from './admin/pause.ts';
@@ -28,6 +29,7 @@ const VERBS: readonly AddVerb[] = [
   addDoctor,
   addBackup,
   addPrune,
+  addChaos,
 ];
 
 /** What is not needed every day. Each verb also works without `admin`; help lists it here. */
@@ -35,7 +37,7 @@ export function addAdmin(program: Command, start: Start): void {
   const admin = program
     .command('admin')
     .description(
-      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, accept-graph, doctor, backup, prune',
+      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, accept-graph, doctor, backup, prune, chaos',
     )
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   for (const addVerb of VERBS) {

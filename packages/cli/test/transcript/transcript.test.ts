@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
-import { bundledBin } from './bundledBin.ts';
+import { bundledBin } from '../support/bundledBin.ts';
 import { Shell } from './Shell.ts';
 import { BRIEF, writeShopRecording } from './shopRecording.ts';
 import { withConsoleBlocks } from './withConsoleBlocks.ts';

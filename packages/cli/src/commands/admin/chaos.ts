@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Command, CommandOptions } from 'commander';
+import { type ChaosReport, runChaos } from '../../chaos/runChaos.ts';
+import { columns } from '../../columns.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import type { Line } from '../../Output.ts';
+import type { Session } from '../../Session.ts';
+import { examples, type Start } from '../../Start.ts';
+import { usageError } from '../../usageError.ts';
+
+const DEFAULT_KILLS = '20';
+
+export function addChaos(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('chaos', options)
+    .description('show on this machine and disk that kill -9 loses nothing; in a folder of its own')
+    .option('--kills <count>', 'how often a driver is killed', DEFAULT_KILLS)
+    .addHelpText('after', examples('devs admin chaos', 'devs admin chaos --kills 100 --dir /mnt/slow-disk'))
+    .action(({ kills }: { readonly kills: string }, command: Command) =>
+      start(command, (session) => chaos(countOf(kills), session)),
+    );
+}
+
+async function chaos(kills: number, { dir: project, io, out }: Session): Promise<ExitCode> {
+  const dir = mkdtempSync(path.join(project, '.devs-chaos-'));
+  writeFileSync(path.join(dir, '.gitignore'), '*\n');
+  const onKill = (done: number): void => out.live(`${done} of ${kills} kills`);
+  const report = await runChaos({ kills, dir, random: Math.random, signal: io.signal, onKill });
+  out.live(null);
+  const isKept = report.violations.length > 0;
+  if (!isKept) rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  out.result({ ...report, folder: isKept ? dir : null }, [
+    ...renderReport(report),
+    ...(isKept ? [`what is left is in ${dir}`] : []),
+  ]);
+  return isKept ? EXIT.runFailed : EXIT.ok;
+}
+
+function renderReport({ kills, runs, events, steps, inFlight, violations }: ChaosReport): readonly Line[] {
+  const title = `${kills} × kill -9; ${runs === 1 ? '1 run' : `${runs} runs`} ended as one that nobody killed`;
+  if (violations.length > 0)
+    return [{ style: 'bold', text: title }, ...violations.map((each) => `  ${each}`)];
+  const rows = [
+    ['  acknowledged events', `${events}, lost 0`],
+    ['  recorded steps', `${steps}, lost 0; calls among them made again 0`],
+    ['  calls in flight at a kill', `${inFlight} made again`],
+    ['  state file', 'sound after every kill'],
+  ];
+  return [{ style: 'bold', text: title }, ...columns(rows)];
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw usageError(`"${text}" is no number of kills.`, 'Give a whole number from 1, such as --kills 50.');
+}
