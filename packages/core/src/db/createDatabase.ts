@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
+import { toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
@@ -98,7 +99,7 @@ export function closeDatabase(): void {
 
 /** An empty database in memory without any settings, to try migrations on. */
 export function openScratch(): Database {
-  return new BetterSqlite3(MEMORY);
+  return connect(MEMORY);
 }
 
 /** The absolute path that options name; `:memory:` as it is. */
@@ -127,12 +128,21 @@ function policyOf({
   return { busyTimeoutMs, synchronous };
 }
 
+/** The driver loads its native part with the first connection. */
+function connect(path: string, options?: Options): Database {
+  try {
+    return new BetterSqlite3(path, options);
+  } catch (error) {
+    throw toDriverFault(error) ?? error;
+  }
+}
+
 /** Opens, then sets up; a connection that cannot be set up is closed again. */
 function opened(path: string, options: Options, setUp: (db: Database) => void): Database {
   return withStateFaults(() => {
     const file = path === MEMORY ? undefined : identityOf(path);
     assertFile(path);
-    const db = new BetterSqlite3(path, options);
+    const db = connect(path, options);
     try {
       setUp(db);
       if (path !== MEMORY) watchFile(db, path, file);
@@ -152,7 +162,7 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
 function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void {
   assertFile(path);
   withStateFaults(() => {
-    const db = new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
+    const db = connect(path, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
     try {
       assertStateFile(db, path);
       pendingMigrations(db);
