@@ -1,33 +1,16 @@
 import {
   type AgentCall,
-  type DesignRequest,
   DevsError,
-  type DistillRequest,
-  type DocumentsResult,
   maskSensitiveData,
-  type PivotRequest,
-  type PivotResult,
-  type PlanResult,
-  type Provenance,
-  type ResearchRequest,
-  type ReviewResult,
   type StageAgents,
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
-import { liveIdentity } from '../models/liveIdentity.ts';
+import { liveAgents, type StageQuestion, type StageWorker } from '../models/liveAgents.ts';
 import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
 import type { ModelProgress } from '../models/ModelProgress.ts';
-import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
-import {
-  type AnswerTool,
-  submitDesign,
-  submitPlan,
-  submitReports,
-  submitReview,
-  submitStrategy,
-} from '../models/stageAnswers.ts';
+import { renderRequest } from '../models/renderRequest.ts';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
 import { type CommandLimits, CommandLine } from './CommandLine.ts';
@@ -86,7 +69,9 @@ export async function commandAgents(options: CommandAgentsOptions): Promise<Stag
   const commands = new Map(
     MODEL_STAGES.map((stage) => [stage, found.get(perStage[stage] ?? command) as CommandLine]),
   );
-  return new CommandAgents(commands, commandPrompts(options.prompts), onProgress);
+  const prompts = commandPrompts(options.prompts);
+  const worker = new CommandWorker(commands, prompts, onProgress);
+  return liveAgents(worker, { workers: commands.values(), prompts });
 }
 
 function limitsOf({ sandbox, ...options }: CommandAgentsOptions): CommandLimits {
@@ -96,10 +81,7 @@ function limitsOf({ sandbox, ...options }: CommandAgentsOptions): CommandLimits 
   return { sandbox, timeoutMs, maxOutputBytes };
 }
 
-class CommandAgents implements StageAgents {
-  readonly name: string;
-  readonly provenance: Provenance = 'live';
-  readonly fingerprint: string;
+class CommandWorker implements StageWorker {
   readonly #commands: ReadonlyMap<ModelStage, CommandLine>;
   readonly #prompts: CommandPrompts;
   readonly #onProgress: (progress: ModelProgress) => void;
@@ -112,52 +94,17 @@ class CommandAgents implements StageAgents {
     this.#commands = commands;
     this.#prompts = prompts;
     this.#onProgress = onProgress;
-    const { name, fingerprint } = liveIdentity(commands.values(), prompts);
-    this.name = name;
-    this.fingerprint = fingerprint;
   }
 
-  research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#answer({ stage: 'research', request, answer: submitReports, call });
-  }
-
-  design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#answer({ stage: 'design', request, answer: submitDesign, call });
-  }
-
-  distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {
-    return this.#answer({ stage: 'distill', request, answer: submitPlan, call });
-  }
-
-  writeTest(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#edit('writeTest', request, call);
-  }
-
-  implement(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#edit('implement', request, call);
-  }
-
-  /** It sees the folder itself; the engine puts back what a review changes there. */
-  review(request: TaskRequest, call: AgentCall): Promise<ReviewResult> {
-    return this.#answer({ stage: 'review', request, answer: submitReview(request.task), call });
-  }
-
-  document(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#edit('document', request, call);
-  }
-
-  pivot(request: PivotRequest, call: AgentCall): Promise<PivotResult> {
-    return this.#answer({ stage: 'pivot', request, answer: submitStrategy, call });
-  }
-
-  async #edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+  async edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
     const prompt = this.#prompts.forEdit(stage, renderRequest(request));
     const { text } = await this.#call({ stage, prompt, dir: request.workspace.dir, round: 1 }, call);
     // No files: the engine takes what lies in the folder.
     return { summary: summaryOf(text.trim()), files: [] };
   }
 
-  async #answer<Answer>({ stage, request, answer, call }: Question<Answer>): Promise<Answer> {
+  /** A review sees the folder itself; the engine puts back what it changes there. */
+  async answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
     const dir = 'workspace' in request ? request.workspace.dir : null;
     const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema);
     const first = await this.#call({ stage, prompt, dir, round: 1 }, call);
@@ -188,13 +135,6 @@ class CommandAgents implements StageAgents {
       },
     );
   }
-}
-
-interface Question<Answer> {
-  readonly stage: ModelStage;
-  readonly request: StageRequest;
-  readonly answer: AnswerTool<Answer>;
-  readonly call: AgentCall;
 }
 
 /** One call of a stage. */

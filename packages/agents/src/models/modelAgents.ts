@@ -1,15 +1,6 @@
 import {
   type AgentCall,
   classifyError,
-  type DesignRequest,
-  type DistillRequest,
-  type DocumentsResult,
-  type PivotRequest,
-  type PivotResult,
-  type PlanResult,
-  type Provenance,
-  type ResearchRequest,
-  type ReviewResult,
   type StageAgents,
   type TaskRequest,
   type WorkResult,
@@ -18,21 +9,13 @@ import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
 import { FileDesk } from './FileDesk.ts';
 import { editingTools, readingTools } from './fileTools.ts';
-import { liveIdentity } from './liveIdentity.ts';
+import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
 import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
 import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
 import { renderRequest, type StageRequest } from './renderRequest.ts';
-import {
-  type AnswerTool,
-  finishWith,
-  submitDesign,
-  submitPlan,
-  submitReports,
-  submitReview,
-  submitStrategy,
-} from './stageAnswers.ts';
+import { type AnswerTool, finishWith } from './stageAnswers.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_ROUNDS = 50;
@@ -77,7 +60,8 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
   const loaded = new Map<ModelSource, NamedModel>();
   for (const source of new Set(sources.values())) loaded.set(source, await loadChatModel(source, settings));
   const models = new Map([...sources].map(([stage, source]) => [stage, loaded.get(source) as NamedModel]));
-  return new ModelAgents(models, prompts, limitsOf(options));
+  const worker = new ModelWorker(models, prompts, limitsOf(options));
+  return liveAgents(worker, { workers: models.values(), prompts });
 }
 
 function limitsOf(options: ModelAgentsOptions): ConversationLimits {
@@ -88,10 +72,7 @@ function limitsOf(options: ModelAgentsOptions): ConversationLimits {
   return { timeoutMs, maxRounds, streaming, onProgress };
 }
 
-class ModelAgents implements StageAgents {
-  readonly name: string;
-  readonly provenance: Provenance = 'live';
-  readonly fingerprint: string;
+class ModelWorker implements StageWorker {
   readonly #models: ReadonlyMap<ModelStage, NamedModel>;
   readonly #prompts: Prompts;
   readonly #limits: ConversationLimits;
@@ -102,44 +83,17 @@ class ModelAgents implements StageAgents {
     this.#models = models;
     this.#prompts = prompts;
     this.#limits = limits;
-    const { name, fingerprint } = liveIdentity(models.values(), prompts);
-    this.name = name;
-    this.fingerprint = fingerprint;
   }
 
-  research(request: ResearchRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#converse('research', request, call, () => ({ tools: [], answer: submitReports }));
+  edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    return this.#converse(stage, request, call, () => editing(request));
   }
 
-  design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#converse('design', request, call, () => ({ tools: [], answer: submitDesign }));
-  }
-
-  distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {
-    return this.#converse('distill', request, call, () => ({ tools: [], answer: submitPlan }));
-  }
-
-  writeTest(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse('writeTest', request, call, () => editing(request));
-  }
-
-  implement(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse('implement', request, call, () => editing(request));
-  }
-
-  review(request: TaskRequest, call: AgentCall): Promise<ReviewResult> {
-    return this.#converse('review', request, call, () => ({
-      tools: readingTools(new FileDesk(request.workspace)),
-      answer: submitReview(request.task),
-    }));
-  }
-
-  document(request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse('document', request, call, () => editing(request));
-  }
-
-  pivot(request: PivotRequest, call: AgentCall): Promise<PivotResult> {
-    return this.#converse('pivot', request, call, () => ({ tools: [], answer: submitStrategy }));
+  answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
+    return this.#converse(stage, request, call, () => {
+      const tools = 'workspace' in request ? readingTools(new FileDesk(request.workspace)) : [];
+      return { tools, answer };
+    });
   }
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
