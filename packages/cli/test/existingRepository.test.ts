@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DriveResult } from '@devs/core';
@@ -125,6 +126,26 @@ describe('an existing repository', () => {
     expect(readdirSync(outside)).toEqual(['.gitignore']);
     expect(readFileSync(path.join(outside, '.gitignore'), 'utf8')).toBe('mine\n');
     expect(readFileSync(path.join(dir, '.devs', '.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  test('cannot bring runs with it, whose checks a resume would start', async ({ dir }) => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: dir });
+    git('init', '-q');
+    const check = ['--check', `touch ${path.join(dir, '.devs', 'started')}`];
+    await callMain(dir, ['run', BRIEF, '--id', 'sum', '--agents', AGENTS, ...check, '--no-sandbox']);
+    await callMain(dir, ['approve', 'sum', '--by', 'ada']);
+    expect((await callMain(dir, ['status', 'sum'])).exitCode).toBe(0);
+    git('add', '--force', '.devs/state.sqlite');
+    for (const words of [['resume', 'sum'], ['status'], ['run', BRIEF, '--agents', 'none']]) {
+      const refused = await callMain(dir, words);
+      expect(refused.exitCode, words[0]).toBe(2);
+      expect(refused.stderr).toMatch(
+        /CONFIG_INVALID: .*state\.sqlite is part of the repository[\s\S]*git rm/,
+      );
+    }
+    expect(existsSync(path.join(dir, '.devs', 'started'))).toBe(false);
+    git('rm', '-q', '--cached', '.devs/state.sqlite*');
+    expect((await callMain(dir, ['status', 'sum'])).exitCode).toBe(0);
   });
 
   test('cannot be run with a configuration that is wrong', async ({ dir }) => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { repositoryAround } from './repositoryAround.ts';
 
 /** A git that starts no program of the repository's, and reads one that belongs to another user too. */
 const GIT = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.directory=*'].flatMap((setting) => [
@@ -24,11 +24,6 @@ export async function isTracked(file: string): Promise<boolean> {
     await promisify(execFile)('git', args, { cwd: folder, env: { PATH, GIT_CONFIG_NOSYSTEM: '1' } });
     return true;
   } catch (error) {
-    return (error as { readonly code?: unknown }).code !== NOT_THERE && isInRepository(folder);
+    return (error as { readonly code?: unknown }).code !== NOT_THERE && repositoryAround(folder) !== null;
   }
-}
-
-function isInRepository(folder: string): boolean {
-  const above = path.dirname(folder);
-  return existsSync(path.join(folder, '.git')) || (above !== folder && isInRepository(above));
 }
