@@ -128,6 +128,24 @@ describe('an existing repository', () => {
     expect(readFileSync(path.join(dir, '.devs', '.gitignore'), 'utf8')).toBe('*\n');
   });
 
+  test.for([
+    ['objects of another format', 'sha256', []],
+    ['a submodule', 'sha1', ['update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`]],
+  ] as const)('with %s is refused before a run is recorded', async ([, format, change], { dir }) => {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', ...args], { cwd: dir });
+    git('init', '-q', `--object-format=${format}`);
+    if (change.length > 0) git(...change);
+    git('commit', '-q', '--allow-empty', '-m', 'First');
+    const refused = await callMain(dir, RUN_SUM);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toMatch(
+      /WORKSPACE_FAILED: The repository (?:names its objects by|has a submodule)/,
+    );
+    expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
+    expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);
+  });
+
   test('cannot bring runs with it, whose checks a resume would start', async ({ dir }) => {
     const git = (...args: string[]) => execFileSync('git', args, { cwd: dir });
     git('init', '-q');

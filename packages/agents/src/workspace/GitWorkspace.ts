@@ -67,6 +67,11 @@ export class GitWorkspace implements Workspace {
     return join(this.#dir, '.devs-work', requireFolderName(threadId));
   }
 
+  /** @throws DevsError `WORKSPACE_FAILED` for a repository that a run cannot keep; `CONFIG_INVALID` when it is none. */
+  async assertUsable(): Promise<void> {
+    if (this.#repository !== null) await (await UserRepository.at(this.#repository)).assertStorable();
+  }
+
   /**
    * How two commits of a run differ, as `git diff` prints it. Reads the run's git dir and nothing else.
    *

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
 import { GitRepository } from './GitRepository.ts';
+import { refuseSubmodules } from './nestedRepositories.ts';
 import { NO_OBJECT, readRef } from './refs.ts';
 
 /** A branch of an engine-owned repository, on its way into the user's. */
@@ -42,6 +43,14 @@ export class UserRepository {
   async head(): Promise<string | null> {
     const found = await this.#git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']).catch(() => '');
     return found.trim() || null;
+  }
+
+  /** @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the commit that is checked out. */
+  async assertStorable(): Promise<void> {
+    const format = (await this.#git.run(['rev-parse', '--show-object-format'])).trim();
+    if (format !== 'sha1') throw otherObjects(format);
+    const head = await this.head();
+    if (head !== null) await refuseSubmodules(this.#git, head);
   }
 
   /**
@@ -94,5 +103,13 @@ function notARepository(root: string): DevsError {
     code: 'CONFIG_INVALID',
     remedy: 'Name the folder that holds .git, or run `git init` and commit there first.',
     context: { root },
+  });
+}
+
+function otherObjects(format: string): DevsError {
+  return new DevsError(`The repository names its objects by ${format}, and a run by sha1.`, {
+    code: 'WORKSPACE_FAILED',
+    remedy: 'Run in a repository that was made with `git init --object-format=sha1`.',
+    context: { format },
   });
 }

@@ -367,6 +367,8 @@ export interface FileChange {
 export interface Workspace {
   /** The folder a run will work in; recorded at `start`, before anything is created. */
   dirOf(threadId: string): string;
+  /** Rejects where no run could work, before one is recorded and paid for; writes nothing. @defaultValue nothing is looked at */
+  assertUsable?(): Promise<void>;
   /** Creates or reopens the folder of a run. */
   open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
 }

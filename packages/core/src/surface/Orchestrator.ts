@@ -140,14 +140,16 @@ export class Orchestrator {
    *
    * @throws TypeError for an empty brief or unusable documents, RangeError for an id that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
-   *   `DAG_INVALID` for a plan that cannot become tasks.
+   *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for a repository no run can work in.
    */
   async start(options: StartOptions): Promise<Run> {
     const brief = parseBrief(options.brief);
     const given = parseGiven(options);
     const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
-    assertSameStart(this.#app.store.threads.get(runId), brief, given);
+    const known = this.#app.store.threads.get(runId);
+    assertSameStart(known, brief, given);
+    if (known === null) await this.#pipeline?.workspace.assertUsable?.();
     await this.#app.admit({
       threadId: runId,
       projectId: runId,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rmSync, symlinkSync } from 'node:fs';
+import { existsSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -146,6 +146,15 @@ describe('a run in an existing repository', () => {
       code: 'WORKSPACE_FAILED',
       message: expect.stringContaining('"sub"'),
     });
+  });
+
+  it('says so beforehand, too, and without a folder', async () => {
+    const workspace = new GitWorkspace({ dir: root, repository: root });
+    await expect(workspace.assertUsable()).resolves.toBeUndefined();
+    user.git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+    user.git('commit', '-q', '-m', 'With a submodule');
+    await expect(workspace.assertUsable()).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
+    expect(existsSync(join(root, '.devs-work'))).toBe(false);
   });
 
   it('refuses a folder that is no repository', async () => {
