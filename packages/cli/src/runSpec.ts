@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
 import { agentNames } from './agentNames.ts';
 import { checkSchema, type ProjectConfig, sandboxSchema } from './config/ProjectConfig.ts';
+import { repositoryAround } from './config/repositoryAround.ts';
 import { splitCommand } from './splitCommand.ts';
+import { usageError } from './usageError.ts';
 
 /** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
 const specSchema = z.object({
@@ -47,18 +47,27 @@ const DEFAULT_CHECK = ['npm', 'test'] as const;
 /**
  * What a new run is done with: the flags, else the project's configuration, else the defaults.
  *
- * @throws DevsError `CONFIG_INVALID` naming the choices.
+ * @throws DevsError `CONFIG_INVALID` naming the choices; also in a folder inside a repository.
  */
 export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): RunSpec {
   const { agents, check } = flags;
-  const repository = flags.repository !== false && config.repository;
   return {
     ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
     setup: config.setup ?? null,
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
-    repository: repository && existsSync(path.join(dir, '.git')) ? dir : null,
+    repository: flags.repository !== false && config.repository ? repositoryOf(dir) : null,
   };
+}
+
+/** A run of a folder inside a repository would begin without the files that lie in it: nobody expects that. */
+function repositoryOf(dir: string): string | null {
+  const top = repositoryAround(dir);
+  if (top === null || top === dir) return top;
+  throw usageError(
+    `${dir} lies in the repository ${top}, and a run works for a whole repository.`,
+    `Give its top folder, --dir ${top}; with --no-repository the run begins empty.`,
+  );
 }
 
 /** What a recorded run goes on with: what it was started with, where no flag says otherwise. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import path from 'node:path';
 import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
-import type { UserCheckout } from '../../core/test/support/UserCheckout.ts';
+import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
 import { writeConfig } from './support/writeConfig.ts';
@@ -144,6 +144,19 @@ describe('an existing repository', () => {
     );
     expect((await callMain(dir, ['status', '--json'])).stdout.trim()).toBe('[]');
     expect(existsSync(path.join(dir, '.devs-work'))).toBe(false);
+  });
+
+  test('is worked for as a whole: a folder inside it is refused, and told by init', async ({ dir }) => {
+    UserCheckout.create(dir);
+    const inside = path.join(dir, 'packages', 'math');
+    mkdirSync(inside, { recursive: true });
+    const refused = await callMain(inside, RUN_SUM);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toMatch(/CONFIG_INVALID: .* lies in the repository/);
+    expect(refused.stderr).toContain(`Give its top folder, --dir ${dir};`);
+    expect(readdirSync(inside)).toEqual([]);
+    expect((await callMain(inside, ['init'])).stdout).toContain(`git:      the repository of ${dir}: `);
+    expect((await callMain(inside, [...RUN_SUM, '--no-repository'])).exitCode).toBe(75);
   });
 
   test('cannot bring runs with it, whose checks a resume would start', async ({ dir }) => {

@@ -56,14 +56,13 @@ async function writeAnew(file: string, text: string): Promise<void> {
 
 function summary(
   file: string,
-  { isRepository, packageManager, packages }: DetectedProject,
+  { packageManager, packages, ...git }: DetectedProject,
   { agents, checks = [], setup }: ProjectConfigInput,
   { io, devs }: Session,
 ): readonly Line[] {
-  const repository = isRepository ? 'yes: runs begin at its checked-out commit' : 'none: runs begin empty';
   return [
     { style: 'bold', text: `wrote ${path.relative(io.cwd, file)}` },
-    `git:      ${repository}`,
+    `git:      ${gitFound(git)}`,
     `packages: ${packages.length === 0 ? 'one' : packages.join(', ')}${packageManager === null ? '' : ` (${packageManager})`}`,
     `setup:    ${setup?.join(' ') ?? 'nothing to install'}`,
     ...(checks.length === 0
@@ -71,4 +70,13 @@ function summary(
       : checks.map(({ name, argv }) => `check:    ${name}: ${argv.join(' ')}`)),
     `next:     ${devs('run', 'brief.md', ...(agents === undefined ? ['--agents', 'openai:MODEL'] : []))}`,
   ];
+}
+
+function gitFound({
+  isRepository,
+  inRepository,
+}: Pick<DetectedProject, 'isRepository' | 'inRepository'>): string {
+  if (isRepository) return 'yes: runs begin at its checked-out commit';
+  if (inRepository === null) return 'none: runs begin empty';
+  return `the repository of ${inRepository}: give that folder with --dir; here runs begin empty, with --no-repository`;
 }

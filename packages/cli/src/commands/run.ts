@@ -35,7 +35,10 @@ export function addRun(program: Command, start: Start): void {
       '--check <command>',
       'what judges the work; no shell (default: the checks of .devs/config.json, or npm test)',
     )
-    .option('--no-repository', 'begin empty even though the project folder is a git repository')
+    .option(
+      '--no-repository',
+      'begin empty even though the project folder is a git repository, or lies in one',
+    )
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--notify <command>', NOTIFY_HELP)

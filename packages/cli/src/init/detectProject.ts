@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
+import { repositoryAround } from '../config/repositoryAround.ts';
 import { hasScript, type PackageJson, readPackageJson } from './packageJson.ts';
 import { installCommand, type PackageManager, packageManagerOf } from './packageManager.ts';
 import { workspacePackages } from './workspacePackages.ts';
@@ -10,6 +9,8 @@ type Check = NonNullable<ProjectConfigInput['checks']>[number];
 /** What was found in a folder, and the configuration that follows from it. */
 export interface DetectedProject {
   readonly isRepository: boolean;
+  /** Top folder of the repository that the folder lies in, where that is another one. */
+  readonly inRepository: string | null;
   /** `null` without a `package.json`. */
   readonly packageManager: PackageManager | null;
   /** Folders of the packages of a monorepo, relative. */
@@ -23,9 +24,11 @@ export interface DetectedProject {
  * @throws DevsError `CONFIG_INVALID` when a manifest cannot be read as one.
  */
 export async function detectProject(root: string): Promise<DetectedProject> {
-  const isRepository = existsSync(path.join(root, '.git'));
+  const around = repositoryAround(root);
+  const isRepository = around === root;
+  const git = { isRepository, inRepository: isRepository ? null : around };
   const manifest = await readPackageJson(root);
-  if (manifest === null) return { isRepository, packageManager: null, packages: [], config: { checks: [] } };
+  if (manifest === null) return { ...git, packageManager: null, packages: [], config: { checks: [] } };
 
   const packageManager = packageManagerOf(root, manifest);
   const check = (each: PackageJson, script: string, { name, dir }: Place): readonly Check[] =>
@@ -39,7 +42,7 @@ export async function detectProject(root: string): Promise<DetectedProject> {
   const checks = [...tests, ...check(manifest, 'lint', { name: 'lint', dir: '.' })];
   const needsInstall = packages.length > 0 || hasDependencies(manifest);
   return {
-    isRepository,
+    ...git,
     packageManager,
     packages: packages.map(({ dir }) => dir),
     config: { ...(needsInstall && { setup: [...installCommand(root, packageManager)] }), checks },

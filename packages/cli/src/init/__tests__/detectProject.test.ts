@@ -26,6 +26,7 @@ describe('detectProject', () => {
   it('finds nothing in an empty folder, and says so', async () => {
     expect(await detectProject(root)).toEqual({
       isRepository: false,
+      inRepository: null,
       packageManager: null,
       packages: [],
       config: { checks: [] },
