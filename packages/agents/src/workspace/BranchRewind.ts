@@ -51,6 +51,7 @@ export class BranchRewind {
     const history = await branchHistory(this.#steps, tip);
     // A commit that was carried over to others of the user's has another id there.
     const now = await this.#steps.successors(commits, tip);
+    for (const [before, after] of Object.entries(now)) await this.#refuseTaken(before, after);
     const found = await Promise.all(begun.map((stepKey) => this.#steps.find(tip, stepKey)));
     const made = new Set([
       ...commits.map((commit) => now[commit] ?? commit),
@@ -103,6 +104,17 @@ export class BranchRewind {
     throw conflict(merged.conflicts);
   }
 
+  /** A commit that changes nothing on top of the user's, and did before: what it changed is theirs, and stays. */
+  async #refuseTaken(before: string, after: string): Promise<void> {
+    if ((await this.#changes(after)) || !(await this.#changes(before))) return;
+    throw taken((await this.#git.run(['log', '-1', '--format=%s', after, '--'])).trim());
+  }
+
+  async #changes(commit: string): Promise<boolean> {
+    const paths = ['diff-tree', '--root', '--no-commit-id', '--name-only', '-r', '-z', commit, '--'];
+    return (await this.#git.run(paths)) !== '';
+  }
+
   async #onTop(tip: string | null, tree: string, message: string): Promise<string | null> {
     if (tip === null || (await treeOf(this.#git, tip)) === tree) return tip;
     return this.#store(tree, tip, message.trim());
@@ -147,6 +159,13 @@ function conflict(files: readonly string[]): DevsError {
     },
   );
 }
+
+const taken = (subject: string): DevsError =>
+  new DevsError(`The work of ${JSON.stringify(subject)} is part of your own commits by now.`, {
+    code: 'REWIND_CONFLICT',
+    remedy:
+      'Go back to a later task, or undo it in a commit of your own and start another run; nothing was changed.',
+  });
 
 const movedOn = (): DevsError =>
   new DevsError("The run's branch has moved since it was set back.", {

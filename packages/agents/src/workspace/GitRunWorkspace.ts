@@ -204,7 +204,7 @@ export class GitRunWorkspace implements RunWorkspace {
   /**
    * The branch without the work of some of its commits, computed by merging trees; a commit on top makes it so.
    *
-   * @throws DevsError `REWIND_CONFLICT` naming the files; `WORKSPACE_FAILED` when one of the commits is not on the branch.
+   * @throws DevsError `REWIND_CONFLICT` naming the files, or work the user has taken over; `WORKSPACE_FAILED` when one of the commits is not on the branch.
    */
   withdraw(request: WithdrawRequest): Promise<BranchMove> {
     return this.#rewind.withdraw(request);

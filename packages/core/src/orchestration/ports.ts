@@ -243,7 +243,8 @@ export interface RunWorkspace extends WorkspaceReader {
   /**
    * Computes the branch without some of its commits, which stay in its history. No ref and no file is changed.
    *
-   * @throws DevsError `REWIND_CONFLICT` naming the files, if commits that stay were built on them.
+   * @throws DevsError `REWIND_CONFLICT` naming the files, if commits that stay were built on them; also for work that is
+   *   part of the user's own commits since a sync.
    */
   withdraw?(request: WithdrawRequest): Promise<BranchMove>;
   /** Computes the way back from a move that was made; nothing is changed. @throws DevsError `REWIND_CONFLICT` */

@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Run } from '@devs/core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ADA, git, openProject, start, statuses, THREE } from './rewoundRun.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'devs-synced-'));
+  mine('init', '-q', '-b', 'main');
+  commitMine('mine.txt');
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function mine(...args: readonly string[]): string {
+  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b'];
+  return execFileSync('git', [...identity, ...args], { cwd: dir, encoding: 'utf8' }).trim();
+}
+
+function commitMine(name: string): void {
+  writeFileSync(join(dir, name), `${name}\n`);
+  mine('add', name);
+  mine('commit', '-q', '-m', name);
+}
+
+const files = (): readonly string[] =>
+  readdirSync(join(dir, '.devs-work', 'r'))
+    .filter((name) => name.endsWith('.txt'))
+    .sort();
+
+async function finishedRun(): Promise<Run> {
+  const run = await start(await openProject({ dir, shape: THREE, repository: dir }));
+  expect((await run.drive()).status).toBe('completed');
+  return run;
+}
+
+describe('a run that is set back after it was carried over to commits of the user', () => {
+  it('loses what depends on the task, keeps the rest, and is driven to its end again', async () => {
+    const run = await finishedRun();
+    commitMine('second.txt');
+    await run.sync({ by: ADA });
+    commitMine('third.txt');
+    await run.sync({ by: ADA });
+
+    const setBack = { a: 'completed', b: 'pending', c: 'completed' };
+    await run.rewind('T1', { by: ADA });
+    expect(await statuses(run)).toEqual(setBack);
+    expect(files()).toEqual(['a.txt', 'c.txt', 'mine.txt', 'second.txt', 'third.txt']);
+    expect((await run.drive()).status).toBe('completed');
+    expect(files()).toContain('b.txt');
+
+    commitMine('fourth.txt');
+    await run.sync({ by: ADA });
+    await run.rewind('T1', { by: ADA });
+    expect(await statuses(run)).toEqual(setBack);
+    expect(files()).toEqual(['a.txt', 'c.txt', 'fourth.txt', 'mine.txt', 'second.txt', 'third.txt']);
+  });
+
+  it("is refused where the work is part of the user's own commits by now", async () => {
+    const run = await finishedRun();
+    mine('merge', '-q', '--no-ff', '-m', 'Take it', 'devs/r');
+    await run.sync({ by: ADA });
+    const before = git(dir, 'for-each-ref');
+    const refused = { code: 'REWIND_CONFLICT', message: expect.stringContaining('your own commits') };
+    await expect(run.previewRewind('T1')).rejects.toMatchObject(refused);
+    await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject(refused);
+    expect(git(dir, 'for-each-ref')).toBe(before);
+    expect(await statuses(run)).toEqual({ a: 'completed', b: 'completed', c: 'completed' });
+  });
+
+  it('is set back where the work of another task than those undone is part of them', async () => {
+    const run = await finishedRun();
+    mine('cherry-pick', git(dir, 'rev-list', '-1', '--grep=^a$', 'devs/r', '--'));
+    await run.sync({ by: ADA });
+    await run.rewind('T1', { by: ADA });
+    expect(files()).toEqual(['a.txt', 'c.txt', 'mine.txt']);
+  });
+});
