@@ -192,9 +192,13 @@ export class GitRunWorkspace implements RunWorkspace {
     if (this.#user === null) throw withoutRepository();
     const sync = this.#sync(this.#user);
     const synced = await sync.toHead();
-    const moved = await this.#steps.successors(recorded, await this.#tip());
+    const moved = await this.successors(recorded);
     if (synced !== null) return { ...synced, moved };
     return Object.keys(moved).length === 0 ? null : { ...(await sync.last()), moved };
+  }
+
+  async successors(commits: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    return this.#steps.successors(commits, await this.#tip());
   }
 
   #sync(user: UserRepository): BranchSync {

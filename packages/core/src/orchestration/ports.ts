@@ -240,6 +240,8 @@ export interface RunWorkspace extends WorkspaceReader {
    *   when the sync that moved them was killed before it was recorded.
    */
   sync?(recorded: readonly string[]): Promise<Synced | null>;
+  /** For commits that the branch has no more since a sync: the new id by the old one. @defaultValue none was moved */
+  successors?(commits: readonly string[]): Promise<Readonly<Record<string, string>>>;
   /**
    * Computes the branch without some of its commits, which stay in its history. No ref and no file is changed.
    *

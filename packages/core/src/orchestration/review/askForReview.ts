@@ -4,7 +4,7 @@ import type { PipelineDeps } from '../nodes/pipelineDeps.ts';
 import { RecordedTree } from '../nodes/RecordedTree.ts';
 import type { CheckResult } from '../ports.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from '../types.ts';
-import type { CodeReview, ReviewedCheck, ReviewedRange, ReviewedTask, ReviewSubject } from './CodeReview.ts';
+import type { CodeReview, ReviewedCheck, ReviewedTask, ReviewSubject } from './CodeReview.ts';
 import { reviewDecisions, reviewsOf } from './reviewDecisions.ts';
 import { type DueReview, dueReview } from './reviewRange.ts';
 
@@ -49,17 +49,14 @@ async function checkAgain(
   return tree.id === range.tree ? tree.check('verify', deps.checks) : null;
 }
 
-function codeReview(
-  state: GraphState,
-  { subject, range, since }: DueReview,
-  check: ReviewedCheck | null,
-): CodeReview {
+function codeReview(state: GraphState, due: DueReview, check: ReviewedCheck | null): CodeReview {
+  const { subject, range, since } = due;
   return {
     ...subject,
     epicName: state.epics.find(({ epicId }) => epicId === subject.epicId)?.name ?? null,
     tasks: subject.taskIds
       .flatMap((id) => state.tasks.filter(({ taskId }) => taskId === id))
-      .map((task) => taskShown(task, range)),
+      .map((task) => taskShown(task, due)),
     range,
     since,
     check,
@@ -80,13 +77,14 @@ function rejectionsOf(state: GraphState, { taskIds }: ReviewSubject): CodeReview
 /** A commit that was made anew by a sync is found in the range, under its new id. */
 function taskShown(
   { taskId, name, gitHash, acceptanceCriteria = [], evidence = [] }: TaskRecord,
-  { commits }: ReviewedRange,
+  { range: { commits }, moved = {} }: DueReview,
 ): ReviewedTask {
   const criteria = acceptanceCriteria.map((criterion) => ({
     criterion,
     shownBy: evidence.find((entry) => entry.criterion === criterion)?.shownBy ?? null,
   }));
-  return { taskId, name, commit: commits.find(({ sha }) => sha === gitHash)?.sha ?? null, criteria };
+  const now = gitHash === undefined ? undefined : (moved[gitHash] ?? gitHash);
+  return { taskId, name, commit: commits.find(({ sha }) => sha === now)?.sha ?? null, criteria };
 }
 
 function checkShown({ command, passed, exitCode, output }: CheckResult): ReviewedCheck {

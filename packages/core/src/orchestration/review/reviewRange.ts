@@ -13,6 +13,8 @@ export interface DueReview {
   readonly subject: ReviewSubject;
   readonly range: ReviewedRange;
   readonly since: string | null;
+  /** Commits of these tasks that a sync made anew: the id on the branch by the one in the state. */
+  readonly moved?: Readonly<Record<string, string>>;
 }
 
 /** What has to be shown now, by the state and the run's branch; `null` for nothing. */
@@ -26,10 +28,13 @@ export async function dueReview(state: GraphState, workspace: RunWorkspace): Pro
   const { files } = changes;
   const sum = (part: 'added' | 'removed'): number =>
     files.reduce((total, file) => total + (file[part] ?? 0), 0);
+  const own = state.tasks.filter(({ taskId }) => subject.taskIds.includes(taskId));
+  const moved = (await workspace.successors?.(own.flatMap(({ gitHash }) => gitHash ?? []))) ?? {};
   const shown = reviewsOf(state, subject.taskIds).at(-1)?.review.to;
   return {
     subject,
     since: commits.some(({ sha }) => sha === shown) ? (shown ?? null) : null,
+    moved,
     range: {
       ...changes,
       commits: commits.slice(start + 1).slice(-COMMITS_SHOWN),

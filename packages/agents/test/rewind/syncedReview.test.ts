@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CodeReview, Gate } from '@devs/core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ADA, openProject } from './rewoundRun.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'devs-synced-'));
+  mine('init', '-q', '-b', 'main');
+  mine('commit', '-q', '--allow-empty', '-m', 'First');
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function mine(...args: readonly string[]): string {
+  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b'];
+  return execFileSync('git', [...identity, ...args], { cwd: dir, encoding: 'utf8' }).trim();
+}
+
+it('shows code that was approved before a sync again, under the commit it has now', async () => {
+  const devs = await openProject({ dir, shape: { a: [] }, repository: dir });
+  const gates = { design: 'auto', dag: 'auto' } as const;
+  const run = await devs.start({ id: 'r', brief: '# B', gates, review: 'task' });
+  const [gate] = (await run.drive()).gates as readonly [Gate];
+  const { tasks: before } = gate.artifact as CodeReview;
+  mine('commit', '-q', '--allow-empty', '-m', 'Second');
+  await run.sync({ by: ADA });
+  run.decide(gate, { approved: true, by: ADA });
+
+  const [again] = (await run.drive()).gates as readonly [Gate];
+  const { tasks, range } = again.artifact as CodeReview;
+  expect(tasks).toMatchObject([{ taskId: 'r:1', commit: mine('rev-parse', 'devs/r') }]);
+  expect(range.commits.at(-1)?.sha).toBe(tasks[0]?.commit);
+  expect(tasks[0]?.commit).not.toBe(before[0]?.commit);
+  run.decide(again, { approved: true, by: ADA });
+  expect(await run.drive()).toMatchObject({ status: 'completed' });
+  devs.close();
+});
