@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { commandAgents } from '../../src/command/commandAgents.ts';
 import { claudeReply } from '../../src/command/readReply.ts';
@@ -31,16 +32,14 @@ afterEach(() => {
 });
 
 /** The user's project: a repository with one commit. */
-function repository(): string {
+function repository(): UserCheckout {
   const dir = join(base, 'project');
   mkdirSync(dir);
-  writeFileSync(join(dir, 'index.js'), 'export {};\n');
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], { cwd: dir });
-  git('init', '-q');
-  git('add', '.');
-  git('commit', '-q', '-m', 'First');
-  return dir;
+  const user = UserCheckout.create(dir);
+  user.write('index.js', 'export {};\n');
+  user.git('add', '.');
+  user.git('commit', '-q', '-m', 'First');
+  return user;
 }
 
 /** A coding CLI and checks that are watched. */
@@ -56,8 +55,7 @@ function plant(): void {
 }
 
 /** A run from its brief to its commit, whose git and setup are watched too. */
-async function drive(): Promise<DriveResult> {
-  const dir = repository();
+async function drive(dir: string): Promise<DriveResult> {
   spy.on('git', `'${execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()}'`);
   const setup = new CommandChecks({ argv: [spy.on('setup', 'true')] });
   vi.stubEnv('PATH', `${spy.bin}${delimiter}${process.env['PATH']}`);
@@ -87,11 +85,13 @@ function seenBy(program: string, times: number): readonly string[] {
 
 test('of twenty secrets in its environment no command of a run sees one', async () => {
   expect(Object.keys(SECRETS)).toHaveLength(20);
-  expect(await drive()).toMatchObject({ status: 'completed', commits: { length: 1 } });
+  const user = repository();
+  expect(await drive(user.root)).toMatchObject({ status: 'completed', commits: { length: 1 } });
   expect(seenBy('git', 20)).toEqual([]);
   expect(seenBy('setup', 1)).toEqual([]);
   expect(seenBy('check', 3)).toEqual(['FOR_CHECKS']);
   expect(seenBy('agent', 7)).toEqual(['AGENT_API_KEY']);
+  user.assertUntouched();
 }, 60_000);
 
 test('nor does a sandbox, in its arguments or its environment, or what runs in it', async () => {
@@ -105,7 +105,7 @@ test('nor does a sandbox, in its arguments or its environment, or what runs in i
   );
   expect(seenBy('sandbox', 1)).toEqual(['AGENT_API_KEY']);
   expect(seenBy('agent', 1)).toEqual(['AGENT_API_KEY']);
-  await checks.run({ dir: repository(), signal });
+  await checks.run({ dir: repository().root, signal });
   expect(seenBy('sandbox', 2)).toEqual(['AGENT_API_KEY', 'FOR_CHECKS']);
   expect(seenBy('check', 1)).toEqual(['FOR_CHECKS']);
   const place = { workspace: base, dir: base, scratch: base, network: true };

@@ -1,25 +1,24 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CodeReview, Gate } from '@devs/core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ADA, openProject } from './rewoundRun.ts';
+import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
+import { ADA, git, openProject } from './rewoundRun.ts';
 
 let dir: string;
+let user: UserCheckout;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'devs-synced-'));
-  mine('init', '-q', '-b', 'main');
-  mine('commit', '-q', '--allow-empty', '-m', 'First');
+  user = UserCheckout.create(dir);
+  user.git('commit', '-q', '--allow-empty', '-m', 'First');
 });
 
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-function mine(...args: readonly string[]): string {
-  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b'];
-  return execFileSync('git', [...identity, ...args], { cwd: dir, encoding: 'utf8' }).trim();
-}
+afterEach(() => {
+  user.assertUntouched();
+  rmSync(dir, { recursive: true, force: true });
+});
 
 it('shows code that was approved before a sync again, under the commit it has now', async () => {
   const devs = await openProject({ dir, shape: { a: [] }, repository: dir });
@@ -27,13 +26,13 @@ it('shows code that was approved before a sync again, under the commit it has no
   const run = await devs.start({ id: 'r', brief: '# B', gates, review: 'task' });
   const [gate] = (await run.drive()).gates as readonly [Gate];
   const { tasks: before } = gate.artifact as CodeReview;
-  mine('commit', '-q', '--allow-empty', '-m', 'Second');
+  user.git('commit', '-q', '--allow-empty', '-m', 'Second');
   await run.sync({ by: ADA });
   run.decide(gate, { approved: true, by: ADA });
 
   const [again] = (await run.drive()).gates as readonly [Gate];
   const { tasks, range } = again.artifact as CodeReview;
-  expect(tasks).toMatchObject([{ taskId: 'r:1', commit: mine('rev-parse', 'devs/r') }]);
+  expect(tasks).toMatchObject([{ taskId: 'r:1', commit: git(dir, 'rev-parse', 'devs/r') }]);
   expect(range.commits.at(-1)?.sha).toBe(tasks[0]?.commit);
   expect(tasks[0]?.commit).not.toBe(before[0]?.commit);
   run.decide(again, { approved: true, by: ADA });

@@ -1,30 +1,29 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { ADA, git, openProject, start, statuses, THREE } from './rewoundRun.ts';
 
 let dir: string;
+let user: UserCheckout;
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'devs-synced-'));
-  mine('init', '-q', '-b', 'main');
+  user = UserCheckout.create(dir);
   commitMine('mine.txt');
 });
 
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-function mine(...args: readonly string[]): string {
-  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b'];
-  return execFileSync('git', [...identity, ...args], { cwd: dir, encoding: 'utf8' }).trim();
-}
+afterEach(() => {
+  user.assertUntouched();
+  rmSync(dir, { recursive: true, force: true });
+});
 
 function commitMine(name: string): void {
-  writeFileSync(join(dir, name), `${name}\n`);
-  mine('add', name);
-  mine('commit', '-q', '-m', name);
+  user.write(name, `${name}\n`);
+  user.git('add', name);
+  user.git('commit', '-q', '-m', name);
 }
 
 const files = (): readonly string[] =>
@@ -62,7 +61,7 @@ describe('a run that is set back after it was carried over to commits of the use
 
   it("is refused where the work is part of the user's own commits by now", async () => {
     const run = await finishedRun();
-    mine('merge', '-q', '--no-ff', '-m', 'Take it', 'devs/r');
+    user.git('merge', '-q', '--no-ff', '-m', 'Take it', 'devs/r');
     await run.sync({ by: ADA });
     const before = git(dir, 'for-each-ref');
     const refused = { code: 'REWIND_CONFLICT', message: expect.stringContaining('your own commits') };
@@ -74,7 +73,7 @@ describe('a run that is set back after it was carried over to commits of the use
 
   it('is set back where the work of another task than those undone is part of them', async () => {
     const run = await finishedRun();
-    mine('cherry-pick', git(dir, 'rev-list', '-1', '--grep=^a$', 'devs/r', '--'));
+    user.git('cherry-pick', git(dir, 'rev-list', '-1', '--grep=^a$', 'devs/r', '--'));
     await run.sync({ by: ADA });
     await run.rewind('T1', { by: ADA });
     expect(files()).toEqual(['a.txt', 'c.txt', 'mine.txt']);

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UserCheckout } from '../../../../core/test/support/UserCheckout.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
@@ -35,6 +36,14 @@ const lines = (changed: Readonly<Record<number, string>>): string =>
 async function task(key: string, files: Readonly<Record<string, string | null>>): Promise<string> {
   await run.apply(Object.entries(files).map(([path, content]) => ({ path, content })));
   return run.commit({ tree: await run.snapshot(), message: `Task ${key}`, stepKey: key });
+}
+
+/** A repository of the user's, before the first run in it. */
+async function userRepository(): Promise<UserCheckout> {
+  await rm(join(base, '.devs'), { recursive: true });
+  await rm(join(base, '.devs-work'), { recursive: true });
+  await mkdir(join(base, 'mine'));
+  return UserCheckout.create(join(base, 'mine'));
 }
 
 const withdraw = (commits: readonly string[], unfinished = false) =>
@@ -109,38 +118,31 @@ describe('taking commits out of the branch', () => {
   });
 
   it('finds a commit again that a sync has put on top of mine', async () => {
-    const repository = join(base, 'mine');
-    const mine = (...args: string[]) =>
-      execute('git', ['-c', 'user.name=A', '-c', 'user.email=a@b', '-C', repository, ...args]);
-    await execute('git', ['init', '-q', repository]);
-    await mine('commit', '-q', '--allow-empty', '-m', 'First');
-    await rm(join(base, '.devs'), { recursive: true });
-    await rm(join(base, '.devs-work'), { recursive: true });
-    run = await open(repository);
+    const user = await userRepository();
+    user.git('commit', '-q', '--allow-empty', '-m', 'First');
+    run = await open(user.root);
     await task('a', { 'a.txt': 'a\n' });
     const second = await task('b', { 'b.txt': 'b\n' });
-    await mine('commit', '-q', '--allow-empty', '-m', 'Second');
+    user.git('commit', '-q', '--allow-empty', '-m', 'Second');
     await run.sync([second]);
     await goBack([second]);
     expect(await run.list()).toEqual(['a.txt']);
     expect(await run.deliver()).toMatchObject({ held: null });
+    user.assertUntouched();
   });
 
   it('leaves a run without commits of its own at the files it began with', async () => {
-    const repository = join(base, 'mine');
-    await execute('git', ['init', '-q', repository]);
-    await writeFile(join(repository, 'mine.txt'), 'mine\n');
-    const identity = ['-c', 'user.name=A', '-c', 'user.email=a@b', '-C', repository];
-    await execute('git', [...identity, 'add', '.']);
-    await execute('git', [...identity, 'commit', '-q', '-m', 'First']);
-    await rm(join(base, '.devs'), { recursive: true });
-    await rm(join(base, '.devs-work'), { recursive: true });
-    run = await open(repository);
+    const user = await userRepository();
+    user.write('mine.txt', 'mine\n');
+    user.git('add', '.');
+    user.git('commit', '-q', '-m', 'First');
+    run = await open(user.root);
     await run.apply([{ path: 'b.txt', content: 'half done\n' }]);
     const { move, kept } = await goBack([], true);
     expect(move.to).toBe(move.from);
     expect(await run.list()).toEqual(['mine.txt']);
     expect(kept).toMatchObject({ files: 1 });
+    user.assertUntouched();
   });
 });
 
