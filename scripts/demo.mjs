@@ -25,6 +25,8 @@ const args = [
   join(example, 'brief.md'),
   '--dir',
   out,
+  // The folder lies in this repository, and the package is to be made from nothing.
+  '--no-repository',
   '--id',
   'slugify',
   '--agents',
