@@ -2,7 +2,7 @@ import { isDagApproved } from './artifacts.ts';
 import type { AppliedAnswer } from './durable/GraphProfile.ts';
 import type { Goal, GoalReader } from './durable/RunGoal.ts';
 import { beginTask } from './nodes/pickTask.ts';
-import { taskNumber } from './nodes/plan.ts';
+import { taskLabel } from './nodes/plan.ts';
 import { activeTask, dependenciesOf, isTaskTerminal, readyTasks } from './taskStates.ts';
 import type { GraphState, HitlGate } from './types.ts';
 
@@ -95,7 +95,7 @@ const labelOf = (goal: Exclude<PipelineGoal, { readonly until: unknown }>): stri
 function tasksOf({ tasks, epics }: GraphState, goal: PipelineGoal): ReadonlySet<string> | null {
   if ('until' in goal) return null;
   const epicId = 'epic' in goal && epics.find(({ phaseNumber }) => `E${phaseNumber}` === goal.epic)?.epicId;
-  const isNamed = 'only' in goal ? (id: string) => `T${taskNumber(id)}` === goal.only : () => false;
+  const isNamed = 'only' in goal ? (id: string) => taskLabel(id) === goal.only : () => false;
   const named = tasks.filter((task) => task.epicId === epicId || isNamed(task.taskId));
   return dependenciesOf(
     tasks,

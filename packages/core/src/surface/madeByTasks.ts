@@ -1,3 +1,4 @@
+import { stepKeyOf } from '../orchestration/durable/step.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { EarlierPlan } from '../orchestration/rewind/withoutLaterWork.ts';
 import type { StepSummary } from '../state/StepStore.ts';
@@ -29,7 +30,7 @@ export function madeByTasks(
     const kept = tasks.find((task) => task.taskId === taskId)?.gitHash;
     return [taskId, kept === undefined ? made : made.slice(made.indexOf(kept) + 1)] as const;
   });
-  const begun = steps.filter(({ state }) => state === 'intent').map(keyOf);
+  const begun = steps.filter(({ state }) => state === 'intent').map(stepKeyOf);
   return { commits: new Map(commits), begun };
 }
 
@@ -44,8 +45,6 @@ function commitOf(step: StepSummary, { steps }: OrchestrationApp['store']): stri
   const found = steps.find(step);
   return found?.state === 'done' ? String(found.result) : '';
 }
-
-const keyOf = ({ threadId, lgTaskId, name }: StepSummary): string => `${threadId}/${lgTaskId}/${name}`;
 
 const isOneOf = (tasks: EarlierPlan['undone'], id: string | null): boolean =>
   tasks.some(({ taskId }) => taskId === id);

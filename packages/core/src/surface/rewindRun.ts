@@ -2,6 +2,7 @@ import { maskPrecise } from '../masking/maskPrecise.ts';
 import { principalText } from '../orchestration/hitl/decidable.ts';
 import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
 import { assertHuman } from '../orchestration/hitl/principals.ts';
+import { taskLabel } from '../orchestration/nodes/plan.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../orchestration/ports.ts';
 import { rewindRefused, rewindTarget } from '../orchestration/rewind/rewindTarget.ts';
@@ -14,7 +15,7 @@ import { ability } from './ability.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { finishRewind, type RewindDeps } from './finishRewind.ts';
 import { type MadeByTasks, madeByTasks } from './madeByTasks.ts';
-import { taskLabel, taskView } from './taskView.ts';
+import { taskView } from './taskView.ts';
 import type { TaskView } from './views.ts';
 
 /** Who sets a run back, and why. */
@@ -53,25 +54,21 @@ export async function previewRewind(id: string, task: string, deps: RewindDeps):
 export async function rewindRun(
   id: string,
   task: string,
-  { by, reason }: RewindRequest,
+  request: RewindRequest,
   deps: RewindDeps,
 ): Promise<Rewound | null> {
-  assertHuman(by, id, 'rewind');
-  const { app, pipeline } = deps;
+  assertHuman(request.by, id, 'rewind');
+  const { app } = deps;
   return app.hold(id, async (lease) => {
     await finishRewind(lease, deps);
     const standing = await standingAt(id, task, deps);
     if (standing === null) return null;
-    const author = {
-      principal: principalText(by),
-      reason: reason === undefined ? null : maskPrecise(reason).value,
-    };
+    const author = rewindAuthor(request);
     const rewindId = app.newId();
     const move = await withdrawal(rewindId, standing, deps, commitMessage(standing, author));
     await commit({ rewindId, lease, standing, move, author }, deps);
     const kept = await finishRewind(lease, deps);
-    const delivery =
-      move === null ? null : ((await (await pipeline?.workspace.open(id))?.deliver?.()) ?? null);
+    const delivery = move === null ? null : await deliverRun(id, deps);
     return { ...planView(standing, deps), id: rewindId, commit: move?.to ?? null, kept, delivery };
   });
 }
@@ -79,6 +76,17 @@ export async function rewindRun(
 export interface RewindAuthor {
   readonly principal: string;
   readonly reason: string | null;
+}
+
+/** As it is recorded: masked before it is stored. */
+export function rewindAuthor({ by, reason }: RewindRequest): RewindAuthor {
+  return { principal: principalText(by), reason: reason === undefined ? null : maskPrecise(reason).value };
+}
+
+/** Brings the branch in the user's repository up to date; `null` in a run without files or repository. */
+export async function deliverRun(id: string, { pipeline }: RewindDeps): Promise<Delivery | null> {
+  const workspace = await pipeline?.workspace.open(id);
+  return (await workspace?.deliver?.()) ?? null;
 }
 
 /** Where a run stands, and what going back means there. */

@@ -1,5 +1,5 @@
+import { taskLabel } from '../orchestration/nodes/plan.ts';
 import type { Rewind } from '../state/RewindStore.ts';
-import { taskLabel } from './taskView.ts';
 import type { RewindView } from './views.ts';
 
 /** Rewinds as people are told of them: one that was taken back says so, and is one line. */

@@ -1,14 +1,12 @@
-import { maskPrecise } from '../masking/maskPrecise.ts';
-import { principalText } from '../orchestration/hitl/decidable.ts';
 import { assertHuman } from '../orchestration/hitl/principals.ts';
+import { taskLabel } from '../orchestration/nodes/plan.ts';
 import type { BranchMove, Delivery, Rescue } from '../orchestration/ports.ts';
 import { rewindRefused } from '../orchestration/rewind/rewindTarget.ts';
 import type { Rewind } from '../state/RewindStore.ts';
 import type { Lease } from '../state/ThreadStore.ts';
 import { ability } from './ability.ts';
 import { finishRewind, moveOf, type RewindDeps } from './finishRewind.ts';
-import type { RewindAuthor, RewindRequest } from './rewindRun.ts';
-import { taskLabel } from './taskView.ts';
+import { deliverRun, type RewindAuthor, type RewindRequest, rewindAuthor } from './rewindRun.ts';
 
 export interface RewindUndone {
   /** The rewind that was taken back. */
@@ -24,24 +22,20 @@ export interface RewindUndone {
 /** Puts a run back where it stood before it was set back; see {@link Run.undoRewind}. */
 export async function undoRewind(
   id: string,
-  { by, reason }: RewindRequest,
+  request: RewindRequest,
   deps: RewindDeps,
 ): Promise<RewindUndone> {
-  assertHuman(by, id, 'undo the rewind of');
-  const { app, pipeline } = deps;
+  assertHuman(request.by, id, 'undo the rewind of');
+  const { app } = deps;
   return app.hold(id, async (lease) => {
     await finishRewind(lease, deps);
     const rewind = await lastRewind(id, deps);
-    const author = {
-      principal: principalText(by),
-      reason: reason === undefined ? null : maskPrecise(reason).value,
-    };
+    const author = rewindAuthor(request);
     const undoId = app.newId();
     const move = await wayBack(undoId, rewind, author, deps);
     await commit({ undoId, lease, rewind, move, author }, deps);
     const kept = await finishRewind(lease, deps);
-    const delivery =
-      move === null ? null : ((await (await pipeline?.workspace.open(id))?.deliver?.()) ?? null);
+    const delivery = move === null ? null : await deliverRun(id, deps);
     return {
       id: rewind.id,
       target: taskLabel(rewind.targetTaskId),

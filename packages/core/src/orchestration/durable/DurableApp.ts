@@ -9,8 +9,8 @@ import type { Principal } from '../hitl/HumanInTheLoopManager.ts';
 import type { SqliteSaver } from '../SqliteSaver.ts';
 import type { Retention } from '../saver/retainedCheckpoints.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './acceptGraph.ts';
+import { assertBetweenVisits, type NextVisits } from './assertBetweenVisits.ts';
 import { awaitWake } from './awaitWake.ts';
-import { betweenVisits, type NextVisits } from './betweenVisits.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { FaultBox } from './FaultBox.ts';
 import { type Gate, gateOf } from './Gate.ts';
@@ -254,10 +254,17 @@ export class DurableApp<Graph, State, Update> {
     return setBack(lease, placement, record, { ...this.#parts, graph });
   }
 
-  /** Holds a run while `work` changes what its next visit starts from; see {@link betweenVisits}. */
+  /**
+   * Holds a run while `work` changes what its next visit starts from; see {@link assertBetweenVisits}.
+   *
+   * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link hold}.
+   */
   betweenVisits<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     const graph = this.graph as unknown as NextVisits;
-    return betweenVisits(id, { store: this.store, graph }, work);
+    return this.hold(id, async (lease) => {
+      await assertBetweenVisits(id, { store: this.store, graph });
+      return await work(lease);
+    });
   }
 
   /** Closes the state file, if this app opened it. */

@@ -1,6 +1,6 @@
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import type { NewStep, RecordedStep, Reserve, StepKind } from '../../state/StepStore.ts';
+import type { NewStep, RecordedStep, Reserve, StepKey, StepKind } from '../../state/StepStore.ts';
 import { admitCall } from '../guards/admitCall.ts';
 import { callUsage, totalUsage } from '../guards/usage.ts';
 import type { CallUsage, UsageReport } from '../ports.ts';
@@ -133,6 +133,8 @@ function claimName({ stepNames, visit }: ActiveVisit, name: string): void {
 }
 
 function unrecordedCall({ visit }: ActiveVisit, name: string): StepCall {
-  const key = `${visit.threadId}/${visit.lgTaskId}/${name}`;
-  return { key, attempt: 1, signal: visit.signal, usage: () => {} };
+  return { key: stepKeyOf({ ...visit, name }), attempt: 1, signal: visit.signal, usage: () => {} };
 }
+
+/** What a call is told as its key: the same in every execution of its visit. */
+export const stepKeyOf = ({ threadId, lgTaskId, name }: StepKey): string => `${threadId}/${lgTaskId}/${name}`;

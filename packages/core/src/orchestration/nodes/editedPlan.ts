@@ -7,7 +7,7 @@ import {
   lastIssuedNumber,
   type Plan,
   planRecords,
-  taskNumber,
+  taskLabel,
 } from './plan.ts';
 
 /** What an edit is about: tasks by their issued ids, requirements by the ids people use. */
@@ -22,9 +22,6 @@ export interface ShownPlan {
     'taskId' | 'epicId' | 'name' | 'description' | 'dependsOn' | 'requirementIds' | 'acceptanceCriteria'
   >[];
 }
-
-/** `T3` for `csv-export-1a2b3c:3`: what people call a task. */
-export const taskLabel = (taskId: string): string => `T${taskNumber(taskId)}`;
 
 /** Looks like the number of an issued task. */
 const LABEL = /^T\d+$/;

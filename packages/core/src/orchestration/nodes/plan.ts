@@ -98,6 +98,9 @@ export function taskNumber(taskId: string): number {
   return Number(taskId.slice(taskId.lastIndexOf(':') + 1)) || 0;
 }
 
+/** What people call a task: `T3` for `csv-export-1a2b3c:3`. */
+export const taskLabel = (taskId: string): string => `T${taskNumber(taskId)}`;
+
 function requirementRecord(
   projectId: string,
   { externalId, description }: PlanResult['requirements'][number],

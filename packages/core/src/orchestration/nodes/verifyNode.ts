@@ -9,7 +9,7 @@ import { agentLog, withLog } from './agentLog.ts';
 import { openWorkspace } from './openWorkspace.ts';
 import { withTask } from './pickTask.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
-import { taskNumber } from './plan.ts';
+import { taskLabel } from './plan.ts';
 import { RecordedTree } from './RecordedTree.ts';
 
 /** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */
@@ -89,7 +89,7 @@ function commitMessage(task: TaskRecord, state: GraphState, { agents }: Pipeline
   const subject = rework === 0 ? name : `${name} (rework ${rework})`;
   const shown = evidence.map(({ criterion, shownBy }) => `- ${criterion}: ${shownBy}`);
   const trailers = [
-    `Devs-Task: T${taskNumber(taskId)} (${taskId})`,
+    `Devs-Task: ${taskLabel(taskId)} (${taskId})`,
     `Devs-Agents: ${agents.name} (${agents.provenance})`,
   ];
   return [subject, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');

@@ -2,7 +2,7 @@ import type { AppliedAnswer } from '../durable/GraphProfile.ts';
 import type { Question } from '../durable/question.ts';
 import type { AnswerOf } from '../hitl/answers.ts';
 import { beginTask } from '../nodes/pickTask.ts';
-import { taskNumber } from '../nodes/plan.ts';
+import { taskLabel } from '../nodes/plan.ts';
 import { readyTasks } from '../taskStates.ts';
 import type { GraphState, HitlDecisionRecord } from '../types.ts';
 import type { CodeReview } from './CodeReview.ts';
@@ -32,7 +32,7 @@ export function applyReview(
 
 function reopenedBy({ tasks: labels }: ReviewAnswer, { taskIds }: CodeReview): readonly string[] {
   if (labels === undefined) return taskIds.slice(-1);
-  return taskIds.filter((taskId) => labels.includes(`T${taskNumber(taskId)}`));
+  return taskIds.filter((taskId) => labels.includes(taskLabel(taskId)));
 }
 
 function decisionOf(

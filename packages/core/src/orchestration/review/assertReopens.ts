@@ -1,6 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { taskNumber } from '../nodes/plan.ts';
+import { taskLabel } from '../nodes/plan.ts';
 import type { CodeReview } from './CodeReview.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { CodeReview } from './CodeReview.ts';
 export function assertReopens(answer: object, { id, question }: HitlSession): void {
   const { tasks: labels = [] } = answer as { readonly tasks?: readonly string[] };
   const { artifact } = (question ?? {}) as { readonly artifact?: Partial<CodeReview> };
-  const shown = (artifact?.taskIds ?? []).map((taskId) => `T${taskNumber(taskId)}`);
+  const shown = (artifact?.taskIds ?? []).map(taskLabel);
   const unknown = labels.find((label) => !shown.includes(label));
   if (unknown === undefined) return;
   throw new DevsError(`Session "${id}" does not show ${unknown}.`, {

@@ -1,6 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { isDagApproved } from '../artifacts.ts';
-import { taskNumber } from '../nodes/plan.ts';
+import { taskLabel } from '../nodes/plan.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 
 /** Why a run was not set back. */
@@ -13,7 +13,7 @@ export type RewindRefusal = 'unknown_task' | 'not_begun' | 'plan_not_approved' |
  * @throws DevsError `REWIND_REFUSED`
  */
 export function rewindTarget(threadId: string, name: string, state: GraphState | null): TaskRecord {
-  const target = state?.tasks.find(({ taskId }) => taskId === name || `T${taskNumber(taskId)}` === name);
+  const target = state?.tasks.find(({ taskId }) => taskId === name || taskLabel(taskId) === name);
   if (state === null || target === undefined) {
     throw rewindRefused(threadId, 'unknown_task', {
       what: `it has no task ${JSON.stringify(name)}`,
