@@ -7,7 +7,7 @@ import projects from './vitest.workspace.ts';
 const conditions = ['@devs/source', 'module', 'node', 'development|production'];
 
 /** What guards the state file is held higher than the rest. */
-const DURABLE = 'packages/core/src/{db/**,state/**,orchestration/SqliteSaver.ts}';
+const DURABLE = 'packages/core/src/{db/**,state/**,engine/saver/SqliteSaver.ts}';
 
 // Only for complete runs (`pnpm verify`): a filtered run leaves most files uncovered. Not per file: what a test
 // proves in a process of its own is not counted, and which branch a race takes differs from run to run.
@@ -18,7 +18,7 @@ const thresholds = {
   branches: 90,
   [DURABLE]: { branches: 90 },
   'packages/core/src/state/CheckpointPersister.ts': { branches: 90 },
-  'packages/core/src/orchestration/TaskFailureGate.ts': { lines: 90 },
+  'packages/core/src/engine/guards/TaskFailureGate.ts': { lines: 90 },
 };
 
 export default defineConfig({

@@ -17,12 +17,13 @@ const RANK = {
   masking: 0,
   db: 1,
   state: 2,
+  engine: 3,
   orchestration: 3,
   brief: 4,
   surface: 5,
 };
 /** The highest rank each entry point may reach; the remaining files directly in src/ may reach all. */
-const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.orchestration };
+const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine };
 const ENTRY_MAY_USE_LANGCHAIN = new Set(['index.ts', 'langgraph.ts']);
 const ALLOWED_PACKAGES = {
   core: [],
@@ -130,7 +131,7 @@ function mayUse(file, name) {
   if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
   if (!name.startsWith('@langchain/')) return true;
   const entry = file.pkg === 'core' && ENTRY_MAY_USE_LANGCHAIN.has(file.inner);
-  return file.pkg === 'agents' || inCore(file, 'orchestration') || entry;
+  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration') || entry;
 }
 
 function keepsLibrariesInPlace(file) {

@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { EXIT } from './exitCodes.ts';
 import { main } from './main.ts';
-import { processIo } from './processIo.ts';
+import { processIo } from './terminal/processIo.ts';
 
 const io = processIo(process);
 const exitCode = await main(process.argv.slice(2), io);

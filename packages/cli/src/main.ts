@@ -11,12 +11,12 @@ import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
 import { addStatus } from './commands/status.ts';
 import { EXIT, type ExitCode } from './exitCodes.ts';
-import type { Io } from './Io.ts';
-import { Output } from './Output.ts';
-import { pagerFor } from './pager.ts';
-import { renderError } from './renderError.ts';
-import { type GlobalOptions, newSession } from './Session.ts';
-import { examples, type Start } from './Start.ts';
+import { type GlobalOptions, newSession } from './project/Session.ts';
+import { examples, type Start } from './project/Start.ts';
+import { renderError } from './render/renderError.ts';
+import type { Io } from './terminal/Io.ts';
+import { Output } from './terminal/Output.ts';
+import { pagerFor } from './terminal/pager.ts';
 
 /**
  * Runs one command line, without the program's name, and returns its exit code. Nothing is thrown: errors are on

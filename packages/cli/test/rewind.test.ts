@@ -3,7 +3,7 @@ import { GitWorkspace } from '@devs/agents';
 import { Orchestrator } from '@devs/core';
 import { fakeAgents, scriptedChecks } from '@devs/core/testing';
 import { describe, expect } from 'vitest';
-import { specText } from '../src/runSpec.ts';
+import { specText } from '../src/flags/runSpec.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, test } from './support/fixtures.ts';
 

@@ -1,8 +1,8 @@
 // How well the entropy score tells a stuck agent from a slow one, beside the five classic stuck patterns, and how fast
 // it is. Prints Markdown; the figures are in docs/benchmarks.md. `--misses` lists the traces each one misses.
 
-import { scoreEntropy } from '../src/orchestration/entropy/scoreEntropy.ts';
-import type { Turn } from '../src/orchestration/entropy/Turn.ts';
+import { scoreEntropy } from '../src/engine/entropy/scoreEntropy.ts';
+import type { Turn } from '../src/engine/entropy/Turn.ts';
 import { CLASSIC_PATTERNS, firstMatch } from '../test/entropy/classicPatterns.ts';
 import { classicPatterns, entropyScore } from '../test/entropy/detectors.ts';
 import { type Detector, measure } from '../test/entropy/measure.ts';

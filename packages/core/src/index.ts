@@ -11,7 +11,12 @@ export {
   MAX_RECURSION_DEPTH,
 } from './config/defaults.ts';
 export { loadOrchestratorConfig, type OrchestratorConfig } from './config/orchestratorConfig.ts';
-
+export {
+  type GateEvaluationInput,
+  type GateEvaluationResult,
+  type GateStatus,
+  TaskFailureGate,
+} from './engine/guards/TaskFailureGate.ts';
 export {
   DevsError,
   type DevsErrorOptions,
@@ -28,6 +33,7 @@ export type { SecretsOptions } from './masking/registerSecrets.ts';
 export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
+export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
   approveDesignNode,
   approveTaskDagNode,
@@ -41,7 +47,6 @@ export {
   type VerifyRoute,
   verifyNode,
 } from './orchestration/graph.ts';
-export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/hitl/gateEdit.ts';
 export {
   HitlSessionNotFoundError,
   HumanInTheLoopManager,
@@ -51,7 +56,6 @@ export {
   type SuspendedSession,
 } from './orchestration/hitl.ts';
 export { assertPlanEdit, type ShownPlan } from './orchestration/nodes/editedPlan.ts';
-export type { PipelineDeps } from './orchestration/nodes/pipelineDeps.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
 export type {
   AdoptedTree,
@@ -119,12 +123,6 @@ export {
   routeAfterError,
   type StaleTaskInfo,
 } from './orchestration/robustness.ts';
-export {
-  type GateEvaluationInput,
-  type GateEvaluationResult,
-  type GateStatus,
-  TaskFailureGate,
-} from './orchestration/TaskFailureGate.ts';
 export type {
   AgentId,
   AgentLogRecord,
@@ -149,6 +147,7 @@ export type {
   TaskStatus,
 } from './orchestration/types.ts';
 export { createInitialState, OrchestratorAnnotation } from './orchestration/types.ts';
+export type { PipelineDeps } from './orchestration/work/pipelineDeps.ts';
 export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
@@ -159,10 +158,10 @@ export {
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
-export type { RewindPlan, RewindRequest, Rewound } from './surface/rewindRun.ts';
+export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
+export type { RewindUndone } from './surface/rewind/undoRewind.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
-export type { RewindUndone } from './surface/undoRewind.ts';
 export type {
   BudgetUse,
   DriveResult,

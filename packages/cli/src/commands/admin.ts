@@ -1,5 +1,5 @@
 import type { Command, CommandOptions } from 'commander';
-import { examples, type Start } from '../Start.ts';
+import { examples, type Start } from '../project/Start.ts';
 import { addAcceptGraph } from './admin/acceptGraph.ts';
 import { addAdopt } from './admin/adopt.ts';
 import { addBackup } from './admin/backup.ts';

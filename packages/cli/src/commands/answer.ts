@@ -1,9 +1,9 @@
 import type { Command, CommandOptions } from 'commander';
-import { toAmount, toMilliseconds } from '../amounts.ts';
-import { type AnswerFlags, decisionFrom } from '../answerFlags.ts';
-import { type DecideOptions, decideGate } from '../decideGate.ts';
-import { promptForAnswer } from '../promptForAnswer.ts';
-import { examples, type Start } from '../Start.ts';
+import { toAmount, toMilliseconds } from '../flags/amounts.ts';
+import { type AnswerFlags, decisionFrom } from '../gates/answerFlags.ts';
+import { type DecideOptions, decideGate } from '../gates/decideGate.ts';
+import { promptForAnswer } from '../gates/promptForAnswer.ts';
+import { examples, type Start } from '../project/Start.ts';
 
 export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
   program

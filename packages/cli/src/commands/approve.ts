@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type DecideOptions, type Decision, decideGate } from '../decideGate.ts';
 import type { ExitCode } from '../exitCodes.ts';
-import { readDecision } from '../readDecision.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
+import { readDecision } from '../files/readDecision.ts';
+import { type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';
 
 interface ApproveOptions extends DecideOptions {

@@ -1,11 +1,11 @@
 import type { Gate, Orchestrator } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
-import { columns } from '../columns.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { hasRuns, withRuns } from '../openProject.ts';
-import { gateLine } from '../renderGate.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
+import { hasRuns, withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { gateLine } from '../render/renderGate.ts';
+import { columns } from '../terminal/columns.ts';
 
 export function addGates(program: Command, start: Start, options?: CommandOptions): void {
   program

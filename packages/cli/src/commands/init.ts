@@ -8,9 +8,9 @@ import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
 import { configPath } from '../config/readConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type DetectedProject, detectProject } from '../init/detectProject.ts';
-import type { Line } from '../Output.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import type { Line } from '../terminal/Output.ts';
 import { usageError } from '../usageError.ts';
 
 interface InitOptions {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { columns } from '../columns.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { withRuns } from '../openProject.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
-import { storyRow } from '../storyRow.ts';
-import { wholeLog } from '../wholeLog.ts';
+import { withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { wholeLog } from '../project/wholeLog.ts';
+import { storyRow } from '../render/storyRow.ts';
+import { columns } from '../terminal/columns.ts';
 
 export function addLog(program: Command, start: Start): void {
   program

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type DecideOptions, decideGate } from '../decideGate.ts';
-import { repeated } from '../repeated.ts';
-import { examples, type Start } from '../Start.ts';
+import { repeated } from '../flags/repeated.ts';
+import { type DecideOptions, decideGate } from '../gates/decideGate.ts';
+import { examples, type Start } from '../project/Start.ts';
 
 interface RejectOptions extends DecideOptions {
   readonly feedback: string;

@@ -1,18 +1,18 @@
 import type { Run } from '@devs/core';
 import type { Command } from 'commander';
-import { AGENTS_HELP } from '../agentNames.ts';
-import { agentsFrom } from '../agentsFrom.ts';
-import { type DriveFlags, driveRun } from '../driveRun.ts';
+import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
+import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import type { ExitCode } from '../exitCodes.ts';
-import { GateNotifier, NOTIFY_HELP } from '../GateNotifier.ts';
-import { addGoalOptions } from '../goalFlags.ts';
-import { humanFrom } from '../humanFrom.ts';
-import { withProject } from '../openProject.ts';
-import { repeated } from '../repeated.ts';
-import { parseSpec, type SpecFlags } from '../runSpec.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
-import { specOf } from '../specOf.ts';
+import { AGENTS_HELP } from '../flags/agentNames.ts';
+import { addGoalOptions } from '../flags/goalFlags.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import { repeated } from '../flags/repeated.ts';
+import { parseSpec, type SpecFlags } from '../flags/runSpec.ts';
+import { agentsFrom } from '../project/agentsFrom.ts';
+import { withProject } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { specOf } from '../project/specOf.ts';
 
 export function addResume(program: Command, start: Start): void {
   const verb = program

@@ -1,21 +1,21 @@
 import type { BudgetUse, Orchestrator, Run, StartOptions } from '@devs/core';
 import { type Command, Option } from 'commander';
-import { AGENTS_HELP } from '../agentNames.ts';
-import { agentsFrom } from '../agentsFrom.ts';
-import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../budgetFlags.ts';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
 import { readConfig } from '../config/readConfig.ts';
-import { type DriveFlags, driveRun } from '../driveRun.ts';
+import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
+import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import type { ExitCode } from '../exitCodes.ts';
-import { GateNotifier, NOTIFY_HELP } from '../GateNotifier.ts';
-import { addGoalOptions } from '../goalFlags.ts';
-import { withProject } from '../openProject.ts';
-import { readBrief } from '../readBrief.ts';
-import { addGivenOptions, type GivenFlags, readGiven } from '../readGiven.ts';
-import { repeated } from '../repeated.ts';
-import { newSpec, type RunSpec, type SpecFlags, specText } from '../runSpec.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
+import { readBrief } from '../files/readBrief.ts';
+import { addGivenOptions, type GivenFlags, readGiven } from '../files/readGiven.ts';
+import { AGENTS_HELP } from '../flags/agentNames.ts';
+import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
+import { addGoalOptions } from '../flags/goalFlags.ts';
+import { repeated } from '../flags/repeated.ts';
+import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpec.ts';
+import { agentsFrom } from '../project/agentsFrom.ts';
+import { withProject } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';
 
 interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags {

@@ -1,18 +1,18 @@
 import type { Gate, Principal, Run } from '@devs/core';
 import type { Command } from 'commander';
-import { hasChanges } from '../artifactChanges.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { gateNotOpen } from '../gateNotOpen.ts';
-import { humanFrom } from '../humanFrom.ts';
-import { isMaskedForDisplay } from '../maskedJson.ts';
-import type { Line } from '../Output.ts';
-import { withRuns } from '../openProject.ts';
-import { renderGate } from '../renderGate.ts';
-import { renderGateMarkdown } from '../renderGateMarkdown.ts';
-import { resolveGate } from '../resolveGate.ts';
-import { diffLines, type ReviewDiff, readReviewDiff } from '../reviewDiff.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import { gateNotOpen } from '../gates/gateNotOpen.ts';
+import { resolveGate } from '../gates/resolveGate.ts';
+import { withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { hasChanges } from '../render/artifactChanges.ts';
+import { renderGate } from '../render/renderGate.ts';
+import { renderGateMarkdown } from '../render/renderGateMarkdown.ts';
+import { diffLines, type ReviewDiff, readReviewDiff } from '../render/reviewDiff.ts';
+import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
+import type { Line } from '../terminal/Output.ts';
 
 export function addShow(program: Command, start: Start): void {
   program

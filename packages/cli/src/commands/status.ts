@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { hasRuns, withRuns } from '../openProject.ts';
-import { renderStatus, runTable } from '../renderStatus.ts';
-import type { Session } from '../Session.ts';
-import { examples, type Start } from '../Start.ts';
+import { hasRuns, withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { renderStatus, runTable } from '../render/renderStatus.ts';
 
 export function addStatus(program: Command, start: Start): void {
   program

@@ -1,6 +1,6 @@
 import type { ExitCode } from '../../src/exitCodes.ts';
-import type { Io } from '../../src/Io.ts';
 import { main } from '../../src/main.ts';
+import type { Io } from '../../src/terminal/Io.ts';
 
 export interface Called {
   readonly exitCode: ExitCode;

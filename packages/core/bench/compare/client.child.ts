@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { SqliteSaver as OfficialSaver } from '@langchain/langgraph-checkpoint-sqlite';
-import { step } from '../../src/orchestration/durable/step.ts';
-import { durable } from '../../src/orchestration/durable.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { step } from '../../src/engine/node/step.ts';
 
 const [stack = '', act = '', folder = ''] = process.argv.slice(2);
 const file = join(folder, 'state.sqlite');

@@ -3,10 +3,10 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { MemorySaver } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { durable } from '../../src/orchestration/durable.ts';
-import { runGraphIteratively } from '../../src/orchestration/flatIterativeAdapter.ts';
-import { type CompiledLangGraph, recurse } from '../../src/orchestration/recurse.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { runGraphIteratively } from '../../src/engine/frames/flatIterativeAdapter.ts';
+import { type CompiledLangGraph, recurse } from '../../src/engine/frames/recurse.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { pipeline } from '../overhead/subjects.ts';
 
 /** Who keeps the run: this engine in a file, or LangGraph with its `MemorySaver`, or nobody in plain recursion. */

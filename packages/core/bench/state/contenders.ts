@@ -4,7 +4,7 @@ import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-chec
 import { SqliteSaver as OfficialSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 
 /** A checkpointer under measurement, over a file of its own. */
 export interface Contender {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { emptyCheckpoint, uuid6 } from '@langchain/langgraph-checkpoint';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 
 const reader = fileURLToPath(new URL('poll.child.ts', import.meta.url));
 

@@ -1,12 +1,12 @@
-export { parseApprovalSignal } from './hitl/approvalSignal.ts';
-export { approveDesignNode } from './hitl/approveDesignNode.ts';
-export { approveTaskDagNode } from './hitl/approveTaskDagNode.ts';
-export { type Approval, askForApproval } from './hitl/askForApproval.ts';
-export { HitlSessionNotFoundError } from './hitl/HitlSessionNotFoundError.ts';
+export { HitlSessionNotFoundError } from '../engine/gates/HitlSessionNotFoundError.ts';
 export {
   HumanInTheLoopManager,
   type Principal,
   type SessionDecision,
   type SuspendedSession,
-} from './hitl/HumanInTheLoopManager.ts';
+} from '../engine/gates/HumanInTheLoopManager.ts';
+export { parseApprovalSignal } from './gates/approvalSignal.ts';
+export { approveDesignNode } from './gates/approveDesignNode.ts';
+export { approveTaskDagNode } from './gates/approveTaskDagNode.ts';
+export { type Approval, askForApproval } from './gates/askForApproval.ts';
 export { routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';

@@ -1,12 +1,12 @@
-export { type DurableOptions, durable } from './durable.ts';
-export { GraphSuspendedSignal } from './GraphSuspendedSignal.ts';
-export * from './graph.ts';
-export * from './hitl.ts';
-export * from './robustness.ts';
-export { SqliteSaver } from './SqliteSaver.ts';
+export { type DurableOptions, durable } from '../engine/durable.ts';
+export { GraphSuspendedSignal } from '../engine/gates/GraphSuspendedSignal.ts';
 export {
   type GateEvaluationInput,
   type GateEvaluationResult,
   type GateStatus,
   TaskFailureGate,
-} from './TaskFailureGate.ts';
+} from '../engine/guards/TaskFailureGate.ts';
+export { SqliteSaver } from '../engine/saver/SqliteSaver.ts';
+export * from './graph.ts';
+export * from './hitl.ts';
+export * from './robustness.ts';

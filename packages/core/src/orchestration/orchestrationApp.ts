@@ -1,10 +1,10 @@
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
-import { type DurableOptions, durable } from './durable.ts';
-import type { PipelineDeps } from './nodes/pipelineDeps.ts';
+import { type DurableOptions, durable } from '../engine/durable.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import type { GraphState } from './types.ts';
+import type { PipelineDeps } from './work/pipelineDeps.ts';
 
 export interface OrchestrationAppOptions
   extends Pick<

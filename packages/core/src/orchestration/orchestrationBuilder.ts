@@ -2,12 +2,11 @@
 // around every node in graph-runner.ts.
 
 import { END, type RetryPolicy, START, StateGraph } from '@langchain/langgraph';
-import { approveDesignNode } from './hitl/approveDesignNode.ts';
-import { approveTaskDagNode } from './hitl/approveTaskDagNode.ts';
+import { approveDesignNode } from './gates/approveDesignNode.ts';
+import { approveTaskDagNode } from './gates/approveTaskDagNode.ts';
 import { designNode, makeDesignNode } from './nodes/designNode.ts';
 import { distillNode, makeDistillNode } from './nodes/distillNode.ts';
 import { implementNode, makeImplementNode } from './nodes/implementNode.ts';
-import type { PipelineDeps } from './nodes/pipelineDeps.ts';
 import { makePivotNode } from './nodes/pivotNode.ts';
 import { makeResearchNode, researchNode } from './nodes/researchNode.ts';
 import { makeVerifyNode, verifyNode } from './nodes/verifyNode.ts';
@@ -27,6 +26,7 @@ import {
   routeAfterVerify,
 } from './routing.ts';
 import { OrchestratorAnnotation } from './types.ts';
+import type { PipelineDeps } from './work/pipelineDeps.ts';
 
 /**
  * The nine nodes and the edges between them. Every edge but the first is conditional: a router must be able to

@@ -1,6 +1,6 @@
-import { isDagApproved } from './artifacts.ts';
-import type { AppliedAnswer } from './durable/GraphProfile.ts';
-import type { Goal, GoalReader } from './durable/RunGoal.ts';
+import type { Goal, GoalReader } from '../engine/drive/RunGoal.ts';
+import type { AppliedAnswer } from '../engine/GraphProfile.ts';
+import { isDagApproved } from './gates/artifacts.ts';
 import { beginTask } from './nodes/pickTask.ts';
 import { taskLabel } from './nodes/plan.ts';
 import { activeTask, dependenciesOf, isTaskTerminal, readyTasks } from './taskStates.ts';

@@ -1,19 +1,19 @@
+import type { EndOfRun } from '../engine/drive/outcome.ts';
+import type { AppliedAnswer, GraphProfile, StateUpdate } from '../engine/GraphProfile.ts';
+import type { AnswerOf } from '../engine/gates/answers.ts';
+import type { Question } from '../engine/gates/question.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
-import type { AppliedAnswer, GraphProfile, StateUpdate } from './durable/GraphProfile.ts';
-import type { EndOfRun } from './durable/outcome.ts';
-import type { Question } from './durable/question.ts';
-import { pipelineTurns } from './entropy/pipelineTurns.ts';
-import { dueForPivot, pipelineFindings } from './guards/pipelineFindings.ts';
-import type { AnswerOf } from './hitl/answers.ts';
-import { lastObservation } from './nodes/agentLog.ts';
 import { pickTask } from './nodes/pickTask.ts';
-import { guidanceFor, strategiesOf } from './nodes/taskBrief.ts';
+import { dueForPivot, pipelineFindings } from './pipelineFindings.ts';
 import { steerToGoal } from './pipelineGoals.ts';
+import { pipelineTurns } from './pipelineTurns.ts';
 import { applyReview } from './review/applyReview.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
+import { lastObservation } from './work/agentLog.ts';
+import { guidanceFor, strategiesOf } from './work/taskBrief.ts';
 
 /** Gates ask their own question; `error` repairs, and a lost answer would be asked there again. */
 const WITHOUT_ENTRY_QUESTION: ReadonlySet<string> = new Set(['approveDesign', 'approveTaskDag', 'error']);

@@ -1,5 +1,5 @@
 import { END } from '@langchain/langgraph';
-import { isDagApproved } from './artifacts.ts';
+import { isDagApproved } from './gates/artifacts.ts';
 import { isProposedAt } from './nodes/proposals.ts';
 import { routeRecovery } from './robustness.ts';
 import { activeTask, firstReadyTask, isEpicOpen } from './taskStates.ts';

@@ -1,6 +1,6 @@
 import { Annotation } from '@langchain/langgraph';
+import type { EntropyScore } from '../engine/entropy/EntropyMeter.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
-import type { EntropyScore } from './entropy/EntropyMeter.ts';
 import type { CriterionEvidence } from './ports.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './review/CodeReview.ts';
 

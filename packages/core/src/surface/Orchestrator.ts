@@ -6,15 +6,15 @@ import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orche
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
+import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
+import type { Budget } from '../engine/guards/Budget.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/registerSecrets.ts';
-import type { GatePolicies } from '../orchestration/durable/decideByPolicy.ts';
-import type { Budget } from '../orchestration/guards/Budget.ts';
-import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
+import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';

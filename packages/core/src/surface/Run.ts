@@ -1,34 +1,40 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
+import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
+import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
+import type { Gate } from '../engine/Gate.ts';
+import { depthContext } from '../engine/GraphProfile.ts';
+import { principalText } from '../engine/gates/decidable.ts';
+import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
+import { assertHuman } from '../engine/gates/principals.ts';
+import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
+import { visitOf } from '../engine/visit.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import type { AcceptedGraph, GraphAcceptance } from '../orchestration/durable/acceptGraph.ts';
-import type { GateAnswer, RunOptions } from '../orchestration/durable/DurableApp.ts';
-import type { Gate } from '../orchestration/durable/Gate.ts';
-import { depthContext } from '../orchestration/durable/GraphProfile.ts';
-import { visitOf } from '../orchestration/durable/visit.ts';
-import { principalText } from '../orchestration/hitl/decidable.ts';
-import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
-import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
-import { assertHuman } from '../orchestration/hitl/principals.ts';
-import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
+import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
 import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
-import type { Retention } from '../orchestration/saver/retainedCheckpoints.ts';
 import type { GraphState } from '../orchestration/types.ts';
+import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import { withCurrentCommits } from './currentCommits.ts';
-import { finishRewind, type RewindDeps } from './finishRewind.ts';
 import { gateDraft } from './gateDraft.ts';
 import { lastShown } from './lastShown.ts';
-import { previewRewind, type RewindPlan, type RewindRequest, type Rewound, rewindRun } from './rewindRun.ts';
+import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
+import {
+  previewRewind,
+  type RewindPlan,
+  type RewindRequest,
+  type Rewound,
+  rewindRun,
+} from './rewind/rewindRun.ts';
+import { type RewindUndone, undoRewind } from './rewind/undoRewind.ts';
 import { rewindViews } from './rewindViews.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import { taskView } from './taskView.ts';
-import { type RewindUndone, undoRewind } from './undoRewind.ts';
 import type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RewindView, RunStatus } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */

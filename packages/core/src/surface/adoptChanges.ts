@@ -1,11 +1,11 @@
-import { principalText } from '../orchestration/hitl/decidable.ts';
-import type { Principal } from '../orchestration/hitl/HumanInTheLoopManager.ts';
-import { assertHuman } from '../orchestration/hitl/principals.ts';
-import type { PipelineDeps } from '../orchestration/nodes/pipelineDeps.ts';
+import { principalText } from '../engine/gates/decidable.ts';
+import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
+import { assertHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery } from '../orchestration/ports.ts';
+import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
 import { ability } from './ability.ts';
-import { finishRewind } from './finishRewind.ts';
+import { finishRewind } from './rewind/finishRewind.ts';
 
 /** Whose changes the run goes on from. */
 export interface Adoption {

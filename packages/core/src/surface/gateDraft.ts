@@ -1,7 +1,7 @@
+import type { Gate } from '../engine/Gate.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { type DesignArtifact, dagArtifact } from '../orchestration/artifacts.ts';
-import type { Gate } from '../orchestration/durable/Gate.ts';
-import type { GateEdit } from '../orchestration/hitl/gateEdit.ts';
+import { type DesignArtifact, dagArtifact } from '../orchestration/gates/artifacts.ts';
+import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import { draftsOf } from '../orchestration/nodes/documents.ts';
 import { planDraftOf } from '../orchestration/nodes/editedPlan.ts';
 import type { GraphState } from '../orchestration/types.ts';

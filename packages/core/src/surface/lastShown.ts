@@ -1,6 +1,6 @@
-import type { EngineStore } from '../orchestration/durable/EngineStore.ts';
-import { type Gate, gateOf } from '../orchestration/durable/Gate.ts';
-import { principalText } from '../orchestration/hitl/decidable.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
+import { type Gate, gateOf } from '../engine/Gate.ts';
+import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../state/hitlSession.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Gate } from '../engine/Gate.ts';
 import type { EventBus } from '../events/EventBus.ts';
-import type { Gate } from '../orchestration/durable/Gate.ts';
 
 /** Told of a gate that a human has to decide. May be asynchronous; nothing waits for it. */
 export type OnGate = (gate: Gate) => void | Promise<void>;

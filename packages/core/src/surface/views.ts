@@ -1,5 +1,5 @@
-import type { Gate } from '../orchestration/durable/Gate.ts';
-import type { DriveOutcome } from '../orchestration/durable/outcome.ts';
+import type { DriveOutcome } from '../engine/drive/outcome.ts';
+import type { Gate } from '../engine/Gate.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
 import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
 import type { TaskStatus } from '../orchestration/types.ts';

@@ -7,7 +7,7 @@ import {
   validate,
 } from '@langchain/langgraph-checkpoint-validation';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 
 // LangGraph's own suites, under a name that is on none of their skip lists.
 

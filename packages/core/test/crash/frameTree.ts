@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
-import { type CompiledLangGraph, recurse, recurseAll } from '../../src/orchestration/recurse.ts';
+import { type CompiledLangGraph, recurse, recurseAll } from '../../src/engine/frames/recurse.ts';
 
 /** One frame: it works itself, or has parts, of which it runs one after the other, all at once, or by one question. */
 export interface Part {

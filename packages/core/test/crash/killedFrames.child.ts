@@ -3,8 +3,8 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import { Command, INTERRUPT, interrupt, isInterrupted } from '@langchain/langgraph';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { runGraphIteratively } from '../../src/orchestration/flatIterativeAdapter.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { runGraphIteratively } from '../../src/engine/frames/flatIterativeAdapter.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { frameTree, TREE } from './frameTree.ts';
 
 const [dbPath = '', ledger = '', life = '', answers = '{}'] = process.argv.slice(2);

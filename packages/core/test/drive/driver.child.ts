@@ -5,8 +5,8 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { step } from '../../src/orchestration/durable/step.ts';
-import { durable } from '../../src/orchestration/durable.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { step } from '../../src/engine/node/step.ts';
 import type { DriverAnswer, DriverCommand, FreezePoint } from './driverProtocol.ts';
 
 const [, , file = '', dir = ''] = process.argv;

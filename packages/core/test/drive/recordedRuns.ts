@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3';
 import { parseBrief } from '../../src/brief/brief.ts';
 import { initialState } from '../../src/brief/initialState.ts';
 import { loadOrchestratorConfig } from '../../src/config/orchestratorConfig.ts';
-import { EventBus } from '../../src/events/EventBus.ts';
 import {
   type Own,
   OwnState,
@@ -12,11 +11,12 @@ import {
   says,
   twoBranches,
   twoSteps,
-} from '../../src/orchestration/__tests__/ownGraph.ts';
-import type { Gate } from '../../src/orchestration/durable/Gate.ts';
-import { progress } from '../../src/orchestration/durable/progress.ts';
-import { step } from '../../src/orchestration/durable/step.ts';
-import { type DurableOptions, durable } from '../../src/orchestration/durable.ts';
+} from '../../src/engine/__tests__/ownGraph.ts';
+import { type DurableOptions, durable } from '../../src/engine/durable.ts';
+import type { Gate } from '../../src/engine/Gate.ts';
+import { progress } from '../../src/engine/node/progress.ts';
+import { step } from '../../src/engine/node/step.ts';
+import { EventBus } from '../../src/events/EventBus.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
 import type { StageAgents, TaskRequest } from '../../src/orchestration/ports.ts';
 import { fakeAgents, MemoryWorkspace } from '../../src/testing/index.ts';

@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { ada, twoBranches, twoSteps } from '../../src/orchestration/__tests__/ownGraph.ts';
-import { durable } from '../../src/orchestration/durable.ts';
-import { HumanInTheLoopManager } from '../../src/orchestration/hitl/HumanInTheLoopManager.ts';
+import { ada, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { HumanInTheLoopManager } from '../../src/engine/gates/HumanInTheLoopManager.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';

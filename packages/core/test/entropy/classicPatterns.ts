@@ -1,5 +1,5 @@
-import { readTurn } from '../../src/orchestration/entropy/ReadTurn.ts';
-import type { Turn } from '../../src/orchestration/entropy/Turn.ts';
+import { readTurn } from '../../src/engine/entropy/ReadTurn.ts';
+import type { Turn } from '../../src/engine/entropy/Turn.ts';
 
 // The five patterns by which agent frameworks usually tell that an agent is stuck, with their usual counts. Kept as
 // the baseline of the entropy score; nothing in the engine uses them.

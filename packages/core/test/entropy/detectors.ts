@@ -1,5 +1,5 @@
 import { HITL_ENTROPY_THRESHOLD } from '../../src/config/defaults.ts';
-import { entropyAlong } from '../../src/orchestration/entropy/scoreEntropy.ts';
+import { entropyAlong } from '../../src/engine/entropy/scoreEntropy.ts';
 import { CLASSIC_PATTERNS, firstMatch } from './classicPatterns.ts';
 import type { Detector } from './measure.ts';
 

@@ -1,4 +1,4 @@
-import type { Turn } from '../../src/orchestration/entropy/Turn.ts';
+import type { Turn } from '../../src/engine/entropy/Turn.ts';
 import { isStuck, type Trace } from './traces/Trace.ts';
 
 /** Says after how many turns a human would be asked; `null` for never. */

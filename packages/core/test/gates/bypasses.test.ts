@@ -1,10 +1,10 @@
 import { Command } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
+import { ada, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { durable } from '../../src/engine/durable.ts';
+import type { Gate } from '../../src/engine/Gate.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
-import { ada, says, twoSteps } from '../../src/orchestration/__tests__/ownGraph.ts';
-import type { Gate } from '../../src/orchestration/durable/Gate.ts';
-import { durable } from '../../src/orchestration/durable.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 

@@ -1,11 +1,11 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
+import { ada } from '../../src/engine/__tests__/ownGraph.ts';
+import type { DeclaredChanges } from '../../src/engine/change/GraphMapping.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { step } from '../../src/engine/node/step.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
-import { ada } from '../../src/orchestration/__tests__/ownGraph.ts';
-import type { DeclaredChanges } from '../../src/orchestration/durable/GraphMapping.ts';
-import { step } from '../../src/orchestration/durable/step.ts';
-import { durable } from '../../src/orchestration/durable.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 

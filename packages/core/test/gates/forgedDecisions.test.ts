@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { ada, twoSteps } from '../../src/orchestration/__tests__/ownGraph.ts';
-import { durable } from '../../src/orchestration/durable.ts';
+import { ada, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { durable } from '../../src/engine/durable.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 

@@ -2,10 +2,10 @@ import { interrupt } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { ada, repeating, twoSteps } from '../../src/orchestration/__tests__/ownGraph.ts';
-import { openQuestions } from '../../src/orchestration/durable/openQuestions.ts';
-import { durable } from '../../src/orchestration/durable.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { ada, repeating, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { openQuestions } from '../../src/engine/drive/openQuestions.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { test } from '../support/fixtures.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 

@@ -2,7 +2,7 @@
 // Waits for a line on stdin first, so that loading is not what is killed.
 import { writeSync } from 'node:fs';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { CONFIG, checkpointAt, METADATA, writesAt } from './ackedCheckpoints.ts';
 
 const [dbPath = ''] = process.argv.slice(2);

@@ -6,8 +6,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync } fro
 import { dirname, join } from 'node:path';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { createDatabase } from '../../src/db/createDatabase.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
 import { CONFIG, checkpointAt, METADATA, writesAt } from './ackedCheckpoints.ts';
 
 export interface FailedCommits {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { appending, changing, graphOf, type Workload } from '../../bench/state/workloads.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { test } from '../support/fixtures.ts';
 
 // LangGraph's own saver takes 106.5 MB for the first, and grows with the square of the steps in the others. `bench:state`

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { applyPragmas } from '../../src/db/pragmas.ts';
 import { markPrepared } from '../../src/db/prepareConnection.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import type { TurnType } from '../../src/state/types.ts';

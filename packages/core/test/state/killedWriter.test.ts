@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { SqliteSaver } from '../../src/orchestration/SqliteSaver.ts';
+import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { CONFIG, checkpointAt, writesAt } from './ackedCheckpoints.ts';

@@ -1,6 +1,6 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-import { step } from '../../src/orchestration/durable/step.ts';
-import { durable } from '../../src/orchestration/durable.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { step } from '../../src/engine/node/step.ts';
 
 /** The outside world of the graph: one call, with the key that tells a repeated one. */
 export type Ask = (what: 'model' | 'publish', text: string, key: string) => Promise<string>;

@@ -1,7 +1,7 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
-import { type StepCall, step } from '../../src/orchestration/durable/step.ts';
-import { durable } from '../../src/orchestration/durable.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { type StepCall, step } from '../../src/engine/node/step.ts';
 
 const State = Annotation.Root({ passed: Annotation<boolean>() });
 

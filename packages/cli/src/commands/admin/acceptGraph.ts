@@ -1,10 +1,10 @@
 import type { DeclaredChanges } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { humanFrom } from '../../humanFrom.ts';
-import { withRuns } from '../../openProject.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
+import { humanFrom } from '../../flags/humanFrom.ts';
+import { withRuns } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
 import { usageError } from '../../usageError.ts';
 
 interface AcceptOptions {

@@ -1,14 +1,14 @@
 import type { Adopted } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
-import { agentsFrom } from '../../agentsFrom.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { gitAuthor } from '../../gitAuthor.ts';
-import { humanFrom } from '../../humanFrom.ts';
-import type { Line } from '../../Output.ts';
-import { withProject } from '../../openProject.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
-import { specOf } from '../../specOf.ts';
+import { gitAuthor } from '../../flags/gitAuthor.ts';
+import { humanFrom } from '../../flags/humanFrom.ts';
+import { agentsFrom } from '../../project/agentsFrom.ts';
+import { withProject } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { specOf } from '../../project/specOf.ts';
+import type { Line } from '../../terminal/Output.ts';
 
 interface AdoptFlags {
   readonly message?: string;

@@ -1,8 +1,8 @@
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { withRuns } from '../../openProject.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
+import { withRuns } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
 
 export function addCancel(program: Command, start: Start, options?: CommandOptions): void {
   program

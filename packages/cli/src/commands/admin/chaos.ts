@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Command, CommandOptions } from 'commander';
 import { type ChaosReport, runChaos } from '../../chaos/runChaos.ts';
-import { columns } from '../../columns.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import type { Line } from '../../Output.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { columns } from '../../terminal/columns.ts';
+import type { Line } from '../../terminal/Output.ts';
 import { usageError } from '../../usageError.ts';
 
 const DEFAULT_KILLS = '20';

@@ -1,11 +1,11 @@
 import type { DoctorReport } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
-import { columns } from '../../columns.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import type { Line } from '../../Output.ts';
-import { withRuns } from '../../openProject.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
+import { withRuns } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { columns } from '../../terminal/columns.ts';
+import type { Line } from '../../terminal/Output.ts';
 
 export function addDoctor(program: Command, start: Start, options?: CommandOptions): void {
   program

@@ -1,16 +1,16 @@
 import type { LogEntry, RecursionDepth, RunStatus } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
-import { columns } from '../../columns.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import type { Line } from '../../Output.ts';
-import { withRuns } from '../../openProject.ts';
-import { shortId } from '../../renderGate.ts';
-import { costWords, reviewWords, statusWords } from '../../renderStatus.ts';
-import { rewindWords } from '../../rewindWords.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
-import { storyRow } from '../../storyRow.ts';
-import { wholeLog } from '../../wholeLog.ts';
+import { withRuns } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { wholeLog } from '../../project/wholeLog.ts';
+import { shortId } from '../../render/renderGate.ts';
+import { costWords, reviewWords, statusWords } from '../../render/renderStatus.ts';
+import { rewindWords } from '../../render/rewindWords.ts';
+import { storyRow } from '../../render/storyRow.ts';
+import { columns } from '../../terminal/columns.ts';
+import type { Line } from '../../terminal/Output.ts';
 
 /** Lines of the log that are shown: the last ones tell how the run got where it is. */
 const LAST_LINES = 8;

@@ -1,15 +1,15 @@
 import type { Orchestrator, RewindPlan, RewindUndone, Rewound, TaskView } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
-import { agentsFrom } from '../../agentsFrom.ts';
-import { columns } from '../../columns.ts';
-import { deliveryWords } from '../../deliveryWords.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { humanFrom } from '../../humanFrom.ts';
-import type { Line } from '../../Output.ts';
-import { withProject } from '../../openProject.ts';
-import type { Session } from '../../Session.ts';
-import { examples, type Start } from '../../Start.ts';
-import { specOf } from '../../specOf.ts';
+import { humanFrom } from '../../flags/humanFrom.ts';
+import { agentsFrom } from '../../project/agentsFrom.ts';
+import { withProject } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { specOf } from '../../project/specOf.ts';
+import { deliveryWords } from '../../render/deliveryWords.ts';
+import { columns } from '../../terminal/columns.ts';
+import type { Line } from '../../terminal/Output.ts';
 import { usageError } from '../../usageError.ts';
 
 interface RewindFlags {

@@ -2,21 +2,21 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
+import { repeating, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { durable } from '../../engine/durable.ts';
+import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
+import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { Child } from '../../state/__tests__/Child.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { leaseFence } from '../../state/Fence.ts';
-import { durable } from '../durable.ts';
-import { GraphSuspendedSignal } from '../GraphSuspendedSignal.ts';
 import { invokeGuarded } from '../graph-runner.ts';
-import { HumanInTheLoopManager } from '../hitl/HumanInTheLoopManager.ts';
 import {
   type GateEvaluationResult,
   TaskFailureGate,
   type TaskFailureGateOptions,
 } from '../TaskFailureGate.ts';
-import { repeating, twoSteps } from './ownGraph.ts';
 
 const EVALUATE = new URL('./evaluateGate.child.ts', import.meta.url);
 

@@ -2,14 +2,14 @@ import type { Database } from 'better-sqlite3';
 import { parseBrief } from '../../brief/brief.ts';
 import { initialState } from '../../brief/initialState.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../../config/orchestratorConfig.ts';
+import { ada } from '../../engine/__tests__/ownGraph.ts';
+import type { GateAnswer } from '../../engine/DurableApp.ts';
+import type { Gate } from '../../engine/Gate.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import type { GateAnswer } from '../durable/DurableApp.ts';
-import type { Gate } from '../durable/Gate.ts';
 import { orchestrationApp } from '../orchestrationApp.ts';
 import type { Checks, StageAgents } from '../ports.ts';
 import { AT } from './aState.ts';
-import { ada } from './ownGraph.ts';
 
 export interface PipelineOptions {
   readonly agents?: Partial<StageAgents>;

@@ -1,5 +1,5 @@
 import { hashOf } from '../../state/canonicalJson.ts';
-import { dagArtifact } from '../artifacts.ts';
+import { dagArtifact } from '../gates/artifacts.ts';
 import {
   createInitialState,
   type EpicRecord,

@@ -9,8 +9,8 @@ import {
   START,
   StateGraph,
 } from '@langchain/langgraph';
-import { type CompiledLangGraph, recurse, recurseAll } from '../recurse.ts';
-import type { Act, Exit, GraphSpec, NodeSpec, Program } from './randomProgram.ts';
+import type { Act, Exit, GraphSpec, NodeSpec, Program } from '../../engine/frames/__tests__/randomProgram.ts';
+import { type CompiledLangGraph, recurse, recurseAll } from '../../engine/frames/recurse.ts';
 
 const latest = <T>(initial: T) => Annotation<T>({ reducer: (_, next) => next, default: () => initial });
 

@@ -3,14 +3,14 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
+import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
+import { type DurableOptions, durable } from '../../engine/durable.ts';
+import type { Turn } from '../../engine/entropy/Turn.ts';
 import type { GuardEvidence } from '../../events/events.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { fakeAgents } from '../../testing/index.ts';
-import { type DurableOptions, durable } from '../durable.ts';
-import type { Turn } from '../entropy/Turn.ts';
 import type { Checks, StageAgents } from '../ports.ts';
 import { aPipeline, driveToTheEnd } from './aPipeline.ts';
-import { ada, repeating } from './ownGraph.ts';
 
 /** Checks that are red in the same words. */
 const red = (output: string): Checks => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { errorFingerprint } from '../../engine/entropy/errorFingerprint.ts';
 import { countConsecutiveErrors } from '../robustness/countConsecutiveErrors.ts';
-import { errorFingerprint } from '../robustness/errorFingerprint.ts';
 import { buildErrorRecord } from '../robustness.ts';
 
 describe('errorFingerprint', () => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { isDagApproved } from '../artifacts.ts';
+import { isDagApproved } from '../gates/artifacts.ts';
 import { aPipeline, driveToTheEnd } from './aPipeline.ts';
 
 const EVIDENCE = [{ criterion: 'The file exists.', shownBy: 'files.test.ts: finds it' }];

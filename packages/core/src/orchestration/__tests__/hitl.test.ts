@@ -1,7 +1,7 @@
 import { Command, END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, test } from 'vitest';
 import { hashOf } from '../../state/canonicalJson.ts';
-import { dagArtifact, designArtifact } from '../artifacts.ts';
+import { dagArtifact, designArtifact } from '../gates/artifacts.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import {
   approveDesignNode,

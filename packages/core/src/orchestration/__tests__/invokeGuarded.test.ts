@@ -3,13 +3,13 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
+import { circle, OwnState, repeating, says, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { durable } from '../../engine/durable.ts';
+import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
+import { invokeGuarded } from '../../engine/node/runNode.ts';
 import { EventBus } from '../../events/EventBus.ts';
-import { durable } from '../durable.ts';
-import { GraphSuspendedSignal } from '../GraphSuspendedSignal.ts';
 import { OrchestrationGraph } from '../graph.ts';
-import { invokeGuarded } from '../graph-runner.ts';
 import { aState } from './aState.ts';
-import { circle, OwnState, repeating, says, twoSteps } from './ownGraph.ts';
 
 const config = { configurable: { thread_id: 'run' } };
 

@@ -3,10 +3,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
+import { ada, repeating } from '../../engine/__tests__/ownGraph.ts';
+import { durable } from '../../engine/durable.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { aPlan, scriptedChecks } from '../../testing/index.ts';
-import { durable } from '../durable.ts';
 import { withDocuments } from '../nodes/documents.ts';
 import { implementNode } from '../nodes/implementNode.ts';
 import { planFrom, taskNumber } from '../nodes/plan.ts';
@@ -17,7 +18,6 @@ import { routeAfterImplement, routeAfterVerify } from '../routing.ts';
 import { type GraphState, OrchestratorAnnotation } from '../types.ts';
 import { aPipeline, driveToTheEnd, redInNewWays } from './aPipeline.ts';
 import { AT, aChain, anEpic, aState, aTask, withApprovedDag } from './aState.ts';
-import { ada, repeating } from './ownGraph.ts';
 
 const aDraft = (key: string, parts: Partial<TaskDraft> = {}): TaskDraft => ({
   key,

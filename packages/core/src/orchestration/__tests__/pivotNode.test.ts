@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { ada } from '../../engine/__tests__/ownGraph.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import { makePivotNode } from '../nodes/pivotNode.ts';
@@ -9,7 +10,6 @@ import { strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import type { GraphState } from '../types.ts';
 import { aPipeline, driveToTheEnd, type Pipeline, type PipelineOptions } from './aPipeline.ts';
 import { aState, aTask } from './aState.ts';
-import { ada } from './ownGraph.ts';
 
 type Strategies = readonly string[];
 

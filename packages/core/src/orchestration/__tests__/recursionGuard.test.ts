@@ -10,14 +10,14 @@ import {
 } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { type CompiledLangGraph, recurse } from '../../engine/frames/recurse.ts';
+import type { WindowedSaver } from '../../engine/saver/WindowedSaver.ts';
 import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
 import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { OrchestrationGraph } from '../graph.ts';
-import { type CompiledLangGraph, recurse } from '../recurse.ts';
 import { checkRecursionDepth, type LangGraphContext } from '../recursionGuard.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 import { createInitialState, type OrchestratorState, type TaskRecord } from '../types.ts';
-import type { WindowedSaver } from '../WindowedSaver.ts';
 
 const MIB = 2 ** 20;
 

@@ -1,9 +1,9 @@
-import { step } from '../durable/step.ts';
+import { step } from '../../engine/node/step.ts';
 import type { GraphState } from '../types.ts';
+import { agentCall } from '../work/agentCall.ts';
+import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
-import { agentCall } from './agentCall.ts';
 import { proposalRequest, withDocuments } from './documents.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
 import { isProposedAt } from './proposals.ts';
 
 /** `design` without agents: moves the project on and announces the gate. */

@@ -1,10 +1,10 @@
-import { step } from '../durable/step.ts';
+import { step } from '../../engine/node/step.ts';
 import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
+import { agentCall } from '../work/agentCall.ts';
+import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
-import { agentCall } from './agentCall.ts';
 import { proposalRequest } from './documents.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
 import { planFrom } from './plan.ts';
 import { isPlanProposed } from './proposals.ts';
 

@@ -1,17 +1,17 @@
 import { MAX_PIVOTS } from '../../config/defaults.ts';
-import { METADATA_KEY, type NodeMetadata } from '../durable/nodeOutput.ts';
-import { step } from '../durable/step.ts';
+import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
+import { step } from '../../engine/node/step.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
+import { agentCall } from '../work/agentCall.ts';
+import { reportsOf } from '../work/agentLog.ts';
+import type { PipelineDeps } from '../work/pipelineDeps.ts';
+import { guidanceFor, strategiesOf, taskBrief } from '../work/taskBrief.ts';
 import { advance } from './advance.ts';
-import { agentCall } from './agentCall.ts';
-import { reportsOf } from './agentLog.ts';
 import { draftsOf } from './documents.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
-import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
 
 /** Why a task is handed to a human whose pivots led to nothing. */
 export const PIVOTS_EXHAUSTED = 'pivots_exhausted';

@@ -1,9 +1,9 @@
-import { step } from '../durable/step.ts';
+import { step } from '../../engine/node/step.ts';
 import type { GraphState } from '../types.ts';
+import { agentCall } from '../work/agentCall.ts';
+import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
-import { agentCall } from './agentCall.ts';
 import { briefOf, withDocuments } from './documents.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
 import { isResearched } from './proposals.ts';
 
 /** `research` without agents: only moves the project on. */

@@ -1,4 +1,4 @@
-import { step } from '../durable/step.ts';
+import { step } from '../../engine/node/step.ts';
 import type {
   CheckResult,
   CriterionEvidence,
@@ -9,13 +9,13 @@ import type {
 } from '../ports.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { agentCall } from './agentCall.ts';
-import { lastObservation } from './agentLog.ts';
+import { agentCall } from '../work/agentCall.ts';
+import { lastObservation } from '../work/agentLog.ts';
+import { openWorkspace } from '../work/openWorkspace.ts';
+import type { PipelineDeps } from '../work/pipelineDeps.ts';
+import { RecordedTree } from '../work/RecordedTree.ts';
+import { guidanceFor, strategiesOf, taskBrief } from '../work/taskBrief.ts';
 import { draftsOf } from './documents.ts';
-import { openWorkspace } from './openWorkspace.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
-import { RecordedTree } from './RecordedTree.ts';
-import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */
 export interface TurnReport {

@@ -1,6 +1,6 @@
-import type { AppliedAnswer } from '../durable/GraphProfile.ts';
-import type { Question } from '../durable/question.ts';
-import type { AnswerOf } from '../hitl/answers.ts';
+import type { AppliedAnswer } from '../../engine/GraphProfile.ts';
+import type { AnswerOf } from '../../engine/gates/answers.ts';
+import type { Question } from '../../engine/gates/question.ts';
 import { beginTask } from '../nodes/pickTask.ts';
 import { taskLabel } from '../nodes/plan.ts';
 import { readyTasks } from '../taskStates.ts';

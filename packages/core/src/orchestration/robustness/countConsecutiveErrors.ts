@@ -1,5 +1,5 @@
+import { errorFingerprint } from '../../engine/entropy/errorFingerprint.ts';
 import type { ErrorRecord } from '../types.ts';
-import { errorFingerprint } from './errorFingerprint.ts';
 import { maskedMessageOf } from './errorRecord.ts';
 
 /** Counts how many of the newest records, without a gap, have this message, but for what differs by accident, and task. */

@@ -1,5 +1,5 @@
 import type { RetryPolicy } from '@langchain/langgraph';
-import { engineFaultOf } from '../durable/FaultBox.ts';
+import { engineFaultOf } from '../../engine/node/FaultBox.ts';
 import { classifyError } from './classifyError.ts';
 
 /** Times a node is tried in one visit. */

@@ -1,4 +1,4 @@
-import type { TestCounts, Turn } from '../../../src/orchestration/entropy/Turn.ts';
+import type { TestCounts, Turn } from '../../../src/engine/entropy/Turn.ts';
 
 /**
  * - `looping`: the same few turns again and again.

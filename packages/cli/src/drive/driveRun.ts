@@ -1,0 +1,63 @@
+import type { Orchestrator, Run } from '@devs/core';
+import type { ExitCode } from '../exitCodes.ts';
+import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
+import type { RunSpec } from '../flags/runSpec.ts';
+import type { Session } from '../project/Session.ts';
+import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
+import { agentsWords } from '../render/renderStatus.ts';
+import { showProgress } from './progress.ts';
+import { showStatusLine } from './statusLine.ts';
+
+export interface DriveFlags extends GoalFlags {
+  /** Stay until the run has ended: decisions of other processes are taken up within a second. */
+  readonly wait?: true;
+  /** Run for every gate that opens. */
+  readonly notify?: string;
+}
+
+/** Drives a run, tells what happens and how it ended. */
+export async function driveRun(
+  devs: Orchestrator,
+  run: Run,
+  { spec, wait, ...flags }: DriveFlags & { readonly spec: RunSpec },
+  { io: { signal, abort }, out, devs: commandLine }: Session,
+): Promise<ExitCode> {
+  const { title, agents, workspace } = await run.status();
+  out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
+  if (spec.agents !== 'none') {
+    out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
+  }
+  const stopProgress = showProgress(devs.events, out);
+  const removeStatusLine = showStatusLine(run, devs.events, out);
+  const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
+  signal.addEventListener('abort', announce, { once: true });
+  try {
+    const result = await run.drive({
+      signal,
+      wait: wait === true,
+      ...goalFrom(flags),
+      ...(abort && { abort }),
+    });
+    removeStatusLine();
+    out.result(
+      { id: run.id, workspace, ...result },
+      renderOutcome({ id: run.id, workspace }, result, commandLine),
+    );
+    return exitCodeOf(result);
+  } finally {
+    signal.removeEventListener('abort', announce);
+    removeStatusLine();
+    stopProgress();
+  }
+}
+
+/** The same command in two packages is told apart by its name. */
+function checksWords({ checks }: RunSpec): string {
+  const words = checks.map(({ name, argv }) => (checks.length > 1 ? `${name}: ` : '') + argv.join(' '));
+  return words.join(', ');
+}
+
+function sandboxWords({ sandbox }: RunSpec): string {
+  if (sandbox === 'none') return 'none, commands can read and write what you can';
+  return typeof sandbox === 'string' ? sandbox : (sandbox[0] ?? '');
+}

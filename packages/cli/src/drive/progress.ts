@@ -1,0 +1,28 @@
+import type { EventBus, EventName, EventScope, OrchestratorEvents } from '@devs/core';
+import { sentence, taskLabel } from '../render/sentence.ts';
+import type { Output } from '../terminal/Output.ts';
+
+/** What the end of the command says anyway, better. */
+const LEFT_OUT: ReadonlySet<EventName> = new Set(['HITL_SESSION_OPENED', 'RUN_SUSPENDED', 'RUN_FINISHED']);
+
+/** One event as a line, `elapsedMs` after the start; `null` when there is nothing to tell. */
+export function progressLine<Name extends EventName>(
+  name: Name,
+  payload: OrchestratorEvents[Name],
+  { taskId }: EventScope,
+  elapsedMs: number,
+): string | null {
+  const text = LEFT_OUT.has(name) ? null : sentence(name, payload);
+  if (text === null) return null;
+  const seconds = `${(elapsedMs / 1000).toFixed(1)}s`.padStart(7);
+  return [seconds, taskLabel(taskId), text].filter((part) => part !== '').join('  ');
+}
+
+/** Prints what happens while it happens; call the returned function to stop. */
+export function showProgress(events: EventBus, out: Output): () => void {
+  const start = performance.now();
+  return events.onAny((name, payload, scope) => {
+    const line = progressLine(name, payload, scope, performance.now() - start);
+    if (line !== null) out.print(line);
+  });
+}

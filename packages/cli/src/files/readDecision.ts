@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Io } from '../terminal/Io.ts';
+import { usageError } from '../usageError.ts';
+
+/** A decision that was made elsewhere, such as in a reviewed pull request; `devs show --md` prints one to fill in. */
+const decisionFileSchema = z.strictObject({
+  session: z.string().min(8),
+  /** The whole hash: the file may have been lying around. */
+  hash: z.string().regex(/^[0-9a-f]{64}$/i, 'Expected the 64 hex digits of a SHA-256'),
+  approved: z.boolean(),
+  feedback: z.string().exactOptional(),
+  /** Of a review: `T1`, `T2`, …, what is done again. */
+  tasks: z.array(z.string()).exactOptional(),
+  by: z.string().min(1).exactOptional(),
+});
+
+export type DecisionFile = Readonly<z.infer<typeof decisionFileSchema>>;
+
+/** @throws DevsError `CONFIG_INVALID` naming each field that is wrong. */
+export async function readDecision(name: string, { cwd }: Pick<Io, 'cwd'>): Promise<DecisionFile> {
+  const file = path.resolve(cwd, name);
+  const parsed = decisionFileSchema.safeParse(await readJson(file));
+  if (parsed.success) return parsed.data;
+  throw invalid(file, z.prettifyError(parsed.error), parsed.error);
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw invalid(file, (error as Error).message, error);
+  }
+}
+
+function invalid(file: string, why: string, cause: unknown) {
+  return usageError(
+    `${file} holds no decision: ${why}`,
+    'Give { session, hash, approved, feedback?, tasks?, by? } as devs show --md prints it.',
+    cause,
+  );
+}

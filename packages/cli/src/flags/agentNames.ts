@@ -1,0 +1,72 @@
+import path from 'node:path';
+import { isModelName, MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from '@devs/agents';
+import { usageError } from '../usageError.ts';
+import { isCommandName } from './commandName.ts';
+
+/** Who works on a run, by name. */
+export interface AgentNames {
+  /** `none`, `replay:` and an absolute path, `provider:model`, or a coding CLI. */
+  readonly agents: string;
+  /** Models and coding CLIs of single stages. */
+  readonly perStage?: Readonly<Partial<Record<ModelStage, string>>>;
+  /** What a model is asked with; a run keeps the version it was started with. */
+  readonly prompts?: string;
+}
+
+export const REPLAY = 'replay:';
+
+/** For the help of the option. */
+export const AGENTS_HELP =
+  'PROVIDER:MODEL, claude, codex, gemini, aider, replay:FILE or none; again as STAGE=… for a single stage';
+
+export const AGENT_CHOICES =
+  'Choose --agents PROVIDER:MODEL (such as openai:gpt-5), --agents claude, codex, gemini or aider (a coding CLI), ' +
+  "--agents 'command:PROGRAM ARGUMENTS' (one of your own), --agents replay:FILE (a recording) " +
+  'or --agents none (walk the stages, write nothing).';
+
+/**
+ * Reads the values of `--agents`: one for all stages, and `STAGE=…` for single ones.
+ *
+ * @throws DevsError `CONFIG_INVALID` naming the choices.
+ */
+export function agentNames(values: readonly string[], cwd: string): AgentNames {
+  const [agents, ...more] = values.filter((value) => !isForStage(value));
+  if (agents === undefined) throw usageError('No agents are named.', AGENT_CHOICES);
+  if (more.length > 0)
+    throw usageError(`Both ${agents} and ${more[0]} are named for all stages.`, AGENT_CHOICES);
+  const stages = values.filter(isForStage);
+  if (isWorker(agents)) return workerNames(agents, stages);
+  if (stages.length > 0)
+    throw usageError(`${stages[0]} needs a model or a coding CLI for the other stages.`, AGENT_CHOICES);
+  return { agents: withoutModel(agents, cwd) };
+}
+
+const isForStage = (value: string): boolean => /^\w+=/.test(value);
+
+/** A model or a coding CLI: they can share the stages. */
+const isWorker = (name: string): boolean =>
+  isCommandName(name) || (isModelName(name) && !name.startsWith(REPLAY));
+
+function workerNames(agents: string, stages: readonly string[]): AgentNames {
+  const perStage = Object.fromEntries(stages.map(stageWorker));
+  return { agents, prompts: NEWEST_PROMPTS, ...(stages.length > 0 && { perStage }) };
+}
+
+function stageWorker(value: string): readonly [stage: ModelStage, model: string] {
+  const at = value.indexOf('=');
+  const name = value.slice(0, at);
+  const stage = MODEL_STAGES.find((candidate) => candidate === name);
+  if (stage !== undefined && isWorker(value.slice(at + 1))) return [stage, value.slice(at + 1)];
+  throw usageError(
+    `${JSON.stringify(value)} gives no stage an agent.`,
+    `Write STAGE=PROVIDER:MODEL or STAGE=claude; the stages are ${MODEL_STAGES.join(', ')}.`,
+  );
+}
+
+function withoutModel(agents: string, cwd: string): string {
+  if (agents === 'none') return agents;
+  if (agents.startsWith(REPLAY) && agents.length > REPLAY.length) {
+    return `${REPLAY}${path.resolve(cwd, agents.slice(REPLAY.length))}`;
+  }
+  throw usageError(`There are no agents ${JSON.stringify(agents)}.`, AGENT_CHOICES);
+}

@@ -1,0 +1,19 @@
+import { usageError } from '../usageError.ts';
+
+/** An amount of money, tokens or calls on a command line. */
+export function toAmount(text: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw usageError(`"${text}" is no amount.`, 'Give a number above 0, such as 2.5.');
+}
+
+/** Milliseconds of one unit. */
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A length of time on a command line, in milliseconds: `90s`, `30m`, `1.5h`. */
+export function toMilliseconds(text: string): number {
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)([smh])$/.exec(text.trim()) ?? [];
+  const ms = Math.round(Number(digits) * (UNITS[unit] ?? Number.NaN));
+  if (Number.isFinite(ms) && ms > 0) return ms;
+  throw usageError(`"${text}" is no length of time.`, 'Give a number with a unit: 90s, 30m or 1.5h.');
+}

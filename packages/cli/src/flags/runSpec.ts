@@ -1,0 +1,112 @@
+import { MODEL_STAGES } from '@devs/agents';
+import { z } from 'zod';
+import { checkSchema, type ProjectConfig, sandboxSchema } from '../config/ProjectConfig.ts';
+import { repositoryAround } from '../config/repositoryAround.ts';
+import { usageError } from '../usageError.ts';
+import { agentNames } from './agentNames.ts';
+import { splitCommand } from './splitCommand.ts';
+
+/** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
+const specSchema = z.object({
+  /** `none`, `replay:` and an absolute path, `provider:model`, or a coding CLI. */
+  agents: z.string(),
+  perStage: z.partialRecord(z.enum(MODEL_STAGES), z.string()).exactOptional(),
+  /** What a model is asked with; a run keeps the version it was started with. */
+  prompts: z.string().exactOptional(),
+  checks: z.array(checkSchema).min(1),
+  /** Program and arguments that prepare the folder; `null` when nothing has to be prepared. */
+  setup: z.array(z.string()).nullable(),
+  /** `none` is a permission that was given: part of the record. */
+  sandbox: sandboxSchema,
+  /** Absolute path of the repository the run works for; `null` when it began empty. */
+  repository: z.string().nullable(),
+});
+
+export type RunSpec = Readonly<z.infer<typeof specSchema>>;
+
+export interface SpecFlags {
+  /** As often as the option was given. */
+  readonly agents?: readonly string[];
+  readonly check?: string;
+  /** False for a run whose commands may do what this user can. */
+  readonly sandbox?: boolean;
+  /** False for a run that begins empty even where there is a repository. */
+  readonly repository?: boolean;
+}
+
+/** What a command line is read against. */
+export interface SpecSource {
+  readonly cwd: string;
+  /** The project folder, absolute. */
+  readonly dir: string;
+  readonly config: ProjectConfig;
+}
+
+const DEFAULT_CHECK = ['npm', 'test'] as const;
+
+/**
+ * What a new run is done with: the flags, else the project's configuration, else the defaults.
+ *
+ * @throws DevsError `CONFIG_INVALID` naming the choices; also in a folder inside a repository.
+ */
+export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): RunSpec {
+  const { agents, check } = flags;
+  return {
+    ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
+    checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
+    setup: config.setup ?? null,
+    sandbox: flags.sandbox === false ? 'none' : config.sandbox,
+    repository: flags.repository !== false && config.repository ? repositoryOf(dir) : null,
+  };
+}
+
+/** A run of a folder inside a repository would begin without the files that lie in it: nobody expects that. */
+function repositoryOf(dir: string): string | null {
+  const top = repositoryAround(dir);
+  if (top === null || top === dir) return top;
+  throw usageError(
+    `${dir} lies in the repository ${top}, and a run works for a whole repository.`,
+    `Give its top folder, --dir ${top}; with --no-repository the run begins empty.`,
+  );
+}
+
+/** What a recorded run goes on with: what it was started with, where no flag says otherwise. */
+export function resumedSpec({ agents, check, sandbox }: SpecFlags, cwd: string, recorded: RunSpec): RunSpec {
+  const { agents: recordedAgents, perStage, prompts, ...rest } = recorded;
+  const names = { agents: recordedAgents, ...(perStage && { perStage }), ...(prompts && { prompts }) };
+  return {
+    ...rest,
+    ...(agents === undefined ? names : agentNames(agents, cwd)),
+    ...(check !== undefined && { checks: [only(splitCommand(check))] }),
+    ...(sandbox === false && { sandbox: 'none' }),
+  };
+}
+
+/** The configuration in the words of `--agents`. */
+function configured({ agents, stages = {} }: ProjectConfig): readonly string[] {
+  const forStages = Object.entries(stages).map(([stage, model]) => `${stage}=${model}`);
+  return agents === undefined ? forStages : [agents, ...forStages];
+}
+
+function checksOf({ checks }: ProjectConfig): RunSpec['checks'] {
+  return checks.length > 0 ? checks : [only(DEFAULT_CHECK)];
+}
+
+function only(argv: readonly string[]): RunSpec['checks'][number] {
+  return checkSchema.parse({ name: 'check', argv });
+}
+
+export const specText = (spec: RunSpec): string => JSON.stringify(spec);
+
+/** The inverse of {@link specText}; `null` for a run that was started by another program. */
+export function parseSpec(text: string | null): RunSpec | null {
+  return specSchema.safeParse(parsed(text)).data ?? null;
+}
+
+function parsed(text: string | null): unknown {
+  try {
+    return text === null ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

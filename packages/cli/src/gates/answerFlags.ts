@@ -1,0 +1,65 @@
+import { usageError } from '../usageError.ts';
+import type { Decision } from './decideGate.ts';
+import type { Answer, ChoiceName } from './gateAnswers.ts';
+
+/** What `devs answer` was told on its command line. */
+export interface AnswerFlags {
+  readonly retry?: true;
+  readonly skip?: true;
+  readonly continue?: true;
+  readonly abort?: true;
+  readonly guidance?: string;
+  readonly reason?: string;
+  readonly raiseUsd?: number;
+  readonly raiseTokens?: number;
+  readonly raiseCalls?: number;
+  /** Milliseconds. */
+  readonly raiseTime?: number;
+}
+
+/**
+ * The one answer that the flags name; `null` when they name none.
+ *
+ * @throws DevsError `CONFIG_INVALID` for several answers at once, or words that do not go with the answer.
+ */
+export function decisionFrom(flags: AnswerFlags): Decision | null {
+  const choices = choicesIn(flags);
+  const [choice, ...others] = choices;
+  if (others.length > 0) {
+    throw usageError(`${choices.join(' and ')} are several answers.`, 'Give one of them.');
+  }
+  const { guidance, reason } = flags;
+  if (guidance !== undefined && choice !== 'retry') {
+    throw usageError('--guidance is for the next attempt.', 'Give it together with --retry.');
+  }
+  if (reason !== undefined && choice !== 'skip' && choice !== 'abort') {
+    throw usageError('--reason says why something ends.', 'Give it together with --skip or --abort.');
+  }
+  return choice === undefined ? null : decisionOf(choice, flags);
+}
+
+/** The decision that a choice and its words make. */
+export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
+  const { guidance, reason } = flags;
+  const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
+  const raise = { usd, tokens, calls, ms };
+  const answer: Answer = {
+    action: choice,
+    guidance,
+    reason,
+    ...(choice === 'raise' && raise),
+  };
+  return { choice, answer };
+}
+
+function choicesIn({ retry, skip, continue: goOn, abort, ...flags }: AnswerFlags): readonly ChoiceName[] {
+  const raises = flags.raiseUsd ?? flags.raiseTokens ?? flags.raiseCalls ?? flags.raiseTime;
+  const given: readonly (readonly [ChoiceName, unknown])[] = [
+    ['retry', retry],
+    ['skip', skip],
+    ['continue', goOn],
+    ['raise', raises],
+    ['abort', abort],
+  ];
+  return given.filter(([, value]) => value !== undefined).map(([name]) => name);
+}

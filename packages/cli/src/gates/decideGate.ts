@@ -1,0 +1,79 @@
+import type { HitlSession } from '@devs/core';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import { withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { GATE_NAMES } from '../render/sentence.ts';
+import { usageError } from '../usageError.ts';
+import { type Answer, assertTakes, type ChoiceName } from './gateAnswers.ts';
+import { type NamedGate, resolveGate } from './resolveGate.ts';
+
+export interface DecideOptions {
+  readonly by?: string;
+  /** Beginning of the hash that was read; the gate as it is now when left out. */
+  readonly hash?: string;
+}
+
+export interface Decision {
+  readonly choice: ChoiceName;
+  readonly answer: Answer;
+}
+
+/** What a human says about a gate; `null` for nothing. */
+export type Decide = (gate: NamedGate) => Decision | null | Promise<Decision | null>;
+
+/** Records a decision. The run is not driven: whoever drives it takes the decision up. */
+export async function decideGate(
+  name: string,
+  decide: Decide,
+  { by, hash }: DecideOptions,
+  session: Session,
+): Promise<ExitCode> {
+  if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
+    throw usageError(
+      `--hash ${hash} is no beginning of a hash.`,
+      'Give at least 8 hex digits of the one devs show prints.',
+    );
+  }
+  const principal = humanFrom(by);
+  return withRuns(session, async (devs) => {
+    const named = await resolveGate(devs, name);
+    const { run, sessionId, kind, gate } = named;
+    const decision = await decide(named);
+    if (decision === null) {
+      session.out.note('Nothing was decided; the gate stays open.');
+      return EXIT.resumable;
+    }
+    assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
+    // A closed gate has no hash to approve; the engine refuses and says who decided.
+    const artifactHash = hash ?? gate?.artifactHash ?? '';
+    const decided = run.decide({ sessionId, artifactHash }, { ...decision.answer, by: principal });
+    const { driver, gates } = await run.status();
+    const next =
+      driver === null
+        ? `recorded; ${session.devs('resume', run.id)} ${decision.choice === 'edit' ? 'opens the gate again, with your version' : 'goes on'}`
+        : 'recorded; the process that drives the run takes it up';
+    session.out.result({ ...view(decided), openGates: gates.length }, [
+      `${SAID[decision.choice]}: ${GATE_NAMES[kind]} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
+      next,
+    ]);
+    return EXIT.ok;
+  });
+}
+
+/** Begins the sentence about a decision. */
+const SAID: Readonly<Record<ChoiceName, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  edit: 'edited',
+  retry: 'to be tried again',
+  skip: 'given up',
+  continue: 'allowed to go on',
+  raise: 'raised',
+  abort: 'aborted',
+};
+
+function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {
+  const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
+  return { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
+}

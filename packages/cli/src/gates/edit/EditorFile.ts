@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { splitCommand } from '../../flags/splitCommand.ts';
+import type { Io } from '../../terminal/Io.ts';
+import { usageError } from '../../usageError.ts';
+import type { GateForm } from './GateForm.ts';
+
+/** A text in the user's editor, in a file that only they can read. */
+export class EditorFile {
+  readonly path: string;
+  readonly #io: Io;
+
+  private constructor(file: string, io: Io) {
+    this.path = file;
+    this.#io = io;
+  }
+
+  static async create(
+    { text, extension }: Pick<GateForm, 'text' | 'extension'>,
+    io: Io,
+  ): Promise<EditorFile> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'devs-edit-'));
+    const file = new EditorFile(path.join(folder, `gate${extension}`), io);
+    await writeFile(file.path, text, { mode: 0o600, flag: 'wx' });
+    return file;
+  }
+
+  async write(text: string): Promise<void> {
+    await writeFile(this.path, text);
+  }
+
+  /**
+   * Opens `$VISUAL`, else `$EDITOR`, else `vi`, without a shell, and returns what is saved when it ends.
+   *
+   * @throws DevsError `CONFIG_INVALID` when the editor cannot be started or fails.
+   */
+  async edit(): Promise<string> {
+    const { env } = this.#io;
+    const command = env['VISUAL']?.trim() || env['EDITOR']?.trim() || 'vi';
+    const [program = '', ...args] = splitCommand(command, 'editor');
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string, cause?: Error): void =>
+        reject(usageError(`The editor ${command} ${why}.`, 'Name another one in $VISUAL or $EDITOR.', cause));
+      spawn(program, [...args, this.path], { stdio: 'inherit', env: { ...env } })
+        .on('error', (error) => fail('cannot be started', error))
+        .on('close', (code) => (code === 0 ? resolve() : fail(`ended with ${code ?? 'a signal'}`)));
+    });
+    return readFile(this.path, 'utf8');
+  }
+
+  async remove(): Promise<void> {
+    await rm(path.dirname(this.path), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,45 @@
+import { CheckSuite, CommandChecks, findSandbox, GitWorkspace, type Sandbox } from '@devs/agents';
+import type { Checks, OrchestratorOptions } from '@devs/core';
+import type { RunSpec } from '../flags/runSpec.ts';
+import { namedAgents } from './namedAgents.ts';
+import type { Session } from './Session.ts';
+
+/** Installing takes longer than testing. */
+const SETUP_TIMEOUT_MS = 15 * 60_000;
+
+/**
+ * @throws DevsError `CONFIG_INVALID` when a recording cannot be read, or a model, its package, its key or a command is
+ *   missing; `SANDBOX_MISSING` when the run's sandbox does not run here.
+ */
+export async function agentsFrom(
+  { checks, setup, repository, sandbox: choice, ...names }: RunSpec,
+  { dir, out }: Pick<Session, 'dir' | 'out'>,
+): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>> {
+  if (names.agents === 'none') return {};
+  const sandbox = await findSandbox(choice, { project: dir });
+  return {
+    agents: await namedAgents(names, { sandbox, out }),
+    workspace: new GitWorkspace({
+      dir,
+      ...(repository !== null && { repository }),
+      ...(setup !== null && { setup: setupOf(setup, sandbox) }),
+    }),
+    checks: suiteOf(checks, sandbox),
+  };
+}
+
+/** What it installs comes over the network. */
+function setupOf(argv: readonly string[], sandbox: Sandbox | null): Checks {
+  return new CommandChecks({ argv, timeoutMs: SETUP_TIMEOUT_MS, sandbox, network: true });
+}
+
+/** One check is shown as its command alone. */
+function suiteOf(checks: RunSpec['checks'], sandbox: Sandbox | null): Checks {
+  const named = checks.map(({ name, dir, ...options }) => ({
+    name,
+    dir,
+    checks: new CommandChecks({ ...options, sandbox }),
+  }));
+  const [only, ...rest] = named;
+  return only?.dir === '.' && rest.length === 0 ? only.checks : new CheckSuite(named);
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  DevsError,
+  loadOrchestratorConfig,
+  Orchestrator,
+  type OrchestratorOptions,
+  STATE_FILE,
+} from '@devs/core';
+import { isTracked } from '../config/isTracked.ts';
+import { usageError } from '../usageError.ts';
+import type { Session } from './Session.ts';
+
+export const hasRuns = ({ dir }: Session): boolean => existsSync(path.join(dir, '.devs', STATE_FILE));
+
+/**
+ * Opens the project, creating its state file when it is missing, and closes it when `work` is done.
+ *
+ * @throws DevsError `CONFIG_INVALID` when the state file came with the repository.
+ */
+export async function withProject<Result>(
+  session: Session,
+  options: Omit<OrchestratorOptions, 'dir'>,
+  work: (devs: Orchestrator) => Promise<Result>,
+): Promise<Result> {
+  const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
+  const dir = path.join(session.dir, '.devs');
+  await refuseForeignState(path.join(dir, STATE_FILE));
+  const prices = session.io.env['DEVS_PRICES']?.trim();
+  const devs = await Orchestrator.open({ dir, config, ...(prices && { prices }), ...options });
+  try {
+    return await work(devs);
+  } finally {
+    devs.close();
+  }
+}
+
+/**
+ * Opens a project that has runs: reading must not create a state file.
+ *
+ * @throws DevsError `THREAD_NOT_FOUND` when nothing was ever run here.
+ */
+export async function withRuns<Result>(
+  session: Session,
+  work: (devs: Orchestrator) => Promise<Result>,
+): Promise<Result> {
+  if (hasRuns(session)) return withProject(session, {}, work);
+  throw new DevsError(`There are no runs in ${session.dir}.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'Name the project folder with --dir, or start a run with devs run.',
+  });
+}
+
+/** A recorded run says which commands go on with it, and whether anything confines them. */
+async function refuseForeignState(file: string): Promise<void> {
+  const parts = [file, `${file}-wal`].filter((part) => existsSync(part));
+  const tracked = await Promise.all(parts.map(isTracked));
+  if (!tracked.includes(true)) return;
+  throw usageError(
+    `${file} is part of the repository: the runs in it would say what runs on this machine.`,
+    "Remove it to begin anew; if the runs are your own, take it out with git rm --cached '.devs/state.sqlite*'.",
+  );
+}

@@ -1,0 +1,268 @@
+import type { DriveResult, Gate, HitlSessionKind, RunStatus } from '@devs/core';
+import { describe, expect, it } from 'vitest';
+import { projectConfigSchema } from '../../config/ProjectConfig.ts';
+import { progressLine } from '../../drive/progress.ts';
+import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
+import { splitCommand } from '../../flags/splitCommand.ts';
+import { columns } from '../../terminal/columns.ts';
+import type { Line } from '../../terminal/Output.ts';
+import { Output } from '../../terminal/Output.ts';
+import { renderGate } from '../renderGate.ts';
+import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
+import { renderStatus, statusWords } from '../renderStatus.ts';
+import { sentence, taskLabel } from '../sentence.ts';
+
+const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
+const textOf = (lines: readonly Line[]): string =>
+  lines.map((line) => (typeof line === 'string' ? line : line.text)).join('\n');
+
+const gate = (kind: HitlSessionKind, artifact: unknown = { documents: [] }): Gate => ({
+  sessionId: '3f2a91c0-0000-4000-8000-000000000000',
+  threadId: 'csv',
+  kind,
+  taskId: kind === 'task_failure' ? 'csv:3' : 'csv',
+  artifactHash: '9b74c9897bac770f'.repeat(4),
+  message: 'Read it.',
+  artifact,
+  openedAt: '2026-01-02T03:04:05.000Z',
+});
+
+const cost = { tokensIn: 10, tokensOut: 5, costUsd: 0.5, calls: 2, unpriced: 0 };
+
+const status: RunStatus = {
+  id: 'csv',
+  title: 'CSV export',
+  status: 'running',
+  reason: null,
+  driver: '42:77',
+  degraded: false,
+  agents: { name: 'slugify', provenance: 'scripted' },
+  workspace: '/p/.devs-work/csv',
+  tasks: [],
+  gates: [],
+  cost,
+  review: null,
+  budget: [],
+  rewinds: [],
+  updatedAt: '2026-01-02T03:04:05.000Z',
+};
+
+describe('a gate', () => {
+  it('shows a plan in the order of its tasks, with what each follows and is accepted by', () => {
+    const task = (number: number, dependsOn: readonly string[]) => ({
+      taskId: `csv:${number}`,
+      epicId: 'e',
+      name: `Task ${number}`,
+      description: `Do ${number}.`,
+      agentRole: 'developer',
+      dependsOn,
+      requirementIds: ['csv/REQ-1'],
+      acceptanceCriteria: [`${number} works`],
+    });
+    const plan = {
+      requirements: [{ requirementId: 'csv/REQ-1', externalId: 'REQ-1', description: 'It works.' }],
+      epics: [{ epicId: 'e', name: 'All', description: 'Everything.', phaseNumber: 1, requirementIds: [] }],
+      tasks: [task(10, ['csv:2']), task(2, [])],
+    };
+    const text = textOf(renderGate(gate('dag_approval', plan), devs));
+    expect(text).toContain('T2    -      REQ-1         Task 2\nT10   T2     REQ-1         Task 10\n');
+    expect(text).toContain('T10 Task 10 (developer)\n  Do 10.\n  - 10 works');
+  });
+
+  const entropy = {
+    score: 0.7875,
+    parts: [
+      { part: 'same_error', share: 0.5, evidence: 'the same error 4 times (turns 1, 2, 3, 4): boom' },
+      { part: 'alternation', share: 0.2875, evidence: 'the last 2 turns are the 2 before them again' },
+    ],
+  };
+
+  it('says of a task that repeats itself what it repeats, each reason with its share', () => {
+    const tried = { strategies: [], guidance: [], errors: [], lastObservation: null };
+    const task = { taskId: 'csv:3', name: 'Parse', reason: 'entropy_limit', attempts: 4, ...tried, entropy };
+    const text = textOf(renderGate(gate('task_failure', task), devs));
+    expect(text).toContain('handed over after 4 attempts: it repeats itself');
+    expect(text).toContain(
+      'Repeats itself: 0.79 of 1\n  0.50  the same error 4 times (turns 1, 2, 3, 4): boom\n',
+    );
+    expect(text).toContain('  0.29  the last 2 turns are the 2 before them again');
+  });
+
+  it('says so for a graph of one’s own too, and where the score is the node’s own', () => {
+    const text = textOf(renderGate(gate('task_failure', { node: 'ask', entropy }), devs));
+    expect(text).toContain('Repeats itself: 0.79 of 1');
+    const own = { node: 'ask', entropy: { score: 1, parts: [] } };
+    expect(textOf(renderGate(gate('task_failure', own), devs))).toContain(
+      'Repeats itself: 1.00 of 1\n  the node’s own score',
+    );
+  });
+
+  it('shows evidence of any other shape as it is, and what each answer means', () => {
+    const text = textOf(renderGate(gate('task_failure', { turns: 10 }), devs));
+    expect(text).toContain('"turns": 10');
+    expect(text).toContain('skip: give the task up; what depends on it is blocked');
+  });
+});
+
+describe('Output', () => {
+  const write = (json: boolean, color = false): { readonly out: Output; readonly text: () => string } => {
+    let text = '';
+    const sink = { write: (chunk: string) => (text += chunk) };
+    return { out: new Output({ stdout: sink, stderr: sink, json, color }), text: () => text };
+  };
+
+  it('spells out what would move the cursor or hide text', () => {
+    const { out, text } = write(false, true);
+    out.print({ style: 'bold', text: 'safe\u001b[8mhidden\u202e' });
+    expect(text()).toBe('\u001b[1msafe\\u001b[8mhidden\\u202e\u001b[22m\n');
+  });
+
+  it('keeps quiet under --json, except for the document', () => {
+    const { out, text } = write(true);
+    out.print('progress');
+    out.note('note');
+    out.result({ secret: 'password=hunter2-hunter2' }, ['lines']);
+    expect(JSON.parse(text())).toEqual({ secret: '[SECRET=REDACTED]' });
+  });
+
+  it('leaves ids and hashes readable', () => {
+    const { out, text } = write(true);
+    const whole = gate('design_approval');
+    out.result(whole, []);
+    expect(JSON.parse(text())).toEqual(whole);
+  });
+});
+
+describe('progress', () => {
+  it('says what happened to which task, after how long', () => {
+    const finished = { node: 'implement', step: 'test', attempt: 1 };
+    expect(progressLine('STEP_FINISHED', finished, { taskId: 'csv:3' }, 12_340)).toBe(
+      '  12.3s  T3  test written',
+    );
+    expect(progressLine('NODE_FINISHED', { node: 'design', durationMs: 5 }, {}, 90)).toBe(
+      '   0.1s  design written',
+    );
+    expect(progressLine('NODE_FINISHED', { node: 'verify', durationMs: 5 }, {}, 90)).toBeNull();
+    expect(progressLine('RUN_SUSPENDED', { gates: 1 }, {}, 90)).toBeNull();
+  });
+
+  it('has words for what has two forms', () => {
+    expect(sentence('RUN_SUSPENDED', { gates: 2 })).toBe('waiting at 2 gates');
+    expect(sentence('SECRET_REDACTED', { place: 'step x', count: 1 })).toBe('a secret masked in step x');
+    expect(sentence('TASK_COMPLETED', { taskId: 'csv:1', name: 'Parse', gitHash: '' })).toBe('done: Parse');
+    expect(sentence('NODE_FINISHED', { node: 'toString', durationMs: 1 })).toBe('toString done');
+  });
+
+  it('labels the tasks of a run only', () => {
+    expect([taskLabel('csv:12'), taskLabel('csv'), taskLabel(null)]).toEqual(['T12', '', '']);
+  });
+});
+
+describe('status', () => {
+  it('tells a driven run from one whose driver has gone', () => {
+    expect(statusWords(status)).toBe('running');
+    expect(statusWords({ ...status, driver: null })).toBe('stopped, can be resumed');
+    expect(statusWords({ ...status, status: 'waiting' })).toBe('decided, waiting for resume');
+    expect(statusWords({ ...status, status: 'waiting', gates: [gate('review')] })).toBe(
+      'waiting for a human',
+    );
+    expect(statusWords({ ...status, status: 'created' })).toBe('not driven yet');
+  });
+
+  it('shows facts, tasks and what to do next', () => {
+    const tasks = [
+      { taskId: 'csv:1', label: 'T1', name: 'Parse', status: 'completed', gitHash: 'd4181fd00' },
+    ] as const;
+    const run: RunStatus = { ...status, driver: null, degraded: true, tasks, gates: [gate('task_failure')] };
+    const text = textOf(renderStatus(run, devs));
+    expect(text).toContain('agents   slugify (scripted)');
+    expect(text).toContain('cost     2 calls, 10 tokens in, 5 out, $0.50');
+    expect(text).toContain('T1  completed  d4181fd  Parse');
+    expect(text).toContain('3f2a91c0  csv  stuck task T3');
+    expect(text).toContain('journal  incomplete');
+    expect(text).toContain('go on:   devs resume csv');
+    expect(textOf(renderStatus(status, devs))).toContain('process 42; if it is gone, resume takes over');
+  });
+});
+
+describe('the end of a drive', () => {
+  const result = (changes: Partial<DriveResult>): DriveResult => ({
+    status: 'completed',
+    reason: null,
+    gates: [],
+    commits: [],
+    delivery: null,
+    cost,
+    ...changes,
+  });
+
+  it('has an exit code for each', () => {
+    const codes = (['completed', 'suspended', 'drained', 'failed', 'cancelled', 'dead_letter'] as const).map(
+      (end) => exitCodeOf(result({ status: end })),
+    );
+    expect(codes).toEqual([0, 75, 75, 1, 1, 1]);
+  });
+
+  it.each([
+    [null, 'git merge devs/csv'],
+    ['checked_out', 'is checked out in your repository'],
+    ['changed', 'has commits of yours'],
+  ] as const)('says where the branch is: %s', (held, words) => {
+    const delivery = { branch: 'devs/csv', commit: 'd4181fd00', held };
+    expect(textOf(renderOutcome(status, result({ delivery }), devs))).toContain(words);
+  });
+
+  it('says why a run failed and where to read more', () => {
+    const text = textOf(renderOutcome(status, result({ status: 'failed', reason: 'an epic failed' }), devs));
+    expect(text).toContain('failed: an epic failed');
+    expect(text).toContain('0 commits in /p/.devs-work/csv');
+    expect(text).toContain('what happened: devs log csv');
+  });
+});
+
+describe('small parts', () => {
+  it('the agents of a run come back as they were recorded; those of another program do not', () => {
+    const spec = newSpec(
+      { agents: ['replay:r.jsonl'], check: 'node --test' },
+      { cwd: '/p', dir: '/p', config: projectConfigSchema.parse({}) },
+    );
+    const check = { name: 'check', dir: '.', timeoutMs: 120_000 };
+    expect(spec).toEqual({
+      agents: 'replay:/p/r.jsonl',
+      checks: [{ ...check, argv: ['node', '--test'] }],
+      setup: null,
+      sandbox: 'bwrap',
+      repository: null,
+    });
+    expect(parseSpec(specText(spec))).toEqual(spec);
+    expect(resumedSpec({ check: 'make test' }, '/q', spec)).toEqual({
+      ...spec,
+      checks: [{ ...check, argv: ['make', 'test'] }],
+    });
+    for (const text of [null, 'my agents', '1', '{}', '{"agents":"none"}'])
+      expect(parseSpec(text)).toBeNull();
+  });
+
+  it('columns line up and end without spaces', () => {
+    expect(
+      columns([
+        ['a', 'long', 'x'],
+        ['abc', 'b', ''],
+      ]),
+    ).toEqual(['a    long  x', 'abc  b']);
+    expect(columns([])).toEqual([]);
+  });
+
+  it('a check is split into words, and quotes keep words together', () => {
+    expect(splitCommand('npm test')).toEqual(['npm', 'test']);
+    expect(splitCommand(` node -e 'console.log(1)' "a b" ''`)).toEqual([
+      'node',
+      '-e',
+      'console.log(1)',
+      'a b',
+      '',
+    ]);
+    for (const text of ['', '  ', "npm 'test", `x'y'`])
+      expect(() => splitCommand(text)).toThrow('is no command');
+  });
+});

@@ -1,0 +1,81 @@
+import { maskSensitiveData } from '@devs/core';
+import { structuredPatch } from 'diff';
+import type { Line } from '../terminal/Output.ts';
+import { artifactLines, isDocuments, isPlan, type ShownDocuments } from './renderArtifact.ts';
+
+/** Lines around a change that are shown with it. */
+const CONTEXT = 3;
+
+/** Whether it is a proposal that has versions; other gates are short and about one moment. */
+export const hasChanges = (artifact: unknown): boolean => isDocuments(artifact) || isPlan(artifact);
+
+/** How two versions of what a gate shows differ: a summary of the documents, then the changed lines. */
+export function artifactChanges(before: unknown, now: unknown): readonly Line[] {
+  if (isDocuments(before) && isDocuments(now)) return documentChanges(before, now);
+  return [...hunks(textOf(artifactLines(before)), textOf(artifactLines(now))), ''];
+}
+
+type ShownDocument = ShownDocuments['documents'][number];
+
+function documentChanges(
+  { documents: before }: ShownDocuments,
+  { documents }: ShownDocuments,
+): readonly Line[] {
+  const old = new Map(before.map((document) => [document.type, document]));
+  const gone = before.filter(({ type }) => !documents.some((document) => document.type === type));
+  const changed = documents.filter((document) => !isSame(document, old.get(document.type)));
+  return [
+    ...documents.map((document) => summary(document, old.get(document.type))),
+    ...gone.map(({ type, title }) => `${type}: ${title}, removed`),
+    '',
+    ...changed.flatMap((document) => [
+      {
+        style: 'bold',
+        text: `── ${document.type}: ${document.title} (version ${document.version})`,
+      } as const,
+      ...hunks(old.get(document.type)?.content ?? '', document.content),
+      '',
+    ]),
+  ];
+}
+
+function summary(document: ShownDocument, before: ShownDocument | undefined): string {
+  const { type, title, content, version } = document;
+  const lines = `${content.trimEnd().split('\n').length} lines`;
+  if (before === undefined) return `${type}: ${title}, new, ${lines}`;
+  if (isSame(document, before)) return `${type}: ${title}, unchanged`;
+  const headings = changedHeadings(before.content, content);
+  const where = headings.length === 0 ? '' : `, in ${headings.join('; ')}`;
+  return `${type}: ${title}, version ${before.version} → ${version}, ${lines}${where}`;
+}
+
+function isSame({ title, content }: ShownDocument, before: ShownDocument | undefined): boolean {
+  return before !== undefined && before.title === title && before.content === content;
+}
+
+/** The headings under which something was changed. */
+function changedHeadings(before: string, now: string): readonly string[] {
+  const lines = now.split('\n');
+  const found = patchOf(before, now, 0).map(({ newStart, newLines }) => {
+    const upTo = lines.slice(0, newStart - 1 + Math.max(1, newLines));
+    return upTo.findLast((line) => /^#{1,6} /.test(line))?.replace(/^#+ /, '');
+  });
+  return [...new Set(found.filter((heading) => heading !== undefined))];
+}
+
+function hunks(before: string, now: string): readonly Line[] {
+  return patchOf(before, now, CONTEXT).flatMap(({ oldStart, newStart, lines }) => [
+    { style: 'dim', text: `@@ line ${oldStart} → ${newStart} @@` } as const,
+    ...lines.filter((line) => !line.startsWith('\\')),
+  ]);
+}
+
+function patchOf(before: string, now: string, context: number) {
+  return structuredPatch('', '', ended(before), ended(now), '', '', { context }).hunks;
+}
+
+/** Masked as a whole: a secret of several lines is not found line by line. A missing last line feed is no change. */
+const ended = (text: string): string => (text === '' ? '' : `${maskSensitiveData(text).trimEnd()}\n`);
+
+const textOf = (lines: readonly Line[]): string =>
+  lines.map((line) => (typeof line === 'string' ? line : line.text)).join('\n');

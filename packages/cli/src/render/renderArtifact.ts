@@ -1,0 +1,106 @@
+import type { DocumentRecord, EpicRecord, RequirementRecord, TaskRecord } from '@devs/core';
+import { columns } from '../terminal/columns.ts';
+import type { Line } from '../terminal/Output.ts';
+import { isPassedBudget, passedBudgetLines } from './renderBudget.ts';
+import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
+import { entropyLines, isEntropyScore } from './renderEntropy.ts';
+import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';
+import { taskLabel } from './sentence.ts';
+
+export interface ShownDocuments {
+  readonly documents: readonly Pick<DocumentRecord, 'type' | 'title' | 'content' | 'version'>[];
+}
+
+export interface ShownTasks {
+  readonly requirements: readonly Pick<RequirementRecord, 'requirementId' | 'externalId' | 'description'>[];
+  readonly epics: readonly Pick<EpicRecord, 'epicId' | 'name' | 'description' | 'phaseNumber'>[];
+  readonly tasks: readonly Omit<TaskRecord, 'status' | 'gitHash'>[];
+}
+
+export const isDocuments = (artifact: unknown): artifact is ShownDocuments =>
+  hasLists(artifact, ['documents']);
+export const isPlan = (artifact: unknown): artifact is ShownTasks =>
+  hasLists(artifact, ['requirements', 'epics', 'tasks']);
+
+/** What a decision is about, for people. */
+export function artifactLines(artifact: unknown): readonly Line[] {
+  if (isDocuments(artifact)) return documentLines(artifact);
+  if (isPlan(artifact)) return planLines(artifact);
+  if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
+  if (isCodeReview(artifact)) return codeReviewLines(artifact);
+  if (isStuckTask(artifact)) return stuckTaskLines(artifact);
+  return [JSON.stringify(artifact, null, 2), '', ...ownEntropyLines(artifact)];
+}
+
+/** A graph of one's own shows its score too, below what it is about. */
+function ownEntropyLines(artifact: unknown): readonly Line[] {
+  const { entropy } = (artifact ?? {}) as { readonly entropy?: unknown };
+  return isEntropyScore(entropy) ? entropyLines(entropy) : [];
+}
+
+function hasLists(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return names.every((name) => Array.isArray((value as Readonly<Record<string, unknown>>)[name]));
+}
+
+function documentLines({ documents }: ShownDocuments): readonly Line[] {
+  return documents.flatMap(({ type, title, content, version }) => [
+    { style: 'bold', text: `── ${type}: ${title} (version ${version})` } as const,
+    content.trimEnd(),
+    '',
+  ]);
+}
+
+function planLines({ requirements, epics, tasks }: ShownTasks): readonly Line[] {
+  const externalIds = new Map(
+    requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
+  );
+  const namesOf = (ids: readonly string[]): string =>
+    ids.map((id) => externalIds.get(id) ?? id).join(', ') || '-';
+  const ordered = byNumber(tasks);
+  const rows = ordered.map(({ taskId, dependsOn, requirementIds = [], name }) => [
+    taskLabel(taskId),
+    dependsOn.map(taskLabel).join(', ') || '-',
+    namesOf(requirementIds),
+    name,
+  ]);
+  return [
+    { style: 'bold', text: 'Requirements' },
+    ...columns(requirements.map(({ externalId, description }) => [externalId, description])),
+    '',
+    { style: 'bold', text: 'Tasks' },
+    ...columns([['task', 'after', 'requirements', 'name'], ...rows]),
+    '',
+    ...epics.flatMap((epic) => epicLines(epic, ordered)),
+  ];
+}
+
+function epicLines(
+  { epicId, name, description, phaseNumber }: ShownTasks['epics'][number],
+  tasks: ShownTasks['tasks'],
+): readonly Line[] {
+  const own = tasks.filter((task) => task.epicId === epicId);
+  return [
+    { style: 'bold', text: `Epic E${phaseNumber}: ${name}` },
+    description,
+    '',
+    ...own.flatMap(taskLines),
+  ];
+}
+
+function taskLines({
+  taskId,
+  name,
+  description,
+  agentRole,
+  acceptanceCriteria = [],
+}: ShownTasks['tasks'][number]) {
+  const criteria = acceptanceCriteria.map((criterion) => `  - ${criterion}`);
+  return [`${taskLabel(taskId)} ${name} (${agentRole})`, `  ${description}`, ...criteria, ''];
+}
+
+/** What is shown is in the order of the text of its ids; people count. */
+export const byNumber = (tasks: ShownTasks['tasks']): ShownTasks['tasks'] =>
+  [...tasks].sort((a, b) => numberOf(a.taskId) - numberOf(b.taskId));
+
+const numberOf = (taskId: string): number => Number(taskLabel(taskId).slice(1));

@@ -1,0 +1,71 @@
+import type { CodeReview } from '@devs/core';
+import { columns } from '../terminal/columns.ts';
+import type { Line } from '../terminal/Output.ts';
+import { taskLabel } from './sentence.ts';
+
+/** Of files, commits and the check's output: the gate has to fit on a screen. */
+const SHOWN = { files: 20, commits: 10, output: 5 };
+
+export function isCodeReview(artifact: unknown): artifact is CodeReview {
+  if (typeof artifact !== 'object' || artifact === null) return false;
+  const { tasks, range, rejections } = artifact as Partial<CodeReview>;
+  return Array.isArray(tasks) && Array.isArray(rejections) && typeof range?.to === 'string';
+}
+
+/** What a human decides on, but for the code itself: tasks, criteria with what shows them, commits, files, checks. */
+export function codeReviewLines(review: CodeReview): readonly Line[] {
+  const { epicName, tasks, rejections } = review;
+  return [
+    ...(epicName === null ? [] : [{ style: 'bold', text: `Epic: ${epicName}` } as const]),
+    ...tasks.flatMap(taskLines),
+    '',
+    ...rejectionLines(rejections),
+    ...rangeLines(review),
+    ...checkLines(review),
+    '',
+  ];
+}
+
+function taskLines({ taskId, name, criteria }: CodeReview['tasks'][number]): readonly Line[] {
+  return [
+    { style: 'bold', text: `${taskLabel(taskId)} ${name}` },
+    ...criteria.map(({ criterion, shownBy }) => `  - ${criterion}  [${shownBy ?? 'nothing named'}]`),
+  ];
+}
+
+function rejectionLines(rejections: CodeReview['rejections']): readonly Line[] {
+  if (rejections.length === 0) return [];
+  const times = rejections.length === 1 ? 'once' : `${rejections.length} times`;
+  return [`Sent back ${times}:`, ...rejections.map(({ by, feedback }) => `  - ${by}: ${feedback}`), ''];
+}
+
+function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeReview): readonly Line[] {
+  const rows = files
+    .slice(0, SHOWN.files)
+    .map((file) => [counted('+', file.added), counted('-', file.removed), file.path]);
+  const more = total.files - rows.length;
+  const older = commits.length - SHOWN.commits;
+  return [
+    `Commits ${short(from)}..${short(to)}, tree ${short(tree)}`,
+    ...(older > 0 ? [`  ${older} older ones`] : []),
+    ...commits.slice(-SHOWN.commits).map(({ sha, subject }) => `  ${short(sha)} ${subject}`),
+    `Files   ${total.files} changed, +${total.added} -${total.removed}`,
+    ...columns(rows).map((line) => `  ${line}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+}
+
+function checkLines({ check }: CodeReview): readonly Line[] {
+  if (check === null) return ['Checks  not run on exactly this commit'];
+  const { command, passed, exitCode, output } = check;
+  const lines = output.trimEnd().split('\n').slice(-SHOWN.output);
+  return [
+    `Checks  ${passed ? 'passed' : `FAILED (${exitCode ?? 'ended by a signal'})`}: ${command}`,
+    ...lines.map((line) => `  ${line}`),
+  ];
+}
+
+const counted = (sign: '+' | '-', count: number | null): string =>
+  count === null ? 'binary' : `${sign}${count}`;
+
+const short = (sha: string): string => sha.slice(0, 7);

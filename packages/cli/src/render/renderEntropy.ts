@@ -1,0 +1,18 @@
+import type { EntropyScore } from '@devs/core';
+import type { Line } from '../terminal/Output.ts';
+
+export function isEntropyScore(value: unknown): value is EntropyScore {
+  if (typeof value !== 'object' || value === null) return false;
+  const { score, parts } = value as Partial<EntropyScore>;
+  return typeof score === 'number' && Array.isArray(parts);
+}
+
+/** Why a task counts as repeating itself: each part with its share of the score. */
+export function entropyLines({ score, parts }: EntropyScore): readonly Line[] {
+  const reasons = parts.map(({ share, evidence }) => `  ${share.toFixed(2)}  ${evidence}`);
+  return [
+    { style: 'bold', text: `Repeats itself: ${score.toFixed(2)} of 1` },
+    ...(reasons.length === 0 ? ['  the node’s own score'] : reasons),
+    '',
+  ];
+}

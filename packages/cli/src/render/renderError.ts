@@ -1,0 +1,98 @@
+import { type ErrorCode, isDevsError, maskSensitiveData } from '@devs/core';
+import { CommanderError } from 'commander';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { visibleText } from '../terminal/visibleText.ts';
+
+const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
+  AGENT_FAILED: EXIT.runFailed,
+  AGENT_INVALID_OUTPUT: EXIT.runFailed,
+  AGENT_MAY_NOT_DECIDE: EXIT.gateRefused,
+  CHECKPOINT_NOT_FOUND: EXIT.notFound,
+  CONFIG_INVALID: EXIT.usage,
+  DAG_INVALID: EXIT.runFailed,
+  FEEDBACK_REQUIRED: EXIT.gateRefused,
+  GATE_ALREADY_DECIDED: EXIT.gateRefused,
+  GATE_NOT_FOUND: EXIT.notFound,
+  GATE_NOT_READY: EXIT.gateRefused,
+  GATE_STALE: EXIT.gateRefused,
+  GRAPH_CHANGED: EXIT.stateFile,
+  GRAPH_NOT_ACCEPTED: EXIT.gateRefused,
+  INVALID_ANSWER: EXIT.gateRefused,
+  JOURNAL_DEGRADED: EXIT.stateFile,
+  LEASE_LOST: EXIT.busy,
+  MIGRATION_EDITED: EXIT.stateFile,
+  MIGRATION_GAP: EXIT.stateFile,
+  PATH_REFUSED: EXIT.runFailed,
+  POLICY_NOT_DECLARED: EXIT.gateRefused,
+  REPLAY_MISS: EXIT.runFailed,
+  REWIND_CONFLICT: EXIT.runFailed,
+  REWIND_REFUSED: EXIT.gateRefused,
+  SANDBOX_MISSING: EXIT.usage,
+  SCHEMA_TOO_NEW: EXIT.stateFile,
+  STATE_CORRUPT: EXIT.stateFile,
+  STATE_DISK_FULL: EXIT.stateFile,
+  STATE_IO: EXIT.stateFile,
+  STATE_REPLACED: EXIT.stateFile,
+  SYNC_CONFLICT: EXIT.runFailed,
+  THREAD_BUSY: EXIT.busy,
+  THREAD_DEAD: EXIT.runFailed,
+  THREAD_EXISTS: EXIT.usage,
+  THREAD_NOT_FOUND: EXIT.notFound,
+  USE_DECIDE: EXIT.gateRefused,
+  VALUE_NOT_STORABLE: EXIT.runFailed,
+  VALUE_TOO_LARGE: EXIT.runFailed,
+  WORKSPACE_BUSY: EXIT.busy,
+  WORKSPACE_DIRTY: EXIT.runFailed,
+  WORKSPACE_FAILED: EXIT.runFailed,
+};
+
+export interface RenderedError {
+  /** For stderr; empty when commander has said it. */
+  readonly text: string;
+  readonly exitCode: ExitCode;
+}
+
+interface Described {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+  readonly exitCode: ExitCode;
+}
+
+/** Turns whatever was thrown into what goes to stderr, masked. An unknown value is a bug: 70. */
+export function renderError(thrown: unknown, { json }: { readonly json: boolean }): RenderedError {
+  if (thrown instanceof CommanderError && isHelp(thrown)) {
+    return { text: '', exitCode: thrown.exitCode === 0 ? EXIT.ok : EXIT.usage };
+  }
+  const { exitCode, ...error } = describe(thrown);
+  const { code, message, remedy } = masked(error);
+  const text = json
+    ? JSON.stringify({ error: { code, message, remedy } })
+    : `${code}: ${visibleText(message)}\n  → ${visibleText(remedy)}`;
+  return { text: `${text}\n`, exitCode };
+}
+
+function describe(thrown: unknown): Described {
+  if (isDevsError(thrown)) {
+    const { code, message, remedy } = thrown;
+    return { code, message, remedy, exitCode: EXIT_CODES[code] ?? EXIT.internal };
+  }
+  if (thrown instanceof CommanderError) {
+    const message = thrown.message.replace(/^error: /, '');
+    return { code: 'USAGE', message, remedy: 'Run it with --help to see how.', exitCode: EXIT.usage };
+  }
+  return {
+    code: 'INTERNAL',
+    message: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+    remedy: 'This is a bug; report it with the text above. Recorded runs can be resumed.',
+    exitCode: EXIT.internal,
+  };
+}
+
+function masked({ code, message, remedy }: Omit<Described, 'exitCode'>): Omit<Described, 'exitCode'> {
+  return { code, message: maskSensitiveData(message), remedy: maskSensitiveData(remedy) };
+}
+
+function isHelp({ code }: CommanderError): boolean {
+  return code === 'commander.help' || code === 'commander.helpDisplayed' || code === 'commander.version';
+}

@@ -1,0 +1,74 @@
+import type { Gate } from '@devs/core';
+import { type Choice, GATE_CHOICES } from '../gates/gateAnswers.ts';
+import type { Session } from '../project/Session.ts';
+import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
+import type { Line } from '../terminal/Output.ts';
+import { artifactChanges } from './artifactChanges.ts';
+import { artifactLines } from './renderArtifact.ts';
+import { isPassedBudget, raiseFlags } from './renderBudget.ts';
+import { isCodeReview } from './renderCodeReview.ts';
+import { GATE_NAMES, taskLabel } from './sentence.ts';
+
+/** A gate in one line: how to name it, what it is about, since when. */
+export function gateLine(gate: Gate): readonly string[] {
+  const task = taskLabel(gate.taskId);
+  const subject = isCodeReview(gate.artifact) ? (gate.artifact.epicName ?? task) : task;
+  const about = [GATE_NAMES[gate.kind], subject].join(' ').trimEnd();
+  return [shortId(gate), gate.threadId, about, gate.openedAt];
+}
+
+export const shortId = ({ sessionId }: Pick<Gate, 'sessionId'>): string => sessionId.slice(0, 8);
+export const shortHash = ({ artifactHash }: Pick<Gate, 'artifactHash'>): string => artifactHash.slice(0, 12);
+
+export interface ShownBeside {
+  /** What its reader has read already: only what has changed since is printed. */
+  readonly before?: Gate | null;
+  /** The diff of a review. */
+  readonly code?: readonly Line[];
+}
+
+/** All that a decision on the gate is about, and how to decide. */
+export function renderGate(
+  gate: Gate,
+  devs: Session['devs'],
+  { before = null, code = [] }: ShownBeside = {},
+): readonly Line[] {
+  const [id, hash] = [shortId(gate), shortHash(gate)];
+  return [
+    { style: 'bold', text: `Gate ${id}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}` },
+    `open since ${gate.openedAt}, hash ${hash}`,
+    gate.message,
+    '',
+    ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
+    ...code,
+    ...(isMaskedForDisplay(gate.artifact)
+      ? [
+          'Note: passages that look like secrets are masked above. The hash covers the text without this mask.',
+          '',
+        ]
+      : []),
+    ...choicesAt(gate).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
+      { style: 'dim', text: `${name}: ${meaning}` },
+      `  ${devs(verb, id, '--hash', hash, ...flags)}`,
+    ]),
+  ];
+}
+
+function changeLines(before: unknown, gate: Gate, devs: Session['devs']): readonly Line[] {
+  return [
+    { style: 'dim', text: 'What has changed since you last read it:' },
+    '',
+    ...artifactChanges(before, gate.artifact),
+    { style: 'dim', text: `all of it: ${devs('show', shortId(gate), '--full')}` },
+    '',
+  ];
+}
+
+/** A budget is raised where it was passed. */
+function choicesAt({ kind, artifact }: Gate): readonly Choice[] {
+  const choices = GATE_CHOICES[kind];
+  if (!isPassedBudget(artifact)) return choices;
+  return choices.map((choice) =>
+    choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,
+  );
+}

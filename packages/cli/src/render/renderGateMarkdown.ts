@@ -1,0 +1,130 @@
+import type { Gate } from '@devs/core';
+import { GATE_CHOICES } from '../gates/gateAnswers.ts';
+import type { Session } from '../project/Session.ts';
+import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
+import type { Line } from '../terminal/Output.ts';
+import {
+  artifactLines,
+  byNumber,
+  isDocuments,
+  isPlan,
+  type ShownDocuments,
+  type ShownTasks,
+} from './renderArtifact.ts';
+import { shortId } from './renderGate.ts';
+import { GATE_NAMES, taskLabel } from './sentence.ts';
+
+/** A gate as Markdown, to be read in a pull request, with the decision to fill in. */
+export function renderGateMarkdown(
+  gate: Gate,
+  devs: Session['devs'],
+  code: readonly Line[] = [],
+): readonly string[] {
+  return [
+    `# Gate ${shortId(gate)}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}`,
+    '',
+    `${gate.message} Open since ${gate.openedAt}.`,
+    '',
+    ...(isMaskedForDisplay(gate.artifact)
+      ? ['> Passages that look like secrets are masked here. The hash covers the text without this mask.', '']
+      : []),
+    ...artifactMarkdown(gate.artifact),
+    ...(code.length === 0 ? [] : fenced('diff', code.map(textOf).join('\n').trimEnd())),
+    '---',
+    '',
+    '## Decision',
+    '',
+    ...decisionLines(gate, devs),
+  ];
+}
+
+function artifactMarkdown(artifact: unknown): readonly string[] {
+  if (isDocuments(artifact)) return documentsMarkdown(artifact);
+  if (isPlan(artifact)) return planMarkdown(artifact);
+  return fenced('text', artifactLines(artifact).map(textOf).join('\n').trimEnd());
+}
+
+function documentsMarkdown({ documents }: ShownDocuments): readonly string[] {
+  return documents.flatMap(({ type, title, content, version }) => [
+    '---',
+    '',
+    `## ${type}: ${title} (version ${version})`,
+    '',
+    content.trimEnd(),
+    '',
+  ]);
+}
+
+function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readonly string[] {
+  const tasks = byNumber(shown);
+  const externalIds = new Map(
+    requirements.map(({ requirementId, externalId }) => [requirementId, externalId]),
+  );
+  const row = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [
+    '## Requirements',
+    '',
+    row('id', 'what'),
+    row('---', '---'),
+    ...requirements.map(({ externalId, description }) => row(externalId, description)),
+    '',
+    '## Tasks',
+    '',
+    row('task', 'after', 'requirements', 'name'),
+    row('---', '---', '---', '---'),
+    ...tasks.map(({ taskId, dependsOn, requirementIds = [], name }) =>
+      row(
+        taskLabel(taskId),
+        dependsOn.map(taskLabel).join(', '),
+        requirementIds.map((id) => externalIds.get(id) ?? id).join(', '),
+        name,
+      ),
+    ),
+    '',
+    ...epics.flatMap((epic) => [
+      `## E${epic.phaseNumber}: ${epic.name}`,
+      '',
+      epic.description,
+      '',
+      ...tasks.filter(({ epicId }) => epicId === epic.epicId).flatMap(taskMarkdown),
+    ]),
+  ];
+}
+
+function taskMarkdown({ taskId, name, description, acceptanceCriteria = [] }: ShownTasks['tasks'][number]) {
+  const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${criterion}`);
+  return [
+    `### ${taskLabel(taskId)} ${name}`,
+    '',
+    description,
+    '',
+    ...criteria,
+    ...(criteria.length > 0 ? [''] : []),
+  ];
+}
+
+/** What a file can say is said in one; the other answers are command lines. */
+function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
+  const choices = GATE_CHOICES[gate.kind];
+  if (!choices.some(({ name }) => name === 'approve')) {
+    const lines = choices.map(({ verb, flags }) => devs(verb, shortId(gate), ...flags));
+    return fenced('sh', lines.join('\n'));
+  }
+  const { sessionId: session, artifactHash: hash } = gate;
+  const decision = JSON.stringify({ session, hash, approved: true, by: '' }, null, 2);
+  return [
+    `Save as \`decision.json\`; fill in who decides; for a no, \`"approved": false\` and \`"feedback"\`. Then \`${devs('approve', '--from', 'decision.json')}\`.`,
+    '',
+    ...fenced('json', decision),
+  ];
+}
+
+/** A fence longer than any in the text. */
+function fenced(language: string, text: string): readonly string[] {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = '`'.repeat(longest + 1);
+  return [`${fence}${language}`, text, fence, ''];
+}
+
+const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll(/\s*\n\s*/g, ' ');
+const textOf = (line: Line): string => (typeof line === 'string' ? line : line.text);

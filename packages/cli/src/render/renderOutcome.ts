@@ -1,0 +1,84 @@
+import type { Delivery, DriveResult, Gate, RunStatus } from '@devs/core';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { choiceCommands } from '../gates/gateAnswers.ts';
+import type { Session } from '../project/Session.ts';
+import type { Line } from '../terminal/Output.ts';
+import { shortHash, shortId } from './renderGate.ts';
+import { costWords } from './renderStatus.ts';
+import { GATE_NAMES } from './sentence.ts';
+
+const EXIT_CODES: Readonly<Record<DriveResult['status'], ExitCode>> = {
+  completed: EXIT.ok,
+  suspended: EXIT.resumable,
+  drained: EXIT.resumable,
+  failed: EXIT.runFailed,
+  cancelled: EXIT.runFailed,
+  dead_letter: EXIT.runFailed,
+};
+
+export const exitCodeOf = ({ status }: DriveResult): ExitCode => EXIT_CODES[status];
+
+/** How a drive ended and what to do next, with commands to copy. */
+export function renderOutcome(
+  { id, workspace }: Pick<RunStatus, 'id' | 'workspace'>,
+  result: DriveResult,
+  devs: Session['devs'],
+): readonly Line[] {
+  switch (result.status) {
+    case 'completed':
+      return ['', { style: 'bold', text: `completed: ${id}` }, ...workLines(result, workspace)];
+    case 'suspended':
+      return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
+    case 'drained':
+      return ['', `${stoppedWords(result)}; nothing is lost. Go on: ${devs('resume', id)}`];
+    case 'failed':
+    case 'cancelled':
+    case 'dead_letter':
+      return [
+        '',
+        { style: 'bold', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
+        ...workLines(result, workspace),
+        `what happened: ${devs('log', id)}`,
+      ];
+  }
+}
+
+/** Requests are not worth a word; a goal is. */
+const stoppedWords = ({ reason }: DriveResult): string =>
+  reason === null || REQUESTS.has(reason) ? 'stopped' : `stopped: ${reason}`;
+
+const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a request came in']);
+
+function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
+  const id = shortId(gate);
+  return [
+    { style: 'bold', text: `waiting for a human: ${GATE_NAMES[gate.kind]}` },
+    gate.message,
+    `read:    ${devs('show', id)}`,
+    ...choiceCommands(gate.kind, [id, '--hash', shortHash(gate)], devs).map(
+      ({ choice, command }) => `${`${choice.name}:`.padEnd(8)} ${command}`,
+    ),
+  ];
+}
+
+function workLines({ commits, delivery, cost }: DriveResult, workspace: string | null): readonly Line[] {
+  return [
+    ...commits.map(({ sha, subject }) => `  ${sha.slice(0, 7)} ${subject}`),
+    ...(workspace === null
+      ? []
+      : [`  ${commits.length === 1 ? '1 commit' : `${commits.length} commits`} in ${workspace}`]),
+    ...(delivery === null ? [] : [`  ${deliveryWords(delivery)}`]),
+    `  cost: ${costWords(cost)}`,
+  ];
+}
+
+function deliveryWords({ branch, held }: Delivery): string {
+  switch (held) {
+    case null:
+      return `branch ${branch} is in your repository: git merge ${branch}`;
+    case 'checked_out':
+      return `branch ${branch} is checked out in your repository and was left as it is; switch to another and resume`;
+    case 'changed':
+      return `branch ${branch} has commits of yours and was left as it is; rename it and resume`;
+  }
+}

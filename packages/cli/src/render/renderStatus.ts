@@ -1,0 +1,104 @@
+import type { RewindView, RunStatus, TaskView } from '@devs/core';
+import type { Session } from '../project/Session.ts';
+import { columns } from '../terminal/columns.ts';
+import type { Line } from '../terminal/Output.ts';
+import { budgetWords } from './renderBudget.ts';
+import { gateLine, shortId } from './renderGate.ts';
+import { rewindWords } from './rewindWords.ts';
+
+/** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
+export function statusWords({
+  status,
+  driver,
+  gates,
+}: Pick<RunStatus, 'status' | 'driver' | 'gates'>): string {
+  if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : 'decided, waiting for resume';
+  if ((status === 'running' || status === 'paused') && driver === null) return 'stopped, can be resumed';
+  return status === 'created' ? 'not driven yet' : status;
+}
+
+/** Runs, one line each. */
+export function runTable(runs: readonly RunStatus[]): readonly string[] {
+  const rows = runs.map((run) => [run.id, statusWords(run), doneOf(run.tasks), run.title]);
+  return columns([['run', 'status', 'tasks', 'title'], ...rows]);
+}
+
+/** One run with its tasks and gates, and what can be done next. */
+export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Line[] {
+  const { id, title, reason, workspace, tasks, gates, degraded } = run;
+  const facts = [
+    ['status', statusWords(run)],
+    ...(reason === null || run.status === 'waiting' ? [] : [['reason', reason]]),
+    ['agents', agentsWords(run.agents)],
+    ['driver', driverWords(run)],
+    ['folder', workspace ?? '-'],
+    ['cost', costWords(run.cost)],
+    ...(run.review === null ? [] : [['review', reviewWords(run.review)]]),
+    ...(run.budget.length === 0 ? [] : [['budget', budgetWords(run.budget)]]),
+    ...rewindRow(run.rewinds),
+    ['changed', run.updatedAt],
+    ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
+  ];
+  return [
+    { style: 'bold', text: `${id}  ${title}` },
+    ...indented(columns(facts)),
+    ...section('tasks', tasks.map(taskRow)),
+    ...section('gates', gates.map(gateLine)),
+    ...gates.map((gate) => `  read it: ${devs('show', shortId(gate))}`),
+    ...(isResumable(run) ? [`  go on:   ${devs('resume', id)}`] : []),
+  ];
+}
+
+/** `slugify (scripted)`: whose words a run is made of. */
+export function agentsWords(agents: RunStatus['agents']): string {
+  return agents === null
+    ? 'none: the stages are walked, nothing is written'
+    : `${agents.name} (${agents.provenance})`;
+}
+
+export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: RunStatus['cost']): string {
+  if (calls === 0) return 'nothing reported';
+  const unknown = unpriced === 0 ? '' : `; cost unknown for ${unpriced} ${unpriced === 1 ? 'call' : 'calls'}`;
+  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}${unknown}`;
+}
+
+/** How the code is reviewed, and how often it was. */
+export function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {
+  return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
+}
+
+function driverWords({ driver, status }: RunStatus): string {
+  if (driver === null) return 'nobody';
+  const process = `process ${driver.split(':')[0]}`;
+  return status === 'running' ? `${process}; if it is gone, resume takes over` : process;
+}
+
+function isResumable({ status, driver, gates }: RunStatus): boolean {
+  if (status === 'waiting' || status === 'paused') return gates.length === 0;
+  return status === 'created' || (status === 'running' && driver === null);
+}
+
+/** The last time it was set back; `devs explain` tells of all. */
+function rewindRow(rewinds: readonly RewindView[]): readonly (readonly string[])[] {
+  const last = rewinds.at(-1);
+  return last === undefined ? [] : [['set back', rewindWords(last)]];
+}
+
+function doneOf(tasks: readonly TaskView[]): string {
+  return tasks.length === 0
+    ? '-'
+    : `${tasks.filter(({ status }) => status === 'completed').length}/${tasks.length}`;
+}
+
+const taskRow = ({ label, status, gitHash, name }: TaskView): readonly string[] => [
+  label,
+  status,
+  gitHash?.slice(0, 7) ?? '-',
+  name,
+];
+
+function section(name: string, rows: readonly (readonly string[])[]): readonly Line[] {
+  return rows.length === 0 ? [] : [{ style: 'dim', text: `  ${name}` }, ...indented(indented(columns(rows)))];
+}
+
+const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);

@@ -1,0 +1,56 @@
+import type { EntropyScore } from '@devs/core';
+import type { Line } from '../terminal/Output.ts';
+import { entropyLines } from './renderEntropy.ts';
+import { taskLabel } from './sentence.ts';
+
+/** What the gate of a stuck task shows. */
+export interface StuckTask {
+  readonly taskId: string;
+  readonly name: string | null;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly strategies: readonly { readonly strategy: string; readonly reason: string }[];
+  readonly guidance: readonly string[];
+  readonly errors: readonly string[];
+  readonly lastObservation: string | null;
+  /** Where a score opened the gate. */
+  readonly entropy?: EntropyScore;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  entropy_limit: 'it repeats itself',
+  pivots_exhausted: 'no new strategy led on',
+};
+
+export function isStuckTask(artifact: unknown): artifact is StuckTask {
+  if (typeof artifact !== 'object' || artifact === null) return false;
+  const { attempts, strategies, guidance, errors } = artifact as Partial<StuckTask>;
+  return typeof attempts === 'number' && [strategies, guidance, errors].every((list) => Array.isArray(list));
+}
+
+/** What was tried, for the one who says how it goes on. */
+export function stuckTaskLines(task: StuckTask): readonly Line[] {
+  const { taskId, name, reason, attempts, strategies, guidance, errors, lastObservation, entropy } = task;
+  const why = reason === null ? 'it makes no progress' : (REASONS[reason] ?? reason);
+  const title = [taskLabel(taskId), name ?? taskId].filter((word) => word !== '').join(' ');
+  return [
+    { style: 'bold', text: title },
+    `handed over after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${why}`,
+    '',
+    ...(entropy === undefined ? [] : entropyLines(entropy)),
+    ...listed(
+      'Strategies tried',
+      strategies.map((tried) => `${tried.strategy}\n    because: ${tried.reason}`),
+    ),
+    ...listed('What humans said', guidance),
+    ...listed('Errors', errors),
+    ...(lastObservation === null
+      ? []
+      : [{ style: 'bold', text: 'Seen last' } as const, lastObservation.trimEnd(), '']),
+  ];
+}
+
+function listed(title: string, items: readonly string[]): readonly Line[] {
+  if (items.length === 0) return [];
+  return [{ style: 'bold', text: title }, ...items.map((item, index) => `  ${index + 1}. ${item}`), ''];
+}

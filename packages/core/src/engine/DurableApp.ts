@@ -1,0 +1,274 @@
+import type { EventBus } from '../events/EventBus.ts';
+import { maskPreciseDeep } from '../masking/maskPrecise.ts';
+import type { PruneResult } from '../state/CheckpointPruner.ts';
+import type { HitlSession } from '../state/HitlSessionStore.ts';
+import type { Lease, Policies, Thread } from '../state/ThreadStore.ts';
+import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
+import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
+import type { PlanningGraph } from './change/pendingVisits.ts';
+import { type RecordPlacement, setBack } from './change/setBack.ts';
+import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
+import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
+import { awaitWake } from './drive/awaitWake.ts';
+import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
+import { holdLease } from './drive/LeaseKeeper.ts';
+import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
+import { type GoalReader, NO_GOALS } from './drive/RunGoal.ts';
+import { readInput, recordInput } from './drive/recordedInput.ts';
+import type { EngineStore } from './EngineStore.ts';
+import { type Gate, gateOf } from './Gate.ts';
+import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import { type Budget, parseBudget } from './guards/Budget.ts';
+import type { FaultBox } from './node/FaultBox.ts';
+import type { Retention } from './saver/retainedCheckpoints.ts';
+import type { SqliteSaver } from './saver/SqliteSaver.ts';
+
+export interface DurableParts<Graph> {
+  readonly graph: Graph;
+  readonly shape: GraphShape;
+  /** Node transitions without progress from which a human is asked. */
+  readonly maxDepth: number;
+  /** Of runs that are started without one of their own. @defaultValue none */
+  readonly budget?: Budget;
+  readonly store: EngineStore;
+  readonly saver: SqliteSaver;
+  readonly faults: FaultBox;
+  readonly events: EventBus;
+  readonly endOf: (values: unknown) => EndOfRun;
+  /** @defaultValue runs are driven as far as they go */
+  readonly goals?: GoalReader;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly close: () => void;
+}
+
+/** A decision on a gate: the answer of its kind, and who gives it. */
+export type GateAnswer = { readonly by: Principal } & Readonly<Record<string, unknown>>;
+
+/** What is recorded about a run before its graph is called. */
+export interface Admission {
+  readonly threadId: string;
+  readonly projectId?: string;
+  readonly workspace?: string | null;
+  readonly briefSha256?: string | null;
+  readonly policies?: Policies;
+  readonly budget?: Budget | undefined;
+  readonly input: unknown;
+  /** Places where the caller masked a secret in the input. */
+  readonly redacted?: number;
+}
+
+/** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
+export type RunResult<State> = RunEnd & {
+  readonly gates: readonly Gate[];
+  /** `null` before the first checkpoint. */
+  readonly values: State | null;
+};
+
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'> {
+  /**
+   * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
+   * held meanwhile; aborting `signal` returns. @defaultValue false
+   */
+  readonly wait?: boolean;
+}
+
+export interface RunEnd {
+  readonly status: DriveOutcome['status'];
+  readonly reason: string | null;
+}
+
+/** A compiled graph with its state file. Several processes may open the same file. */
+export class DurableApp<Graph, State, Update> {
+  /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
+  readonly graph: Graph;
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
+  readonly fingerprint: string;
+  readonly maxDepth: number;
+  readonly newId: () => string;
+  readonly #parts: DurableParts<Graph>;
+  readonly #drivable: DrivableGraph;
+
+  constructor(parts: DurableParts<Graph>) {
+    this.graph = parts.graph;
+    this.store = parts.store;
+    this.events = parts.events;
+    this.fingerprint = graphFingerprint(parts.shape);
+    this.maxDepth = parts.maxDepth;
+    this.newId = parts.newId;
+    this.#parts = parts;
+    this.#drivable = parts.graph as DrivableGraph;
+  }
+
+  /**
+   * Starts the run `id`, or goes on with it: the same id is the same run, today and tomorrow, and its input is
+   * read only the first time. Returns when the run has ended, waits for a human or was asked to stop.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `THREAD_BUSY` while another
+   *   process drives it.
+   */
+  async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
+    if (input !== undefined) await this.admit({ threadId: id, input });
+    return this.drive(id, options);
+  }
+
+  /** Records a run; returns it as it is when the id is known. Nothing is executed. */
+  async admit({ threadId, input, redacted = 0, policies, ...about }: Admission): Promise<Thread> {
+    const known = this.store.threads.get(threadId);
+    if (known !== null) return known;
+    const masked = maskPreciseDeep(input);
+    const recorded = await recordInput(masked.value, this.#parts.saver.serde);
+    const count = redacted + masked.count;
+    const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
+    return this.store.transact(this.events, (emit) => {
+      const { thread, created } = this.store.threads.create({
+        threadId,
+        projectId: about.projectId ?? threadId,
+        workspace: about.workspace ?? null,
+        briefSha256: about.briefSha256 ?? null,
+        graphFingerprint: this.fingerprint,
+        policies: {
+          ...policies,
+          ...(Object.keys(budget).length > 0 && { budget }),
+          input: recorded,
+          graph: this.#parts.shape,
+        },
+      });
+      if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
+      return thread;
+    });
+  }
+
+  /** Drives a recorded run; see {@link run}. */
+  async drive(
+    id: string,
+    { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal' | 'prepare'> = {},
+  ): Promise<RunResult<State>> {
+    for (;;) {
+      const result = await this.#driveOnce(id, options);
+      if (!wait || result.status !== 'suspended') return result;
+      if (!(await awaitWake(this.store.threads, id, options.signal))) return result;
+    }
+  }
+
+  async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
+    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
+    const graph = this.#drivable;
+    const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
+    const outcome = await drive(
+      id,
+      { store, saver, graph, shape, faults, events, inputOf, endOf, goals },
+      options,
+    );
+    const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
+    const reason = 'reason' in outcome ? outcome.reason : null;
+    return { status: outcome.status, reason, gates, values: await this.values(id) };
+  }
+
+  /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
+  pause(id: string): void {
+    this.#request(id, 'pause');
+  }
+
+  /** Ends the run at the next safe point, or at once with the next drive. It cannot go on afterwards. */
+  cancel(id: string): void {
+    this.#request(id, 'cancel');
+  }
+
+  #request(id: string, kind: 'pause' | 'cancel'): void {
+    this.store.threads.signal(id, { id: this.#parts.newId(), kind, payload: null });
+  }
+
+  /** The graph's values at the latest checkpoint. */
+  async values(id: string): Promise<State | null> {
+    const { values } = await this.#drivable.getState({ configurable: { thread_id: id } });
+    return values === undefined || Object.keys(values as object).length === 0 ? null : (values as State);
+  }
+
+  /** The questions a run waits for. */
+  gates(id: string): readonly Gate[] {
+    return this.store.sessions.listOpen(id).map(gateOf);
+  }
+
+  /**
+   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process.
+   *
+   * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
+   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is written then.
+   */
+  decide(
+    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    { by, ...answer }: GateAnswer,
+  ): HitlSession {
+    return this.store.manager.decide(sessionId, { artifactHash, answer, by });
+  }
+
+  /**
+   * The way out of `GRAPH_CHANGED`: lets a run that was started on another graph go on with this one. Names that are
+   * gone must be declared; nothing is driven. Accepting the graph a run has already changes nothing.
+   *
+   * @throws DevsError `GRAPH_NOT_ACCEPTED` with a `reason` in its context if something recorded or due would be lost;
+   *   `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `THREAD_BUSY`, `THREAD_NOT_FOUND`. No row is changed then.
+   *
+   * @example
+   * ```ts
+   * await app.acceptGraph('post-42', { by: { kind: 'human', id: 'ada' }, renamed: { nodes: { publish: 'release' } } });
+   * ```
+   */
+  async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
+    const graph = this.graph as unknown as PlanningGraph;
+    return acceptGraph(id, acceptance, { ...this.#parts, graph });
+  }
+
+  /**
+   * Thins out a run's history: the first checkpoint, the newest and what they and open questions need are kept. Holds
+   * the run meanwhile.
+   *
+   * @throws DevsError `THREAD_BUSY` while somebody drives it, `THREAD_NOT_FOUND`; RangeError for a bad policy.
+   */
+  async prune(id: string, retention: Retention): Promise<PruneResult> {
+    return this.hold(id, (lease) => this.#parts.saver.prune(id, { ...retention, lease }));
+  }
+
+  /**
+   * Holds a run, so that nobody drives it meanwhile.
+   *
+   * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
+   */
+  async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+    this.store.threads.require(id);
+    const { lease, stop } = await holdLease(this.store.threads, id);
+    try {
+      return await work(lease);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */
+  setBack(lease: Lease, placement: Placement, record: RecordPlacement): Promise<void> {
+    const graph = this.graph as unknown as UpdatableGraph;
+    return setBack(lease, placement, record, { ...this.#parts, graph });
+  }
+
+  /**
+   * Holds a run while `work` changes what its next visit starts from; see {@link assertBetweenVisits}.
+   *
+   * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link hold}.
+   */
+  betweenVisits<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
+    const graph = this.graph as unknown as NextVisits;
+    return this.hold(id, async (lease) => {
+      await assertBetweenVisits(id, { store: this.store, graph });
+      return await work(lease);
+    });
+  }
+
+  /** Closes the state file, if this app opened it. */
+  close(): void {
+    this.#parts.close();
+  }
+}

@@ -1,0 +1,148 @@
+import type { Database } from 'better-sqlite3';
+import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import type { EventBus, EventSink } from '../events/EventBus.ts';
+import { CheckpointPersister } from '../state/CheckpointPersister.ts';
+import { DecisionLog } from '../state/DecisionLog.ts';
+import { DrivenTimeStore } from '../state/DrivenTimeStore.ts';
+import { EventOutbox } from '../state/EventOutbox.ts';
+import { EventStore } from '../state/EventStore.ts';
+import { type Fence, leaseFence, NO_FENCE } from '../state/Fence.ts';
+import { GuardStore } from '../state/GuardStore.ts';
+import { HitlSessionStore } from '../state/HitlSessionStore.ts';
+import { immediately } from '../state/immediately.ts';
+import { RewindStore } from '../state/RewindStore.ts';
+import { StepStore } from '../state/StepStore.ts';
+import type { StoreOptions } from '../state/StoreOptions.ts';
+import { ThreadStore } from '../state/ThreadStore.ts';
+import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
+import { assertUnitInterval } from './guards/assertUnitInterval.ts';
+import { RunBudgets } from './guards/RunBudgets.ts';
+import { TaskFailureGate } from './guards/TaskFailureGate.ts';
+import type { Visit } from './visit.ts';
+
+export interface EngineStoreOptions {
+  readonly events: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+  /** Entropy score in [0, 1] from which a task is handed to a human. */
+  readonly entropyThreshold?: number;
+  /** What tokens cost. @defaultValue {@link DEFAULT_PRICES} */
+  readonly prices?: PriceTable;
+}
+
+/**
+ * Everything the engine keeps in one open state file.
+ *
+ * @throws DevsError `STATE_CORRUPT` if recorded decisions were edited, removed or reordered (law L2).
+ * @throws RangeError if the entropy threshold is not in [0, 1].
+ */
+export class EngineStore {
+  readonly db: Database;
+  readonly threads: ThreadStore;
+  readonly steps: StepStore;
+  readonly sessions: HitlSessionStore;
+  readonly guards: GuardStore;
+  readonly budgets: RunBudgets;
+  readonly prices: PriceTable;
+  readonly journal: CheckpointPersister;
+  readonly log: EventStore;
+  readonly manager: HumanInTheLoopManager;
+  readonly failureGate: TaskFailureGate;
+  readonly rewinds: RewindStore;
+
+  readonly #seams: StoreOptions;
+  /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
+  readonly #outboxes = new WeakMap<EventBus, EventOutbox>();
+
+  constructor(
+    db: Database,
+    { events, now, newId, entropyThreshold, prices = DEFAULT_PRICES }: EngineStoreOptions,
+  ) {
+    const seams = { ...(now && { now }), ...(newId && { newId }) };
+    if (entropyThreshold !== undefined) assertUnitInterval('entropyThreshold', entropyThreshold);
+    assertDecisions(db);
+    this.db = db;
+    this.#seams = seams;
+    this.threads = new ThreadStore(db, seams);
+    this.steps = new StepStore(db, seams);
+    this.sessions = new HitlSessionStore(db, seams);
+    this.guards = new GuardStore(db);
+    this.prices = prices;
+    const { threads, steps, sessions } = this;
+    this.budgets = new RunBudgets({
+      threads,
+      steps,
+      sessions,
+      times: new DrivenTimeStore(db),
+      now: now ?? Date.now,
+    });
+    this.journal = new CheckpointPersister(db);
+    this.log = new EventStore(db, seams);
+    this.rewinds = new RewindStore(db, seams);
+    this.manager = new HumanInTheLoopManager(db, { events, ...seams });
+    this.failureGate = new TaskFailureGate({
+      db,
+      manager: this.manager,
+      events,
+      ...seams,
+      ...(entropyThreshold !== undefined && { defaultThreshold: entropyThreshold }),
+    });
+  }
+
+  /** The fence of the lease a visit runs under; none in plain LangGraph use. */
+  fenceOf({ threadId, epoch }: Pick<Visit, 'threadId' | 'epoch'>): Fence {
+    return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
+  }
+
+  /**
+   * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time.
+   *
+   * @throws DevsError `LEASE_LOST` without a lease on a thread that is a run.
+   */
+  assertDriven({ threadId, epoch }: Pick<Visit, 'threadId' | 'epoch'>): void {
+    if (epoch === null && this.threads.get(threadId) !== null) throw notDriven(threadId);
+  }
+
+  /**
+   * Runs `work` in one write transaction. Events it raises are rows of that transaction, published after commit;
+   * a rolled back transaction leaves no event.
+   *
+   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
+   */
+  transact<T>(bus: EventBus, work: (emit: EventSink['emit']) => T): T {
+    const outbox = this.#outboxOf(bus);
+    const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
+    const result = immediately(this.db, () => work(emit));
+    outbox.flush();
+    return result;
+  }
+
+  #outboxOf(bus: EventBus): EventOutbox {
+    const known = this.#outboxes.get(bus);
+    if (known !== undefined) return known;
+    const outbox = new EventOutbox(this.db, bus, this.#seams);
+    this.#outboxes.set(bus, outbox);
+    return outbox;
+  }
+}
+
+function notDriven(threadId: string): DevsError {
+  return new DevsError(`Thread "${threadId}" is a run, and this call has no lease on it.`, {
+    code: 'LEASE_LOST',
+    remedy:
+      'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
+    context: { threadId },
+  });
+}
+
+function assertDecisions(db: Database): void {
+  const verdict = new DecisionLog(db).verify();
+  if (verdict.ok) return;
+  throw new DevsError(`The decision log does not fit its sessions: ${verdict.reason}.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Somebody changed recorded decisions. Restore the state file from a backup, or find out who did.',
+    context: { line: verdict.seq ?? 0 },
+  });
+}

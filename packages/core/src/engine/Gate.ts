@@ -1,0 +1,44 @@
+import { DevsError } from '../errors/DevsError.ts';
+import type { HitlSessionKind } from '../orchestration/types.ts';
+import { hashOf } from '../state/canonicalJson.ts';
+import type { HitlSession } from '../state/HitlSessionStore.ts';
+
+/** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
+export interface Gate {
+  readonly sessionId: string;
+  readonly threadId: string;
+  readonly kind: HitlSessionKind;
+  readonly taskId: string;
+  /** SHA-256 (hex) of `artifact`. */
+  readonly artifactHash: string;
+  readonly message: string;
+  readonly artifact: unknown;
+  /** ISO 8601, UTC. */
+  readonly openedAt: string;
+}
+
+/** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
+export function gateOf(session: HitlSession): Gate {
+  const { message, artifact } = (session.question ?? {}) as { message?: string; artifact?: unknown };
+  if (session.question !== null && session.artifactHash !== hashOf(artifact ?? null))
+    throw mismatch(session.id);
+  return {
+    sessionId: session.id,
+    threadId: session.threadId ?? '',
+    kind: session.kind,
+    taskId: session.taskId,
+    artifactHash: session.artifactHash ?? '',
+    message: message ?? '',
+    artifact: artifact ?? null,
+    openedAt: new Date(session.suspendedAt).toISOString(),
+  };
+}
+
+function mismatch(sessionId: string): DevsError {
+  return new DevsError(`What session "${sessionId}" shows is not what an answer to it would approve.`, {
+    code: 'STATE_CORRUPT',
+    remedy:
+      'Somebody changed the recorded question. Restore the state file from a backup, or find out who did.',
+    context: { sessionId },
+  });
+}

@@ -1,0 +1,73 @@
+import type { EventSink } from '../events/EventBus.ts';
+import type { EventScope } from '../events/events.ts';
+import type { HitlSessionKind, PendingSuspension } from '../orchestration/types.ts';
+import type { Goal } from './drive/RunGoal.ts';
+import type { EntropyOptions } from './entropy/scoreEntropy.ts';
+import type { Turn } from './entropy/Turn.ts';
+import type { Question } from './gates/question.ts';
+import type { GuardLevel } from './guards/GuardLevel.ts';
+import type { LangGraphContext } from './guards/recursionGuard.ts';
+import type { GuardFinding } from './guards/reportGuard.ts';
+import type { Visit } from './visit.ts';
+
+/** The channels the runner itself reads; every durable graph has them. */
+export interface GuardedState {
+  readonly pendingSuspension?: PendingSuspension | null;
+  /** LangGraph's step number of the last progress mark. */
+  readonly progressStep?: number;
+}
+
+/** The guards' channels of any state; absent in states that have none. */
+export const guardsOf = (state: object): GuardedState => state;
+
+export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
+
+/** What an answer to an entry question does to the visit that asked it. */
+export interface AppliedAnswer<State> {
+  readonly update: StateUpdate<State>;
+  /** False when the answer replaces the node's work. */
+  readonly runNode: boolean;
+}
+
+/** How the runner reads one kind of graph: the pipeline has one profile, own graphs another. Pure. */
+export interface GraphProfile<State> {
+  /** Nodes that ask their own question or repair: they get no entry question, or a lost answer would be asked there. */
+  readonly withoutEntryQuestion: ReadonlySet<string>;
+  /** Nodes that ask a human themselves, whenever they run, with the kind of their question. */
+  readonly gates: Readonly<Record<string, HitlSessionKind>>;
+  /** The task a visit of `node` works on; `null` where there is none. */
+  taskIdOf(state: State, node: string): string | null;
+  /** Stands in for the task where a row needs one. */
+  projectIdOf(state: State, threadId: string): string;
+  /** What a human reads when the run was suspended by the state's pending suspension. */
+  suspensionEvidence(state: State, suspension: PendingSuspension): unknown;
+  /** The question of such a suspension in one sentence. @defaultValue that the task makes no progress */
+  suspensionMessage?(suspension: PendingSuspension): string;
+  applyAnswer(
+    state: State,
+    question: Pick<Question, 'kind' | 'taskId' | 'artifactHash'>,
+    answer: unknown,
+  ): AppliedAnswer<State>;
+  /** What the goal of a run changes in the state `node` is entered with. */
+  steer?(state: State, node: string, goal: Goal): AppliedAnswer<State>;
+  /** True when `update` completes something: the depth guard then counts anew. */
+  isProgress(before: State, update: StateUpdate<State>): boolean;
+  /** Whether LangGraph runs the node again after this error, by the retry policy of the graph. */
+  willRetry(error: unknown, attempt: number): boolean;
+  /** What an agent did and saw, oldest first, for the entropy score; `null` where nothing is scored. */
+  readonly turnsOf: ((state: State, node: string) => readonly Turn[]) | null;
+  /** Turns that wait for something outside. */
+  readonly polling?: EntropyOptions['polling'];
+  /** Guards above the failure gate that have tripped and act in the next node. */
+  due(state: State): readonly GuardLevel[];
+  /** What the guards this profile knows found in what a node changed. */
+  findings(before: State, after: State): readonly GuardFinding[];
+  /** Raises the events that follow from what a node changed. */
+  announce(before: State, after: State, emit: EventSink['emit'], scope: EventScope): void;
+}
+
+/** The depth of one visit: ancestor frames plus node transitions since the last progress mark. Frozen. */
+export function depthContext(state: object, visit: Visit): LangGraphContext {
+  const recursionDepth = visit.recursionBase + Math.max(0, visit.step - (guardsOf(state).progressStep ?? 0));
+  return Object.freeze({ metadata: Object.freeze({ recursionDepth }) });
+}

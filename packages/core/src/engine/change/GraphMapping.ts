@@ -1,0 +1,159 @@
+import type { GraphShape } from '../compile/graphShape.ts';
+import { type NotAcceptedReason, notAccepted } from './notAccepted.ts';
+
+/** What became of the names a run's graph no longer has. */
+export interface DeclaredChanges {
+  /** Old name → new name. */
+  readonly renamed?: {
+    readonly nodes?: Readonly<Record<string, string>>;
+    readonly channels?: Readonly<Record<string, string>>;
+  };
+  /** Gone for good: what a removed channel held is dropped. */
+  readonly removed?: { readonly nodes?: readonly string[]; readonly channels?: readonly string[] };
+}
+
+export interface ChangedShape {
+  readonly threadId: string;
+  readonly before: GraphShape;
+  readonly now: GraphShape;
+}
+
+/** Old name → new name, or `null` where it was removed; of every name the old graph had. */
+type Targets = ReadonlyMap<string, string | null>;
+
+const BRANCH = 'branch:to:';
+const JOIN = 'join:';
+
+/** Old names to new ones, checked against both shapes: every old name has a fate, and no two share one. */
+export class GraphMapping {
+  readonly #nodes: Targets;
+  readonly #channels: Targets;
+  readonly #oldNodes: ReadonlyMap<string, string>;
+
+  /** @throws DevsError `GRAPH_NOT_ACCEPTED` if the declaration does not lead from `before` to `now`. */
+  constructor({ threadId, before, now }: ChangedShape, { renamed = {}, removed = {} }: DeclaredChanges) {
+    const refuse: Refuse = (reason, why) => {
+      throw notAccepted(threadId, reason, why);
+    };
+    this.#nodes = targetsOf(
+      { what: 'node', before: before.nodes, now: now.nodes },
+      new Map(Object.entries(renamed.nodes ?? {})),
+      removed.nodes ?? [],
+      refuse,
+    );
+    this.#channels = targetsOf(
+      { what: 'channel', before: before.channels, now: now.channels },
+      new Map(Object.entries(renamed.channels ?? {})),
+      removed.channels ?? [],
+      refuse,
+    );
+    this.#oldNodes = new Map(
+      [...this.#nodes].flatMap(([old, to]) => (to === null ? [] : [[to, old] as const])),
+    );
+  }
+
+  /** The new name of a node; LangGraph's own keep theirs. `null`: removed. */
+  node(old: string): string | null {
+    return lookUp(this.#nodes, old);
+  }
+
+  /** The name a node had before. */
+  oldNode(name: string): string {
+    return this.#oldNodes.get(name) ?? name;
+  }
+
+  /** The new name of a channel, be it the author's or one of LangGraph's triggers, which are named after nodes. */
+  channel(old: string): string | null {
+    if (this.#channels.has(old)) return lookUp(this.#channels, old);
+    return renameTrigger(old, (node) => this.node(node));
+  }
+
+  /** The name a trigger had before. */
+  oldTrigger(trigger: string): string {
+    return renameTrigger(trigger, (node) => this.oldNode(node)) ?? trigger;
+  }
+
+  /** `values` under the new names of its channels. */
+  channelKeys<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+    return mapKeys(values, (name) => this.channel(name));
+  }
+
+  /** `values` under the new names of its nodes. */
+  nodeKeys<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+    return mapKeys(values, (name) => this.node(name));
+  }
+}
+
+/** True for a channel that makes a node run; the author's channels do not. */
+export function isTrigger(channel: string): boolean {
+  return channel.startsWith(BRANCH) || channel.startsWith(JOIN);
+}
+
+/** The triggers by which a node may be due: its own branch and the joins that end in it. */
+export function triggersOf(node: string, channels: readonly string[]): readonly string[] {
+  const joins = channels.filter((name) => name.startsWith(JOIN) && name.endsWith(`:${node}`));
+  return [node, `${BRANCH}${node}`, ...joins];
+}
+
+/** LangGraph names a branch after its end, a join after its starts and its end. */
+function renameTrigger(trigger: string, rename: (node: string) => string | null): string | null {
+  if (trigger.startsWith(BRANCH)) {
+    const to = rename(trigger.slice(BRANCH.length));
+    return to === null ? null : BRANCH + to;
+  }
+  if (!trigger.startsWith(JOIN)) return trigger;
+  const [starts = '', end = ''] = trigger.slice(JOIN.length).split(':');
+  const to = rename(end);
+  const from = starts.split('+').map(rename);
+  return to === null || from.includes(null) ? null : `${JOIN}${from.join('+')}:${to}`;
+}
+
+type Refuse = (reason: NotAcceptedReason, why: string) => never;
+
+interface Names {
+  readonly what: 'node' | 'channel';
+  readonly before: readonly string[];
+  readonly now: readonly string[];
+}
+
+function targetsOf(
+  { what, before, now }: Names,
+  renamed: ReadonlyMap<string, string>,
+  removed: readonly string[],
+  refuse: Refuse,
+): Targets {
+  const stranger = [...renamed.keys(), ...removed].find((name) => !before.includes(name));
+  if (stranger !== undefined) refuse('unknown_name', `it never had a ${what} "${stranger}"`);
+  const targets = new Map<string, string | null>();
+  const taken = new Map<string, string>();
+  for (const old of before) {
+    const to = removed.includes(old) ? null : (renamed.get(old) ?? old);
+    targets.set(old, to);
+    if (to === null) continue;
+    if (!now.includes(to)) {
+      if (to === old) refuse('undeclared', `${what} "${old}" is gone, and nothing says what became of it`);
+      refuse('unknown_target', `${what} "${old}" is declared as "${to}", and there is no ${what} "${to}"`);
+    }
+    const other = taken.get(to);
+    if (other !== undefined) refuse('ambiguous', `${what}s "${other}" and "${old}" would both be "${to}"`);
+    taken.set(to, old);
+  }
+  return targets;
+}
+
+function lookUp(targets: Targets, name: string): string | null {
+  const to = targets.get(name);
+  return to === undefined ? name : to;
+}
+
+function mapKeys<T>(
+  values: Readonly<Record<string, T>>,
+  rename: (name: string) => string | null,
+): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      const to = rename(name);
+      return to === null ? [] : [[to, value] as const];
+    }),
+  );
+}

@@ -1,0 +1,129 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import { graphChanges, shapeOf } from '../compile/graphChange.ts';
+import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
+import { holdLease } from '../drive/LeaseKeeper.ts';
+import { isOver } from '../drive/outcome.ts';
+import { readInput, recordInput } from '../drive/recordedInput.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { assertHuman } from '../gates/principals.ts';
+import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
+import { movedInput } from './movedCheckpoint.ts';
+import { notAccepted } from './notAccepted.ts';
+import type { PlanningGraph } from './pendingVisits.ts';
+import { type Move, planMove } from './planMove.ts';
+
+/** Who accepts the graph as it is now, and what became of the names that are gone. */
+export interface GraphAcceptance extends DeclaredChanges {
+  readonly by: Principal;
+}
+
+/** What was accepted; no changes when the run's graph was this one already. */
+export interface AcceptedGraph {
+  readonly changes: readonly string[];
+}
+
+export interface AcceptDeps {
+  readonly store: EngineStore;
+  readonly saver: SqliteSaver;
+  readonly graph: PlanningGraph;
+  readonly shape: GraphShape;
+  readonly events: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+/**
+ * Lets a run that was started on another graph go on with this one. Its latest checkpoint is written again under the
+ * new names, on top; recorded steps, open questions and their answers stay with the visit they belong to. One
+ * transaction under the run's lease: a refusal changes no row.
+ *
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `GRAPH_NOT_ACCEPTED` with its
+ *   reason in the context; `THREAD_BUSY`, `THREAD_NOT_FOUND`.
+ */
+export async function acceptGraph(
+  threadId: string,
+  { by, ...declared }: GraphAcceptance,
+  deps: AcceptDeps,
+): Promise<AcceptedGraph> {
+  assertHuman(by, threadId, 'accept a changed graph for');
+  const { threads } = deps.store;
+  for (;;) {
+    const thread = threads.require(threadId);
+    if (thread.graphFingerprint === graphFingerprint(deps.shape)) return { changes: [] };
+    const plan = await planFor(thread, declared, deps);
+    const held = await holdLease(threads, threadId);
+    try {
+      // Claiming is a write, so refusals come before it; a run that was driven in between is looked at again.
+      const isUntouched = held.lease.epoch === thread.leaseEpoch + 1;
+      if (isUntouched) return await commit(plan, held.lease, by, deps);
+    } finally {
+      held.stop();
+    }
+  }
+}
+
+interface Plan {
+  readonly thread: Thread;
+  readonly changes: readonly string[];
+  /** Where the run stands now; `null` before its first checkpoint. */
+  readonly at: RunnableConfig | null;
+  readonly move: Move | null;
+  /** The first input under the new names, where it has not been given yet. */
+  readonly input: unknown;
+}
+
+async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDeps): Promise<Plan> {
+  const { threadId, status } = thread;
+  const { store, saver, shape: now } = deps;
+  if (isOver(status)) throw notAccepted(threadId, 'ended', `it is ${status}`);
+  const before = shapeOf(thread);
+  if (before === null)
+    throw notAccepted(threadId, 'not_recorded', 'the names of its graph were not recorded');
+  const mapping = new GraphMapping({ threadId, before, now }, declared);
+  const changes = graphChanges(before, now);
+  const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
+  if (tuple === undefined) {
+    const input = movedInput(await readInput(thread, saver.serde), mapping);
+    return { thread, changes, at: null, move: null, input: await recordInput(input, saver.serde) };
+  }
+  const steps = store.steps.listForThread(threadId);
+  const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);
+  return { thread, changes, at: tuple.config, move, input: thread.policies['input'] };
+}
+
+async function commit(
+  { thread, changes, at, move, input }: Plan,
+  { epoch }: Lease,
+  by: Principal,
+  { store, saver, shape, events }: AcceptDeps,
+): Promise<AcceptedGraph> {
+  const { threadId, policies } = thread;
+  const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };
+  const save = move === null ? null : await saver.stage({ configurable }, move.staged);
+  const fingerprint = graphFingerprint(shape);
+  store.transact(events, (emit) => {
+    store.threads.fence({ threadId, epoch }).assertInTx();
+    save?.();
+    if (move !== null) moveVisits(threadId, move, store);
+    store.threads.updatePolicies(threadId, { ...policies, input, graph: shape });
+    store.threads.setFingerprint(threadId, fingerprint);
+    const payload = { principal: principalText(by), changes: changes.join('; '), fingerprint };
+    emit('GRAPH_ACCEPTED', payload, { threadId });
+  });
+  return { changes };
+}
+
+/** What hangs on LangGraph's id of a visit follows it. */
+function moveVisits(threadId: string, { staged, visits }: Move, { steps, sessions }: EngineStore): void {
+  const checkpointId = staged.checkpoint.id;
+  for (const { visit, interruptIds, sessionIds } of visits) {
+    const { node, oldTaskId: visitId, taskId: toVisitId } = visit;
+    steps.moveVisit({ threadId, visitId, toVisitId, node });
+    sessions.carry({ threadId, toVisitId, checkpointId, interruptIds, sessionIds });
+  }
+}

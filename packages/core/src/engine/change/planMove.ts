@@ -1,0 +1,183 @@
+import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
+import type { DevsError } from '../../errors/DevsError.ts';
+import type { StepSummary } from '../../state/StepStore.ts';
+import { openQuestions } from '../drive/openQuestions.ts';
+import { isFrameQuestion } from '../frames/frameContext.ts';
+import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
+import type { ChangedShape, GraphMapping } from './GraphMapping.ts';
+import { dueIn, type MovedTuple, movedTuple } from './movedTuple.ts';
+import { notAccepted } from './notAccepted.ts';
+import { type PendingVisit, type PlanningGraph, pendingVisits } from './pendingVisits.ts';
+
+/** The change to accept, and what is on record about the run. */
+export interface Change extends ChangedShape {
+  readonly mapping: GraphMapping;
+  readonly steps: readonly StepSummary[];
+}
+
+/** What has to be written so that the run goes on under the new names. */
+export interface Move {
+  readonly staged: StagedCheckpoint;
+  readonly visits: readonly MovedVisit[];
+}
+
+type KnownVisit = PendingVisit & { readonly oldTaskId: string };
+
+/** A visit that has been begun, with what belongs to it. */
+export interface MovedVisit {
+  readonly visit: KnownVisit;
+  /** Questions it waits for. */
+  readonly interruptIds: readonly string[];
+  /** Questions that were answered to it. */
+  readonly sessionIds: readonly string[];
+}
+
+interface PlanDeps {
+  readonly graph: PlanningGraph;
+  readonly saver: SqliteSaver;
+  readonly now: () => number;
+}
+
+/**
+ * What accepting the change means for where the run stands; `null` when nothing there has an old name. Writes nothing.
+ *
+ * @throws DevsError `GRAPH_NOT_ACCEPTED` if something that is recorded or due would be lost.
+ */
+export async function planMove(
+  tuple: CheckpointTuple,
+  change: Change,
+  { graph, saver, now }: PlanDeps,
+): Promise<Move | null> {
+  assertDue(tuple, change, graph);
+  const nextVersion = (current: number | undefined): number => saver.getNextVersion(current);
+  const moved = movedTuple(tuple, change.mapping, { nextVersion, now });
+  const visits = await pendingVisits(graph, moved?.checkpoint ?? tuple.checkpoint, tuple, change.mapping);
+  const isBegun = begunIn(tuple, change);
+  for (const visit of visits.filter(isBegun)) assertSameGate(visit, change);
+  if (moved === null) return null;
+
+  const movable = visits
+    .map((visit) => known(visit, change))
+    .filter(isBegun)
+    .map((visit) => movedVisit(visit, tuple, change));
+  assertEveryWriteMoves(movable, tuple, change);
+  for (const { visit } of movable) await assertNoSubgraph(visit, change, saver);
+  return { staged: stagedOf(moved, tuple, movable), visits: movable };
+}
+
+function stagedOf(
+  { checkpoint, outputs }: MovedTuple,
+  tuple: CheckpointTuple,
+  visits: readonly MovedVisit[],
+): StagedCheckpoint {
+  const writes = visits.map(({ visit: { node, taskId, oldTaskId } }) => ({
+    taskId,
+    taskPath: `~__pregel_pull, ${node}`,
+    values: outputs
+      .filter(([id]) => id === oldTaskId)
+      .map(([, channel, value]): PendingWrite => [channel, value]),
+  }));
+  // Not the end of a super-step: what is due here stays due.
+  const metadata = { step: -1, parents: {}, ...tuple.metadata, source: 'fork' } as const;
+  return { checkpoint, metadata, newVersions: newVersions(tuple, checkpoint), writes };
+}
+
+/** Values under a name that is new in this checkpoint; all others are stored. */
+function newVersions(
+  { checkpoint: before }: CheckpointTuple,
+  moved: Checkpoint,
+): StagedCheckpoint['newVersions'] {
+  const versions = Object.entries(moved.channel_versions);
+  return Object.fromEntries(versions.filter(([name, version]) => before.channel_versions[name] !== version));
+}
+
+/** Whatever makes a node run must make a node run in the new graph too: LangGraph passes over names it does not know. */
+function assertDue(tuple: CheckpointTuple, { threadId, mapping }: Change, graph: PlanningGraph): void {
+  const { triggers, sentTo } = dueIn(tuple);
+  for (const trigger of triggers) {
+    const to = mapping.channel(trigger);
+    if (to !== null && Object.hasOwn(graph.channels, to)) continue;
+    throw pending(threadId, `"${trigger}" is due, and no node is left that it would run`);
+  }
+  for (const node of sentTo) {
+    if (mapping.node(node) === node && Object.hasOwn(graph.nodes, node)) continue;
+    throw pending(threadId, `a branch was sent to node "${node}" and has not ended`);
+  }
+}
+
+function begunIn(
+  { pendingWrites = [] }: CheckpointTuple,
+  { steps }: Change,
+): (visit: PendingVisit) => boolean {
+  const begun = new Set<string | null>([
+    ...pendingWrites.map(([taskId]) => taskId),
+    ...steps.map(({ lgTaskId }) => lgTaskId),
+  ]);
+  return ({ oldTaskId }) => begun.has(oldTaskId);
+}
+
+/** What belongs to a visit is found under the id it had. */
+function known({ oldTaskId, ...visit }: PendingVisit, { threadId }: Change): KnownVisit {
+  if (oldTaskId === null) throw pending(threadId, `node "${visit.oldNode}" was begun as a branch`);
+  return { ...visit, oldTaskId };
+}
+
+/** Its answers are told apart by position in the visit, and a gate is a promise about all of the node's work. */
+function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now }: Change): void {
+  if (before.gates[oldNode] === now.gates[node]) return;
+  const had = before.gates[oldNode] === undefined ? 'without a gate' : 'at a gate';
+  throw notAccepted(threadId, 'gate_changed', `node "${oldNode}" was begun ${had}, and "${node}" is not`);
+}
+
+function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps }: Change): MovedVisit {
+  const { oldNode, oldTaskId } = visit;
+  const unfinished = steps.find(({ lgTaskId, state }) => lgTaskId === oldTaskId && state !== 'done');
+  if (unfinished !== undefined) {
+    const why = `step "${unfinished.name}" of node "${oldNode}" was begun and has no result: it would be called again under another key`;
+    throw notAccepted(threadId, 'call_in_flight', why);
+  }
+  const own = (tuple.pendingWrites ?? []).filter(([id]) => id === oldTaskId);
+  const open = openQuestions({ ...tuple, pendingWrites: own });
+  if (open.some(({ value }) => isFrameQuestion(value))) {
+    throw pending(threadId, `node "${oldNode}" waits for a graph that it runs`);
+  }
+  const answers = own.filter(([, channel]) => channel === '__resume__').flatMap(([, , value]) => value);
+  return {
+    visit,
+    interruptIds: open.map(({ interruptId }) => interruptId),
+    sessionIds: answers.flatMap(sessionIdOf),
+  };
+}
+
+function sessionIdOf(answer: unknown): readonly string[] {
+  const sessionId = (answer as { readonly sessionId?: unknown } | null)?.sessionId;
+  return typeof sessionId === 'string' ? [sessionId] : [];
+}
+
+/** An error whose handler is due, and what belongs to no visit of the new graph, would be left behind. */
+function assertEveryWriteMoves(
+  moved: readonly MovedVisit[],
+  { pendingWrites = [] }: CheckpointTuple,
+  { threadId }: Change,
+): void {
+  const known = new Set(moved.map(({ visit }) => visit.oldTaskId));
+  for (const [taskId, channel] of pendingWrites) {
+    if (channel === '__error_source_node__') throw pending(threadId, 'the handler of an error is due');
+    if (!known.has(taskId) && channel !== '__resume__') throw pending(threadId, 'a branch has not ended');
+  }
+}
+
+/** A graph inside a node has checkpoints under the node's name and task. */
+async function assertNoSubgraph(
+  { oldNode, oldTaskId }: KnownVisit,
+  { threadId }: Change,
+  saver: SqliteSaver,
+): Promise<void> {
+  const configurable = { thread_id: threadId, checkpoint_ns: `${oldNode}:${oldTaskId}` };
+  if ((await saver.getTuple({ configurable })) === undefined) return;
+  throw pending(threadId, `a graph inside node "${oldNode}" has not ended`);
+}
+
+function pending(threadId: string, why: string): DevsError {
+  return notAccepted(threadId, 'pending_visit', why);
+}

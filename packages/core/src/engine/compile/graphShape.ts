@@ -1,0 +1,27 @@
+import type { HitlSessionKind } from '../../orchestration/types.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+
+/**
+ * What a waiting run depends on: names, questions and the author's version. Not edges and not code: those may change
+ * under a run that waits. Kept with the run, so that a changed graph can be told from it name by name.
+ */
+export interface GraphShape {
+  /** Sorted. */
+  readonly nodes: readonly string[];
+  /** Sorted. The author's channels and the guards' own; not LangGraph's triggers. */
+  readonly channels: readonly string[];
+  /** Nodes that ask a human by declaration, with the kind of their question. */
+  readonly gates: Readonly<Record<string, HitlSessionKind>>;
+  /** The author's own word for "compatible". */
+  readonly version: string;
+}
+
+/** A shape with its names in order: the order in which a program declares them means nothing. */
+export function graphShape({ nodes, channels, gates, version }: GraphShape): GraphShape {
+  return { nodes: [...nodes].sort(), channels: [...channels].sort(), gates, version };
+}
+
+/** SHA-256 (hex); equal for the same shape in every process. */
+export function graphFingerprint(shape: GraphShape): string {
+  return hashOf(shape);
+}

@@ -1,0 +1,99 @@
+import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
+import type { PendingSuspension } from '../../orchestration/types.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { depthContext, guardsOf, type StateUpdate } from '../GraphProfile.ts';
+import { answerOf } from '../gates/answerOf.ts';
+import { engineFaultOf } from '../node/FaultBox.ts';
+import { humanDecided } from '../node/humanDecided.ts';
+import { NodeOutput } from '../node/nodeOutput.ts';
+import type { RunnerDeps } from '../node/RunnerDeps.ts';
+import { type Visit, visitOf } from '../visit.ts';
+
+/** LangGraph's error handler of a graph: what a node threw, after its retries. */
+export type ErrorHandler<State> = (
+  state: State,
+  error: NodeError,
+  config: LangGraphRunnableConfig,
+) => unknown;
+
+/**
+ * Wraps an error handler so that the answer its node was given before it threw is not lost: the handler starts from
+ * the checkpoint, which does not have it, and the human would be asked again.
+ */
+export function guardErrorHandler<State extends object>(
+  handler: ErrorHandler<State>,
+  deps: RunnerDeps<State>,
+): ErrorHandler<State> {
+  return async (state, error, config) => {
+    const visit = visitOf(error.node, config);
+    try {
+      const taken = answerTaken(state, visit, deps);
+      const after = { ...state, ...taken };
+      const output = new NodeOutput(await handler(after, error, config));
+      announce(state, after, visit, deps);
+      return output.map((update, isFirst) => (isFirst ? { ...taken, ...update } : update));
+    } catch (failure) {
+      throw whatLeavesTheHandler(failure, visit, deps);
+    }
+  };
+}
+
+/** LangGraph would store a fault of the engine as the handler's own error; the handler has to run again instead. */
+function whatLeavesTheHandler<State>(
+  failure: unknown,
+  { threadId }: Visit,
+  { faults }: RunnerDeps<State>,
+): unknown {
+  const fault = engineFaultOf(failure);
+  if (fault === null) return failure;
+  faults.put(threadId, fault);
+  return new GraphDrained(fault.code);
+}
+
+/** What follows from the answer: no later node tells it, because each begins with a state that has it. */
+function announce<State extends object>(
+  before: State,
+  after: State,
+  visit: Visit,
+  { store, events, profile }: RunnerDeps<State>,
+): void {
+  const scope = { threadId: visit.threadId };
+  if (store === null) {
+    profile.announce(before, after, (name, payload, about) => events.emit(name, payload, about), scope);
+    return;
+  }
+  store.transact(events, (emit) => {
+    store.fenceOf(visit).assertInTx();
+    profile.announce(before, after, emit, scope);
+  });
+}
+
+/** An error leaves a node that has passed its entry, so a question that was due there has its answer. */
+function answerTaken<State extends object>(
+  state: State,
+  visit: Visit,
+  { profile, store, maxDepth }: RunnerDeps<State>,
+): StateUpdate<State> {
+  const progress = { progressStep: visit.step } as StateUpdate<State>;
+  if (profile.withoutEntryQuestion.has(visit.node)) return humanDecided(visit, store) ? progress : {};
+  const { pendingSuspension } = guardsOf(state);
+  if (!pendingSuspension) {
+    const wasAskedForDepth = depthContext(state, visit).metadata.recursionDepth >= maxDepth;
+    return wasAskedForDepth || humanDecided(visit, store) ? progress : {};
+  }
+  const session = store === null ? null : decidedSession(pendingSuspension, visit, store);
+  if (session === null || session.decision === null) return {};
+  const question = { ...pendingSuspension, artifactHash: session.artifactHash ?? '' };
+  return { ...profile.applyAnswer(state, question, answerOf(session)).update, ...progress };
+}
+
+/** A failure gate's session was there before its question; that of a review has the question's key. */
+function decidedSession(
+  { sessionId, kind }: PendingSuspension,
+  { threadId }: Visit,
+  { sessions }: EngineStore,
+): HitlSession | null {
+  const isIts = ({ questionKey }: HitlSession): boolean => questionKey === sessionId;
+  return sessions.find(sessionId) ?? sessions.listDecided(threadId, kind).findLast(isIts) ?? null;
+}

@@ -1,0 +1,108 @@
+import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import { canonicalJson } from '../../state/canonicalJson.ts';
+import type { Lease, ThreadStore } from '../../state/ThreadStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+
+/** How far a run is driven. Plain JSON; its form belongs to the graph. */
+export type Goal = Readonly<Record<string, unknown>>;
+
+/** How a graph that can be driven to a goal reads it. Pure. */
+export interface GoalReader {
+  /** Nodes after which a goal may be reached: the driver looks there. */
+  readonly nodes: readonly string[];
+  /** A goal in words. */
+  words(goal: Goal): string;
+  /** In words, once the goal is reached or never can be; `null` before. */
+  reached(values: unknown, goal: Goal): string | null;
+}
+
+/** Of a graph that is always driven as far as it goes. */
+export const NO_GOALS: GoalReader = { nodes: [], words: () => 'to its end', reached: () => null };
+
+/** The goal in a run's record; `null` where it is driven as far as it goes. */
+export function recordedGoal(threads: Pick<ThreadStore, 'policyOf'>, threadId: string): Goal | null {
+  return (threads.policyOf(threadId, 'goal') as Goal | undefined) ?? null;
+}
+
+interface RunGoalDeps {
+  readonly lease: Lease;
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  readonly reader: GoalReader;
+  /** What this drive was asked for; without one the recorded goal holds. */
+  readonly wanted: Goal | undefined;
+}
+
+/**
+ * The goal of one drive. It is part of the run's record until it is reached, so that a driver that takes over stops
+ * where the one before would have.
+ */
+export class RunGoal {
+  readonly #deps: RunGoalDeps;
+
+  constructor(deps: RunGoalDeps) {
+    this.#deps = deps;
+  }
+
+  /** Nodes after which LangGraph returns to the driver. */
+  get nodes(): readonly string[] {
+    return this.#current() === null && !this.isNew ? [] : this.#deps.reader.nodes;
+  }
+
+  /** True while the goal of this drive is not the recorded one. */
+  get isNew(): boolean {
+    const { wanted } = this.#deps;
+    return wanted !== undefined && canonicalJson(wanted) !== canonicalJson(this.#current());
+  }
+
+  /** Puts the goal of this drive in the record. */
+  takeUp(): void {
+    const { wanted, reader } = this.#deps;
+    if (wanted === undefined || !this.isNew) return;
+    this.#write(wanted, (emit) => emit('GOAL_SET', { goal: reader.words(wanted) }, this.#scope));
+  }
+
+  /** What `values` have reached, in words. */
+  reached(values: unknown): string | null {
+    const goal = this.#current();
+    return goal === null ? null : this.#deps.reader.reached(values, goal);
+  }
+
+  /** Removes the goal from the record when `settle` has stopped the run at it. */
+  stopAt(reason: string, settle: () => boolean): boolean {
+    const { store, events } = this.#deps;
+    return store.transact(events, (emit) => {
+      const goal = this.#current();
+      const isSettled = settle();
+      if (isSettled && goal !== null) {
+        this.#record(null);
+        emit('GOAL_REACHED', { goal: this.#deps.reader.words(goal), reason }, this.#scope);
+      }
+      return isSettled;
+    });
+  }
+
+  get #scope() {
+    return { threadId: this.#deps.lease.threadId };
+  }
+
+  #current(): Goal | null {
+    return recordedGoal(this.#deps.store.threads, this.#deps.lease.threadId);
+  }
+
+  #write(goal: Goal, announce: (emit: EventSink['emit']) => void): void {
+    const { store, events, lease } = this.#deps;
+    store.transact(events, (emit) => {
+      store.threads.fence(lease).assertInTx();
+      this.#record(goal);
+      announce(emit);
+    });
+  }
+
+  #record(goal: Goal | null): void {
+    const { threads } = this.#deps.store;
+    const { threadId, policies } = threads.require(this.#deps.lease.threadId);
+    const { goal: _before, ...rest } = policies;
+    threads.updatePolicies(threadId, goal === null ? rest : { ...rest, goal });
+  }
+}

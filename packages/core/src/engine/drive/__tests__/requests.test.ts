@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { DevsError } from '../../../errors/DevsError.ts';
+import { localHost } from '../../../state/hostIdentity.ts';
+import { durable } from '../../durable.ts';
+import { step } from '../../node/step.ts';
+
+const State = Annotation.Root({ rounds: Annotation<number>() });
+const ada = { kind: 'human', id: 'ada' } as const;
+
+/** A graph that works in rounds of 50 ms until it has done `until` of them; a gate stands before the last node. */
+function rounds(db: Database, until: number) {
+  const builder = new StateGraph(State)
+    .addNode('work', async ({ rounds: done }) => ({ rounds: await step('round', () => sleep(50, done + 1)) }))
+    .addNode('finish', () => ({}))
+    .addEdge(START, 'work')
+    .addConditionalEdges('work', ({ rounds: done }) => (done < until ? 'work' : 'finish'), ['work', 'finish'])
+    .addEdge('finish', END);
+  return durable(builder, { db, gates: { finish: (state) => state.rounds }, guards: { maxDepth: 100 } });
+}
+
+describe('requests to a run', () => {
+  test('a pause recorded by another connection stops the driver; driving again goes on', async ({
+    db,
+    dbPath,
+  }) => {
+    const app = rounds(db, 40);
+    const other = rounds(createDatabase({ dbPath }), 40);
+    const driving = app.run('r', { rounds: 0 });
+    await sleep(100);
+    other.pause('r');
+
+    expect(await driving).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(other.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
+    const { rounds: done = 0 } = (await other.values('r')) ?? {};
+    expect(done).toBeLessThan(40);
+    expect(await other.run('r')).toMatchObject({ status: 'suspended', values: { rounds: 40 } });
+    other.store.db.close();
+  });
+
+  test('a cancelled run ends, and stays ended', async ({ db, dbPath }) => {
+    const app = rounds(db, 40);
+    const other = rounds(createDatabase({ dbPath }), 40);
+    const driving = app.run('r', { rounds: 0 });
+    await sleep(100);
+    other.cancel('r');
+    expect(await driving).toMatchObject({ status: 'cancelled' });
+    expect(await other.run('r')).toMatchObject({ status: 'cancelled' });
+    other.store.db.close();
+  });
+
+  test('a waiting driver takes up a decision of another process', async ({ db, dbPath }) => {
+    const app = rounds(db, 1);
+    const other = rounds(createDatabase({ dbPath }), 1);
+    const driving = app.run('r', { rounds: 0 }, { wait: true });
+    while ((other.store.threads.get('r')?.status ?? '') !== 'waiting') await sleep(20);
+    expect(other.store.threads.require('r').leaseOwner).toBeNull();
+    other.decide(only(other.gates('r')), { approved: true, by: ada });
+    expect(await driving).toMatchObject({ status: 'completed' });
+    other.store.db.close();
+  });
+
+  test('a waiting driver leaves when it is asked to', async ({ db }) => {
+    const stop = new AbortController();
+    const driving = rounds(db, 1).run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
+    await sleep(300);
+    stop.abort();
+    expect(await driving).toMatchObject({ status: 'suspended' });
+  });
+
+  test('an abort reaches the call in flight, which is made again when the run goes on', async ({ db }) => {
+    const begun: number[] = [];
+    const builder = new StateGraph(State)
+      .addNode('work', async () => ({
+        rounds: await step('call', async ({ attempt, signal }) => {
+          begun.push(attempt);
+          return attempt === 1 ? sleep(60_000, 0, { signal }) : 7;
+        }),
+      }))
+      .addEdge(START, 'work')
+      .addEdge('work', END);
+    const app = durable(builder, { db });
+    const abort = new AbortController();
+    const driving = app.run('r', { rounds: 0 }, { abort: abort.signal });
+    while (begun.length === 0) await sleep(10);
+    abort.abort();
+    expect(await driving).toMatchObject({ status: 'drained' });
+    expect(app.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
+    expect(app.store.log.list('r').map(({ name }) => name)).not.toContain('NODE_FAILED');
+    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 7 } });
+    expect(begun).toEqual([1, 2]);
+  });
+
+  test('a visit of many steps may lose its driver after each of them without being given up', async ({
+    db,
+  }) => {
+    const names = Array.from({ length: 8 }, (_, index) => `step-${index}`);
+    let deaths = 0;
+    const builder = new StateGraph(State)
+      .addNode('work', async () => {
+        for (const [index, name] of names.entries()) {
+          await step(name, () => index);
+          if (deaths === index && index < 7) {
+            deaths += 1;
+            throw new DevsError('Gone.', { code: 'SANDBOX_MISSING', remedy: 'Come back.' });
+          }
+        }
+        return { rounds: names.length };
+      })
+      .addEdge(START, 'work')
+      .addEdge('work', END);
+    const app = durable(builder, { db });
+    await app.admit({ threadId: 'r', input: { rounds: 0 } });
+    const leaveAsADeadDriver = db.prepare("UPDATE threads SET lease_owner = '1:gone', lease_boot_id = ?");
+    const bootId = localHost().bootId;
+    for (const _ of names.slice(1)) {
+      await expect(app.run('r')).rejects.toMatchObject({ code: 'SANDBOX_MISSING' });
+      leaveAsADeadDriver.run(bootId);
+    }
+    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { rounds: 8 } });
+  });
+
+  test('a branch that was lost on its way to its question asks it before the run waits', async ({ db }) => {
+    const builder = new StateGraph(State)
+      .addNode('left', () => ({}))
+      .addNode('right', () => ({}))
+      .addEdge(START, 'left')
+      .addEdge(START, 'right')
+      .addEdge('left', END)
+      .addEdge('right', END);
+    const show = ({ rounds: done }: typeof State.State) => done;
+    const app = durable(builder, { db, gates: { left: show, right: show } });
+    expect((await app.run('r', { rounds: 0 })).gates).toHaveLength(2);
+    const asked = "FROM checkpoint_writes WHERE channel = '__interrupt__'";
+    db.prepare(`DELETE ${asked} AND task_id = (SELECT task_id ${asked} LIMIT 1)`).run();
+
+    const { status, gates } = await app.run('r');
+    expect([status, gates.length]).toEqual(['suspended', 2]);
+    expect(db.prepare(`SELECT count(*) ${asked}`).pluck().get()).toBe(2);
+    for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    expect(await app.run('r')).toMatchObject({ status: 'completed' });
+  });
+
+  test('a file whose decisions were edited is refused at the next open', async ({ db }) => {
+    const app = rounds(db, 1);
+    const { gates } = await app.run('r', { rounds: 0 });
+    app.decide(only(gates), { approved: false, feedback: 'no', by: ada });
+    db.prepare(`UPDATE hitl_sessions SET decision_json = '{"approved":true}'`).run();
+    expect(() => rounds(db, 1)).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
+  });
+});

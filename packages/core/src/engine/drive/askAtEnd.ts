@@ -1,0 +1,32 @@
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { guardsOf } from '../GraphProfile.ts';
+import { questionAbout } from '../node/entry.ts';
+import { sessionOf } from '../node/openSessions.ts';
+import { suspensionArtifact } from '../ownGraphProfile.ts';
+
+/**
+ * The session of a suspension that the last node of an own graph raised. No node is left whose entry could ask, so
+ * the question is bound to the last checkpoint instead of an interrupt; `null` when there is none.
+ */
+export function askAtEnd(
+  values: unknown,
+  { config }: CheckpointTuple,
+  threadId: string,
+  store: EngineStore,
+): HitlSession | null {
+  const { pendingSuspension } = guardsOf((values ?? {}) as object);
+  if (!pendingSuspension) return null;
+  const { sessionId, kind, taskId } = pendingSuspension;
+  const message = `Task ${taskId} makes no progress.`;
+  const question = questionAbout(suspensionArtifact(pendingSuspension), {
+    kind,
+    key: sessionId,
+    taskId,
+    message,
+  });
+  const checkpointId = String(config.configurable?.['checkpoint_id']);
+  const visit = { threadId, checkpointId };
+  return store.sessions.openForInterrupt(sessionOf(question, `end/${checkpointId}`, visit)).session;
+}

@@ -1,0 +1,331 @@
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+//
+//   claim → no checkpoint: give the input · no tasks: finished · open questions: apply recorded answers,
+//   or settle as waiting · else go on
+//
+// Invariants:
+//   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
+//   D2. An answer is applied under its interrupt id and carries the key of its question, so applying it twice is
+//       harmless and another question refuses it.
+//   D3. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+
+import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { Lease, Thread, ThreadStatus } from '../../state/ThreadStore.ts';
+import { assertSameGraph } from '../compile/graphChange.ts';
+import type { GraphShape } from '../compile/graphShape.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { FaultBox } from '../node/FaultBox.ts';
+import type { DrivenConfigurable } from '../visit.ts';
+import { askAtEnd } from './askAtEnd.ts';
+import { decideByPolicy } from './decideByPolicy.ts';
+import { drainOnAbort } from './drainOnAbort.ts';
+import { type HeldLease, holdLease } from './LeaseKeeper.ts';
+import { openQuestions, type PendingQuestion } from './openQuestions.ts';
+import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outcome.ts';
+import { type Goal, type GoalReader, RunGoal } from './RunGoal.ts';
+import { type Answers, abortReason, readAnswers } from './readAnswers.ts';
+import { SignalWatch } from './SignalWatch.ts';
+import { withOwnSignal } from './withOwnSignal.ts';
+
+/** Recoveries without progress after which a run is given up (no crash loops). */
+const MAX_RECOVERIES = 5;
+
+interface DrivenConfig {
+  readonly configurable: DrivenConfigurable;
+  readonly control?: RunControl;
+  readonly signal?: AbortSignal;
+  readonly interruptAfter?: '*' | string[];
+}
+
+interface ReadConfig {
+  readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
+}
+
+/** A task of the next super-step, as LangGraph describes it. */
+interface PendingTask {
+  readonly id: string;
+  readonly interrupts: readonly unknown[];
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** The part of a compiled LangGraph graph the driver uses. */
+export interface DrivableGraph {
+  invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
+  getState(config: ReadConfig): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
+}
+
+export interface DriverDeps {
+  readonly store: EngineStore;
+  readonly saver: BaseCheckpointSaver;
+  readonly graph: DrivableGraph;
+  readonly shape: GraphShape;
+  readonly faults: FaultBox;
+  readonly events: EventBus;
+  /** The input a run was started with. */
+  readonly inputOf: (thread: Thread) => Promise<unknown>;
+  /** How a run whose graph has nothing left to do has ended. Pure. */
+  readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals: GoalReader;
+}
+
+export interface DriveOptions {
+  /** Aborting it stops the run at the next safe point; it can be resumed. */
+  readonly signal?: AbortSignal;
+  /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
+  readonly abort?: AbortSignal;
+  /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
+  readonly goal?: Goal;
+  /** Run under the lease before the run is looked at: finishes what another process left half done. */
+  readonly prepare?: (lease: Lease) => Promise<void>;
+}
+
+/** The lease of one drive, and what may stop it. */
+interface Claim {
+  readonly held: HeldLease;
+  readonly control: RunControl;
+  readonly requests: SignalWatch;
+  readonly abort: AbortSignal | undefined;
+  readonly goal: Goal | undefined;
+}
+
+/**
+ * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
+ *
+ * @throws DevsError `THREAD_BUSY` while another process drives the run; `GRAPH_CHANGED` when the run was started on
+ *   a different graph; engine faults (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+ */
+export async function drive(
+  threadId: string,
+  deps: DriverDeps,
+  { signal, abort, goal, prepare }: DriveOptions = {},
+): Promise<DriveOutcome> {
+  const thread = deps.store.threads.require(threadId);
+  if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
+  assertSameGraph(thread, deps.shape);
+  const held = await holdLease(deps.store.threads, threadId);
+  const control = new RunControl();
+  const forget = drainOnAbort(control, [signal, abort]);
+  const requests = new SignalWatch(deps.store.threads, threadId, control);
+  try {
+    await prepare?.(held.lease);
+    deps.faults.forget(threadId);
+    deps.store.budgets.startClock(threadId);
+    return await new Drive({ held, control, requests, abort, goal }, deps).toEnd();
+  } catch (error) {
+    if (isDevsError(error, 'LEASE_LOST')) {
+      // On the bus alone: the log belongs to the new driver.
+      deps.events.emit('LEASE_LOST', { epoch: held.lease.epoch }, { threadId });
+    }
+    throw error;
+  } finally {
+    forget();
+    requests.stop();
+    deps.store.budgets.stopClock(threadId);
+    held.stop();
+  }
+}
+
+/** What a checkpoint leads to. */
+interface Due {
+  readonly tasks: readonly PendingTask[];
+  readonly values: unknown;
+}
+
+/** A request came in while the run was being left; the next drive reads it. */
+const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request came in' };
+
+/** One claim of one run. */
+class Drive {
+  readonly #held: HeldLease;
+  readonly #control: RunControl;
+  readonly #requests: SignalWatch;
+  readonly #deps: DriverDeps;
+  readonly #abort: AbortSignal | undefined;
+  readonly #config: DrivenConfig;
+  readonly #goal: RunGoal;
+  readonly #statusBefore: ThreadStatus;
+  #hasWorked = false;
+
+  constructor({ held, control, requests, abort, goal }: Claim, deps: DriverDeps) {
+    const { threadId, epoch } = held.lease;
+    this.#statusBefore = deps.store.threads.require(threadId).status;
+    this.#held = held;
+    this.#control = control;
+    this.#requests = requests;
+    this.#deps = deps;
+    this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
+    this.#abort = abort;
+    this.#config = {
+      configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
+      control,
+    };
+  }
+
+  async toEnd(): Promise<DriveOutcome> {
+    const { lease, recovered } = this.#held;
+    const { threads } = this.#deps.store;
+    const { recoveries } = threads.begin(lease, { recovered });
+    if (recovered) this.#emitRecovered();
+    if (recoveries > MAX_RECOVERIES) {
+      return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
+    }
+    for (;;) {
+      const outcome = await this.#turn();
+      if (outcome !== null) return outcome;
+    }
+  }
+
+  /** One look at the run and one act; `null` to look again. */
+  async #turn(): Promise<DriveOutcome | null> {
+    const { store, saver, graph, inputOf, endOf } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const thread = store.threads.require(threadId);
+    if (this.#requests.has('cancel')) return this.#cancel();
+
+    const tuple = await saver.getTuple(this.#config);
+    if (tuple === undefined) return this.#goOn(await inputOf(thread), { tasks: [], values: null });
+    const open = openQuestions(tuple);
+    store.sessions.markResumed(
+      threadId,
+      open.map(({ interruptId }) => interruptId),
+    );
+    const { tasks, values } = await graph.getState(this.#config);
+    if (tasks.length > 0) return this.#answerOrGoOn(thread, open, { tasks, values });
+    const last = askAtEnd(values, tuple, threadId, store);
+    if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
+    const aborted = abortReason(last?.decision);
+    if (aborted !== null) return this.#end('cancelled', aborted);
+    const { status, reason } = endOf(values);
+    return this.#end(status, reason, thread.wakeSeq);
+  }
+
+  async #answerOrGoOn(
+    thread: Thread,
+    open: readonly PendingQuestion[],
+    due: Due,
+  ): Promise<DriveOutcome | null> {
+    const { store } = this.#deps;
+    if (open.length === 0) return this.#goOn(null, due);
+
+    const answers = readAnswers(open, thread.threadId, store);
+    if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
+    const ending = answers.given.find(({ endsRun }) => endsRun !== null);
+    if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
+    if (answers.given.length > 0) return this.#goOn(resumeWith(answers), due);
+    // The driver before died while a branch beside was on its way to its own question.
+    if (!this.#hasWorked && due.tasks.some(isUnstarted)) return this.#goOn(null, due);
+    return this.#wait(thread, answers.unanswered);
+  }
+
+  #wait(thread: Thread, gates: readonly HitlSession[]): DriveOutcome | null {
+    const { store, events } = this.#deps;
+    if (!this.#settle('waiting', `${gates.length} open gate(s)`, thread.wakeSeq)) return null;
+    if (this.#isNews('waiting')) {
+      const scope = { threadId: thread.threadId };
+      store.transact(events, (emit) => emit('RUN_SUSPENDED', { gates: gates.length }, scope));
+    }
+    return { status: 'suspended', gates };
+  }
+
+  /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
+  async #goOn(input: unknown, { tasks, values }: Due): Promise<DriveOutcome | null> {
+    const { steps } = this.#deps.store;
+    const { threadId } = this.#held.lease;
+    if (this.#goal.isNew && tasks.some(({ id }) => steps.hasVisit(threadId, id))) {
+      return this.#invoke(input, '*');
+    }
+    this.#goal.takeUp();
+    const reached = this.#goal.reached(values);
+    return reached === null ? this.#invoke(input, [...this.#goal.nodes]) : this.#stopAtGoal(reached);
+  }
+
+  #stopAtGoal(reason: string): DriveOutcome | null {
+    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    const isSettled = this.#goal.stopAt(reason, () => this.#settle('paused', reason, wakeSeq));
+    return isSettled ? { status: 'drained', reason } : null;
+  }
+
+  async #invoke(input: unknown, interruptAfter: '*' | string[]): Promise<DriveOutcome | null> {
+    const { threadId } = this.#held.lease;
+    const { graph, faults, store } = this.#deps;
+    if (this.#control.drainRequested) return this.#stopped();
+    this.#hasWorked = true;
+    try {
+      await withOwnSignal(this.#abort, (signal) =>
+        graph.invoke(input, { ...this.#config, signal, interruptAfter }),
+      );
+      store.threads.resetRecoveries(this.#held.lease);
+      return null;
+    } catch (error) {
+      faults.rethrow(threadId);
+      if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
+      if (error instanceof DevsError) throw error;
+      const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
+      return this.#end('failed', reason);
+    }
+  }
+
+  #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
+    const { store, events } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
+    if (!this.#settle(status, reason, seen)) return null;
+    if (this.#isNews(status)) {
+      store.transact(events, (emit) => {
+        if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
+        emit('RUN_FINISHED', { outcome: status }, { threadId });
+      });
+    }
+    return { status, reason };
+  }
+
+  #settle(status: ThreadStatus, reason: string | null, seenWakeSeq: number): boolean {
+    const settlement = { seenWakeSeq, ...(reason !== null && { reason }) };
+    return this.#deps.store.threads.settle(this.#held.lease, status, settlement) === 'settled';
+  }
+
+  /** Driving a run that has ended or still waits says nothing new. */
+  #isNews(status: ThreadStatus): boolean {
+    return this.#hasWorked || status !== this.#statusBefore;
+  }
+
+  /** A graph that was asked to stop: a cancelled run ends, any other can be gone on with. */
+  #stopped(): DriveOutcome | null {
+    if (this.#requests.has('cancel')) return this.#cancel();
+    this.#requests.consume('pause');
+    const reason = this.#control.drainReason ?? 'asked to stop';
+    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    return this.#settle('paused', reason, wakeSeq) ? { status: 'drained', reason } : null;
+  }
+
+  #cancel(): DriveOutcome | null {
+    const outcome = this.#end('cancelled', 'cancelled by request');
+    if (outcome !== null) this.#requests.consume('cancel');
+    return outcome;
+  }
+
+  #emitRecovered(): void {
+    const { store, events } = this.#deps;
+    const { threadId, owner, epoch } = this.#held.lease;
+    store.transact(events, (emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
+  }
+}
+
+function isUnstarted({ interrupts, result, error }: PendingTask): boolean {
+  return interrupts.length === 0 && result === undefined && error === undefined;
+}
+
+/** `null`, which only goes on, when LangGraph has every answer already. */
+function resumeWith({ given }: Answers): Command | null {
+  const fresh = given.filter(({ isDelivered }) => !isDelivered);
+  if (fresh.length === 0) return null;
+  return new Command({
+    resume: Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume])),
+  });
+}

@@ -1,0 +1,90 @@
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { answerOf } from '../gates/answerOf.ts';
+import { isQuestion, type KeyedAnswer } from '../gates/question.ts';
+import { asQuestion, sessionOf } from '../node/openSessions.ts';
+import type { PendingQuestion } from './openQuestions.ts';
+
+/** A recorded decision on its way to the interrupt it answers. */
+export interface GivenAnswer {
+  readonly interruptId: string;
+  readonly session: HitlSession;
+  /** What LangGraph is resumed with: keyed, except for a bare `interrupt()` of an own graph. */
+  readonly resume: DeliveredAnswer;
+  /**
+   * LangGraph has stored it: its node took it and then failed or was stopped. Given again it would be taken by the
+   * node's next `interrupt()`, whatever that asks. Or nobody waits for it: a budget is read anew by every execution.
+   */
+  readonly isDelivered: boolean;
+  /** Set when the decision ends the run instead of reaching its node. */
+  readonly endsRun: string | null;
+}
+
+/** Carries its session, so that a stored answer can be told from an equal one. */
+interface DeliveredAnswer {
+  readonly sessionId: string;
+  readonly [name: string]: unknown;
+}
+
+export interface Answers {
+  readonly given: readonly GivenAnswer[];
+  readonly unanswered: readonly HitlSession[];
+}
+
+/**
+ * Pairs open questions with recorded decisions. A question whose session is missing (the process died between the
+ * two) gets it here.
+ */
+export function readAnswers(open: readonly PendingQuestion[], threadId: string, store: EngineStore): Answers {
+  const given: GivenAnswer[] = [];
+  const unanswered: HitlSession[] = [];
+  for (const question of open) {
+    const session = sessionFor(question, threadId, store);
+    if (session.decision !== null) given.push(givenAnswer(question, session));
+    else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
+  }
+  return { given, unanswered };
+}
+
+function sessionFor(
+  { interruptId, value }: PendingQuestion,
+  threadId: string,
+  store: EngineStore,
+): HitlSession {
+  const question = asQuestion(value, interruptId, threadId);
+  const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey: question.key });
+  if (known !== null) return known;
+  return store.sessions.openForInterrupt(sessionOf(question, interruptId, { threadId, checkpointId: null }))
+    .session;
+}
+
+function givenAnswer({ interruptId, value, received }: PendingQuestion, session: HitlSession): GivenAnswer {
+  const answer = answerOf(session);
+  const sessionId = session.id;
+  const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
+  const resume = { ...(isQuestion(value) ? keyed(value.key) : answer), sessionId };
+  const isDelivered = isReadAnew(session) || received.some((stored) => isAnswerOf(sessionId, stored));
+  return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(value, answer) };
+}
+
+/** What a budget allows is read from the recorded decisions: the node that asked only has to run again. */
+const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget';
+
+function isAnswerOf(sessionId: string, stored: unknown): boolean {
+  return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;
+}
+
+function reasonToEnd(question: unknown, answer: Readonly<Record<string, unknown>>): string | null {
+  const aborted = abortReason(answer);
+  if (aborted !== null) return aborted;
+  const rejected = answer['approved'] === false;
+  if (!rejected || !isQuestion(question) || question.endsOnRejection !== true) return null;
+  return `rejected: ${String(answer['feedback'] ?? 'no reason given')}`;
+}
+
+/** Why a run ends whose human answered `abort`; `null` for any other answer. */
+export function abortReason(answer: unknown): string | null {
+  const { action, reason } = (answer ?? {}) as { readonly action?: unknown; readonly reason?: string };
+  if (action !== 'abort') return null;
+  return reason === undefined ? 'aborted by a human' : `aborted by a human: ${reason}`;
+}

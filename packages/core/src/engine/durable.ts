@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import type { StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts';
+import { createDatabase } from '../db/createDatabase.ts';
+import { EventBus } from '../events/EventBus.ts';
+import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
+import { type CompilableBuilder, type CompiledOf, compileDurable } from './compile/compileDurable.ts';
+import { DurableApp } from './DurableApp.ts';
+import type { EndOfRun } from './drive/outcome.ts';
+import type { GoalReader } from './drive/RunGoal.ts';
+import { EngineStore } from './EngineStore.ts';
+import type { EntropyOptions } from './entropy/scoreEntropy.ts';
+import type { Turn } from './entropy/Turn.ts';
+import type { GraphProfile } from './GraphProfile.ts';
+import { type Budget, parseBudget } from './guards/Budget.ts';
+import type { DeclaredGate } from './node/entry.ts';
+import { FaultBox } from './node/FaultBox.ts';
+import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
+import { DrivenSaver } from './saver/DrivenSaver.ts';
+import type { SaverLimits } from './saver/limits.ts';
+
+export interface DurableOptions<State, Name extends string = string> {
+  /** Path of the state file; created when missing. Give this or `db`. */
+  readonly file?: string;
+  /** An open state file made by `createDatabase`. It stays open when the app is closed. */
+  readonly db?: Database;
+  /** What a human must approve before a node runs: a function of the state, or one with `onReject`. */
+  readonly gates?: { readonly [Node in Name]?: DeclaredGate<State>['show'] | DeclaredGate<State> };
+  readonly guards?: {
+    /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
+    readonly maxDepth?: number;
+    /** A node's `entropyScore` in [0, 1] from which a human is asked. @defaultValue 0.75 */
+    readonly entropyThreshold?: number;
+    /** What the agents did and saw, oldest first, from the state: scored after every node. @defaultValue nothing */
+    readonly entropy?: (state: State) => readonly Turn[];
+    /** Tools, or turns, that wait for something outside: left out of the score. */
+    readonly polling?: EntropyOptions['polling'];
+  };
+  /** How large the values of the state may be. */
+  readonly limits?: Partial<SaverLimits>;
+  /** What a run may use up before a human is asked; recorded with each run when it is started. */
+  readonly budget?: Budget;
+  /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
+  readonly prices?: PriceTable | string;
+  /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
+  readonly version?: string;
+  /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
+  readonly secrets?: SecretsOptions;
+  readonly events?: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+/** What the engine itself passes for graphs it knows. */
+export interface KnownGraph<State> {
+  readonly profile: GraphProfile<State>;
+  readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals?: GoalReader;
+}
+
+/**
+ * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
+ * from there in any process. The builder is not changed.
+ *
+ * @throws RangeError if a guard's or a value's limit is no number in its range.
+ * @throws TypeError if a gate names a node the graph does not have, or if neither or both of `file` and `db` are given.
+ *
+ * @example
+ * ```ts
+ * const app = durable(builder, { file: 'state.sqlite', gates: { publish: (state) => state.draft } });
+ * const { gates } = await app.run('post-42', { brief: 'Say hello.' });
+ * await app.decide(gates[0], { approved: true, by: { kind: 'human', id: 'ada' } });
+ * await app.run('post-42');
+ * ```
+ */
+export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
+  builder: Builder & StateGraph<unknown, State, Update, Name>,
+  options: DurableOptions<State, Name>,
+  { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
+): DurableApp<CompiledOf<Builder>, State, Update> {
+  const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
+  const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+  const budget = parseBudget(options.budget ?? {});
+  registerSecrets(options.secrets);
+  const { db, close } = openFile(options);
+  const store = new EngineStore(db, {
+    events,
+    now,
+    newId,
+    entropyThreshold,
+    prices: pricesOf(options.prices),
+  });
+  const faults = new FaultBox();
+  // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
+  const saver = new DrivenSaver(db, store, {
+    ...(options.limits && { limits: options.limits }),
+    onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
+  });
+  const deps = { store, events, profile, maxDepth, faults, now, newId };
+  const gates = declaredGates(options.gates ?? {});
+  const { graph, shape } = compileDurable(builder, { checkpointer: saver, deps, gates, version });
+  return new DurableApp({
+    graph,
+    shape,
+    maxDepth,
+    budget,
+    store,
+    saver,
+    faults,
+    events,
+    ...known,
+    now,
+    newId,
+    close,
+  });
+}
+
+const pricesOf = (prices: PriceTable | string = DEFAULT_PRICES): PriceTable =>
+  typeof prices === 'string' ? loadPrices(prices) : prices;
+
+function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
+  return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };
+}
+
+function openFile({ file, db }: { readonly file?: string; readonly db?: Database }): {
+  readonly db: Database;
+  readonly close: () => void;
+} {
+  if ((file === undefined) === (db === undefined)) throw new TypeError('Expected either `file` or `db`.');
+  if (db !== undefined) return { db, close: () => {} };
+  const opened = createDatabase({ dbPath: file as string });
+  return { db: opened, close: () => opened.close() };
+}
+
+function declaredGates<State, Name extends string>(
+  gates: NonNullable<DurableOptions<State, Name>['gates']>,
+): ReadonlyMap<string, DeclaredGate<State>> {
+  const entries = Object.entries(gates) as [string, DeclaredGate<State>['show'] | DeclaredGate<State>][];
+  return new Map(entries.map(([node, gate]) => [node, typeof gate === 'function' ? { show: gate } : gate]));
+}

@@ -1,0 +1,75 @@
+import { stripVTControlCharacters } from 'node:util';
+import { TIMES_AND_IDS, withPlaceholders } from './accidental.ts';
+import { errorFingerprint } from './errorFingerprint.ts';
+import type { TestCounts, Turn } from './Turn.ts';
+
+/** Characters of a text that are read: the first half and the last, where runners and compilers put what matters. */
+const MAX_TEXT = 4_000;
+
+/** A turn as the parts see it: validated, clipped, without what differs by accident. */
+export interface ReadTurn {
+  /** From 1, in the order given. */
+  readonly number: number;
+  readonly action: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly tests: TestCounts | null;
+  readonly testsKey: string | null;
+  readonly tree: string | null;
+  /** What was done and what came back. */
+  readonly exchange: string;
+  /** Equal for two turns that are copies of each other. */
+  readonly key: string;
+}
+
+/**
+ * @throws RangeError if a count of tests is no whole number of at least 0.
+ * @throws TypeError if a field has another type than its own.
+ */
+export function readTurn(turn: Turn, number: number): ReadTurn {
+  assertTurn(turn, number);
+  const { outputHash, tests = null, tree = null } = turn;
+  const action = clip(turn.action).replace(/\s+/g, ' ').trim();
+  const output = turn.output !== undefined ? normalised(turn.output) : hashed(outputHash);
+  const error = turn.error === undefined ? null : spaced(errorFingerprint(clip(turn.error)));
+  const testsKey = tests === null ? null : keyOfTests(tests);
+  const exchange = JSON.stringify([action, output, error]);
+  const key = JSON.stringify([exchange, testsKey, tree, turn.tool ?? null]);
+  return { number, action, output, error, tests, testsKey, tree, exchange, key };
+}
+
+function clip(text: string): string {
+  if (text.length <= MAX_TEXT) return text;
+  return `${text.slice(0, MAX_TEXT / 2)}\n…\n${text.slice(-MAX_TEXT / 2)}`;
+}
+
+const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+const normalised = (text: string): string =>
+  spaced(withPlaceholders(stripVTControlCharacters(clip(text)), TIMES_AND_IDS));
+
+const hashed = (hash: string | undefined): string | null => (hash === undefined ? null : `<output ${hash}>`);
+
+function keyOfTests({ passed, failed, failing = [] }: TestCounts): string {
+  return JSON.stringify([passed, failed, [...failing].sort()]);
+}
+
+const TEXTS = ['tool', 'output', 'outputHash', 'error', 'tree'] as const;
+
+function assertTurn(turn: Turn, number: number): void {
+  if (typeof turn?.action !== 'string') {
+    throw new TypeError(`Expected turn ${number} to have an action, got ${String(turn?.action)}.`);
+  }
+  for (const name of TEXTS) {
+    const value: unknown = turn[name];
+    if (value !== undefined && typeof value !== 'string') {
+      throw new TypeError(`Expected ${name} of turn ${number} to be a string, got ${String(value)}.`);
+    }
+  }
+  if (turn.tests === undefined) return;
+  for (const name of ['passed', 'failed'] as const) {
+    const count: unknown = turn.tests[name];
+    if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) continue;
+    throw new RangeError(`Expected tests.${name} of turn ${number} to be a count, got ${String(count)}.`);
+  }
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, GraphRecursionError, getConfig, INTERRUPT, isCommand } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { createDatabase } from '../../db/createDatabase.ts';
+import { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
+import { assertFlatRunOptions, type FlatRunOptions, isSaver } from './FlatRunOptions.ts';
+import { type FlatRun, Frame } from './Frame.ts';
+import { FrameSaver } from './FrameSaver.ts';
+import type { FrameRequest } from './frameContext.ts';
+import { humanAnswersOf } from './humanAnswers.ts';
+
+export type { CompiledLangGraph } from './CompiledLangGraph.ts';
+export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
+
+/**
+ * Runs a graph and every graph its nodes {@link recurse} into as one loop over an explicit stack: one super-step of
+ * the top frame per turn [9_ROADMAP-RISK-401].
+ *
+ * A suspended parent is in the checkpointer and not in memory, so nesting costs rows, not stack. A question to a
+ * human inside any frame is returned like LangGraph does, under `__interrupt__`; the whole stack goes on with
+ * `runGraphIteratively(graph, new Command({ resume }), { threadId, checkpointer })`.
+ * An error of a node rejects the call with nothing lost: the same call tries that node again. (Plain recursion
+ * throws it into the parent's node instead.) A node that calls `graph.invoke` itself recurses inside its frame.
+ *
+ * @throws GraphRecursionError above `maxDepth`; the stack is kept and goes on under a higher one.
+ * @throws UnknownInterruptError for an answer that no frame waits for. Nothing is written then.
+ * @throws TypeError when called inside a node (there, `recurse` is the way), or for a graph compiled with
+ *   `checkpointer: false`, which cannot be suspended.
+ * @throws TypeError or RangeError for an option that cannot be what it is.
+ *
+ * @example
+ * ```ts
+ * const result = await runGraphIteratively(graph, { depth: 200 });
+ * ```
+ */
+export async function runGraphIteratively<Input, Output>(
+  graph: CompiledLangGraph<Input, Output>,
+  initialState: NoInfer<Input> | Command | null,
+  options: FlatRunOptions = {},
+): Promise<Output> {
+  if (getConfig()?.configurable?.['__pregel_read'] !== undefined) {
+    throw new TypeError('runGraphIteratively was called inside a node; use recurse there.');
+  }
+  assertFlatRunOptions(options);
+  assertCanBeSuspended(graph);
+  const request = { graph: graph as CompiledLangGraph, input: initialState, config: {} };
+  const own = options.checkpointer ?? graph.checkpointer;
+  if (isSaver(own)) return (await runFrames(request, own, options)) as Output;
+
+  const { saver, dispose } = openTemporaryStore();
+  try {
+    return (await runFrames(request, saver, options)) as Output;
+  } finally {
+    dispose();
+  }
+}
+
+/** {@link runGraphIteratively} as an object. */
+export const FlatIterativeAdapter = Object.freeze({ run: runGraphIteratively, runGraphIteratively });
+
+async function runFrames(
+  request: FrameRequest,
+  saver: BaseCheckpointSaver,
+  options: FlatRunOptions,
+): Promise<unknown> {
+  const { threadId = randomUUID(), maxDepth = Number.POSITIVE_INFINITY } = options;
+  const { input } = request;
+  const answers = isCommand(input) ? await humanAnswersOf(input, threadId, saver) : new Map();
+  const run = flatRunOf(threadId, new FrameSaver(saver), answers, options);
+  const stack = [await Frame.open(threadId, 0, request, run)];
+
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    options.signal?.throwIfAborted();
+    const move = await frame.advance();
+    if (move.kind === 'running') continue;
+    if (move.kind === 'child') {
+      if (frame.depth >= maxDepth) throw tooDeep(maxDepth);
+      stack.push(await openChild(move.threadId, frame, run));
+      continue;
+    }
+    stack.pop();
+    const parent = stack.at(-1);
+    if (parent === undefined) return resultOf(move);
+    parent.receive(frame.threadId, move);
+  }
+  throw new Error('The stack of frames ended without a result.');
+}
+
+async function openChild(threadId: string, parent: Frame, run: FlatRun): Promise<Frame> {
+  const request = run.context.requests.get(threadId);
+  if (request === undefined)
+    throw new TypeError(`Frame ${threadId} was asked for by a node that did not run here.`);
+  run.context.requests.delete(threadId);
+  return Frame.open(threadId, parent.depth + 1, request, run);
+}
+
+function flatRunOf(
+  threadId: string,
+  saver: BaseCheckpointSaver,
+  answers: Map<string, unknown>,
+  { window, signal, config = {} }: FlatRunOptions,
+): FlatRun {
+  const onTurn = (thread: string, state: unknown): void => window?.push({ threadId: thread, state });
+  return { saver, config, signal, answers, onTurn, context: { root: threadId, requests: new Map() } };
+}
+
+type Ending = Parameters<Frame['receive']>[1];
+
+function resultOf(move: Ending): unknown {
+  if (move.kind === 'finished') return move.output;
+  return { ...(move.output as object), [INTERRUPT]: move.interrupts };
+}
+
+function tooDeep(maxDepth: number): GraphRecursionError {
+  return new GraphRecursionError(
+    `More than ${maxDepth} frames would nest. Nothing is lost: the same call goes on under a higher maxDepth.`,
+  );
+}
+
+function openTemporaryStore(): { readonly saver: BaseCheckpointSaver; readonly dispose: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), 'devs-frames-'));
+  const db = createDatabase({ dbPath: join(dir, 'frames.sqlite'), synchronous: 'normal' });
+  return {
+    saver: new SqliteSaver(db),
+    dispose: () => {
+      db.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { getConfig, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
+import { answerFor } from '../gates/question.ts';
+import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
+import {
+  childThreadsOf,
+  type FrameContext,
+  type FrameQuestion,
+  type FrameRequest,
+  frameContextOf,
+} from './frameContext.ts';
+
+export type { CompiledLangGraph } from './CompiledLangGraph.ts';
+
+/** One child run of {@link recurseAll}. */
+export interface RecurseCall<Input, Output> {
+  readonly graph: CompiledLangGraph<Input, Output>;
+  readonly input: NoInfer<Input>;
+}
+
+/**
+ * Runs a graph from inside a node and returns its final state.
+ *
+ * In plain LangGraph this is `graph.invoke`. Under {@link runGraphIteratively} the node is suspended instead, the
+ * child runs as a frame of its own, and the node runs again from its first line with the child's state: k calls
+ * run the code before them k + 1 times, so what costs or changes something belongs into a durable step.
+ * Call it before the first `await` of a branch, or after other calls of it: questions are matched by position.
+ *
+ * @throws TypeError under the adapter for a graph compiled with `checkpointer: false`, which cannot be suspended.
+ *
+ * @example
+ * ```ts
+ * const node = async (state, config) => ({ parts: [await recurse(graph, { depth: state.depth - 1 }, config)] });
+ * ```
+ */
+export async function recurse<Input, Output>(
+  graph: CompiledLangGraph<Input, Output>,
+  input: NoInfer<Input>,
+  config?: LangGraphRunnableConfig,
+): Promise<Output> {
+  const ambient = getConfig() as LangGraphRunnableConfig | undefined;
+  const frame = frameContextOf(ambient);
+  if (frame === null) return graph.invoke(input, config);
+  const question: FrameQuestion = { recurse: true, key: questionKey(frame, ambient), count: null };
+  return askForFrames(question, [{ graph, input }], { frame, config: config ?? ambient }) as Output;
+}
+
+/**
+ * {@link recurse} for many children at once: one question, so the node runs once more and not once per child.
+ * Plain LangGraph runs them one after the other.
+ */
+export async function recurseAll<Input, Output>(
+  calls: readonly RecurseCall<Input, Output>[],
+  config?: LangGraphRunnableConfig,
+): Promise<Output[]> {
+  const ambient = getConfig() as LangGraphRunnableConfig | undefined;
+  const frame = frameContextOf(ambient);
+  if (frame === null || calls.length === 0) return invokeAll(calls, config);
+  const question: FrameQuestion = { recurse: true, key: questionKey(frame, ambient), count: calls.length };
+  return askForFrames(question, calls, { frame, config: config ?? ambient }) as Output[];
+}
+
+async function invokeAll<Input, Output>(
+  calls: readonly RecurseCall<Input, Output>[],
+  config: LangGraphRunnableConfig | undefined,
+): Promise<Output[]> {
+  const outputs: Output[] = [];
+  for (const { graph, input } of calls) outputs.push(await graph.invoke(input, config));
+  return outputs;
+}
+
+interface Asker {
+  readonly frame: FrameContext;
+  readonly config: LangGraphRunnableConfig | undefined;
+}
+
+/** Registers the children, then suspends the node until their states are there. */
+function askForFrames(
+  question: FrameQuestion,
+  calls: readonly RecurseCall<unknown, unknown>[],
+  { frame, config }: Asker,
+): unknown {
+  const threads = childThreadsOf(question);
+  for (const [index, { graph, input }] of calls.entries()) {
+    assertCanBeSuspended(graph);
+    const request: FrameRequest = { graph, input, config: inherited(config) };
+    frame.requests.set(threads[index] as string, request);
+  }
+  for (;;) {
+    const own = answerFor(question.key, interrupt<FrameQuestion, unknown>(question));
+    if (own === null) continue;
+    for (const thread of threads) frame.requests.delete(thread);
+    return own.value;
+  }
+}
+
+/** LangGraph's own keys name the asking task; the child has its own. */
+function inherited(config: LangGraphRunnableConfig | undefined): FrameRequest['config'] {
+  const { configurable = {}, context, store } = config ?? {};
+  const own = Object.entries(configurable).filter(
+    ([key]) => !/^(?:__pregel_|checkpoint_|thread_id$)/.test(key),
+  );
+  return {
+    configurable: Object.fromEntries(own),
+    ...(context !== undefined && { context }),
+    ...(store !== undefined && { store }),
+  };
+}
+
+/** LangGraph counts a task's questions from −1 and starts anew on every execution, retries included. */
+function questionKey({ root }: FrameContext, config: LangGraphRunnableConfig | undefined): string {
+  const configurable = config?.configurable ?? {};
+  const { interruptCounter } = configurable['__pregel_scratchpad'] as { readonly interruptCounter: number };
+  return `${root}/${String(configurable['__pregel_task_id'])}/${interruptCounter + 1}`;
+}

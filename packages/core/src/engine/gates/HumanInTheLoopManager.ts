@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../../errors/DevsError.ts';
+import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { assertEditFits, isEdit } from '../../orchestration/gates/gateEdit.ts';
+import { assertReopens } from '../../orchestration/review/assertReopens.ts';
+import type { GraphState } from '../../orchestration/types.ts';
+import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
+import { DecisionLog } from '../../state/DecisionLog.ts';
+import { EventOutbox } from '../../state/EventOutbox.ts';
+import { FailureGateStore } from '../../state/FailureGateStore.ts';
+import { type Fence, NO_FENCE } from '../../state/Fence.ts';
+import {
+  type HitlSession,
+  type HitlSessionKind,
+  HitlSessionStore,
+  type Principal,
+} from '../../state/HitlSessionStore.ts';
+import { immediately } from '../../state/immediately.ts';
+import type { StoreOptions } from '../../state/StoreOptions.ts';
+import { ThreadStore } from '../../state/ThreadStore.ts';
+import { type Answer, parseAnswer } from './answers.ts';
+import { assertDecidable, closed, principalText } from './decidable.ts';
+import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
+import { assertMayDecide } from './principals.ts';
+
+export type { Principal } from '../../state/hitlSession.ts';
+
+export interface HumanInTheLoopManagerOptions extends StoreOptions {
+  /** Defaults to the process-wide bus. */
+  readonly events?: EventSink;
+}
+
+export interface PauseOptions {
+  /** Defaults to `task_failure`. */
+  readonly kind?: HitlSessionKind;
+  /** The run the session belongs to; it is then answered with `decide`. Without it the session stands free. */
+  readonly threadId?: string;
+  /** SHA-256 (hex) of what is shown; defaults to the hash of the evidence. */
+  readonly artifactHash?: string;
+  /** Plain JSON: why the run paused. */
+  readonly evidence?: unknown;
+  /** Defaults to a new id. */
+  readonly sessionId?: string;
+  readonly fence?: Fence;
+}
+
+/** An open session. */
+export type SuspendedSession = HitlSession;
+
+/** A decider's answer, and what it was shown. */
+export interface SessionDecision {
+  /** SHA-256 (hex) of what was shown, or its first digits, at least 8. */
+  readonly artifactHash: string;
+  /** The answer of the session's kind. */
+  readonly answer: unknown;
+  readonly by: Principal;
+}
+
+/**
+ * Opens questions to humans and records their answers: each answered once, by someone who saw what it is about
+ * (law L2). Source: 9_ROADMAP-REQ-006.
+ */
+export class HumanInTheLoopManager {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #newId: () => string;
+  readonly #sessions: HitlSessionStore;
+  readonly #threads: ThreadStore;
+  readonly #failureGates: FailureGateStore;
+  readonly #log: DecisionLog;
+  readonly #outbox: EventOutbox;
+
+  /** @param db - An open, migrated state file. */
+  constructor(
+    db: Database,
+    { events = orchestratorEvents, now = Date.now, newId = randomUUID }: HumanInTheLoopManagerOptions = {},
+  ) {
+    this.#db = db;
+    this.#now = now;
+    this.#newId = newId;
+    this.#sessions = new HitlSessionStore(db, { now, newId });
+    this.#threads = new ThreadStore(db, { now });
+    this.#failureGates = new FailureGateStore(db);
+    this.#log = new DecisionLog(db);
+    this.#outbox = new EventOutbox(db, events, { now });
+  }
+
+  /**
+   * Records that a task waits for a human. Synchronous, in the caller's transaction if there is one; announced once
+   * that is committed. A second pause of a task that already waits returns the first session.
+   *
+   * @param graphState - Kept only with a free-standing session; a run has its checkpoints.
+   * @throws DevsError `VALUE_NOT_STORABLE` if state or evidence is not plain JSON; `LEASE_LOST`.
+   * @throws RangeError if `sessionId` is taken.
+   *
+   * @example
+   * ```ts
+   * const { id } = manager.pause(graphState, 'task-7');
+   * // any day, any process:
+   * const graphState = manager.resume(id);
+   * ```
+   */
+  pause(graphState: GraphState | undefined, taskId: string, options: PauseOptions = {}): SuspendedSession {
+    if (typeof taskId !== 'string' || taskId === '')
+      throw new TypeError(`Expected a task id, got ${taskId}.`);
+    const { kind = 'task_failure', threadId = null, sessionId = this.#newId(), fence = NO_FENCE } = options;
+    const evidence = maskPreciseDeep(options.evidence).value;
+    const artifactHash = options.artifactHash ?? (evidence === undefined ? null : hashOf(evidence));
+    const graphStateJson = threadId === null ? stateJson(graphState) : '{}';
+    const session = immediately(this.#db, () => {
+      fence.assertInTx();
+      const open = this.#sessions.findOpenForTask(taskId, kind, threadId);
+      if (open !== null) return open;
+      if (this.#sessions.find(sessionId) !== null)
+        throw new RangeError(`Session id "${sessionId}" is taken.`);
+      this.#outbox.record('HITL_SESSION_OPENED', { sessionId, kind, taskId }, scopeOf({ threadId, taskId }));
+      return this.#sessions.insertUnbound({
+        id: sessionId,
+        taskId,
+        kind,
+        threadId,
+        graphStateJson,
+        artifactHash,
+        evidence,
+      });
+    });
+    this.#outbox.flush();
+    return session;
+  }
+
+  /**
+   * Closes a free-standing session and returns the state it was opened with, once.
+   *
+   * @throws HitlSessionNotFoundError if there is no such session.
+   * @throws DevsError `USE_DECIDE` if it belongs to a run; `GATE_ALREADY_DECIDED` if it was resumed before.
+   */
+  resume(sessionId: string): GraphState {
+    return immediately(this.#db, () => {
+      const session = this.#sessions.find(sessionId);
+      if (session === null) throw new HitlSessionNotFoundError(sessionId);
+      if (session.threadId !== null) throw useDecide(session);
+      if (!this.#sessions.resumeUnbound(sessionId)) throw closed(session);
+      this.#archiveFailureGate(session, 'resumed');
+      return JSON.parse(this.#sessions.graphStateJson(sessionId)) as GraphState;
+    });
+  }
+
+  /** Open sessions of every kind, oldest first. */
+  listPendingSessions(): readonly SuspendedSession[] {
+    return this.#sessions.listOpen();
+  }
+
+  /**
+   * Records the answer to a session of a run, and wakes the run. The only door to a gate: exactly one decision is
+   * recorded, and only for what the decider was shown.
+   *
+   * @returns The decided session.
+   * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `INVALID_ANSWER`,
+   *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
+   *   for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
+   */
+  decide(sessionId: string, { artifactHash, answer, by }: SessionDecision): HitlSession {
+    if (typeof artifactHash !== 'string')
+      throw new TypeError(`Expected artifactHash as text, got ${artifactHash}.`);
+    const session = this.#sessions.require(sessionId);
+    assertMayDecide(by, session, session.threadId === null ? null : this.#threads.get(session.threadId));
+    const masked = maskPreciseDeep(parseAnswer(session.kind, answer));
+    const wholeHash = assertDecidable(session, artifactHash);
+    if (isEdit(masked.value)) assertEditFits(masked.value, session, by);
+    if (session.kind === 'review') assertReopens(masked.value, session);
+    const decided = immediately(this.#db, () => {
+      this.#recordDecision(sessionId, wholeHash, masked.value, by);
+      if (masked.count > 0) this.#recordRedaction(session, masked.count);
+      return this.#sessions.require(sessionId);
+    });
+    this.#outbox.flush();
+    return decided;
+  }
+
+  /** Publishes events of sessions opened inside a transaction that is committed now. */
+  announce(): void {
+    this.#outbox.flush();
+  }
+
+  #recordDecision(sessionId: string, artifactHash: string, answer: Answer, principal: Principal): void {
+    const isFirst = this.#sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
+    const session = this.#sessions.require(sessionId);
+    if (!isFirst) throw closed(session); // another process won between the check and this write
+    const { kind, threadId } = session;
+    this.#log.record(session);
+    if (threadId !== null) {
+      this.#threads.signal(threadId, {
+        id: `decision:${sessionId}`,
+        kind: 'decision',
+        payload: { sessionId },
+      });
+    }
+    this.#archiveFailureGate(session, 'action' in answer ? answer.action : 'decided');
+    const payload = {
+      sessionId,
+      kind,
+      principal: principalText(principal),
+      ...(isEdit(answer) && { edited: true as const }),
+    };
+    this.#outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
+  }
+
+  #recordRedaction(session: HitlSession, count: number): void {
+    this.#outbox.record('SECRET_REDACTED', { place: `decision ${session.id}`, count }, scopeOf(session));
+  }
+
+  #archiveFailureGate({ id, kind, taskId }: HitlSession, resolution: string): void {
+    if (kind !== 'task_failure') return;
+    this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
+  }
+}
+
+function stateJson(graphState: GraphState | undefined): string {
+  return graphState === undefined ? '{}' : canonicalJson(maskPreciseDeep(graphState).value);
+}
+
+function scopeOf({ threadId, taskId }: Pick<HitlSession, 'threadId' | 'taskId'>) {
+  return { taskId, ...(threadId !== null && { threadId }) };
+}
+
+function useDecide({ id }: HitlSession): DevsError {
+  return new DevsError(`Session "${id}" belongs to a run and cannot be resumed directly.`, {
+    code: 'USE_DECIDE',
+    remedy: 'Call decide() with the hash the session shows; the run takes the decision up when it is driven.',
+    context: { sessionId: id },
+  });
+}

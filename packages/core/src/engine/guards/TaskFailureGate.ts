@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
+import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
+import type { GraphState } from '../../orchestration/types.ts';
+import { EventOutbox } from '../../state/EventOutbox.ts';
+import { FailureGateStore } from '../../state/FailureGateStore.ts';
+import { type Fence, NO_FENCE } from '../../state/Fence.ts';
+import { immediately } from '../../state/immediately.ts';
+import type { StoreOptions } from '../../state/StoreOptions.ts';
+import type { HumanInTheLoopManager } from '../gates/HumanInTheLoopManager.ts';
+import { assertUnitInterval } from './assertUnitInterval.ts';
+import { type GuardLevel, guardEvidence } from './GuardLevel.ts';
+
+/** What is known of a task that may be stuck. */
+export interface StuckTask {
+  /** Unique in the file. */
+  readonly taskId: string;
+  /** Kept with a session that belongs to no run. */
+  readonly graphState?: GraphState;
+  /** Plain JSON a human is shown. */
+  readonly evidence?: unknown;
+  /** The run the task belongs to; its session is then answered with `decide`. */
+  readonly threadId?: string;
+  readonly fence?: Fence;
+}
+
+export interface GateEvaluationInput extends StuckTask {
+  /** How much the task repeats itself, in [0, 1]; 1 is a tight loop. */
+  readonly entropyScore: number;
+  /** In [0, 1]; the gate's own where absent. */
+  readonly threshold?: number;
+}
+
+export interface GateOpening extends StuckTask {
+  /** Why the task is handed over: `entropy_limit`, `pivots_exhausted`, … */
+  readonly reason: string;
+  /** In [0, 1]; 1 where no score led here. */
+  readonly entropyScore?: number;
+  /** What the guard measured. @defaultValue the score, against the gate's own threshold */
+  readonly measured?: Pick<GuardLevel, 'measure' | 'level' | 'limit'>;
+}
+
+export type GateEvaluationResult =
+  | { readonly triggered: false }
+  | { readonly triggered: true; readonly sessionId: string };
+
+/** An open gate of a task. */
+export interface GateStatus {
+  readonly triggered: true;
+  readonly sessionId: string;
+  readonly reason: string;
+}
+
+export interface TaskFailureGateOptions extends StoreOptions {
+  readonly db: Database;
+  /** Must work on the same connection, synchronously: it writes inside the gate's transaction. */
+  readonly manager: HumanInTheLoopManager;
+  /** In [0, 1]. @defaultValue {@link HITL_ENTROPY_THRESHOLD} */
+  readonly defaultThreshold?: number;
+  /** Defaults to the process-wide bus. */
+  readonly events?: EventSink;
+}
+
+/**
+ * Hands a task to a human, once, when it repeats itself too much. The gate stays until it is answered; then it
+ * moves to history and the task can trip again. Source: 9_ROADMAP-REQ-006.
+ *
+ * @example
+ * ```ts
+ * const gate = new TaskFailureGate({ db, manager });
+ * const result = await gate.evaluate({ taskId: 'task-7', entropyScore: 0.8 });
+ * if (result.triggered) console.log(`waiting for a human: ${result.sessionId}`);
+ * ```
+ */
+export class TaskFailureGate {
+  readonly #db: Database;
+  readonly #manager: HumanInTheLoopManager;
+  readonly #defaultThreshold: number;
+  readonly #now: () => number;
+  readonly #newId: () => string;
+  readonly #gates: FailureGateStore;
+  readonly #outbox: EventOutbox;
+
+  constructor({
+    db,
+    manager,
+    defaultThreshold = HITL_ENTROPY_THRESHOLD,
+    events = orchestratorEvents,
+    now = Date.now,
+    newId = randomUUID,
+  }: TaskFailureGateOptions) {
+    assertUnitInterval('defaultThreshold', defaultThreshold);
+    this.#db = db;
+    this.#manager = manager;
+    this.#defaultThreshold = defaultThreshold;
+    this.#now = now;
+    this.#newId = newId;
+    this.#gates = new FailureGateStore(db);
+    this.#outbox = new EventOutbox(db, events, { now });
+  }
+
+  /** The gate's own threshold, in [0, 1]. */
+  get threshold(): number {
+    return this.#defaultThreshold;
+  }
+
+  /**
+   * Opens the task's gate if its score has reached the threshold; an open gate is returned as it is.
+   *
+   * @throws RangeError if score or threshold lies outside [0, 1].
+   * @throws TypeError if the manager's `pause` returns a promise; nothing is written then.
+   * @throws DevsError `LEASE_LOST`, `VALUE_NOT_STORABLE`
+   */
+  async evaluate(input: GateEvaluationInput): Promise<GateEvaluationResult> {
+    const { threshold = this.#defaultThreshold, ...task } = input;
+    assertUnitInterval('entropyScore', task.entropyScore);
+    assertUnitInterval('threshold', threshold);
+    if (task.entropyScore < threshold) return { triggered: false };
+    const measured = { measure: 'entropy', level: task.entropyScore, limit: threshold } as const;
+    const { sessionId } = this.open({ ...task, reason: 'entropy_limit', measured });
+    return { triggered: true, sessionId };
+  }
+
+  /**
+   * Opens the task's gate whatever its score; an open gate is returned as it is.
+   *
+   * Check, session and gate are one synchronous write transaction, so that of several processes one opens it.
+   */
+  open(opening: GateOpening): GateStatus {
+    const { entropyScore = 1, fence = NO_FENCE } = opening;
+    assertUnitInterval('entropyScore', entropyScore);
+    const openOnce = (): GateStatus => {
+      fence.assertInTx();
+      return this.getGateStatus(opening.taskId) ?? this.#insert(opening, entropyScore);
+    };
+    const status = immediately(this.#db, openOnce);
+    this.#outbox.flush();
+    return status;
+  }
+
+  /** The task's open gate; `null` when it has none. */
+  getGateStatus(taskId: string): GateStatus | null {
+    const gate = this.#gates.findByTask(taskId);
+    return gate === null ? null : { triggered: true, sessionId: gate.sessionId, reason: gate.reason };
+  }
+
+  /** Moves a gate that nobody will answer to history, because its run was set back. */
+  withdraw(taskId: string, sessionId: string): void {
+    this.#gates.archive(taskId, { resolution: 'rewound', resolvedAt: this.#now(), sessionId });
+  }
+
+  #insert(opening: GateOpening, entropyScore: number): GateStatus {
+    const { taskId, graphState, evidence, threadId, reason } = opening;
+    const session: unknown = this.#manager.pause(graphState, taskId, {
+      kind: 'task_failure',
+      ...(threadId !== undefined && { threadId }),
+      ...(evidence !== undefined && { evidence }),
+    });
+    const sessionId = idOf(session);
+    this.#gates.insert({
+      id: this.#newId(),
+      taskId,
+      entropyScore,
+      triggeredAt: this.#now(),
+      sessionId,
+      reason,
+    });
+    const scope = { taskId, ...(threadId !== undefined && { threadId }) };
+    this.#outbox.record('FAILURE_GATE_OPENED', { taskId, sessionId }, scope);
+    this.#outbox.record('GUARD_TRIPPED', guardEvidence(this.#levelOf(opening, entropyScore)), scope);
+    return { triggered: true, sessionId, reason };
+  }
+
+  #levelOf({ measured, reason, evidence }: GateOpening, score: number): GuardLevel {
+    const level = measured ?? { measure: 'entropy', level: score, limit: this.#defaultThreshold };
+    return { ...level, episode: '', evidence: { reason, ...(evidence !== undefined && { evidence }) } };
+  }
+}
+
+/** A promise would resolve after the transaction, so its writes would not be part of it. */
+function idOf(session: unknown): string {
+  const { id, then } = session as { readonly id?: unknown; readonly then?: unknown };
+  if (typeof then === 'function') throw new TypeError('pause must be synchronous, got a promise.');
+  if (typeof id !== 'string')
+    throw new TypeError(`Expected pause to return a session with an id, got ${String(id)}.`);
+  return id;
+}

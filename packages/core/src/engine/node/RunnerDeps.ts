@@ -1,0 +1,18 @@
+import type { EventBus } from '../../events/EventBus.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { GraphProfile } from '../GraphProfile.ts';
+import type { FaultBox } from './FaultBox.ts';
+
+/** Everything around a node, given once per compiled graph. */
+export interface RunnerDeps<State> {
+  /** `null` in plain LangGraph use without a state file: nothing is journalled, recorded or fenced. */
+  readonly store: EngineStore | null;
+  readonly events: EventBus;
+  readonly profile: GraphProfile<State>;
+  /** Node transitions without progress from which a human is asked. */
+  readonly maxDepth: number;
+  readonly faults: FaultBox;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly newId: () => string;
+}

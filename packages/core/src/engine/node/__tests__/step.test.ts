@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto';
+import { interrupt } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect, test as plainTest } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { EventBus } from '../../../events/EventBus.ts';
+import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
+import { EventStore } from '../../../state/EventStore.ts';
+import { ada, type Own, type OwnUpdate, twoSteps } from '../../__tests__/ownGraph.ts';
+import { compileDurable } from '../../compile/compileDurable.ts';
+import { DurableApp } from '../../DurableApp.ts';
+import { durable } from '../../durable.ts';
+import { EngineStore } from '../../EngineStore.ts';
+import { ownGraphProfile } from '../../ownGraphProfile.ts';
+import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
+import { FaultBox } from '../FaultBox.ts';
+import { progress } from '../progress.ts';
+import { type StepCall, step } from '../step.ts';
+
+const SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
+
+/** What the first node of a run makes of its steps; `failures` times it then throws. */
+function nodeOf<T>(work: () => Promise<T>, failures = 0) {
+  let left = failures;
+  return async () => {
+    const answer = await work();
+    left -= 1;
+    if (left >= 0) throw new Error('flaky');
+    return { answer };
+  };
+}
+
+describe('step', () => {
+  test('records its result; a retried node gets the recorded one, the same to the letter', async ({ db }) => {
+    let calls = 0;
+    const seen: string[] = [];
+    const node = nodeOf(async () => {
+      const result = await step('plan', () => {
+        calls += 1;
+        return { zeta: calls, alpha: undefined, list: [{ b: 1, a: -0 }] };
+      });
+      seen.push(JSON.stringify(result), Object.keys(result).join());
+      return result;
+    }, 2);
+    const app = durable(twoSteps(node), { db });
+    for (const status of ['failed', 'failed', 'completed']) {
+      expect((await app.run('run', {})).status).toBe(status);
+    }
+    expect(calls).toBe(1);
+    expect(new Set(seen)).toEqual(new Set(['{"list":[{"a":0,"b":1}],"zeta":1}', 'list,zeta']));
+  });
+
+  test('keeps what it got from the function, whatever the node does to it later', async ({ db }) => {
+    const shared = { words: ['a'] };
+    const results: unknown[] = [];
+    const node = nodeOf(async () => {
+      const result = await step('plan', () => shared);
+      results.push(structuredClone(result));
+      result.words.push('b');
+      shared.words.push('c');
+      return null;
+    }, 1);
+    const app = durable(twoSteps(node), { db });
+    await app.run('run', {});
+    await app.run('run');
+    expect(results).toEqual([{ words: ['a'] }, { words: ['a'] }]);
+  });
+
+  test('that returns nothing is recorded as such', async ({ db }) => {
+    const results: unknown[] = [];
+    let calls = 0;
+    const node = nodeOf(async () => {
+      results.push(
+        await step('notify', () => {
+          calls += 1;
+        }),
+      );
+      return null;
+    }, 1);
+    const app = durable(twoSteps(node), { db });
+    await app.run('run', {});
+    await app.run('run');
+    expect([results, calls]).toEqual([[undefined, undefined], 1]);
+  });
+
+  test('is masked in the file and in what the node gets, and says so', async ({ db }) => {
+    const events = new EventBus();
+    const app = durable(twoSteps(nodeOf(() => step('read', () => ({ env: `TOKEN ${SECRET}` })))), {
+      db,
+      events,
+    });
+    const { values } = await app.run('run', {});
+    expect(values?.answer).toEqual({ env: 'TOKEN [REDACTED:github]' });
+    expect(everyTable(db)).not.toContain(SECRET);
+    expect(new EventStore(db).list('run')).toContainEqual(
+      expect.objectContaining({ name: 'SECRET_REDACTED', payload: { place: 'step read', count: 1 } }),
+    );
+  });
+
+  test('that failed is called again with the same key and the next attempt', async ({ db }) => {
+    const calls: Pick<StepCall, 'key' | 'attempt'>[] = [];
+    const node = () =>
+      step('pay', ({ key, attempt }) => {
+        calls.push({ key, attempt });
+        if (attempt < 3) throw new Error('no connection');
+        return 'paid';
+      }).then((answer) => ({ answer }));
+    const app = durable(twoSteps(node), { db });
+    for (let runs = 0; runs < 3; runs += 1) await app.run('run', {});
+    expect(calls.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(new Set(calls.map(({ key }) => key)).size).toBe(1);
+  });
+
+  test('has another key in another visit of its node', async ({ db }) => {
+    const keys: string[] = [];
+    const node = async () => {
+      await step('same', ({ key }) => {
+        keys.push(key);
+      });
+      return {};
+    };
+    await durable(twoSteps(node, node), { db }).run('run', {});
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('adds up what its calls cost', async ({ db }) => {
+    const node = nodeOf(() =>
+      step('ask', ({ usage }) => {
+        usage({ tokensIn: 10, costUsd: 0.25 });
+        usage({ tokensIn: 5, tokensOut: 7 });
+        return null;
+      }),
+    );
+    const app = durable(twoSteps(node), { db });
+    await app.run('run', {});
+    expect(app.store.steps.costOf('run')).toEqual({
+      tokensIn: 15,
+      tokensOut: 7,
+      costUsd: 0.25,
+      calls: 1,
+      unpriced: 1,
+    });
+  });
+
+  test('runs beside others of its node', async ({ db }) => {
+    const node = nodeOf(() => Promise.all(['a', 'b', 'c'].map((name) => step(name, () => name))), 1);
+    const app = durable(twoSteps(node), { db });
+    await app.run('run', {});
+    expect((await app.run('run')).values?.answer).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('step is refused', () => {
+  test.for([
+    ['a Date', new Date(0)],
+    ['a Map', new Map([['a', 1]])],
+    ['a function', () => 1],
+    ['a bigint', 1n],
+    ['NaN', Number.NaN],
+    ['an instance', new (class Plan {})()],
+    ['a lone surrogate', '\ud800'],
+  ] as const)('with %s as its result, by name; it stays to be done', async ([_name, bad], { db }) => {
+    let result: unknown = { deep: [bad] };
+    const app = durable(twoSteps(nodeOf(() => step('make', () => result))), { db });
+    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
+    result = 'plain';
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'plain' } });
+  });
+
+  test('with a result that contains itself', async ({ db }) => {
+    const loop: Record<string, unknown> = {};
+    loop['self'] = loop;
+    const app = durable(twoSteps(nodeOf(() => step('make', () => loop))), { db });
+    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'VALUE_TOO_LARGE' });
+  });
+
+  test('under a name that was used before in the visit', async ({ db }) => {
+    let calls = 0;
+    const twice = nodeOf(async () => {
+      await step('draft', () => {
+        calls += 1;
+      });
+      await step('draft', () => {
+        calls += 1;
+      });
+    });
+    const failed = await durable(twoSteps(twice), { db }).run('run', {});
+    expect(failed.reason).toMatch(/"draft" was used before in this visit of "first"/);
+    expect(calls).toBe(1);
+  });
+
+  test('without a name', async ({ db }) => {
+    const app = durable(twoSteps(nodeOf(() => step('', () => 1))), { db });
+    expect((await app.run('run', {})).reason).toMatch(/step name/);
+  });
+
+  plainTest('outside a node of a durable graph, as is progress()', async () => {
+    await expect(step('draft', () => 1)).rejects.toThrow(TypeError);
+    expect(() => progress()).toThrow(TypeError);
+  });
+});
+
+describe('a process that dies at any operation of the saver', () => {
+  /** Two questions and two steps: a declared gate in front of `second`, an interrupt() inside it. */
+  const paying = () =>
+    twoSteps(
+      async () => ({ log: [await step('draft', noted)] }),
+      async () => {
+        const published = await step('publish', noted);
+        const { approved } = interrupt<string, { approved: boolean }>('announce?');
+        return { log: [published], answer: approved };
+      },
+    );
+  const noted = ({ key }: StepCall) => {
+    effects.push(key);
+    return key.slice(key.lastIndexOf('/') + 1);
+  };
+  /** What the run now driven has done outside, by key. */
+  let effects: string[] = [];
+
+  /** One process: its own connection, a saver that may die. */
+  function start(dbPath: string, death: Death | null) {
+    const db = createDatabase({ dbPath });
+    const saver = new DyingSaver(db, death);
+    return { db, saver, app: appOver(paying(), db, saver) };
+  }
+
+  /** Drives and answers, as often as it takes. */
+  async function toTheEnd({ app }: ReturnType<typeof start>, run: string): Promise<Own> {
+    for (let drives = 0; drives < 5; drives += 1) {
+      const { status, gates, values } = await app.run(run, {});
+      if (status === 'completed' && values !== null) return values;
+      for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    }
+    throw new Error('The run does not end.');
+  }
+
+  test('changes nothing: same end, each effect once, each question decided once', {
+    timeout: 60_000,
+  }, async ({ db, dbPath }) => {
+    const whole = start(dbPath, null);
+    const expected = await toTheEnd(whole, 'whole');
+    const { operations } = whole.saver;
+    expect(operations).toBeGreaterThan(20);
+    for (let operation = 1; operation <= operations; operation += 1) {
+      for (const side of ['before', 'after'] as const) {
+        effects = [];
+        const run = `${side}-${operation}`;
+        await toTheEnd(start(dbPath, { operation, side }), run).catch(() => null);
+        db.prepare('UPDATE threads SET lease_owner = NULL').run(); // what its death does for a real process
+        const next = start(dbPath, null);
+        expect([run, await toTheEnd(next, run)]).toEqual([run, expected]);
+        next.db.close();
+        expect([run, new Set(effects).size, effects.length]).toEqual([run, 2, 2]);
+      }
+    }
+    whole.db.close();
+    expect(storyOf(db)).toEqual({ runs: 2 * operations + 1, questions: 2, decided: 2, left: 0 });
+  });
+});
+
+/** Over all runs: the largest number of sessions of one, of decisions of one, and sessions that are not taken up. */
+function storyOf(db: Database): unknown {
+  return only(
+    db
+      .prepare(
+        `SELECT count(*) AS runs, max(questions) AS questions, max(decided) AS decided, sum(left_open) AS left FROM (
+           SELECT thread_id, count(*) AS questions, count(decision_json) AS decided,
+                  sum(status <> 'resumed') AS left_open
+           FROM hitl_sessions GROUP BY thread_id)`,
+      )
+      .all(),
+  );
+}
+
+function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: DyingSaver) {
+  const events = new EventBus();
+  const faults = new FaultBox();
+  const store = new EngineStore(db, { events });
+  const { graph, shape } = compileDurable(builder, {
+    checkpointer: saver,
+    deps: {
+      store,
+      events,
+      profile: ownGraphProfile<Own>(),
+      maxDepth: 25,
+      faults,
+      now: Date.now,
+      newId: randomUUID,
+    },
+    gates: new Map([['second', { show: ({ log }: Own) => log }]]),
+    version: '1',
+  });
+  return new DurableApp<typeof graph, Own, OwnUpdate>({
+    graph,
+    shape,
+    store,
+    saver,
+    faults,
+    events,
+    maxDepth: 25,
+    endOf: () => ({ status: 'completed', reason: null }),
+    now: Date.now,
+    newId: randomUUID,
+    close: () => db.close(),
+  });
+}

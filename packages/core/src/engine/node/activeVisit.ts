@@ -1,0 +1,45 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { GraphInterrupt } from '@langchain/langgraph';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { Visit } from '../visit.ts';
+import type { CallsInFlight } from './CallsInFlight.ts';
+
+/** What code inside a node can reach of its own execution. */
+export interface ActiveVisit {
+  readonly visit: Visit;
+  readonly taskId: string | null;
+  /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
+  readonly store: EngineStore | null;
+  readonly events: EventBus;
+  /** True when an earlier execution of this visit began a step and did not get to the end. */
+  readonly isResumed: boolean;
+  readonly stepNames: Set<string>;
+  readonly calls: CallsInFlight;
+  /** What a call was refused with: the node leaves with it, even if it caught it. */
+  budgetQuestion: GraphInterrupt | null;
+  /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
+  hasThrown: boolean;
+  /** Set by `progress()`. */
+  progressed: boolean;
+}
+
+/** A visit whose steps are recorded. */
+export type RecordedVisit = ActiveVisit & { readonly store: EngineStore };
+
+export function isRecorded(active: ActiveVisit): active is RecordedVisit {
+  return active.store !== null;
+}
+
+const storage = new AsyncLocalStorage<ActiveVisit>();
+
+export function runInVisit<T>(active: ActiveVisit, work: () => T): T {
+  return storage.run(active, work);
+}
+
+/** @throws TypeError outside a node of a durable graph. */
+export function activeVisit(caller: string): ActiveVisit {
+  const active = storage.getStore();
+  if (active !== undefined) return active;
+  throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
+}

@@ -1,0 +1,79 @@
+import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
+import { sha256Hex } from '../../state/canonicalJson.ts';
+import type { Question } from '../gates/question.ts';
+import { budgetLevel } from '../guards/budgetLevel.ts';
+import { warningLevel } from '../guards/GuardLevel.ts';
+import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
+import { reportGuard } from '../guards/reportGuard.ts';
+import type { RecordedVisit } from './activeVisit.ts';
+import { questionAbout } from './entry.ts';
+
+/**
+ * Makes a call once the budget allows it; `make` is told which attempt it is. A call that is not allowed waits for those
+ * beside it, which may take less than is held back for them, and then asks a human.
+ *
+ * The question is no `interrupt()`: those are matched by position, and what a budget allows changes between two
+ * executions of a node. The node leaves with a question of its own id, and its next execution looks again.
+ *
+ * @throws GraphInterrupt with the question.
+ */
+export async function admitCall(
+  active: RecordedVisit,
+  call: AskedCall,
+  make: (attempt: number) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const { attempt, verdict } = intend(active, call);
+    // Tracked before anybody else can look: callers side by side are refused in the same tick.
+    if (attempt !== null) return active.calls.track(() => make(attempt));
+    const ended = active.calls.next();
+    if (ended === null) {
+      active.budgetQuestion = new GraphInterrupt([interruptOf(budgetQuestion(active, call, verdict))]);
+      throw active.budgetQuestion;
+    }
+    await ended;
+    if (active.visit.isDraining()) throw new GraphDrained('stopped before a step');
+  }
+}
+
+function intend(active: RecordedVisit, call: AskedCall) {
+  const { store, events, visit } = active;
+  const fence = store.fenceOf(visit);
+  return store.transact(events, (emit) => {
+    fence.assertInTx();
+    const verdict = store.budgets.judge(call);
+    if (verdict.passed.length > 0) return { attempt: null, verdict };
+    const attempt = store.steps.intent({ ...call, reserve: verdict.reserve }, fence);
+    for (const use of verdict.uses.filter(isNear)) {
+      const scope = { threadId: visit.threadId, taskId: use.taskId };
+      const level = budgetLevel(use, withCall(use));
+      reportGuard({ event: 'GUARD_WARNED', level }, { store, emit, scope });
+    }
+    return { attempt, verdict };
+  });
+}
+
+const withCall = ({ spent, reserved, next }: ScopedUse): number => spent + reserved + next;
+
+/** The last call a limit allows may reach it, so a budget warns up to the limit itself. */
+const isNear = (use: ScopedUse): boolean => withCall(use) >= warningLevel(use.measure, use.limit);
+
+function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: BudgetVerdict): Question {
+  const { passed, answered } = verdict;
+  const words = passed.map(({ measure, spent, limit, taskId }) => {
+    const whose = taskId === null ? 'run' : 'task';
+    return `${whose}: ${Number(spent.toPrecision(6))} of ${limit} ${measure}`;
+  });
+  const artifact = { node: visit.node, step: call.name, limits: passed };
+  return questionAbout(artifact, {
+    kind: 'budget',
+    key: `budget/${visit.threadId}/${answered}`,
+    taskId: call.taskId ?? visit.threadId,
+    message: `The next call would pass the budget (${words.join('; ')}).`,
+  });
+}
+
+/** Calls that are refused side by side leave with the same question, and so does their node when it runs again. */
+function interruptOf(value: Question): { readonly id: string; readonly value: Question } {
+  return { id: sha256Hex(value.key).slice(0, 32), value };
+}

@@ -1,0 +1,116 @@
+import type { EventSink } from '../../events/EventBus.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+import { depthContext, guardsOf, type StateUpdate } from '../GraphProfile.ts';
+import { type Answer, isAnswer } from '../gates/answers.ts';
+import { ask } from '../gates/ask.ts';
+import type { Question } from '../gates/question.ts';
+import { checkRecursionDepth } from '../guards/recursionGuard.ts';
+import type { Visit } from '../visit.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+
+/** A gate an author declared in front of a node. */
+export interface DeclaredGate<State> {
+  /** What the human reads. Pure; plain JSON. */
+  readonly show: (state: State) => unknown;
+  /** The node's update when the human says no. Without it, a rejection cancels the run. */
+  readonly onReject?: (state: State, feedback: string | undefined) => StateUpdate<State>;
+}
+
+export interface Entered<State> {
+  readonly update: StateUpdate<State>;
+  readonly runNode: boolean;
+  readonly answered: boolean;
+}
+
+interface Entering<State> {
+  readonly name: string;
+  readonly gate: DeclaredGate<State> | null;
+}
+
+/**
+ * Asks what must be asked before a node works: at most one question of a guard, then the node's declared gate,
+ * which is never skipped.
+ */
+export function askAtEntry<State extends object>(
+  node: Entering<State>,
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): Entered<State> {
+  const guarded = askForGuard(state, visit, deps);
+  const current = { ...state, ...guarded.update };
+  if (node.gate === null || !guarded.runNode) return guarded;
+  return askForGate(node.gate, current, visit, guarded);
+}
+
+function askForGuard<State extends object>(
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): Entered<State> {
+  const question = guardQuestion(state, visit, deps);
+  if (question === null) return { update: {}, runNode: true, answered: false };
+  const answer = ask(question, (value) => (isAnswer(question.kind, value) ? value : null));
+  return { ...deps.profile.applyAnswer(state, question, answer), answered: true };
+}
+
+/** The warning is raised once the visit is on record, not each time its question is asked. */
+const SILENT: EventSink = { emit: () => {} };
+
+/** The question of a guard, from the checkpoint alone: a suspension wins over depth, its answer being progress. */
+function guardQuestion<State extends object>(
+  state: State,
+  visit: Visit,
+  { profile, maxDepth }: RunnerDeps<State>,
+): Question | null {
+  if (profile.withoutEntryQuestion.has(visit.node)) return null;
+  const { pendingSuspension } = guardsOf(state);
+  if (pendingSuspension) {
+    const { kind, sessionId, taskId } = pendingSuspension;
+    const artifact = profile.suspensionEvidence(state, pendingSuspension);
+    return questionAbout(artifact, {
+      kind,
+      key: sessionId,
+      taskId,
+      message: profile.suspensionMessage?.(pendingSuspension) ?? `Task ${taskId} makes no progress.`,
+    });
+  }
+  const context = depthContext(state, visit);
+  if (checkRecursionDepth(context, { limit: maxDepth, events: SILENT }).allowed) return null;
+  const depth = context.metadata.recursionDepth;
+  const taskId = profile.taskIdOf(state, visit.node) ?? profile.projectIdOf(state, visit.threadId);
+  const message = `${depth} node transitions without progress; the limit is ${maxDepth}.`;
+  const key = `recursion_limit/${visit.lgTaskId}`;
+  return questionAbout({ depth, limit: maxDepth }, { kind: 'recursion_limit', key, taskId, message });
+}
+
+function askForGate<State extends object>(
+  gate: DeclaredGate<State>,
+  state: State,
+  visit: Visit,
+  guarded: Entered<State>,
+): Entered<State> {
+  const question = questionAbout(gate.show(state), {
+    kind: 'node_gate',
+    key: `node_gate/${visit.lgTaskId}`,
+    taskId: visit.threadId,
+    message: `Approve before "${visit.node}" runs.`,
+    ...(gate.onReject === undefined && { endsOnRejection: true }),
+  });
+  const answer = ask(question, (value) => (isAnswer('node_gate', value) ? (value as ApprovalAnswer) : null));
+  if (answer.approved) return { ...guarded, answered: true };
+  const rejected = gate.onReject?.(state, answer.feedback) ?? {};
+  return { update: { ...guarded.update, ...rejected }, runNode: false, answered: true };
+}
+
+type ApprovalAnswer = Extract<Answer, { readonly approved: boolean }>;
+
+/** Builds a question; the hash is taken over the masked artifact, so what is shown is what is bound. */
+export function questionAbout(
+  artifact: unknown,
+  about: Omit<Question, 'artifact' | 'artifactHash'>,
+): Question {
+  const { value } = maskPreciseDeep(artifact);
+  return { ...about, artifact: value, artifactHash: hashOf(value) };
+}

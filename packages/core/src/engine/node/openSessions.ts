@@ -1,0 +1,122 @@
+import type { Interrupt } from '@langchain/langgraph';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { GraphState } from '../../orchestration/types.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+import { isFrameQuestion } from '../frames/frameContext.ts';
+import { isQuestion, type Question } from '../gates/question.ts';
+import { budgetLevel } from '../guards/budgetLevel.ts';
+import { depthLevel } from '../guards/depthLevel.ts';
+import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
+import type { ScopedUse } from '../guards/RunBudgets.ts';
+import { type GuardFinding, reportGuard } from '../guards/reportGuard.ts';
+import type { Visit } from '../visit.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+
+/**
+ * Masks and records the questions a node is about to leave with, one session each; returns them masked. The only
+ * place where sessions of a run are opened: a session exists before LangGraph knows the interrupt, and a repeated
+ * execution of the same visit has the same interrupt id, so it finds its session again.
+ */
+export function openSessions<State extends object>(
+  unmasked: readonly Interrupt[],
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): Interrupt[] {
+  const { store, events, profile, maxDepth } = deps;
+  const { value: interrupts, count } = maskPreciseDeep([...unmasked]);
+  const taskId = profile.projectIdOf(state, visit.threadId);
+  const asked = interrupts.flatMap(({ id, value }) =>
+    id === undefined || isFrameQuestion(value) ? [] : [{ id, question: asQuestion(value, id, taskId) }],
+  );
+  if (store === null || visit.epoch === null) {
+    for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
+    return interrupts;
+  }
+  store.transact(events, (emit) => {
+    store.fenceOf(visit).assertInTx();
+    for (const { id, question } of asked) {
+      const { session, opened } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
+      const { kind, taskId } = question;
+      const scope = { threadId: visit.threadId, taskId };
+      for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
+        reportGuard(finding, { store, emit, scope });
+      if (!opened) continue;
+      emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
+      if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
+      if (count > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count }, scope);
+    }
+  });
+  return interrupts;
+}
+
+/** In plain LangGraph use only the depth guard leaves a session: free-standing, with the state it stopped at. */
+function notifyOfLimit<State extends object>(
+  question: Question,
+  state: State,
+  visit: Visit,
+  { store, events, maxDepth }: RunnerDeps<State>,
+): void {
+  const { kind, key, taskId, artifact } = question;
+  if (kind !== 'recursion_limit') return;
+  events.emit('RECURSION_LIMIT_REACHED', depthIn(question), { taskId });
+  events.emit('GUARD_TRIPPED', guardEvidence(depthLevel(state, visit, maxDepth)), { taskId });
+  store?.manager.pause(state as unknown as GraphState, taskId, { kind, sessionId: key, evidence: artifact });
+}
+
+function passedLevel(artifact: unknown): GuardLevel {
+  const { limits } = artifact as { readonly limits: readonly [ScopedUse] };
+  const [first] = limits;
+  const level = budgetLevel(first, first.spent + first.reserved);
+  return { ...level, evidence: { limits } };
+}
+
+/** The depth guard speaks where it asks, and where the failure gate above it asks first. */
+function findingsAt(
+  { kind, artifact }: Question,
+  episode: string,
+  depth: GuardLevel,
+): readonly GuardFinding[] {
+  if (kind === 'recursion_limit') return [{ event: 'GUARD_TRIPPED', level: { ...depth, episode } }];
+  if (kind === 'budget') return [{ event: 'GUARD_TRIPPED', level: { ...passedLevel(artifact), episode } }];
+  if (kind !== 'task_failure' || depth.level < depth.limit) return [];
+  return [{ event: 'GUARD_SUPPRESSED', level: { ...depth, episode } }];
+}
+
+/** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */
+export function asQuestion(value: unknown, interruptId: string, taskId: string): Question {
+  if (isQuestion(value)) return value;
+  const key = `node_gate/${interruptId}`;
+  return {
+    kind: 'node_gate',
+    key,
+    taskId,
+    artifact: value,
+    artifactHash: hashOf(value),
+    message: 'Approve to go on.',
+  };
+}
+
+export function sessionOf(
+  question: Question,
+  interruptId: string,
+  visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
+) {
+  const { kind, key, taskId, artifactHash, artifact, message } = question;
+  return {
+    threadId: visit.threadId,
+    interruptId,
+    questionKey: key,
+    kind,
+    taskId,
+    artifactHash,
+    question: { message, artifact },
+    evidence: null,
+    checkpointId: visit.checkpointId,
+    ...(visit.lgTaskId !== undefined && { visitId: visit.lgTaskId }),
+  };
+}
+
+function depthIn({ artifact }: Question): { readonly depth: number; readonly limit: number } {
+  return artifact as { depth: number; limit: number };
+}

@@ -1,0 +1,197 @@
+// Every node of a durable graph passes through here: Thought, work, Action, each on disk before the next.
+//
+//   enter   fence · at most one question of a guard · the node's declared gate · journal "Thought"
+//   work    the node; model and tool calls are durable steps
+//   leave   mask · entropy gate · journal "Action"
+//   commit  LangGraph writes the output through SqliteSaver, under the same lease
+//
+// Invariants:
+//   R1. A question is asked before any work of its visit, and its condition comes from the checkpoint alone:
+//       the body runs again on every resume and must reach the same question.
+//   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
+//   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending. So does
+//       an agent out of reach, once it was retried.
+
+import type { RunnableConfig } from '@langchain/core/runnables';
+import {
+  GraphDrained,
+  GraphInterrupt,
+  INTERRUPT,
+  isGraphBubbleUp,
+  isGraphInterrupt,
+  isInterrupted,
+  type LangGraphRunnableConfig,
+} from '@langchain/langgraph';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
+import { isQuestion, type Question } from '../gates/question.ts';
+import { type Visit, visitOf } from '../visit.ts';
+import { type ActiveVisit, runInVisit } from './activeVisit.ts';
+import { CallsInFlight } from './CallsInFlight.ts';
+import { askAtEntry, type DeclaredGate } from './entry.ts';
+import { engineFaultOf } from './FaultBox.ts';
+import { humanDecided } from './humanDecided.ts';
+import { NodeOutput } from './nodeOutput.ts';
+import { openSessions } from './openSessions.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+import { suspendIfStuck } from './suspendIfStuck.ts';
+import { towardsGoal } from './towardsGoal.ts';
+import { recordAction, recordFailure, recordThought } from './turns.ts';
+
+export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
+
+export interface GuardedNode<State> {
+  readonly name: string;
+  readonly run: NodeFunction<State>;
+  readonly gate: DeclaredGate<State> | null;
+  /** The state with an update of this node, as the graph's reducers merge it. */
+  readonly fold: (state: State, update: Readonly<Record<string, unknown>>) => State;
+}
+
+/** Wraps a node so that the engine's promises hold around it. */
+export function guardNode<State extends object>(
+  node: GuardedNode<State>,
+  deps: RunnerDeps<State>,
+): NodeFunction<State> {
+  return async (state, config) => {
+    const visit = visitOf(node.name, config);
+    deps.store?.assertDriven(visit);
+    try {
+      deps.store?.fenceOf(visit).assertInTx();
+      return await runVisit(node, state, config, { visit, deps });
+    } catch (error) {
+      throw whatLeavesTheNode(error, state, visit, deps);
+    }
+  };
+}
+
+interface VisitContext<State> {
+  readonly visit: Visit;
+  readonly deps: RunnerDeps<State>;
+}
+
+async function runVisit<State extends object>(
+  node: GuardedNode<State>,
+  state: State,
+  config: LangGraphRunnableConfig,
+  { visit, deps }: VisitContext<State>,
+): Promise<unknown> {
+  const entered = towardsGoal(askAtEntry(node, state, visit, deps), state, visit, deps);
+  const before = { ...state, ...entered.update };
+  recordThought(visit, before, deps);
+
+  const startedAt = deps.now();
+  const active = activate(visit, before, deps);
+  const raw = entered.runNode ? await work(active, () => node.run(before, config)) : {};
+  const output = new NodeOutput(raw);
+
+  const progressed =
+    active.progressed ||
+    entered.answered ||
+    deps.profile.isProgress(before, output.update as Partial<State>) ||
+    humanDecided(visit, deps.store);
+  const stamped = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
+  const after =
+    deps.profile.turnsOf === null ? { ...before, ...output.update } : node.fold(before, output.update);
+  const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
+
+  let redacted = 0;
+  const result = output.map((update, isFirst) => {
+    const masked = maskPreciseDeep(isFirst ? { ...stamped, ...update, ...suspended.update } : update);
+    redacted += masked.count;
+    return masked.value;
+  });
+  const findings = [...deps.profile.findings(before, after), ...suspended.findings];
+  recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
+  return result;
+}
+
+/**
+ * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
+ * refused whatever its author made of that.
+ */
+async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
+  const ran = runInVisit(active, async () => body());
+  await ran.catch(() => {
+    active.hasThrown = true; // what it threw is thrown below
+  });
+  if (!active.visit.signal.aborted) await active.calls.settled();
+  if (active.budgetQuestion !== null) throw active.budgetQuestion;
+  return ran;
+}
+
+function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): ActiveVisit {
+  const { store, events, profile } = deps;
+  return {
+    visit,
+    taskId: profile.taskIdOf(state, visit.node),
+    store,
+    events,
+    isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
+    stepNames: new Set(),
+    calls: new CallsInFlight(),
+    budgetQuestion: null,
+    hasThrown: false,
+    progressed: false,
+  };
+}
+
+function whatLeavesTheNode<State extends object>(
+  error: unknown,
+  state: State,
+  visit: Visit,
+  deps: RunnerDeps<State>,
+): unknown {
+  try {
+    if (isGraphInterrupt(error)) {
+      return new GraphInterrupt(openSessions(error.interrupts, state, visit, deps));
+    }
+    if (isGraphBubbleUp(error as Error)) return error;
+    if (visit.signal.aborted && visit.isDraining()) return new GraphDrained('aborted');
+    const fault = engineFaultOf(error);
+    if (fault !== null) return drainWith(fault, visit, deps);
+    recordFailure(error, visit, deps);
+    return isOutOfReach(error, visit, deps) ? drainWith(error, visit, deps) : error;
+  } catch (failure) {
+    return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
+  }
+}
+
+/** An agent that could not be asked, after its retries: neither another attempt nor a pivot brings it back. */
+function isOutOfReach<State>(error: unknown, { attempt }: Visit, { profile }: RunnerDeps<State>): boolean {
+  return isDevsError(error, 'AGENT_FAILED') && !profile.willRetry(error, attempt);
+}
+
+function drainWith<State>(fault: unknown, visit: Visit, { faults }: RunnerDeps<State>): unknown {
+  faults.put(visit.threadId, fault);
+  return new GraphDrained(isDevsError(fault) ? fault.code : 'fault');
+}
+
+/** The part of a compiled graph that `invokeGuarded` uses. */
+export interface InvokableGraph<State> {
+  invoke(input: unknown, config: RunnableConfig): Promise<State>;
+}
+
+/**
+ * Invokes a graph in plain LangGraph use, and tells a run that was handed to a human from one that goes on or ended.
+ *
+ * @throws GraphSuspendedSignal (no `Error`) when the run stands at the question of a failure or depth gate.
+ */
+export async function invokeGuarded<State>(
+  graph: InvokableGraph<State>,
+  input: unknown,
+  config: RunnableConfig,
+): Promise<State> {
+  const result = await graph.invoke(input, config);
+  for (const question of questionsIn(result)) {
+    if (question.kind !== 'task_failure' && question.kind !== 'recursion_limit') continue;
+    throw new GraphSuspendedSignal(question.taskId, question.key);
+  }
+  return result;
+}
+
+function questionsIn(result: unknown): readonly Question[] {
+  if (!isInterrupted(result)) return [];
+  return result[INTERRUPT].map(({ value }) => value).filter(isQuestion);
+}

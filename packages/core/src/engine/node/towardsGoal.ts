@@ -1,0 +1,18 @@
+import { recordedGoal } from '../drive/RunGoal.ts';
+import type { Visit } from '../visit.ts';
+import type { Entered } from './entry.ts';
+import type { RunnerDeps } from './RunnerDeps.ts';
+
+/** What the recorded goal of a run changes in the state a node is entered with. */
+export function towardsGoal<State extends object>(
+  entered: Entered<State>,
+  state: State,
+  visit: Visit,
+  { store, profile }: RunnerDeps<State>,
+): Entered<State> {
+  if (!entered.runNode || store === null || profile.steer === undefined) return entered;
+  const goal = recordedGoal(store.threads, visit.threadId);
+  if (goal === null) return entered;
+  const steered = profile.steer({ ...state, ...entered.update }, visit.node, goal);
+  return { ...entered, update: { ...entered.update, ...steered.update }, runNode: steered.runNode };
+}

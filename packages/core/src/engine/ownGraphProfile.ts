@@ -1,0 +1,40 @@
+import type { PendingSuspension } from '../orchestration/types.ts';
+import type { EntropyOptions } from './entropy/scoreEntropy.ts';
+import type { Turn } from './entropy/Turn.ts';
+import type { GraphProfile, StateUpdate } from './GraphProfile.ts';
+
+export interface OwnGraphGuards<State> {
+  readonly entropy?: ((state: State) => readonly Turn[]) | null;
+  readonly polling?: EntropyOptions['polling'];
+}
+
+/** How the runner reads a graph it knows nothing about: no tasks, and only `progress()` is progress. */
+export function ownGraphProfile<State extends object>({
+  entropy = null,
+  polling,
+}: OwnGraphGuards<State> = {}): GraphProfile<State> {
+  return {
+    withoutEntryQuestion: new Set(),
+    gates: {},
+    taskIdOf: () => null,
+    projectIdOf: (_state, threadId) => threadId,
+    suspensionEvidence: (_state, suspension) => suspensionArtifact(suspension),
+    turnsOf: entropy,
+    ...(polling && { polling }),
+    due: () => [],
+    applyAnswer: (_state, question, answer) => ({
+      update: question.kind === 'recursion_limit' ? {} : ({ pendingSuspension: null } as StateUpdate<State>),
+      runNode: (answer as { action?: string }).action !== 'skip',
+    }),
+    isProgress: () => false,
+    // An author's own retry policy is not read here.
+    willRetry: () => false,
+    findings: () => [],
+    announce: () => {},
+  };
+}
+
+/** What a human reads when a run of an own graph was suspended. */
+export function suspensionArtifact({ sessionId, node, entropy }: PendingSuspension) {
+  return { sessionId, node, ...(entropy && { entropy }) };
+}

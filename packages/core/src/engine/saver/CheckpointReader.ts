@@ -1,0 +1,166 @@
+import {
+  type Checkpoint,
+  type CheckpointMetadata,
+  type CheckpointPendingWrite,
+  type CheckpointTuple,
+  compareWritesSortKeys,
+  maxChannelVersion,
+  TASKS,
+  writesSortKey,
+} from '@langchain/langgraph-checkpoint';
+import type { Database, Transaction } from 'better-sqlite3';
+import { withStateFaults } from '../../db/sqliteFault.ts';
+import type {
+  CheckpointQuery,
+  GraphCheckpointStore,
+  StoredCheckpoint,
+  TypedBytes,
+  WriteRecord,
+} from '../../state/GraphCheckpointStore.ts';
+import { configOf } from './checkpointConfig.ts';
+import type { ValueCodec } from './ValueCodec.ts';
+
+/** Format from which values are kept by channel version and sends are a channel. */
+export const VERSIONED_FORMAT = 4;
+
+/** What belongs to one checkpoint, read at one moment. */
+interface Snapshot {
+  readonly stored: StoredCheckpoint;
+  readonly writes: readonly WriteRecord[];
+  /** Of checkpoints older than format 4, which keep the sends of a step as writes of the step before. */
+  readonly parentWrites: readonly WriteRecord[];
+  /** What can be told without waiting for the serde. */
+  readonly known: { readonly checkpoint: Checkpoint; readonly channels: readonly LoadedChannel[] } | null;
+}
+
+/** A channel and its value; `null` where it is empty. */
+type LoadedChannel = readonly [channel: string, value: TypedBytes | null | undefined];
+
+/** Checkpoints read at a time; no statement is open while the caller works. */
+const PAGE_SIZE = 32;
+
+/** Puts checkpoints together from their rows, as LangGraph's tuples. */
+export class CheckpointReader {
+  readonly #store: GraphCheckpointStore;
+  readonly #codec: ValueCodec;
+  readonly #firstVersion: () => number;
+  readonly #readRow: Transaction<(load: () => StoredCheckpoint | null) => Snapshot | null>;
+  readonly #readChannels: Transaction<
+    (stored: StoredCheckpoint, checkpoint: Checkpoint) => readonly LoadedChannel[] | null
+  >;
+
+  /** @param firstVersion - The version of a channel that has none yet. */
+  constructor(db: Database, store: GraphCheckpointStore, codec: ValueCodec, firstVersion: () => number) {
+    this.#store = store;
+    this.#codec = codec;
+    this.#firstVersion = firstVersion;
+    this.#readRow = db.transaction((load) => this.#snapshot(load()));
+    // At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again.
+    this.#readChannels = db.transaction((stored, checkpoint) =>
+      this.#store.has(stored) ? this.#channelsOf(stored, checkpoint) : null,
+    );
+  }
+
+  /** `undefined` if there is none, or it was deleted while it was read. */
+  async read(load: () => StoredCheckpoint | null): Promise<CheckpointTuple | undefined> {
+    const snapshot = withStateFaults(() => this.#readRow.deferred(load));
+    return snapshot === null ? undefined : await this.#tupleOf(snapshot);
+  }
+
+  /** Rows, newest first. Those inserted meanwhile are not seen. */
+  *rows(query: CheckpointQuery): Generator<StoredCheckpoint> {
+    let beforeSeq = query.beforeSeq;
+    for (;;) {
+      const page = withStateFaults(() => this.#store.loadPage({ ...query, beforeSeq }, PAGE_SIZE));
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_SIZE) return;
+      beforeSeq = last.seq;
+    }
+  }
+
+  async metadataOf({ metadata }: StoredCheckpoint): Promise<CheckpointMetadata> {
+    return await this.#codec.load(metadata);
+  }
+
+  #snapshot(stored: StoredCheckpoint | null): Snapshot | null {
+    if (stored === null) return null;
+    const { parentId } = stored;
+    return {
+      stored,
+      writes: inOrder(this.#store.loadWrites(stored)),
+      parentWrites:
+        parentId === null ? [] : inOrder(this.#store.loadWrites({ ...stored, checkpointId: parentId })),
+      known: this.#known(stored),
+    };
+  }
+
+  #known(stored: StoredCheckpoint): Snapshot['known'] {
+    const plain = this.#codec.loadPlain<Checkpoint>(stored.checkpoint);
+    return plain === null
+      ? null
+      : { checkpoint: plain.value, channels: this.#channelsOf(stored, plain.value) };
+  }
+
+  async #tupleOf({ stored, writes, parentWrites, known }: Snapshot): Promise<CheckpointTuple | undefined> {
+    const loaded = known?.checkpoint ?? (await this.#codec.load<Checkpoint>(stored.checkpoint));
+    const channels = known?.channels ?? withStateFaults(() => this.#readChannels.deferred(stored, loaded));
+    if (channels === null) return undefined;
+    const checkpoint = { ...loaded, channel_values: await this.#channelValues(loaded, channels) };
+    if (loaded.v < VERSIONED_FORMAT && stored.parentId !== null) {
+      await this.#addPendingSends(checkpoint, parentWrites);
+    }
+    const { parentId } = stored;
+    return {
+      config: configOf(stored),
+      checkpoint,
+      metadata: await this.metadataOf(stored),
+      pendingWrites: await Promise.all(writes.map((write) => this.#pendingWrite(write))),
+      ...(parentId !== null && { parentConfig: configOf({ ...stored, checkpointId: parentId }) }),
+    };
+  }
+
+  #channelsOf(
+    stored: StoredCheckpoint,
+    { channel_values: inline, channel_versions: versions }: Checkpoint,
+  ): readonly LoadedChannel[] {
+    return Object.entries(versions)
+      .filter(([channel]) => !Object.hasOwn(inline, channel))
+      .map(([channel, version]) => [
+        channel,
+        this.#store.loadChannel(stored, { channel, version: String(version) }),
+      ]);
+  }
+
+  async #channelValues(
+    { channel_values: inline }: Checkpoint,
+    channels: readonly LoadedChannel[],
+  ): Promise<Record<string, unknown>> {
+    const values: Record<string, unknown> = { ...inline };
+    for (const [channel, value] of channels) {
+      if (value)
+        values[channel] = (this.#codec.loadPlain(value) ?? { value: await this.#codec.load(value) }).value;
+    }
+    return values;
+  }
+
+  async #addPendingSends(checkpoint: Checkpoint, parentWrites: readonly WriteRecord[]): Promise<void> {
+    const sends = parentWrites.filter(({ channel }) => channel === TASKS);
+    const versions = Object.values(checkpoint.channel_versions);
+    checkpoint.channel_values[TASKS] = await Promise.all(sends.map(({ value }) => this.#codec.load(value)));
+    checkpoint.channel_versions[TASKS] =
+      versions.length > 0 ? maxChannelVersion(...versions) : this.#firstVersion();
+  }
+
+  async #pendingWrite({ taskId, channel, value }: WriteRecord): Promise<CheckpointPendingWrite> {
+    return [taskId, channel, await this.#codec.load(value)];
+  }
+}
+
+function inOrder(writes: readonly WriteRecord[]): readonly WriteRecord[] {
+  const keyed = writes.map((write) => ({
+    write,
+    key: writesSortKey(write.taskPath, write.taskId, write.idx),
+  }));
+  return keyed.sort((a, b) => compareWritesSortKeys(a.key, b.key)).map(({ write }) => write);
+}

@@ -1,0 +1,317 @@
+import { randomInt } from 'node:crypto';
+import type { RunnableConfig } from '@langchain/core/runnables';
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  getCheckpointId,
+  type PendingWrite,
+  type SerializerProtocol,
+  WRITES_IDX_MAP,
+} from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
+import { prepareConnection } from '../../db/prepareConnection.ts';
+import { withStateFaults } from '../../db/sqliteFault.ts';
+import type { PruneResult } from '../../state/CheckpointPruner.ts';
+import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
+import { type ChannelRecord, GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
+import { immediately } from '../../state/immediately.ts';
+import { type StateStats, stateStats } from '../../state/StateStats.ts';
+import { allOf } from './allOf.ts';
+import { CheckpointReader, VERSIONED_FORMAT } from './CheckpointReader.ts';
+import {
+  configOf,
+  leaseOf,
+  namespaceOf,
+  optionalId,
+  requiredId,
+  requiredNamespace,
+} from './checkpointConfig.ts';
+import { type SaverLimits, validLimits } from './limits.ts';
+import { listQuery, matchesFilter, validLimit } from './listQuery.ts';
+import { maskWrite } from './maskWrite.ts';
+import type { PrunePolicy } from './retainedCheckpoints.ts';
+import { StrictSerde } from './StrictSerde.ts';
+import { withSettledTriggers } from './settledTriggers.ts';
+import { ThreadPruner } from './ThreadPruner.ts';
+import { ValueCodec } from './ValueCodec.ts';
+
+/** What a {@link SqliteSaver} takes besides the open state file. */
+export interface SqliteSaverOptions {
+  /** How values become bytes. Defaults to {@link StrictSerde}: a value comes back equal, or is refused. */
+  readonly serde?: SerializerProtocol;
+  /** How large values may be. */
+  readonly limits?: Partial<SaverLimits>;
+  /**
+   * Whether `list` without a thread gives the checkpoints of every thread. LangGraph's interface has it so; pass `false`
+   * where a caller that lost its thread id must not read the runs of others. @defaultValue true
+   */
+  readonly allThreads?: boolean;
+  /** Called in the transaction of every checkpoint of a driven run. */
+  readonly onCheckpoint?: (lease: FencedLease) => void;
+}
+
+/** A checkpoint, and what tasks have already written on top of it. */
+export interface StagedCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly metadata: CheckpointMetadata;
+  readonly newVersions: ChannelVersions;
+  readonly writes: readonly {
+    readonly taskId: string;
+    readonly taskPath: string;
+    readonly values: readonly PendingWrite[];
+  }[];
+}
+
+/** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
+const VERSION_FRACTIONS = 1e9;
+
+/**
+ * LangGraph's checkpointer over the state file. Source: 2_TAS-REQ-016, TAS-009.
+ *
+ * - S1 One `put` or `putWrites` is one transaction; nothing is awaited inside it.
+ * - S2 The newest checkpoint is the one inserted last. Ids come from the clock, and clocks step back.
+ * - S3 A channel's value is stored once per version; a version never changes its value.
+ * - S4 A value comes back equal, or its write is refused before anything is stored.
+ * - S5 What a task writes is masked: by precise rules, an error by broad ones.
+ * - S6 A trigger that had its effect is stored as seen: going on from a checkpoint runs no node a second time.
+ * - S7 With `configurable.lease_epoch`, a write is refused in its own transaction once a newer driver exists.
+ *
+ * ```ts
+ * const graph = builder.compile({ checkpointer: new SqliteSaver(createDatabase({ dbPath: 'state.sqlite' })) });
+ * ```
+ */
+export class SqliteSaver extends BaseCheckpointSaver {
+  readonly #db: Database;
+  readonly #store: GraphCheckpointStore;
+  readonly #codec: ValueCodec;
+  readonly #reader: CheckpointReader;
+  readonly #allThreads: boolean;
+  readonly #onCheckpoint: (lease: FencedLease) => void;
+
+  /**
+   * @param db - An open database; its tables are created where they are missing.
+   * @throws DevsError as `runMigrations`.
+   * @throws RangeError if a limit is not a whole number of at least 1.
+   */
+  constructor(db: Database, options: SqliteSaverOptions = {}) {
+    const limits = validLimits(options.limits);
+    super(options.serde ?? new StrictSerde({ maxDepth: limits.depth }));
+    prepareConnection(db);
+    this.#db = db;
+    this.#store = new GraphCheckpointStore(db);
+    this.#codec = new ValueCodec(this.serde, limits);
+    this.#reader = new CheckpointReader(db, this.#store, this.#codec, () => this.getNextVersion(undefined));
+    this.#allThreads = options.allThreads ?? true;
+    this.#onCheckpoint = options.onCheckpoint ?? (() => {});
+  }
+
+  /** The checkpoint that the config names, or the newest of its thread and namespace. */
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const threadId = optionalId(config, 'thread_id');
+    if (threadId === null) return undefined;
+    const key = { threadId, checkpointNs: namespaceOf(config) ?? '' };
+    const checkpointId = getCheckpointId(config);
+    return await this.#reader.read(() =>
+      checkpointId === '' ? this.#store.loadLatest(key) : this.#store.load({ ...key, checkpointId }),
+    );
+  }
+
+  /**
+   * Checkpoints, newest first: of one thread, or of all threads when the config has no `thread_id` and `allThreads`
+   * permits it. Streams; rows inserted meanwhile are not seen.
+   *
+   * @throws RangeError if `limit` is not a whole number of at least 0.
+   * @throws TypeError if an id in the config is not a text, or the thread is missing where it may not be.
+   */
+  override async *list(
+    config: RunnableConfig,
+    { limit, before, filter }: CheckpointListOptions = {},
+  ): AsyncGenerator<CheckpointTuple> {
+    let remaining = validLimit(limit);
+    const findSeq = (id: string, threadId: string | null): number | null => this.#store.findSeq(id, threadId);
+    const query = listQuery(config, before, { allThreads: this.#allThreads, findSeq });
+    for (const stored of this.#reader.rows(query)) {
+      if (remaining <= 0) return;
+      if (!matchesFilter(await this.#reader.metadataOf(stored), filter)) continue;
+      const tuple = await this.#reader.read(() => stored);
+      if (tuple === undefined) continue;
+      remaining -= 1;
+      yield tuple;
+    }
+  }
+
+  /**
+   * Stores a checkpoint under the config's thread, as child of the checkpoint the config names.
+   *
+   * @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` or `LEASE_LOST`; then nothing was stored.
+   * @throws DevsError a fault of the file. What a failed commit left is unknown: read before repeating anything else than
+   *   this call, which may be repeated.
+   */
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const commit = await this.#stageCheckpoint(config, checkpoint, metadata, newVersions);
+    commit();
+    return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
+  }
+
+  /**
+   * Stores what a task wrote on top of the checkpoint the config names. A repeated write of a task is ignored, one of
+   * LangGraph's own channels replaced.
+   *
+   * @throws DevsError as {@link put}.
+   */
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = '',
+  ): Promise<void> {
+    const commit = await this.#stageWrites(config, writes, taskId, taskPath);
+    commit();
+  }
+
+  /**
+   * Makes a checkpoint and the writes on top of it ready; what is returned stores them, in the caller's transaction.
+   *
+   * @throws DevsError as {@link put}, here or from what is returned.
+   */
+  async stage(
+    config: RunnableConfig,
+    { checkpoint, metadata, newVersions, writes }: StagedCheckpoint,
+  ): Promise<() => void> {
+    const on = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
+    const commits = await Promise.all([
+      this.#stageCheckpoint(config, checkpoint, metadata, newVersions),
+      ...writes.map(({ taskId, taskPath, values }) => this.#stageWrites(on, values, taskId, taskPath)),
+    ]);
+    return () => {
+      for (const commit of commits) commit();
+    };
+  }
+
+  /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
+  override async deleteThread(threadId: string): Promise<void> {
+    if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
+    withStateFaults(() => immediately(this.#db, () => this.#store.deleteThread(threadId)));
+  }
+
+  /**
+   * Thins out a thread's history and deletes the values that nothing uses any more. Kept are the first checkpoint, the
+   * last ones, pinned ones, those at which a question waits or a session points, those from which branches part, and
+   * everything these are made of. Each of them is read again before anything is committed. The file does not shrink: its
+   * free pages are used again.
+   *
+   * Under a `lease` it is fenced as any write; without one nobody may drive the thread meanwhile, since a driver that goes
+   * on from an old checkpoint would find it gone.
+   *
+   * ```ts
+   * await saver.prune('run-1', { keepLast: 10, lease: { threadId: 'run-1', epoch: 3 } });
+   * ```
+   *
+   * @throws DevsError `CHECKPOINT_NOT_FOUND` for a pinned id that is not there, `THREAD_BUSY` if a driver keeps adding
+   *   checkpoints, `LEASE_LOST`, `STATE_CORRUPT`, or a storage fault; then nothing was deleted.
+   * @throws RangeError if `keepLast` is not a whole number of at least 1.
+   */
+  async prune(threadId: string, policy: PrunePolicy): Promise<PruneResult> {
+    const pruner = new ThreadPruner(this.#db, this.#store, this.#reader, this.#codec);
+    return await pruner.prune(threadId, policy);
+  }
+
+  /** Rows and bytes by table, and how the values are stored. Reads the whole file. */
+  stats(): StateStats {
+    return withStateFaults(() => stateStats(this.#db));
+  }
+
+  /**
+   * Whole numbers count up; a random fraction makes a version unique. Without it two branches from one checkpoint would
+   * give two values the same version, and the later one would be read for both (S3).
+   */
+  override getNextVersion(current: number | undefined): number {
+    return Math.floor(current ?? 0) + 1 + randomInt(VERSION_FRACTIONS) / VERSION_FRACTIONS;
+  }
+
+  /** Closes the connection. May be called twice, and on a connection that is closed already. */
+  close(): void {
+    if (this.#db.open) this.#db.close();
+  }
+
+  async #stageCheckpoint(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<() => void> {
+    const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
+    const { channel_values: values, channel_versions: versions } = checkpoint;
+    const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
+    const whole = checkpoint.v < VERSIONED_FORMAT;
+    const inline = Object.entries(values).filter(([name]) => whole || !Object.hasOwn(versions, name));
+    // Every dump begins before the first await: what the caller changes later is not stored.
+    const [row, meta, channels] = await Promise.all([
+      this.#codec.dump({ ...settled, channel_values: Object.fromEntries(inline) }, 'the checkpoint'),
+      this.#codec.dump(metadata, 'the metadata'),
+      this.#dumpChannels(values, whole ? versions : newVersions),
+    ]);
+    const parentId = getCheckpointId(config) || null;
+    const save = (lease: FencedLease | null): void => {
+      this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
+      for (const channel of channels) this.#store.saveChannel(key, channel);
+      this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
+      if (lease !== null) this.#onCheckpoint(lease);
+    };
+    return () => this.#commit(config, save);
+  }
+
+  async #stageWrites(
+    config: RunnableConfig,
+    writes: readonly PendingWrite[],
+    taskId: string,
+    taskPath: string,
+  ): Promise<() => void> {
+    const checkpointId = requiredId(config, 'checkpoint_id');
+    const key = { ...requiredNamespace(config), checkpointId };
+    const places = writes.map(([channel], position) => {
+      return { taskId, idx: WRITES_IDX_MAP[channel] ?? position, taskPath, channel };
+    });
+    const values = await allOf(
+      writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
+    );
+    const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
+    return () => this.#commit(config, () => this.#store.saveWrites(key, records));
+  }
+
+  #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void): void {
+    const lease = leaseOf(config);
+    const fence = lease === null ? NO_FENCE : leaseFence(this.#db, lease);
+    const fenced = (): void => {
+      fence.assertInTx();
+      work(lease);
+    };
+    withStateFaults(() => immediately(this.#db, fenced));
+  }
+
+  async #dumpChannels(
+    values: Readonly<Record<string, unknown>>,
+    versions: ChannelVersions,
+  ): Promise<readonly ChannelRecord[]> {
+    const entries = Object.entries(versions);
+    const dumped = await allOf(
+      entries.map(([channel]) =>
+        Object.hasOwn(values, channel) ? this.#codec.dump(values[channel], `channel "${channel}"`) : null,
+      ),
+    );
+    return entries.map(([channel, version], at) => ({
+      channel,
+      version: String(version),
+      value: dumped[at] ?? null,
+    }));
+  }
+}

@@ -1,0 +1,56 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { FencedLease } from '../../state/Fence.ts';
+import type { CheckpointKey, NamespaceKey } from '../../state/GraphCheckpointStore.ts';
+
+// What a checkpointer reads from LangGraph's `configurable`, and what it gives back.
+
+/** Only these three: an old lease epoch in a returned config would override the one LangGraph was called with. */
+export function configOf({ threadId, checkpointNs, checkpointId }: CheckpointKey): RunnableConfig {
+  return { configurable: { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId } };
+}
+
+/** The thread, which must be named, and the namespace, which is the root's otherwise. */
+export function requiredNamespace(config: RunnableConfig): NamespaceKey {
+  return { threadId: requiredId(config, 'thread_id'), checkpointNs: namespaceOf(config) ?? '' };
+}
+
+/** @throws TypeError if the id is missing or not a text. */
+export function requiredId(config: RunnableConfig, name: string): string {
+  const id = optionalId(config, name);
+  if (id === null) throw new TypeError(`configurable.${name} is missing`);
+  return id;
+}
+
+/** @throws TypeError if the id is there but not a text: it would match nothing, or be taken for none. */
+export function optionalId(config: RunnableConfig, name: string): string | null {
+  const id: unknown = config.configurable?.[name];
+  if (id === undefined || (id === '' && name === 'checkpoint_id')) return null;
+  if (typeof id !== 'string' || id === '')
+    throw new TypeError(`configurable.${name}: not a text with characters`);
+  return wellFormed(id, name);
+}
+
+/** `null` when the config names none. */
+export function namespaceOf(config: RunnableConfig): string | null {
+  const checkpointNs: unknown = config.configurable?.['checkpoint_ns'];
+  if (checkpointNs === undefined) return null;
+  if (typeof checkpointNs !== 'string') throw new TypeError('configurable.checkpoint_ns: not a text');
+  return wellFormed(checkpointNs, 'checkpoint_ns');
+}
+
+/** Half a character becomes U+FFFD in the file, where two different ids would then be the same. */
+function wellFormed(id: string, name: string): string {
+  if ((id as string & { isWellFormed(): boolean }).isWellFormed()) return id;
+  throw new TypeError(`configurable.${name}: a text with a lone surrogate`);
+}
+
+/** The lease a driven run writes under; `null` in plain LangGraph use. */
+export function leaseOf(config: RunnableConfig): FencedLease | null {
+  const epoch: unknown = config.configurable?.['lease_epoch'];
+  if (epoch === undefined) return null;
+  if (!Number.isSafeInteger(epoch))
+    throw new TypeError(`configurable.lease_epoch: ${String(epoch)} is not a whole number`);
+  // The lease of the root thread also covers the threads of child frames, which have no row of their own.
+  const threadId = optionalId(config, 'lease_thread_id') ?? requiredId(config, 'thread_id');
+  return { threadId, epoch: epoch as number };
+}

@@ -1,0 +1,45 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { CheckpointQuery } from '../../state/GraphCheckpointStore.ts';
+import { namespaceOf, optionalId } from './checkpointConfig.ts';
+
+/** Finds where a checkpoint id stands in the order. */
+type FindSeq = (checkpointId: string, threadId: string | null) => number | null;
+
+/**
+ * Which rows `list` walks.
+ *
+ * @throws TypeError if an id is no text, or if there is no thread and not all threads may be listed.
+ */
+export function listQuery(
+  config: RunnableConfig,
+  before: RunnableConfig | undefined,
+  { allThreads, findSeq }: { readonly allThreads: boolean; readonly findSeq: FindSeq },
+): CheckpointQuery {
+  const threadId = optionalId(config, 'thread_id');
+  if (threadId === null && !allThreads) throw new TypeError('configurable.thread_id is missing');
+  const beforeId = before === undefined ? null : optionalId(before, 'checkpoint_id');
+  const beforeThread = before === undefined ? null : optionalId(before, 'thread_id');
+  const beforeSeq = beforeId === null ? null : findSeq(beforeId, beforeThread ?? threadId);
+  return {
+    threadId,
+    checkpointNs: namespaceOf(config),
+    checkpointId: optionalId(config, 'checkpoint_id'),
+    beforeSeq,
+    beforeId: beforeSeq === null ? beforeId : null,
+  };
+}
+
+/** Metadata is matched by its own properties only: a filter must not reach a prototype. */
+export function matchesFilter(metadata: object, filter: Record<string, unknown> = {}): boolean {
+  const own = new Map<string, unknown>(Object.entries(metadata));
+  return Object.entries(filter).every(([name, value]) => own.has(name) && own.get(name) === value);
+}
+
+/** @throws RangeError if the limit is not a whole number of at least 0. */
+export function validLimit(limit: number | undefined): number {
+  if (limit === undefined) return Number.POSITIVE_INFINITY;
+  if (!Number.isSafeInteger(limit) || limit < 0) {
+    throw new RangeError(`limit: ${String(limit)} is not a whole number of at least 0`);
+  }
+  return limit;
+}

@@ -1,0 +1,32 @@
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import { hashOf } from '../../state/canonicalJson.ts';
+import { editedPlan } from '../nodes/editedPlan.ts';
+import { lastIssuedNumber } from '../nodes/plan.ts';
+import { isEpicOpen } from '../taskStates.ts';
+import type { GraphState } from '../types.ts';
+import { dagArtifact } from './artifacts.ts';
+import { askForApproval, type Edited } from './askForApproval.ts';
+import { recordDecision, recordEdit } from './recordDecision.ts';
+
+/** Gate after `distill`: a human approves the task DAG (on to `implement`), sends it back (`distill`) or edits it. */
+export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnableConfig): Partial<GraphState> {
+  const approval = askForApproval(
+    state,
+    {
+      gate: 'dag_approval',
+      node: 'approveTaskDag',
+      message: 'Read the tasks. Approve them to have them implemented, one commit each.',
+      artifact: dagArtifact(state),
+    },
+    config,
+  );
+  if ('edit' in approval) return editDag(state, approval);
+  return recordDecision(state, 'dag_approval', approval, { approved: 'implementing', rejected: 'planning' });
+}
+
+function editDag(state: GraphState, edited: Edited<'dag_approval'>): Partial<GraphState> {
+  const plan = editedPlan(state, edited.edit.plan);
+  const activeEpicId = plan.epics.find(isEpicOpen)?.epicId ?? null;
+  const record = { artifactHash: hashOf(dagArtifact(plan)), lastTaskNumber: lastIssuedNumber(state) };
+  return recordEdit(state, 'dag_approval', edited, { update: { ...plan, activeEpicId }, record });
+}

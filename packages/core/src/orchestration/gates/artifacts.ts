@@ -1,0 +1,74 @@
+import { hashOf } from '../../state/canonicalJson.ts';
+import type { DocumentRecord, GraphState } from '../types.ts';
+
+// What a human approves at the two gates, in the form its hash is taken over. Only what was read counts: a status
+// that changes later, a commit or a time stamp keeps an approval; a changed word or edge needs a new one.
+
+export interface DesignArtifact {
+  readonly documents: readonly Pick<
+    DocumentRecord,
+    'documentId' | 'type' | 'title' | 'content' | 'version'
+  >[];
+}
+
+export function designArtifact({ documents }: Pick<GraphState, 'documents'>): DesignArtifact {
+  return {
+    documents: documents.map(({ documentId, type, title, content, version }) => ({
+      documentId,
+      type,
+      title,
+      content,
+      version,
+    })),
+  };
+}
+
+export function dagArtifact({
+  tasks,
+  epics,
+  requirements,
+}: Pick<GraphState, 'tasks' | 'epics' | 'requirements'>) {
+  return {
+    requirements: sortedBy(requirements, 'requirementId').map(
+      ({ requirementId, externalId, description }) => ({
+        requirementId,
+        externalId,
+        description,
+      }),
+    ),
+    epics: sortedBy(epics, 'epicId').map(({ epicId, name, description, phaseNumber, requirementIds }) => ({
+      epicId,
+      name,
+      description,
+      phaseNumber,
+      requirementIds: [...requirementIds].sort(),
+    })),
+    tasks: sortedBy(tasks, 'taskId').map((task) => ({
+      taskId: task.taskId,
+      epicId: task.epicId,
+      name: task.name,
+      description: task.description,
+      agentRole: task.agentRole,
+      dependsOn: [...task.dependsOn].sort(),
+      requirementIds: [...(task.requirementIds ?? [])].sort(),
+      acceptanceCriteria: task.acceptanceCriteria ?? [],
+    })),
+  };
+}
+
+export type DagArtifact = ReturnType<typeof dagArtifact>;
+
+/** True when the last decision on the DAG approves exactly the DAG in the state. An empty DAG has a hash too. */
+export function isDagApproved(
+  state: Pick<GraphState, 'tasks' | 'epics' | 'requirements' | 'hitlDecisions'>,
+): boolean {
+  const last = state.hitlDecisions.findLast(({ gate }) => gate === 'dag_approval');
+  return last?.signal.approved === true && last.artifactHash === hashOf(dagArtifact(state));
+}
+
+function sortedBy<Key extends string, Item extends Readonly<Record<Key, string>>>(
+  items: readonly Item[],
+  key: Key,
+): readonly Item[] {
+  return [...items].sort((a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0));
+}

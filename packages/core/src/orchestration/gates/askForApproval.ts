@@ -1,0 +1,70 @@
+import { interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
+import { isAnswer } from '../../engine/gates/answers.ts';
+import { ask } from '../../engine/gates/ask.ts';
+import { questionAbout } from '../../engine/node/entry.ts';
+import { isDriven, visitOf } from '../../engine/visit.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { GraphState, HitlApprovalSignal, HitlGate } from '../types.ts';
+import { parseApprovalSignal } from './approvalSignal.ts';
+import { isEdit, type RecordedEdit } from './gateEdit.ts';
+
+interface ApprovalRequest<Gate extends HitlGate> {
+  readonly gate: Gate;
+  readonly node: string;
+  readonly message: string;
+  /** What the human reads. */
+  readonly artifact: unknown;
+}
+
+/** What a human did at a gate: decided on what was shown, or changed it. */
+export type Approval<Gate extends HitlGate = HitlGate> = Decided | Edited<Gate>;
+
+export interface Decided {
+  readonly signal: HitlApprovalSignal;
+  /** SHA-256 (hex) of what was shown. */
+  readonly artifactHash: string;
+}
+
+export interface Edited<Gate extends HitlGate = HitlGate> {
+  readonly edit: RecordedEdit<Gate>;
+  /** SHA-256 (hex) of what was shown. */
+  readonly artifactHash: string;
+}
+
+/**
+ * Suspends the run until a human has decided. Nothing with an effect may stand before this call in a node: the
+ * node's body runs again on resume.
+ *
+ * Under the driver only an answer keyed to this question counts. In plain LangGraph use a bare signal is taken
+ * (`new Command({ resume: { approved: true } })`), and no edit; one that is none leaves the gate open.
+ */
+export function askForApproval<Gate extends HitlGate>(
+  state: GraphState,
+  { gate, node, message, artifact }: ApprovalRequest<Gate>,
+  config: LangGraphRunnableConfig | undefined,
+): Approval<Gate> {
+  const visit = visitOf(node, config ?? {});
+  const question = {
+    ...questionAbout(artifact, {
+      kind: gate,
+      key: `${gate}/${visit.lgTaskId}`,
+      taskId: state.projectConfig.projectId,
+      message,
+    }),
+    gate,
+    currentStatus: 'paused_for_approval',
+  };
+  const { artifactHash } = question;
+  if (!isDriven(config)) return { signal: askBare(question), artifactHash };
+  const answer = ask(question, (value) => (isAnswer<HitlGate>(gate, value) ? value : null));
+  // Its schema is that of the gate.
+  if (isEdit(answer)) return { edit: answer as unknown as RecordedEdit<Gate>, artifactHash };
+  return { signal: answer, artifactHash };
+}
+
+function askBare(question: object): HitlApprovalSignal {
+  for (;;) {
+    const signal = parseApprovalSignal(interrupt<object, unknown>(question));
+    if (signal !== null) return maskPreciseDeep(signal).value;
+  }
+}

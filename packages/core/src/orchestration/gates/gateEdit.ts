@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { assertHuman } from '../../engine/gates/principals.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import { assertPlanEdit } from '../nodes/editedPlan.ts';
+import type { DraftDocument, PlanResult } from '../ports.ts';
+import type { HitlGate } from '../types.ts';
+import type { DagArtifact } from './artifacts.ts';
+
+// A human's own version of what a gate shows. It is an answer like any other: recorded once, against the hash that was
+// shown. The gate then asks again, about the new version.
+
+/** Longest text of one field, in bytes of UTF-8. */
+const MAX_TEXT_BYTES = 1024 * 1024;
+
+const text = z
+  .string()
+  .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 1 MiB' });
+const name = text.refine((value) => value.trim() !== '', { error: 'Is empty' });
+
+const documents = z.array(z.strictObject({ type: name, title: name, content: text })).min(1);
+const plan = z.strictObject({
+  requirements: z.array(z.strictObject({ externalId: name, description: text })),
+  epics: z.array(
+    z.strictObject({
+      name,
+      description: text,
+      tasks: z.array(
+        z.strictObject({
+          key: name,
+          name,
+          description: text,
+          dependsOn: z.array(name),
+          requirements: z.array(name),
+          acceptanceCriteria: z.array(text),
+        }),
+      ),
+    }),
+  ),
+});
+
+// Who edited and when is added when the recorded answer is handed to the node.
+const author = { editedBy: z.string(), editedAt: z.string() };
+const action = z.literal('edit');
+
+export const documentsEdit = z.strictObject({ action, documents });
+export const planEdit = z.strictObject({ action, plan });
+export const recordedDocumentsEdit = documentsEdit.extend(author);
+export const recordedPlanEdit = planEdit.extend(author);
+
+/** Documents that replace those of the same type, or are added; the others stay as they are. */
+export interface DocumentsEdit {
+  readonly documents: readonly DraftDocument[];
+}
+
+/**
+ * The whole plan as it shall be. A task named `T3` is the task of that number and keeps its id; any other key is a new
+ * task. What is left out is dropped.
+ */
+export interface PlanEdit {
+  readonly plan: PlanResult;
+}
+
+export type GateEdit = DocumentsEdit | PlanEdit;
+
+/** An edit as its node gets it. */
+export type RecordedEdit<Gate extends HitlGate = HitlGate> = {
+  readonly design_approval: DocumentsEdit;
+  readonly dag_approval: PlanEdit;
+}[Gate] & { readonly editedBy: string; readonly editedAt: string };
+
+/** Whether an answer is a human's own version of what was shown, and not a decision on it. */
+export function isEdit(answer: unknown): answer is GateEdit & { readonly action: 'edit' } {
+  return (answer as { readonly action?: unknown } | null)?.action === 'edit';
+}
+
+/**
+ * Refuses an edit before it is recorded: nothing may reach the node that it could not use.
+ *
+ * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED` for anyone but a human; `DAG_INVALID` for a plan that
+ *   cannot become tasks; `STATE_CORRUPT` without a recorded question.
+ */
+export function assertEditFits(edit: GateEdit, session: HitlSession, by: Principal): void {
+  assertHuman(by, session.threadId ?? session.id, 'edit a proposal of');
+  if ('plan' in edit) assertPlanEdit(shownPlan(session), edit.plan);
+}
+
+function shownPlan({ id, question }: HitlSession): DagArtifact {
+  const { artifact } = (question ?? {}) as { readonly artifact?: DagArtifact };
+  if (Array.isArray(artifact?.tasks)) return artifact;
+  throw new DevsError(`Session "${id}" shows no plan.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Restore the state file from a backup.',
+    context: { sessionId: id },
+  });
+}

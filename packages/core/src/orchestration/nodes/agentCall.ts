@@ -1,7 +1,0 @@
-import type { StepCall } from '../durable/step.ts';
-import type { AgentCall } from '../ports.ts';
-
-/** What an agent is told of the durable step it runs in. */
-export function agentCall({ key, signal, usage }: StepCall): AgentCall {
-  return { idempotencyKey: key, signal, usage };
-}

@@ -1,0 +1,79 @@
+import { activeVisit } from '../../engine/node/activeVisit.ts';
+import { type StepCall, step } from '../../engine/node/step.ts';
+import type { CheckResult, Checks, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
+
+/** What a step that edits leaves in the state file: the tree's id, never the files. */
+interface Edited {
+  readonly tree: string;
+  readonly summary: string;
+}
+
+/** Costs time on this machine, and no money. */
+const WORK = { kind: 'work' } as const;
+
+/**
+ * The workspace as a chain of recorded git trees. Every step first puts the folder back to the tree the last one
+ * recorded, so a process that dies in the middle of an edit leaves nothing behind for the next.
+ */
+export class RecordedTree {
+  readonly #workspace: RunWorkspace;
+  readonly #base: string;
+  #tree: string;
+
+  private constructor(workspace: RunWorkspace, tree: string) {
+    this.#workspace = workspace;
+    this.#base = tree;
+    this.#tree = tree;
+  }
+
+  /** The folder as this visit of the node found it. */
+  static async at(workspace: RunWorkspace): Promise<RecordedTree> {
+    return new RecordedTree(workspace, await step('base', () => workspace.snapshot(), WORK));
+  }
+
+  get id(): string {
+    return this.#tree;
+  }
+
+  /** Applies what an agent proposes; returns its summary. */
+  async change(name: string, propose: (call: StepCall) => Promise<WorkResult>): Promise<string> {
+    const { tree, summary } = await step(name, async (call): Promise<Edited> => {
+      await this.#restore();
+      const { files, summary } = await propose(call);
+      await this.#workspace.apply(files);
+      return { tree: await this.#workspace.snapshot(), summary };
+    });
+    this.#tree = tree;
+    return summary;
+  }
+
+  /** Whether this visit began with what a person made, untouched by agents. */
+  async beganAdopted(): Promise<boolean> {
+    const ask = async (): Promise<boolean> => (await this.#workspace.isAdopted?.(this.#base)) ?? false;
+    return step('adopted', ask, WORK);
+  }
+
+  /** Runs the project's checks on the recorded tree. */
+  check(name: string, checks: Checks): Promise<CheckResult> {
+    const run = async ({ signal }: StepCall): Promise<CheckResult> => {
+      await this.#restore();
+      const result = await checks.run({ dir: this.#workspace.dir, signal });
+      await this.#workspace.discard?.(this.#tree);
+      return result;
+    };
+    return step(name, run, WORK);
+  }
+
+  async #restore(): Promise<void> {
+    const rescue = await this.#workspace.restore(this.#tree);
+    if (rescue !== null) tellRescue(rescue);
+  }
+}
+
+function tellRescue({ ref, commit, files }: Rescue): void {
+  const { store, events, visit, taskId } = activeVisit('a task');
+  const scope = { threadId: visit.threadId, taskId };
+  const payload = { ref, commit, files };
+  if (store === null) events.emit('WORKSPACE_RESCUED', payload, scope);
+  else store.transact(events, (emit) => emit('WORKSPACE_RESCUED', payload, scope));
+}

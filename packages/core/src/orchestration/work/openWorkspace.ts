@@ -1,0 +1,12 @@
+import { activeVisit } from '../../engine/node/activeVisit.ts';
+import type { RunWorkspace } from '../ports.ts';
+import type { GraphState } from '../types.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+
+/** The folder of the run that is being driven; a stop at once reaches what prepares it. */
+export function openWorkspace(
+  { projectConfig }: GraphState,
+  { workspace }: PipelineDeps,
+): Promise<RunWorkspace> {
+  return workspace.open(projectConfig.projectId, { signal: activeVisit('a task').visit.signal });
+}

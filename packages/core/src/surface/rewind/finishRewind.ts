@@ -1,0 +1,63 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
+import type { BranchMove, Rescue } from '../../orchestration/ports.ts';
+import type { PipelineDeps } from '../../orchestration/work/pipelineDeps.ts';
+import type { Rewind } from '../../state/RewindStore.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import { ability } from '../ability.ts';
+
+export interface RewindDeps {
+  readonly app: OrchestrationApp;
+  /** `null` in a run without agents, which has no files. */
+  readonly pipeline: PipelineDeps | null;
+}
+
+/**
+ * Lets branch and folder follow a rewind that is recorded and not finished; also after a kill in between. Then the run
+ * is woken, for whoever waits for one of its gates. Does nothing when there is none.
+ *
+ * @returns What lay uncommitted in the folder and was kept.
+ */
+export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps): Promise<Rescue | null> {
+  const { store, events } = app;
+  const { threadId } = lease;
+  const rewind = store.rewinds.unfinished(threadId);
+  if (rewind === null) return null;
+  const move = moveOf(rewind);
+  const kept = move === null ? null : await follow(threadId, move, pipeline);
+  store.transact(events, (emit) => {
+    store.threads.fence(lease).assertInTx();
+    store.rewinds.finish(rewind.id);
+    if (kept !== null) emit('WORKSPACE_RESCUED', { ...kept }, { threadId });
+    const { targetTaskId, before } = rewind;
+    const { principal, reason } = before;
+    const signal = `rewind:${rewind.id}`;
+    store.threads.signal(threadId, {
+      id: signal,
+      kind: 'rewind',
+      payload: { targetTaskId, principal, reason },
+    });
+    store.threads.consume(signal);
+  });
+  return kept;
+}
+
+/** Where a rewind takes the run's files; `null` in a run without. */
+export function moveOf({ id, refBefore, refAfter, before }: Rewind): BranchMove | null {
+  return before.folder === null ? null : { id, from: refBefore, to: refAfter, folder: before.folder };
+}
+
+async function follow(
+  threadId: string,
+  move: BranchMove,
+  pipeline: PipelineDeps | null,
+): Promise<Rescue | null> {
+  if (pipeline === null) {
+    throw new DevsError(`The files of run "${threadId}" have not followed its rewind yet.`, {
+      code: 'CONFIG_INVALID',
+      remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',
+      context: { threadId },
+    });
+  }
+  return ability(await pipeline.workspace.open(threadId), 'follow')(move);
+}

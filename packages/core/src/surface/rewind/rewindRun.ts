@@ -1,0 +1,231 @@
+import { principalText } from '../../engine/gates/decidable.ts';
+import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
+import { assertHuman } from '../../engine/gates/principals.ts';
+import { maskPrecise } from '../../masking/maskPrecise.ts';
+import { taskLabel } from '../../orchestration/nodes/plan.ts';
+import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
+import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
+import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
+import type { NewRewind } from '../../state/RewindStore.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import { ability } from '../ability.ts';
+import { withCurrentCommits } from '../currentCommits.ts';
+import { taskView } from '../taskView.ts';
+import type { TaskView } from '../views.ts';
+import { finishRewind, type RewindDeps } from './finishRewind.ts';
+import { type MadeByTasks, madeByTasks } from './madeByTasks.ts';
+import { rewindRefused, rewindTarget } from './rewindTarget.ts';
+import { rewoundState } from './rewoundState.ts';
+import { type EarlierPlan, withoutLaterWork } from './withoutLaterWork.ts';
+
+/** Who sets a run back, and why. */
+export interface RewindRequest {
+  readonly by: Principal;
+  /** For the record. Masked before it is stored. */
+  readonly reason?: string;
+}
+
+/** What going back to a task undoes. */
+export interface RewindPlan {
+  /** Stays completed; one that was only begun is undone itself. */
+  readonly target: TaskView;
+  /** Tasks that become pending, as they are now, in the order of the plan. */
+  readonly undone: readonly TaskView[];
+}
+
+export interface Rewound extends RewindPlan {
+  readonly id: string;
+  /** On top of the run's branch; `null` where nothing was committed. */
+  readonly commit: string | null;
+  /** What lay uncommitted in the folder. */
+  readonly kept: Rescue | null;
+  readonly delivery: Delivery | null;
+}
+
+/** What a rewind would undo; changes nothing. See {@link Run.previewRewind}. */
+export async function previewRewind(id: string, task: string, deps: RewindDeps): Promise<RewindPlan | null> {
+  const standing = await standingAt(id, task, deps);
+  if (standing === null) return null;
+  await withdrawal('preview', standing, deps, 'Preview');
+  return planView(standing, deps);
+}
+
+/** Sets a run back to the end of a task; see {@link Run.rewind}. */
+export async function rewindRun(
+  id: string,
+  task: string,
+  request: RewindRequest,
+  deps: RewindDeps,
+): Promise<Rewound | null> {
+  assertHuman(request.by, id, 'rewind');
+  const { app } = deps;
+  return app.hold(id, async (lease) => {
+    await finishRewind(lease, deps);
+    const standing = await standingAt(id, task, deps);
+    if (standing === null) return null;
+    const author = rewindAuthor(request);
+    const rewindId = app.newId();
+    const move = await withdrawal(rewindId, standing, deps, commitMessage(standing, author));
+    await commit({ rewindId, lease, standing, move, author }, deps);
+    const kept = await finishRewind(lease, deps);
+    const delivery = move === null ? null : await deliverRun(id, deps);
+    return { ...planView(standing, deps), id: rewindId, commit: move?.to ?? null, kept, delivery };
+  });
+}
+
+export interface RewindAuthor {
+  readonly principal: string;
+  readonly reason: string | null;
+}
+
+/** As it is recorded: masked before it is stored. */
+export function rewindAuthor({ by, reason }: RewindRequest): RewindAuthor {
+  return { principal: principalText(by), reason: reason === undefined ? null : maskPrecise(reason).value };
+}
+
+/** Brings the branch in the user's repository up to date; `null` in a run without files or repository. */
+export async function deliverRun(id: string, { pipeline }: RewindDeps): Promise<Delivery | null> {
+  const workspace = await pipeline?.workspace.open(id);
+  return (await workspace?.deliver?.()) ?? null;
+}
+
+/** Where a run stands, and what going back means there. */
+interface Standing {
+  readonly threadId: string;
+  readonly state: GraphState;
+  readonly target: TaskRecord;
+  readonly earlier: EarlierPlan;
+  readonly made: MadeByTasks;
+  readonly checkpointId: string;
+  /** LangGraph's step of that checkpoint. */
+  readonly step: number;
+}
+
+/** `null` when nothing was begun after the task. */
+async function standingAt(threadId: string, task: string, { app }: RewindDeps): Promise<Standing | null> {
+  if (app.store.threads.require(threadId).status === 'cancelled') {
+    throw rewindRefused(threadId, 'ended', {
+      what: 'it was cancelled',
+      remedy: 'Start another run; its branch stays.',
+    });
+  }
+  const { values, metadata, config, tasks } = await app.graph.getState({
+    configurable: { thread_id: threadId },
+  });
+  const due = tasks.map(({ id }) => id);
+  const state =
+    metadata === undefined ? null : withBegun(values as GraphState, begunTasks(threadId, due, app));
+  const target = rewindTarget(threadId, task, state);
+  const earlier = withoutLaterWork(state as GraphState, target);
+  if (earlier.undone.length === 0) return null;
+  const checkpointId = String(config.configurable?.['checkpoint_id']);
+  return {
+    threadId,
+    state: state as GraphState,
+    target,
+    earlier,
+    made: madeByTasks(threadId, earlier, app),
+    checkpointId,
+    step: metadata?.step ?? 0,
+  };
+}
+
+/** Tasks of visits that have recorded steps and are not committed: their driver went away in the middle. */
+function begunTasks(
+  threadId: string,
+  due: readonly string[],
+  { store }: OrchestrationApp,
+): ReadonlySet<string> {
+  const steps = store.steps.listForThread(threadId).filter(({ lgTaskId }) => due.includes(lgTaskId));
+  return new Set(steps.flatMap(({ taskId }) => taskId ?? []));
+}
+
+/** `implement` marks the task it takes up when it is committed, not when it begins. */
+function withBegun(state: GraphState, begun: ReadonlySet<string>): GraphState {
+  const isBegun = ({ taskId, status }: TaskRecord): boolean => begun.has(taskId) && status === 'pending';
+  const tasks = state.tasks.map((task) =>
+    isBegun(task) ? { ...task, status: 'in_progress' as const } : task,
+  );
+  return { ...state, tasks };
+}
+
+/** Computes what becomes of the run's files; `null` in a run without. */
+async function withdrawal(
+  id: string,
+  { threadId, earlier: { undone }, made }: Standing,
+  { pipeline }: RewindDeps,
+  message: string,
+): Promise<BranchMove | null> {
+  if (pipeline === null) return null;
+  const workspace = await pipeline.workspace.open(threadId);
+  const commits = [...made.commits.values()].flat();
+  const unfinished = undone.some(({ status }) => status !== 'completed');
+  return ability(workspace, 'withdraw')({ id, commits, begun: made.begun, unfinished, message });
+}
+
+interface Commit {
+  readonly rewindId: string;
+  readonly lease: Lease;
+  readonly standing: Standing;
+  readonly move: BranchMove | null;
+  readonly author: RewindAuthor;
+}
+
+/** All that is recorded of a rewind, in one transaction; the files follow it. */
+async function commit(
+  { rewindId, lease, standing, move, author }: Commit,
+  { app }: RewindDeps,
+): Promise<void> {
+  const { threads, rewinds, journal } = app.store;
+  const { threadId, state, target, earlier, checkpointId, step } = standing;
+  const { principal, reason } = author;
+  const undoneIds = earlier.undone.map(({ taskId }) => taskId);
+  const update = rewoundState(state, target, earlier, step + 1);
+  await app.setBack(lease, { node: 'verify', update }, (emit, placedId) => {
+    const { status } = threads.require(threadId);
+    const folder = move?.folder ?? null;
+    const before = { checkpointId, placedId, status, principal, reason, folder, takesBack: null };
+    rewinds.insert({ ...recordOf(rewindId, standing, move), before });
+    threads.reopen(lease, 'paused', `set back ${whereTo(target)}`);
+    journal.deleteAfter(target.taskId, [target.taskId, ...undoneIds], threadId);
+    const payload = { targetTaskId: target.taskId, undone: undoneIds.length, tasks: undoneIds, principal };
+    emit('REWOUND', { ...payload, ...(reason !== null && { reason }) }, { threadId, taskId: target.taskId });
+  });
+}
+
+function recordOf(
+  id: string,
+  { threadId, target, earlier, made }: Standing,
+  move: BranchMove | null,
+): Omit<NewRewind, 'before'> {
+  const undone = earlier.undone.map(({ taskId, status }) => ({
+    taskId,
+    status,
+    commits: made.commits.get(taskId) ?? [],
+  }));
+  const refs = { refBefore: move?.from ?? null, refAfter: move?.to ?? null };
+  return { id, threadId, targetTaskId: target.taskId, undone, ...refs };
+}
+
+function planView({ threadId, state, target, earlier }: Standing, { app }: RewindDeps): RewindPlan {
+  const views = (withCurrentCommits(state, threadId, app)?.tasks ?? []).map(taskView);
+  const viewsOf = (tasks: readonly TaskRecord[]): readonly TaskView[] =>
+    views.filter((view) => tasks.some(({ taskId }) => taskId === view.taskId));
+  const [shown = taskView(target)] = viewsOf([target]);
+  return { target: shown, undone: viewsOf(earlier.undone) };
+}
+
+/** `to the end of T2`, or `to the beginning of T3` for a task that was not finished. */
+function whereTo({ taskId, status }: TaskRecord): string {
+  return `to the ${status === 'completed' ? 'end' : 'beginning'} of ${taskLabel(taskId)}`;
+}
+
+function commitMessage({ target, earlier }: Standing, { principal, reason }: RewindAuthor): string {
+  const undone = earlier.undone.map(({ taskId, name }) => `- ${taskLabel(taskId)} ${name}`);
+  return [
+    `Go back ${whereTo(target)}`,
+    ...(reason === null ? [] : [reason]),
+    `Undone:\n${undone.join('\n')}`,
+    `Devs-Rewind: ${taskLabel(target.taskId)} (${target.taskId}), by ${principal}`,
+  ].join('\n\n');
+}

@@ -1,0 +1,110 @@
+import { assertHuman } from '../../engine/gates/principals.ts';
+import { taskLabel } from '../../orchestration/nodes/plan.ts';
+import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
+import type { Rewind } from '../../state/RewindStore.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import { ability } from '../ability.ts';
+import { finishRewind, moveOf, type RewindDeps } from './finishRewind.ts';
+import { deliverRun, type RewindAuthor, type RewindRequest, rewindAuthor } from './rewindRun.ts';
+import { rewindRefused } from './rewindTarget.ts';
+
+export interface RewindUndone {
+  /** The rewind that was taken back. */
+  readonly id: string;
+  readonly target: string;
+  /** On top of the run's branch; `null` where nothing was committed. */
+  readonly commit: string | null;
+  /** What lay uncommitted in the folder. */
+  readonly kept: Rescue | null;
+  readonly delivery: Delivery | null;
+}
+
+/** Puts a run back where it stood before it was set back; see {@link Run.undoRewind}. */
+export async function undoRewind(
+  id: string,
+  request: RewindRequest,
+  deps: RewindDeps,
+): Promise<RewindUndone> {
+  assertHuman(request.by, id, 'undo the rewind of');
+  const { app } = deps;
+  return app.hold(id, async (lease) => {
+    await finishRewind(lease, deps);
+    const rewind = await lastRewind(id, deps);
+    const author = rewindAuthor(request);
+    const undoId = app.newId();
+    const move = await wayBack(undoId, rewind, author, deps);
+    await commit({ undoId, lease, rewind, move, author }, deps);
+    const kept = await finishRewind(lease, deps);
+    const delivery = move === null ? null : await deliverRun(id, deps);
+    return {
+      id: rewind.id,
+      target: taskLabel(rewind.targetTaskId),
+      commit: move?.to ?? null,
+      kept,
+      delivery,
+    };
+  });
+}
+
+/** The rewind that nothing was committed after. */
+async function lastRewind(threadId: string, { app }: RewindDeps): Promise<Rewind> {
+  const last = app.store.rewinds.list(threadId).at(-1);
+  const { config } = await app.graph.getState({ configurable: { thread_id: threadId } });
+  const isLast = last?.before.placedId === config.configurable?.['checkpoint_id'];
+  if (last?.state === 'done' && last.before.takesBack === null && isLast) return last;
+  throw rewindRefused(threadId, 'moved_on', {
+    what: 'no rewind is the last thing that happened to it',
+    remedy: 'Go on from where it stands, or set it back to another task.',
+  });
+}
+
+async function wayBack(
+  id: string,
+  rewind: Rewind,
+  { principal, reason }: RewindAuthor,
+  { pipeline }: RewindDeps,
+): Promise<BranchMove | null> {
+  const move = moveOf(rewind);
+  if (move === null || pipeline === null) return null;
+  const { threadId, targetTaskId } = rewind;
+  const label = taskLabel(targetTaskId);
+  const message = [
+    `Undo going back to ${label}`,
+    ...(reason === null ? [] : [reason]),
+    `Devs-Rewind-Undone: ${label} (${targetTaskId}), by ${principal}`,
+  ].join('\n\n');
+  const workspace = await pipeline.workspace.open(threadId);
+  return ability(workspace, 'reinstate')({ id, move, message });
+}
+
+interface Commit {
+  readonly undoId: string;
+  readonly lease: Lease;
+  readonly rewind: Rewind;
+  readonly move: BranchMove | null;
+  readonly author: RewindAuthor;
+}
+
+async function commit({ undoId, lease, rewind, move, author }: Commit, { app }: RewindDeps): Promise<void> {
+  const { threads, rewinds } = app.store;
+  const { id, threadId, targetTaskId, before } = rewind;
+  const { principal, reason } = author;
+  await app.setBack(lease, { copyOf: before.checkpointId }, (emit, placedId) => {
+    const { status } = threads.require(threadId);
+    const stood = { checkpointId: before.placedId, placedId, status, takesBack: id };
+    rewinds.markUndone(id);
+    rewinds.insert({
+      id: undoId,
+      threadId,
+      targetTaskId,
+      undone: [],
+      before: { ...stood, ...author, folder: move?.folder ?? null },
+      refBefore: move?.from ?? null,
+      refAfter: move?.to ?? null,
+    });
+    const isOver = before.status === 'completed';
+    threads.reopen(lease, isOver ? 'completed' : 'paused', isOver ? null : 'a rewind was taken back');
+    const payload = { targetTaskId, principal, ...(reason !== null && { reason }) };
+    emit('REWIND_UNDONE', payload, { threadId, taskId: targetTaskId });
+  });
+}
