@@ -1,11 +1,14 @@
-// Checks what neither linter can say: which folder may import which, and where SQL may stand.
+// Checks what neither linter can say: which folder may import which, that the rooms inside a layer point one way, and
+// where SQL may stand.
 //   node scripts/check-layers.mjs              the repository
 //   node scripts/check-layers.mjs --self-test  plants every violation in memory and expects to find it
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PLANTED } from './layer-violations.mjs';
+import { importsOf, withoutComments } from './imports.mjs';
+import { PLANTED, PLANTED_HOUSES } from './layer-violations.mjs';
+import { house, sourcesIn } from './rooms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -18,9 +21,9 @@ const RANK = {
   db: 1,
   state: 2,
   engine: 3,
-  orchestration: 3,
-  brief: 4,
-  surface: 5,
+  orchestration: 4,
+  brief: 5,
+  surface: 6,
 };
 /** The highest rank each entry point may reach; the remaining files directly in src/ may reach all. */
 const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine };
@@ -35,22 +38,11 @@ const ALLOWED_PACKAGES = {
 /** What tests of any package may import by path: shared support, and the examples they prove. */
 const SHARED_WITH_TESTS = ['packages/core/test/support/', 'examples/'];
 
-const FROM = /(?<![\w-])(import|export)(\s+type\b)?(?:[\s\w*{},$]*?\bfrom)?\s*['"]([^'"\n]+)['"]/g;
-const CALLED = /\b(?:import|require)\s*\(\s*['"]([^'"\n]+)['"]/g;
 const SQL =
   /\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET|SELECT\s+[\w*(][\s\S]*?\bFROM|CREATE\s+(?:TABLE|INDEX|TRIGGER|VIEW)|PRAGMA\s+\w)\b/;
 const STATEMENT = /\.prepare\s*\(|\b(?:db|database)\.exec\s*\(|\.pragma\s*\(/;
 const FILE_ACCESS =
   /\b(?:readFile|writeFile|appendFile|copyFile|rename|unlink|rm|open|truncate|createReadStream|createWriteStream)(?:Sync)?\([^\n]*sqlite/;
-
-function withoutComments(text) {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/[^\n]*/g, '$1');
-}
-
-function importsOf(code) {
-  const declared = [...code.matchAll(FROM)].map((m) => ({ target: m[3], typeOnly: m[2] !== undefined }));
-  return [...declared, ...[...code.matchAll(CALLED)].map((m) => ({ target: m[1], typeOnly: false }))];
-}
 
 /** A file as the rules see it: `packages/<pkg>/<area>/<inner>`. */
 function parseFile(path, text) {
@@ -204,10 +196,20 @@ function* sourcesOf(name) {
   }
 }
 
+/** Layers with rooms of their own: no room imports one that imports it, directly or through others. */
+const HOUSES = ['packages/core/src/engine', 'packages/core/src/orchestration', 'packages/cli/src'];
+
+function circlesIn(sources) {
+  return house(sources).circles.map((way) => `rooms import each other in a circle: ${way.join(', ')}`);
+}
+
 function checkRepository(manifests) {
   const files = Object.keys(manifests).flatMap((name) => [...sourcesOf(name)]);
   const violations = files.flatMap((path) =>
     violationsIn(path, readFileSync(join(root, path), 'utf8'), manifests),
+  );
+  violations.push(
+    ...HOUSES.flatMap((path) => circlesIn(sourcesIn(join(root, path))).map((message) => ({ path, message }))),
   );
   for (const { path, message } of violations) process.stderr.write(`${path}: ${message}\n`);
   process.stdout.write(`layers: ${files.length} files, ${violations.length} violations\n`);
@@ -221,9 +223,12 @@ function selfTest(manifests) {
     return rule === null ? found.length > 0 : found.join() !== rule;
   });
   const unproven = RULES.filter(({ name }) => !PLANTED.some(({ rule }) => rule === name));
+  wrong.push(...PLANTED_HOUSES.filter(({ isCircle, sources }) => circlesIn(sources).length > 0 !== isCircle));
   for (const { path, text } of wrong) process.stderr.write(`judged wrongly: ${path}: ${text}\n`);
   for (const { name } of unproven) process.stderr.write(`no planted violation for ${name}\n`);
-  process.stdout.write(`layers: ${PLANTED.length} planted cases, ${wrong.length + unproven.length} wrong\n`);
+  process.stdout.write(
+    `layers: ${PLANTED.length + PLANTED_HOUSES.length} planted cases, ${wrong.length + unproven.length} wrong\n`,
+  );
   return wrong.length + unproven.length;
 }
 

@@ -8,9 +8,11 @@ export const PLANTED = [
   planted('respectsLayers', 'core/src/errors/A.ts', "import type { T } from '../db/migrate.ts';"),
   planted(
     'respectsLayers',
-    'core/src/orchestration/hitl/a.ts',
+    'core/src/orchestration/gates/a.ts',
     "import { o } from '../../surface/Orchestrator.ts';",
   ),
+  planted('respectsLayers', 'core/src/engine/node/a.ts', "import { g } from '../../orchestration/graph.ts';"),
+  planted('respectsLayers', 'core/src/langgraph.ts', "export { g } from './orchestration/graph.ts';"),
   planted('respectsLayers', 'core/src/surface/a.ts', "import { o } from '../index.ts';"),
   planted('respectsLayers', 'core/src/state.ts', "export { g } from './orchestration/graph.ts';"),
   planted('usesDeclaredPackages', 'core/src/config/a.ts', "import _ from 'lodash';"),
@@ -39,7 +41,7 @@ export const PLANTED = [
   planted('leavesTheStateFileAlone', 'cli/src/a.ts', "readFileSync(join(dir, 'state.sqlite'));"),
   planted(
     'adapterDoesNotRecurse',
-    'core/src/orchestration/flatIterativeAdapter.ts',
+    'core/src/engine/frames/flatIterativeAdapter.ts',
     'export async function runGraphIteratively(graph) {\n  return await runGraphIteratively(graph);\n}',
   ),
 
@@ -50,7 +52,7 @@ export const PLANTED = [
     "import type { Database } from 'better-sqlite3';\ndb.prepare('SELECT 1 FROM t');",
   ),
   planted(null, 'core/src/db/createDatabase.ts', "import Database from 'better-sqlite3';"),
-  planted(null, 'core/src/langgraph.ts', "export { step } from './orchestration/step.ts';"),
+  planted(null, 'core/src/langgraph.ts', "export { step } from './engine/node/step.ts';"),
   planted(null, 'core/src/index.ts', "export { Orchestrator } from './surface/Orchestrator.ts';"),
   planted(null, 'core/src/surface/a.ts', "// import { x } from '../index.ts'\nconst m = /a/.exec(text);"),
   planted(
@@ -61,7 +63,26 @@ export const PLANTED = [
   planted(null, 'cli/src/a.ts', "print('Update the task, select it from the list');"),
   planted(
     null,
-    'core/src/orchestration/flatIterativeAdapter.ts',
+    'core/src/engine/frames/flatIterativeAdapter.ts',
     'export async function runGraphIteratively(graph) {}\nexport const FlatIterativeAdapter = { run: runGraphIteratively };',
   ),
+];
+
+const plantedHouse = (isCircle, sources) => ({
+  isCircle,
+  path: Object.keys(sources).join(', '),
+  text: Object.values(sources).join(' '),
+  sources: Object.entries(sources).map(([path, text]) => ({ path, text })),
+});
+
+/** Rooms of one layer, and whether they import each other in a circle. */
+export const PLANTED_HOUSES = [
+  plantedHouse(true, { 'a/x.ts': "import '../b/y.ts';", 'b/y.ts': "import type { X } from '../a/x.ts';" }),
+  plantedHouse(true, {
+    'a/x.ts': "import '../b/y.ts';",
+    'b/y.ts': "import '../c.ts';",
+    'c.ts': "export * from './a/x.ts';",
+  }),
+  plantedHouse(false, { 'a/x.ts': "import './y.ts';", 'a/y.ts': "import './x.ts';" }),
+  plantedHouse(false, { 'a/x.ts': "import '../b/y.ts';", 'b/y.ts': "// import '../a/x.ts'" }),
 ];

@@ -32,7 +32,7 @@ export {
   type LangGraphContext,
   type RecursionCheckResult,
 } from './engine/guards/recursionGuard.ts';
-export { callUsage } from './engine/guards/usage.ts';
+export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
 export type { DeclaredGate } from './engine/node/entry.ts';
 export { progress } from './engine/node/progress.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
@@ -42,4 +42,3 @@ export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';
 export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver.ts';
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
-export type { CallUsage, LangChainUsage, UsageReport } from './orchestration/ports.ts';

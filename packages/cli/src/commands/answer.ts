@@ -1,9 +1,15 @@
+import type { Gate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { toAmount, toMilliseconds } from '../flags/amounts.ts';
-import { type AnswerFlags, decisionFrom } from '../gates/answerFlags.ts';
-import { type DecideOptions, decideGate } from '../gates/decideGate.ts';
-import { promptForAnswer } from '../gates/promptForAnswer.ts';
+import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
+import { type Decide, type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
+import { assertTakes, type Choice, type ChoiceName, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
+import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { isTerminal } from '../project/terminal.ts';
+import { renderGate } from '../render/renderGate.ts';
+import { LineReader } from '../terminal/LineReader.ts';
+import { usageError } from '../usageError.ts';
 
 export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
   program
@@ -40,4 +46,88 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
         return decideGate(name, given === null ? promptForAnswer(session) : () => given, flags, session);
       }),
     );
+}
+
+/** Shows the gate on a terminal and asks; what is decided is then about exactly what was shown. */
+function promptForAnswer(session: Session): Decide {
+  return async ({ gate, kind, sessionId }) => {
+    const choices = GATE_WORDS[kind].choices.filter(({ verb }) => verb === 'answer');
+    if (choices.length === 0) assertTakes(kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
+    if (gate === null || !isTerminal(session)) {
+      const commands = choiceCommands(kind, [sessionId.slice(0, 8)], session.devs);
+      throw usageError('No answer is given.', `Use ${commands.map(({ command }) => command).join(', or ')}.`);
+    }
+    return ask(gate, choices, session);
+  };
+}
+
+async function ask(
+  gate: Gate,
+  choices: readonly Choice[],
+  { io, out, devs }: Session,
+): Promise<Decision | null> {
+  out.print(...renderGate(gate, devs), '');
+  const reader = new LineReader(io);
+  const read = async (question: string): Promise<string | null> => {
+    out.ask(`${question}: `);
+    return reader.next();
+  };
+  try {
+    const names = choices.map(({ name }) => name);
+    for (;;) {
+      const said = await read(`${names.join(', ')} (empty: leave it open)`);
+      if (said === null || said === '') return null;
+      const choice = names.find((name) => name === said.toLowerCase());
+      if (choice === undefined) continue;
+      const words = await wordsFor(choice, read);
+      return words === null ? null : decisionOf(choice, words);
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+type Read = (question: string) => Promise<string | null>;
+
+/** What goes with a choice; `null` when the input ended before it was said. */
+async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | null> {
+  switch (choice) {
+    case 'retry':
+      return said(await read('what the next attempts should know (may be empty)'), (guidance) => ({
+        guidance,
+      }));
+    case 'skip':
+    case 'abort':
+      return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
+    case 'raise':
+      return raiseFor(read);
+    case 'continue':
+    case 'approve':
+    case 'reject':
+    case 'edit':
+      return {};
+  }
+}
+
+function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
+  if (line === null) return null;
+  return line === '' ? {} : words(line);
+}
+
+const RAISES = [
+  ['US dollars', 'raiseUsd'],
+  ['tokens', 'raiseTokens'],
+  ['calls', 'raiseCalls'],
+  ['milliseconds', 'raiseTime'],
+] as const;
+
+async function raiseFor(read: Read): Promise<AnswerFlags | null> {
+  const raise: Partial<Record<(typeof RAISES)[number][1], number>> = {};
+  for (const [unit, flag] of RAISES) {
+    const line = await read(`${unit} to add (empty: none)`);
+    if (line === null) return null;
+    // What is no amount is refused by the engine, which names the field.
+    if (line !== '') raise[flag] = Number(line);
+  }
+  return raise;
 }

@@ -12,6 +12,7 @@ import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetF
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { repeated } from '../flags/repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpec.ts';
+import { GATE_WORDS } from '../gates/gateWords.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
@@ -104,11 +105,8 @@ function isBudgetOf(run: Run, options: RunOptions): boolean {
   return given.every(([measure, limit]) => (limits.get(measure) ?? 0) >= limit);
 }
 
-/** Gates a policy can be declared for. */
-const DECLARABLE: ReadonlySet<string> = new Set(['design_approval', 'dag_approval', 'review']);
-
 function waitsForDeclaredGate(run: Run): boolean {
-  return run.gates().some(({ kind }) => DECLARABLE.has(kind));
+  return run.gates().some(({ kind }) => GATE_WORDS[kind].isDeclarable);
 }
 
 function startOptions(

@@ -1,6 +1,6 @@
 import { usageError } from '../usageError.ts';
 import type { Decision } from './decideGate.ts';
-import type { Answer, ChoiceName } from './gateAnswers.ts';
+import type { Answer, ChoiceName } from './gateWords.ts';
 
 /** What `devs answer` was told on its command line. */
 export interface AnswerFlags {

@@ -3,9 +3,8 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
-import { GATE_NAMES } from '../render/sentence.ts';
 import { usageError } from '../usageError.ts';
-import { type Answer, assertTakes, type ChoiceName } from './gateAnswers.ts';
+import { type Answer, assertTakes, type ChoiceName, GATE_WORDS } from './gateWords.ts';
 import { type NamedGate, resolveGate } from './resolveGate.ts';
 
 export interface DecideOptions {
@@ -54,7 +53,7 @@ export async function decideGate(
         ? `recorded; ${session.devs('resume', run.id)} ${decision.choice === 'edit' ? 'opens the gate again, with your version' : 'goes on'}`
         : 'recorded; the process that drives the run takes it up';
     session.out.result({ ...view(decided), openGates: gates.length }, [
-      `${SAID[decision.choice]}: ${GATE_NAMES[kind]} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
+      `${SAID[decision.choice]}: ${GATE_WORDS[kind].name} of ${run.id}, hash ${decided.artifactHash?.slice(0, 12)}, by ${principal.id}`,
       next,
     ]);
     return EXIT.ok;

@@ -7,8 +7,8 @@ import {
   type Run,
 } from '@devs/core';
 import { wholeLog } from '../project/wholeLog.ts';
-import { GATE_NAMES } from '../render/sentence.ts';
 import { usageError } from '../usageError.ts';
+import { GATE_WORDS } from './gateWords.ts';
 
 /** Shortest beginning of a session id that names a gate. */
 const MIN_PREFIX = 4;
@@ -63,7 +63,9 @@ function startsWith({ sessionId }: Pick<Gate, 'sessionId'>, prefix: string): boo
 }
 
 function ambiguous(name: string, gates: readonly Gate[]): DevsError {
-  const list = gates.map(({ sessionId, threadId, kind }) => `${sessionId}  ${threadId}  ${GATE_NAMES[kind]}`);
+  const list = gates.map(
+    ({ sessionId, threadId, kind }) => `${sessionId}  ${threadId}  ${GATE_WORDS[kind].name}`,
+  );
   const message = [`"${name}" names ${gates.length} gates:`, ...list].join('\n    ');
   return usageError(message, 'Name one of them by more of its id.');
 }

@@ -1,5 +1,5 @@
 import type { Gate } from '@devs/core';
-import { type Choice, GATE_CHOICES } from '../gates/gateAnswers.ts';
+import { type Choice, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
 import type { Line } from '../terminal/Output.ts';
@@ -7,13 +7,13 @@ import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { isPassedBudget, raiseFlags } from './renderBudget.ts';
 import { isCodeReview } from './renderCodeReview.ts';
-import { GATE_NAMES, taskLabel } from './sentence.ts';
+import { taskLabel } from './sentence.ts';
 
 /** A gate in one line: how to name it, what it is about, since when. */
 export function gateLine(gate: Gate): readonly string[] {
   const task = taskLabel(gate.taskId);
   const subject = isCodeReview(gate.artifact) ? (gate.artifact.epicName ?? task) : task;
-  const about = [GATE_NAMES[gate.kind], subject].join(' ').trimEnd();
+  const about = [GATE_WORDS[gate.kind].name, subject].join(' ').trimEnd();
   return [shortId(gate), gate.threadId, about, gate.openedAt];
 }
 
@@ -35,7 +35,7 @@ export function renderGate(
 ): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
-    { style: 'bold', text: `Gate ${id}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}` },
+    { style: 'bold', text: `Gate ${id}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
     `open since ${gate.openedAt}, hash ${hash}`,
     gate.message,
     '',
@@ -66,7 +66,7 @@ function changeLines(before: unknown, gate: Gate, devs: Session['devs']): readon
 
 /** A budget is raised where it was passed. */
 function choicesAt({ kind, artifact }: Gate): readonly Choice[] {
-  const choices = GATE_CHOICES[kind];
+  const choices = GATE_WORDS[kind].choices;
   if (!isPassedBudget(artifact)) return choices;
   return choices.map((choice) =>
     choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,

@@ -1,5 +1,5 @@
 import type { Gate } from '@devs/core';
-import { GATE_CHOICES } from '../gates/gateAnswers.ts';
+import { GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
 import type { Line } from '../terminal/Output.ts';
@@ -12,7 +12,7 @@ import {
   type ShownTasks,
 } from './renderArtifact.ts';
 import { shortId } from './renderGate.ts';
-import { GATE_NAMES, taskLabel } from './sentence.ts';
+import { taskLabel } from './sentence.ts';
 
 /** A gate as Markdown, to be read in a pull request, with the decision to fill in. */
 export function renderGateMarkdown(
@@ -21,7 +21,7 @@ export function renderGateMarkdown(
   code: readonly Line[] = [],
 ): readonly string[] {
   return [
-    `# Gate ${shortId(gate)}: ${GATE_NAMES[gate.kind]} of ${gate.threadId}`,
+    `# Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}`,
     '',
     `${gate.message} Open since ${gate.openedAt}.`,
     '',
@@ -105,7 +105,7 @@ function taskMarkdown({ taskId, name, description, acceptanceCriteria = [] }: Sh
 
 /** What a file can say is said in one; the other answers are command lines. */
 function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
-  const choices = GATE_CHOICES[gate.kind];
+  const choices = GATE_WORDS[gate.kind].choices;
   if (!choices.some(({ name }) => name === 'approve')) {
     const lines = choices.map(({ verb, flags }) => devs(verb, shortId(gate), ...flags));
     return fenced('sh', lines.join('\n'));

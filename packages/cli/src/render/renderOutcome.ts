@@ -1,11 +1,10 @@
 import type { Delivery, DriveResult, Gate, RunStatus } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { choiceCommands } from '../gates/gateAnswers.ts';
+import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
-import { GATE_NAMES } from './sentence.ts';
 
 const EXIT_CODES: Readonly<Record<DriveResult['status'], ExitCode>> = {
   completed: EXIT.ok,
@@ -52,7 +51,7 @@ const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a requ
 function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);
   return [
-    { style: 'bold', text: `waiting for a human: ${GATE_NAMES[gate.kind]}` },
+    { style: 'bold', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
     gate.message,
     `read:    ${devs('show', id)}`,
     ...choiceCommands(gate.kind, [id, '--hash', shortHash(gate)], devs).map(

@@ -1,15 +1,5 @@
 import type { EventName, HitlSessionKind, OrchestratorEvents } from '@devs/core';
-
-/** What each kind of gate is called in a sentence. */
-export const GATE_NAMES: Readonly<Record<HitlSessionKind, string>> = {
-  design_approval: 'design',
-  dag_approval: 'plan',
-  task_failure: 'stuck task',
-  recursion_limit: 'lack of progress',
-  budget: 'budget',
-  review: 'code review',
-  node_gate: 'next step',
-};
+import { GATE_WORDS } from '../gates/gateWords.ts';
 
 // The tasks of one turn speak through their steps; these nodes have nothing to add.
 const NODES: Readonly<Record<string, string | null>> = {
@@ -63,7 +53,7 @@ type Sentences = {
   readonly [Name in EventName]: (payload: OrchestratorEvents[Name]) => string | null;
 };
 
-const gateName = (kind: string): string => GATE_NAMES[kind as HitlSessionKind] ?? kind;
+const gateName = (kind: string): string => GATE_WORDS[kind as HitlSessionKind]?.name ?? kind;
 const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
 const shortId = (id: string): string => id.slice(0, 8);
 

@@ -15,6 +15,8 @@ import { RewindStore } from '../state/RewindStore.ts';
 import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadStore } from '../state/ThreadStore.ts';
+import { ENGINE_GATES } from './gates/engineGates.ts';
+import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
@@ -30,6 +32,8 @@ export interface EngineStoreOptions {
   readonly entropyThreshold?: number;
   /** What tokens cost. @defaultValue {@link DEFAULT_PRICES} */
   readonly prices?: PriceTable;
+  /** The kinds of gates the graph asks. @defaultValue those of any graph */
+  readonly rules?: GateRules;
 }
 
 /**
@@ -46,6 +50,7 @@ export class EngineStore {
   readonly guards: GuardStore;
   readonly budgets: RunBudgets;
   readonly prices: PriceTable;
+  readonly rules: GateRules;
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly manager: HumanInTheLoopManager;
@@ -58,7 +63,14 @@ export class EngineStore {
 
   constructor(
     db: Database,
-    { events, now, newId, entropyThreshold, prices = DEFAULT_PRICES }: EngineStoreOptions,
+    {
+      events,
+      now,
+      newId,
+      entropyThreshold,
+      prices = DEFAULT_PRICES,
+      rules = ENGINE_GATES,
+    }: EngineStoreOptions,
   ) {
     const seams = { ...(now && { now }), ...(newId && { newId }) };
     if (entropyThreshold !== undefined) assertUnitInterval('entropyThreshold', entropyThreshold);
@@ -70,6 +82,7 @@ export class EngineStore {
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);
     this.prices = prices;
+    this.rules = rules;
     const { threads, steps, sessions } = this;
     this.budgets = new RunBudgets({
       threads,
@@ -81,7 +94,7 @@ export class EngineStore {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
-    this.manager = new HumanInTheLoopManager(db, { events, ...seams });
+    this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });
     this.failureGate = new TaskFailureGate({
       db,
       manager: this.manager,

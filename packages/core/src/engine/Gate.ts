@@ -1,7 +1,6 @@
 import { DevsError } from '../errors/DevsError.ts';
-import type { HitlSessionKind } from '../orchestration/types.ts';
 import { hashOf } from '../state/canonicalJson.ts';
-import type { HitlSession } from '../state/HitlSessionStore.ts';
+import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
 
 /** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
 export interface Gate {

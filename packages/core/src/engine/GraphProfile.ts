@@ -1,24 +1,14 @@
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
-import type { HitlSessionKind, PendingSuspension } from '../orchestration/types.ts';
-import type { Goal } from './drive/RunGoal.ts';
+import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { GuardedState, PendingSuspension } from './channels.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
+import type { Goal } from './Goal.ts';
+import type { GateRules } from './gates/GateRule.ts';
 import type { Question } from './gates/question.ts';
 import type { GuardLevel } from './guards/GuardLevel.ts';
-import type { LangGraphContext } from './guards/recursionGuard.ts';
 import type { GuardFinding } from './guards/reportGuard.ts';
-import type { Visit } from './visit.ts';
-
-/** The channels the runner itself reads; every durable graph has them. */
-export interface GuardedState {
-  readonly pendingSuspension?: PendingSuspension | null;
-  /** LangGraph's step number of the last progress mark. */
-  readonly progressStep?: number;
-}
-
-/** The guards' channels of any state; absent in states that have none. */
-export const guardsOf = (state: object): GuardedState => state;
 
 export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
 
@@ -33,6 +23,8 @@ export interface AppliedAnswer<State> {
 export interface GraphProfile<State> {
   /** Nodes that ask their own question or repair: they get no entry question, or a lost answer would be asked there. */
   readonly withoutEntryQuestion: ReadonlySet<string>;
+  /** Every kind of question this graph asks. */
+  readonly rules: GateRules;
   /** Nodes that ask a human themselves, whenever they run, with the kind of their question. */
   readonly gates: Readonly<Record<string, HitlSessionKind>>;
   /** The task a visit of `node` works on; `null` where there is none. */
@@ -64,10 +56,4 @@ export interface GraphProfile<State> {
   findings(before: State, after: State): readonly GuardFinding[];
   /** Raises the events that follow from what a node changed. */
   announce(before: State, after: State, emit: EventSink['emit'], scope: EventScope): void;
-}
-
-/** The depth of one visit: ancestor frames plus node transitions since the last progress mark. Frozen. */
-export function depthContext(state: object, visit: Visit): LangGraphContext {
-  const recursionDepth = visit.recursionBase + Math.max(0, visit.step - (guardsOf(state).progressStep ?? 0));
-  return Object.freeze({ metadata: Object.freeze({ recursionDepth }) });
 }

@@ -9,10 +9,10 @@ import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets
 import { type CompilableBuilder, type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { EndOfRun } from './drive/outcome.ts';
-import type { GoalReader } from './drive/RunGoal.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
+import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { DeclaredGate } from './node/entry.ts';
@@ -92,6 +92,7 @@ export function durable<State extends object, Update, Name extends string, Build
     newId,
     entropyThreshold,
     prices: pricesOf(options.prices),
+    rules: profile.rules,
   });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.

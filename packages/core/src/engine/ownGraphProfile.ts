@@ -1,7 +1,8 @@
-import type { PendingSuspension } from '../orchestration/types.ts';
+import type { PendingSuspension } from './channels.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import type { GraphProfile, StateUpdate } from './GraphProfile.ts';
+import { ENGINE_GATES } from './gates/engineGates.ts';
 
 export interface OwnGraphGuards<State> {
   readonly entropy?: ((state: State) => readonly Turn[]) | null;
@@ -14,6 +15,7 @@ export function ownGraphProfile<State extends object>({
   polling,
 }: OwnGraphGuards<State> = {}): GraphProfile<State> {
   return {
+    rules: ENGINE_GATES,
     withoutEntryQuestion: new Set(),
     gates: {},
     taskIdOf: () => null,

@@ -1,12 +1,23 @@
-export { HitlSessionNotFoundError } from '../engine/gates/HitlSessionNotFoundError.ts';
-export {
-  HumanInTheLoopManager,
-  type Principal,
-  type SessionDecision,
-  type SuspendedSession,
+import type { Database } from 'better-sqlite3';
+import {
+  HumanInTheLoopManager as GateManager,
+  type HumanInTheLoopManagerOptions,
 } from '../engine/gates/HumanInTheLoopManager.ts';
+import { PIPELINE_GATES } from './gates/pipelineGates.ts';
+import type { GraphState } from './types.ts';
+
+export { HitlSessionNotFoundError } from '../engine/gates/HitlSessionNotFoundError.ts';
+export type { Principal, SessionDecision, SuspendedSession } from '../engine/gates/HumanInTheLoopManager.ts';
 export { parseApprovalSignal } from './gates/approvalSignal.ts';
 export { approveDesignNode } from './gates/approveDesignNode.ts';
 export { approveTaskDagNode } from './gates/approveTaskDagNode.ts';
 export { type Approval, askForApproval } from './gates/askForApproval.ts';
 export { routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
+
+/** The engine's, with the pipeline's state and every kind of gate a run of it stops at. */
+export class HumanInTheLoopManager extends GateManager<GraphState> {
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, options: HumanInTheLoopManagerOptions = {}) {
+    super(db, { rules: PIPELINE_GATES, ...options });
+  }
+}

@@ -1,9 +1,14 @@
-import type { Goal, GoalReader } from '../engine/drive/RunGoal.ts';
+import type { Goal, GoalReader } from '../engine/Goal.ts';
 import type { AppliedAnswer } from '../engine/GraphProfile.ts';
 import { isDagApproved } from './gates/artifacts.ts';
-import { beginTask } from './nodes/pickTask.ts';
-import { taskLabel } from './nodes/plan.ts';
-import { activeTask, dependenciesOf, isTaskTerminal, readyTasks } from './taskStates.ts';
+import {
+  activeTask,
+  beginTask,
+  dependenciesOf,
+  isTaskTerminal,
+  readyTasks,
+  taskLabel,
+} from './taskStates.ts';
 import type { GraphState, HitlGate } from './types.ts';
 
 /** How far a run of the pipeline is driven. */

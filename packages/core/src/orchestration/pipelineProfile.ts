@@ -1,16 +1,16 @@
 import type { EndOfRun } from '../engine/drive/outcome.ts';
 import type { AppliedAnswer, GraphProfile, StateUpdate } from '../engine/GraphProfile.ts';
-import type { AnswerOf } from '../engine/gates/answers.ts';
 import type { Question } from '../engine/gates/question.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
-import { pickTask } from './nodes/pickTask.ts';
+import { PIPELINE_GATES } from './gates/pipelineGates.ts';
 import { dueForPivot, pipelineFindings } from './pipelineFindings.ts';
 import { steerToGoal } from './pipelineGoals.ts';
 import { pipelineTurns } from './pipelineTurns.ts';
 import { applyReview } from './review/applyReview.ts';
+import type { ReviewAnswer } from './review/reviewGate.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
-import { abandonTask, isEpicOpen, isTaskTerminal } from './taskStates.ts';
+import { abandonTask, isEpicOpen, isTaskTerminal, pickTask } from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
 import { lastObservation } from './work/agentLog.ts';
 import { guidanceFor, strategiesOf } from './work/taskBrief.ts';
@@ -23,6 +23,7 @@ const ERRORS_SHOWN = 3;
 
 /** How the runner reads the pipeline. Pure. */
 export const pipelineProfile: GraphProfile<GraphState> = {
+  rules: PIPELINE_GATES,
   withoutEntryQuestion: WITHOUT_ENTRY_QUESTION,
   gates: { approveDesign: 'design_approval', approveTaskDag: 'dag_approval' },
   // `implement` picks its task itself: its visit belongs to the task it is about to pick.
@@ -83,7 +84,7 @@ function applyAnswer(
   answer: unknown,
 ): AppliedAnswer<GraphState> {
   const { kind, taskId } = question;
-  if (kind === 'review') return applyReview(state, question, answer as AnswerOf<'review'>);
+  if (kind === 'review') return applyReview(state, question, answer as ReviewAnswer);
   const { action, guidance } = answer as FailureAnswer;
   if (kind !== 'task_failure') return { update: { pendingSuspension: null }, runNode: true };
   const freshStart = {

@@ -1,6 +1,8 @@
 // What the pipeline needs from outside: agents that propose, a workspace that holds files, checks that judge.
 // `@devs/agents` implements them; a test passes literals. Everything returned is plain JSON.
 
+import type { UsageReport } from '../engine/guards/usage.ts';
+
 /** What an agent is told about the call itself. */
 export interface AgentCall {
   /** Stable over retries and restarts of this call: hand it to a provider that accepts one. */
@@ -9,27 +11,6 @@ export interface AgentCall {
   /** Reports what the call cost; recorded with its result. */
   readonly usage: (usage: UsageReport) => void;
 }
-
-/** What a call used. Without `costUsd` the cost is computed from `model`'s price; without a price it is unknown. */
-export interface CallUsage {
-  readonly tokensIn?: number;
-  readonly tokensOut?: number;
-  /** Part of `tokensIn`: read from the provider's cache. */
-  readonly tokensCached?: number;
-  readonly costUsd?: number;
-  /** As the provider names it; a prefix `openai:` and a date are allowed. */
-  readonly model?: string;
-}
-
-/** LangChain's `usage_metadata` of a message, with the name of the model: `{ ...message.usage_metadata, model }`. */
-export interface LangChainUsage {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly input_token_details?: { readonly cache_read?: number | undefined } | undefined;
-  readonly model?: string;
-}
-
-export type UsageReport = CallUsage | LangChainUsage;
 
 export interface DraftDocument {
   /** `PRD`, `TAS`, `RESEARCH`, … */

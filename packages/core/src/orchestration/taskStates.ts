@@ -1,8 +1,17 @@
 import type { EpicRecord, GraphState, TaskRecord } from './types.ts';
 
-// What "finished" and "ready" mean. Pure readings of the state; every router and node uses these.
+// The tasks of a plan: what they are called, when they are finished or ready, how one is begun, changed or given up.
+// Pure; every router and node uses these.
 
 type Tasks = Pick<GraphState, 'tasks' | 'activeTaskId'>;
+
+/** The number in an issued task id: 3 in `csv-export-1a2b3c:3`. */
+export function taskNumber(taskId: string): number {
+  return Number(taskId.slice(taskId.lastIndexOf(':') + 1)) || 0;
+}
+
+/** What people call a task: `T3` for `csv-export-1a2b3c:3`. */
+export const taskLabel = (taskId: string): string => `T${taskNumber(taskId)}`;
 
 /**
  * True when nothing more will happen to a task. A failed task that is still the active one is being retried: were
@@ -27,6 +36,43 @@ export function readyTasks({ tasks }: Pick<GraphState, 'tasks'>): readonly TaskR
 
 export function firstReadyTask(state: Pick<GraphState, 'tasks'>): TaskRecord | null {
   return readyTasks(state)[0] ?? null;
+}
+
+export interface PickedTask {
+  /** The task to work on; `null` when none is ready. */
+  readonly task: TaskRecord | null;
+  /** The state its episode starts with: another task drops the turns, loops and errors of the one before. */
+  readonly state: GraphState;
+}
+
+/** Keeps the active task until it is terminal, then takes the first ready one in the order of the DAG. */
+export function pickTask(state: GraphState): PickedTask {
+  const active = activeTask(state);
+  if (active !== null && !isTaskTerminal(active, state.activeTaskId)) return { task: active, state };
+  const task = firstReadyTask(state);
+  if (task === null) return { task, state };
+  return { task, state: { ...state, ...beginTask(task) } };
+}
+
+/** The update that makes a task the active one, with nothing counted yet but the attempts of a reopened one. */
+export function beginTask({ taskId, epicId, attempts = 0 }: TaskRecord): Partial<GraphState> {
+  const episode = {
+    implementationTurns: 0,
+    taskAttempts: attempts,
+    taskPivots: 0,
+    entropy: [],
+    errorHistory: [],
+  };
+  return { ...episode, activeTaskId: taskId, activeEpicId: epicId };
+}
+
+/** The tasks with one of them changed. */
+export function withTask(
+  tasks: readonly TaskRecord[],
+  taskId: string,
+  change: Partial<Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts'>>,
+): readonly TaskRecord[] {
+  return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
 }
 
 /** Ids of the named tasks and of all they depend on, transitively. */

@@ -1,8 +1,8 @@
 import { Annotation } from '@langchain/langgraph';
-import type { EntropyScore } from '../engine/entropy/EntropyMeter.ts';
+import type { PendingSuspension as EngineSuspension } from '../engine/channels.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
+import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
 import type { CriterionEvidence } from './ports.ts';
-import type { CodeReview, ReviewRecord, ReviewScope } from './review/CodeReview.ts';
 
 export type { HitlSessionKind };
 
@@ -154,18 +154,8 @@ export interface ErrorRecord {
   readonly taskId: string | null;
 }
 
-/** A question that a node's output raised; the next node's entry asks it (commit first, then suspend). */
-export interface PendingSuspension {
-  readonly sessionId: string;
-  readonly kind: HitlSessionKind;
-  readonly taskId: string;
-  /** The node whose output raised it; routers lead to a node that can ask. */
-  readonly node: string;
-  /** Of a failure gate: `entropy_limit`, `pivots_exhausted`, … */
-  readonly reason?: string;
-  /** Of a failure gate that a score opened: the score, and why. */
-  readonly entropy?: EntropyScore;
-  /** Of a review: what is shown. */
+/** Of the pipeline: a review shows code. */
+export interface PendingSuspension extends EngineSuspension {
   readonly review?: CodeReview;
 }
 

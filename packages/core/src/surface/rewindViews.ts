@@ -1,4 +1,4 @@
-import { taskLabel } from '../orchestration/nodes/plan.ts';
+import { taskLabel } from '../orchestration/taskStates.ts';
 import type { Rewind } from '../state/RewindStore.ts';
 import type { RewindView } from './views.ts';
 

@@ -1,4 +1,4 @@
-import { taskLabel } from '../orchestration/nodes/plan.ts';
+import { taskLabel } from '../orchestration/taskStates.ts';
 import type { TaskRecord } from '../orchestration/types.ts';
 import type { TaskView } from './views.ts';
 

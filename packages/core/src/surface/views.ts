@@ -1,7 +1,7 @@
 import type { DriveOutcome } from '../engine/drive/outcome.ts';
 import type { Gate } from '../engine/Gate.ts';
+import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { CommitView, Delivery } from '../orchestration/ports.ts';
-import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
 import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
 import type { ThreadStatus } from '../state/ThreadStore.ts';

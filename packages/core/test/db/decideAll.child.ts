@@ -1,8 +1,8 @@
 // When told to, decides every gate it finds open, and says which of its decisions counted and whose did instead.
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { HumanInTheLoopManager } from '../../src/engine/gates/HumanInTheLoopManager.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
+import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 
 const [, , dbPath = '', name = '', artifactHash = ''] = process.argv;
 // As in increment.child.ts: nobody pauses between two decisions.

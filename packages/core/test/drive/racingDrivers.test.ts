@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
-import { HumanInTheLoopManager } from '../../src/engine/gates/HumanInTheLoopManager.ts';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
+import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { localHost } from '../../src/state/hostIdentity.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { durable } from '../../src/engine/durable.ts';
-import { HumanInTheLoopManager } from '../../src/engine/gates/HumanInTheLoopManager.ts';
+import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Gate } from '../../src/engine/Gate.ts';
-import { HumanInTheLoopManager } from '../../src/engine/gates/HumanInTheLoopManager.ts';
+import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { StepStore } from '../../src/state/StepStore.ts';

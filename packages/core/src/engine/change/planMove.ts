@@ -2,7 +2,7 @@ import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langg
 import type { DevsError } from '../../errors/DevsError.ts';
 import type { StepSummary } from '../../state/StepStore.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
-import { isFrameQuestion } from '../frames/frameContext.ts';
+import { isFrameQuestion } from '../gates/question.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import type { ChangedShape, GraphMapping } from './GraphMapping.ts';
 import { dueIn, type MovedTuple, movedTuple } from './movedTuple.ts';

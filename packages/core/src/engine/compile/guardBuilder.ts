@@ -1,20 +1,11 @@
-import { Annotation, type StateGraph } from '@langchain/langgraph';
-import type { PendingSuspension } from '../../orchestration/types.ts';
+import type { StateGraph } from '@langchain/langgraph';
+import { GUARD_CHANNELS } from '../channels.ts';
 import type { DeclaredGate } from '../node/entry.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 import { foldUpdate } from './foldUpdate.ts';
 import { type ErrorHandler, guardErrorHandler } from './guardErrorHandler.ts';
-
-/** Channels the runner needs; added to graphs that do not declare them. */
-const GUARD_CHANNELS = {
-  pendingSuspension: Annotation<PendingSuspension | null>({
-    reducer: (current, next) => (next === null ? null : (current ?? next)),
-    default: () => null,
-  }),
-  progressStep: Annotation<number>({ reducer: (current, next) => Math.max(current, next), default: () => 0 }),
-};
 
 type Schema = Readonly<Record<string, unknown>>;
 

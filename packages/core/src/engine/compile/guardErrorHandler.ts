@@ -1,9 +1,10 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
-import type { PendingSuspension } from '../../orchestration/types.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
+import { guardsOf, type PendingSuspension } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { depthContext, guardsOf, type StateUpdate } from '../GraphProfile.ts';
-import { answerOf } from '../gates/answerOf.ts';
+import type { StateUpdate } from '../GraphProfile.ts';
+import { answerOf } from '../gates/answers.ts';
+import { depthContext } from '../guards/depthLevel.ts';
 import { engineFaultOf } from '../node/FaultBox.ts';
 import { humanDecided } from '../node/humanDecided.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';

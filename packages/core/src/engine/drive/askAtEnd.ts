@@ -1,9 +1,8 @@
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import { guardsOf } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { guardsOf } from '../GraphProfile.ts';
-import { questionAbout } from '../node/entry.ts';
-import { sessionOf } from '../node/openSessions.ts';
+import { questionAbout, sessionOf } from '../gates/question.ts';
 import { suspensionArtifact } from '../ownGraphProfile.ts';
 
 /**

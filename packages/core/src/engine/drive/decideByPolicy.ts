@@ -19,7 +19,7 @@ export function decideByPolicy(
   policies: Policies,
   store: EngineStore,
 ): boolean {
-  const covered = open.filter(({ kind }) => isDeclaredAuto(policies, kind));
+  const covered = open.filter(({ kind }) => isDeclaredAuto(policies, store.rules[kind]));
   for (const { id, kind, artifactHash } of covered) {
     store.manager.decide(id, {
       artifactHash: artifactHash ?? '',

@@ -1,8 +1,8 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { answerOf } from '../gates/answerOf.ts';
-import { isQuestion, type KeyedAnswer } from '../gates/question.ts';
-import { asQuestion, sessionOf } from '../node/openSessions.ts';
+import { answerOf } from '../gates/answers.ts';
+import type { GateRules } from '../gates/GateRule.ts';
+import { asQuestion, isQuestion, type KeyedAnswer, type Question, sessionOf } from '../gates/question.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -40,7 +40,7 @@ export function readAnswers(open: readonly PendingQuestion[], threadId: string, 
   const unanswered: HitlSession[] = [];
   for (const question of open) {
     const session = sessionFor(question, threadId, store);
-    if (session.decision !== null) given.push(givenAnswer(question, session));
+    if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
   return { given, unanswered };
@@ -51,20 +51,25 @@ function sessionFor(
   threadId: string,
   store: EngineStore,
 ): HitlSession {
-  const question = asQuestion(value, interruptId, threadId);
+  const question = asQuestion(value, interruptId, { taskId: threadId, rules: store.rules });
   const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey: question.key });
   if (known !== null) return known;
   return store.sessions.openForInterrupt(sessionOf(question, interruptId, { threadId, checkpointId: null }))
     .session;
 }
 
-function givenAnswer({ interruptId, value, received }: PendingQuestion, session: HitlSession): GivenAnswer {
+function givenAnswer(
+  { interruptId, value, received }: PendingQuestion,
+  session: HitlSession,
+  rules: GateRules,
+): GivenAnswer {
   const answer = answerOf(session);
   const sessionId = session.id;
+  const asked = isQuestion(value, rules) ? value : null;
   const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
-  const resume = { ...(isQuestion(value) ? keyed(value.key) : answer), sessionId };
+  const resume = { ...(asked === null ? answer : keyed(asked.key)), sessionId };
   const isDelivered = isReadAnew(session) || received.some((stored) => isAnswerOf(sessionId, stored));
-  return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(value, answer) };
+  return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(asked, answer) };
 }
 
 /** What a budget allows is read from the recorded decisions: the node that asked only has to run again. */
@@ -74,11 +79,11 @@ function isAnswerOf(sessionId: string, stored: unknown): boolean {
   return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;
 }
 
-function reasonToEnd(question: unknown, answer: Readonly<Record<string, unknown>>): string | null {
+function reasonToEnd(asked: Question | null, answer: Readonly<Record<string, unknown>>): string | null {
   const aborted = abortReason(answer);
   if (aborted !== null) return aborted;
   const rejected = answer['approved'] === false;
-  if (!rejected || !isQuestion(question) || question.endsOnRejection !== true) return null;
+  if (!rejected || asked?.endsOnRejection !== true) return null;
   return `rejected: ${String(answer['feedback'] ?? 'no reason given')}`;
 }
 

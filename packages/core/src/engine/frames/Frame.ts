@@ -8,13 +8,8 @@ import {
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
 import { withOwnSignal } from '../drive/withOwnSignal.ts';
-import {
-  childThreadsOf,
-  FRAME_CONTEXT,
-  type FrameContext,
-  type FrameRequest,
-  isFrameQuestion,
-} from './frameContext.ts';
+import { isFrameQuestion } from '../gates/question.ts';
+import { childThreadsOf, FRAME_CONTEXT, type FrameContext, type FrameRequest } from './frameContext.ts';
 import { sweepChildren } from './sweepChildren.ts';
 
 /** Every turn is one super-step, so LangGraph's own limit has nothing to count. */

@@ -1,7 +1,8 @@
 import { type Command, UnknownInterruptError } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { type OpenQuestion, openQuestions } from '../drive/openQuestions.ts';
-import { childThreadsOf, isFrameQuestion } from './frameContext.ts';
+import { isFrameQuestion } from '../gates/question.ts';
+import { childThreadsOf } from './frameContext.ts';
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 

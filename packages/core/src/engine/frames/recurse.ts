@@ -1,13 +1,7 @@
 import { getConfig, interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
-import { answerFor } from '../gates/question.ts';
+import { answerFor, type FrameQuestion } from '../gates/question.ts';
 import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
-import {
-  childThreadsOf,
-  type FrameContext,
-  type FrameQuestion,
-  type FrameRequest,
-  frameContextOf,
-} from './frameContext.ts';
+import { childThreadsOf, type FrameContext, type FrameRequest, frameContextOf } from './frameContext.ts';
 
 export type { CompiledLangGraph } from './CompiledLangGraph.ts';
 

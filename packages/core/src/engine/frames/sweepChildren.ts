@@ -1,5 +1,6 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { childThreadsOf, isFrameQuestion } from './frameContext.ts';
+import { isFrameQuestion } from '../gates/question.ts';
+import { childThreadsOf } from './frameContext.ts';
 
 /**
  * Deletes the threads of every child a thread has ever asked for, and theirs.

@@ -3,9 +3,6 @@ import type { Database } from 'better-sqlite3';
 import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import { assertEditFits, isEdit } from '../../orchestration/gates/gateEdit.ts';
-import { assertReopens } from '../../orchestration/review/assertReopens.ts';
-import type { GraphState } from '../../orchestration/types.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import { DecisionLog } from '../../state/DecisionLog.ts';
 import { EventOutbox } from '../../state/EventOutbox.ts';
@@ -20,8 +17,10 @@ import {
 import { immediately } from '../../state/immediately.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
-import { type Answer, parseAnswer } from './answers.ts';
+import { isEdit, parseAnswer } from './answers.ts';
 import { assertDecidable, closed, principalText } from './decidable.ts';
+import { ENGINE_GATES } from './engineGates.ts';
+import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
 import { assertMayDecide } from './principals.ts';
 
@@ -30,6 +29,8 @@ export type { Principal } from '../../state/hitlSession.ts';
 export interface HumanInTheLoopManagerOptions extends StoreOptions {
   /** Defaults to the process-wide bus. */
   readonly events?: EventSink;
+  /** The kinds of gates it opens and decides. @defaultValue those of any graph */
+  readonly rules?: GateRules;
 }
 
 export interface PauseOptions {
@@ -62,8 +63,9 @@ export interface SessionDecision {
  * Opens questions to humans and records their answers: each answered once, by someone who saw what it is about
  * (law L2). Source: 9_ROADMAP-REQ-006.
  */
-export class HumanInTheLoopManager {
+export class HumanInTheLoopManager<State = unknown> {
   readonly #db: Database;
+  readonly #rules: GateRules;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #sessions: HitlSessionStore;
@@ -75,9 +77,15 @@ export class HumanInTheLoopManager {
   /** @param db - An open, migrated state file. */
   constructor(
     db: Database,
-    { events = orchestratorEvents, now = Date.now, newId = randomUUID }: HumanInTheLoopManagerOptions = {},
+    {
+      events = orchestratorEvents,
+      rules = ENGINE_GATES,
+      now = Date.now,
+      newId = randomUUID,
+    }: HumanInTheLoopManagerOptions = {},
   ) {
     this.#db = db;
+    this.#rules = rules;
     this.#now = now;
     this.#newId = newId;
     this.#sessions = new HitlSessionStore(db, { now, newId });
@@ -102,10 +110,11 @@ export class HumanInTheLoopManager {
    * const graphState = manager.resume(id);
    * ```
    */
-  pause(graphState: GraphState | undefined, taskId: string, options: PauseOptions = {}): SuspendedSession {
+  pause(graphState: State | undefined, taskId: string, options: PauseOptions = {}): SuspendedSession {
     if (typeof taskId !== 'string' || taskId === '')
       throw new TypeError(`Expected a task id, got ${taskId}.`);
     const { kind = 'task_failure', threadId = null, sessionId = this.#newId(), fence = NO_FENCE } = options;
+    if (!isKindOf(this.#rules, kind)) throw new TypeError(`Expected a kind of gate, got ${kind}.`);
     const evidence = maskPreciseDeep(options.evidence).value;
     const artifactHash = options.artifactHash ?? (evidence === undefined ? null : hashOf(evidence));
     const graphStateJson = threadId === null ? stateJson(graphState) : '{}';
@@ -136,14 +145,14 @@ export class HumanInTheLoopManager {
    * @throws HitlSessionNotFoundError if there is no such session.
    * @throws DevsError `USE_DECIDE` if it belongs to a run; `GATE_ALREADY_DECIDED` if it was resumed before.
    */
-  resume(sessionId: string): GraphState {
+  resume(sessionId: string): State {
     return immediately(this.#db, () => {
       const session = this.#sessions.find(sessionId);
       if (session === null) throw new HitlSessionNotFoundError(sessionId);
       if (session.threadId !== null) throw useDecide(session);
       if (!this.#sessions.resumeUnbound(sessionId)) throw closed(session);
       this.#archiveFailureGate(session, 'resumed');
-      return JSON.parse(this.#sessions.graphStateJson(sessionId)) as GraphState;
+      return JSON.parse(this.#sessions.graphStateJson(sessionId)) as State;
     });
   }
 
@@ -165,11 +174,12 @@ export class HumanInTheLoopManager {
     if (typeof artifactHash !== 'string')
       throw new TypeError(`Expected artifactHash as text, got ${artifactHash}.`);
     const session = this.#sessions.require(sessionId);
-    assertMayDecide(by, session, session.threadId === null ? null : this.#threads.get(session.threadId));
-    const masked = maskPreciseDeep(parseAnswer(session.kind, answer));
+    const rules = this.#rules;
+    const thread = session.threadId === null ? null : this.#threads.get(session.threadId);
+    assertMayDecide(by, session, { rules, thread });
+    const masked = maskPreciseDeep(parseAnswer(rules, session.kind, answer));
     const wholeHash = assertDecidable(session, artifactHash);
-    if (isEdit(masked.value)) assertEditFits(masked.value, session, by);
-    if (session.kind === 'review') assertReopens(masked.value, session);
+    ruleOf(rules, session.kind).assertFits?.(masked.value, session, by);
     const decided = immediately(this.#db, () => {
       this.#recordDecision(sessionId, wholeHash, masked.value, by);
       if (masked.count > 0) this.#recordRedaction(session, masked.count);
@@ -184,7 +194,7 @@ export class HumanInTheLoopManager {
     this.#outbox.flush();
   }
 
-  #recordDecision(sessionId: string, artifactHash: string, answer: Answer, principal: Principal): void {
+  #recordDecision(sessionId: string, artifactHash: string, answer: object, principal: Principal): void {
     const isFirst = this.#sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
     const session = this.#sessions.require(sessionId);
     if (!isFirst) throw closed(session); // another process won between the check and this write
@@ -197,7 +207,7 @@ export class HumanInTheLoopManager {
         payload: { sessionId },
       });
     }
-    this.#archiveFailureGate(session, 'action' in answer ? answer.action : 'decided');
+    this.#archiveFailureGate(session, 'action' in answer ? String(answer.action) : 'decided');
     const payload = {
       sessionId,
       kind,
@@ -217,7 +227,7 @@ export class HumanInTheLoopManager {
   }
 }
 
-function stateJson(graphState: GraphState | undefined): string {
+function stateJson(graphState: unknown): string {
   return graphState === undefined ? '{}' : canonicalJson(maskPreciseDeep(graphState).value);
 }
 

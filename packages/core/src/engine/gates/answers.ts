@@ -1,88 +1,7 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
-import {
-  documentsEdit,
-  isEdit,
-  planEdit,
-  recordedDocumentsEdit,
-  recordedPlanEdit,
-} from '../../orchestration/gates/gateEdit.ts';
-import type { HitlSessionKind } from '../../state/hitlSession.ts';
-
-/** Longest free text of an answer, in bytes of UTF-8. */
-const MAX_TEXT_BYTES = 64 * 1024;
-
-const text = z
-  .string()
-  .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 64 KiB' });
-
-const optionalText = z.exactOptional(text);
-const optionalCount = z.exactOptional(z.int().positive());
-
-// Who decided and when is added when the recorded answer is handed to the node; a decider does not send it.
-const approval = z.strictObject({ approved: z.boolean(), feedback: optionalText });
-const recordedApproval = approval.extend({ approvedBy: optionalText, approvedAt: optionalText });
-
-const tasks = z.exactOptional(z.array(z.string().regex(/^T[1-9]\d*$/, 'Expected T and a number')).min(1));
-const namesTasksOnlyInANo = (answer: { approved: boolean; tasks?: string[] }): boolean =>
-  !answer.approved || answer.tasks === undefined;
-const ONLY_IN_A_NO = { error: 'Only a rejection names tasks', path: ['tasks'] };
-/** `tasks`: which of those shown are done again; the last one when left out. */
-const review = approval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO);
-const recordedReview = recordedApproval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO);
-
-const taskFailure = z.strictObject({
-  action: z.enum(['retry', 'skip', 'abort']),
-  /** For the next attempts. */
-  guidance: optionalText,
-  /** For the record: why it is given up. */
-  reason: optionalText,
-});
-const recursionLimit = z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText });
-const budget = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.literal('abort'), reason: optionalText }),
-  z
-    .strictObject({
-      action: z.literal('raise'),
-      usd: z.exactOptional(z.number().positive()),
-      tokens: optionalCount,
-      calls: optionalCount,
-      ms: optionalCount,
-    })
-    .refine(({ usd, tokens, calls, ms }) => (usd ?? tokens ?? calls ?? ms) !== undefined, {
-      error: 'Names none of usd, tokens, calls, ms',
-    }),
-]);
-
-const RECORDED = {
-  design_approval: z.union([recordedApproval, recordedDocumentsEdit]),
-  dag_approval: z.union([recordedApproval, recordedPlanEdit]),
-  review: recordedReview,
-  node_gate: recordedApproval,
-  task_failure: taskFailure,
-  recursion_limit: recursionLimit,
-  budget,
-} satisfies Record<HitlSessionKind, z.ZodType>;
-
-const DECIDABLE: Record<HitlSessionKind, z.ZodType> = {
-  ...RECORDED,
-  design_approval: approval,
-  dag_approval: approval,
-  review,
-  node_gate: approval,
-};
-
-/** Apart from the decisions: a union would not name the field that is wrong. */
-const EDITS: Partial<Record<HitlSessionKind, z.ZodType>> = {
-  design_approval: documentsEdit,
-  dag_approval: planEdit,
-};
-
-/** The answer a kind of session takes. */
-export type AnswerOf<Kind extends HitlSessionKind> = Readonly<z.infer<(typeof RECORDED)[Kind]>>;
-
-/** The answer of any kind of session. */
-export type Answer = { readonly [Kind in HitlSessionKind]: AnswerOf<Kind> }[HitlSessionKind];
+import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import { type AnswerTo, type GateRule, type GateRules, ruleOf } from './GateRule.ts';
 
 /**
  * Checks a decider's answer before anything is written: an invalid one that reached its node would be stored and
@@ -90,22 +9,40 @@ export type Answer = { readonly [Kind in HitlSessionKind]: AnswerOf<Kind> }[Hitl
  *
  * @throws DevsError `INVALID_ANSWER`; `FEEDBACK_REQUIRED` for a rejection that does not say why.
  */
-export function parseAnswer<Kind extends HitlSessionKind>(kind: Kind, answer: unknown): AnswerOf<Kind> {
+export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unknown): object {
+  const rule = ruleOf(rules, kind);
   const given = withoutUndefined(answer);
-  const schema = (isEdit(given) && EDITS[kind]) || DECIDABLE[kind];
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) throw invalidAnswer(kind, parsed.error);
-  if (isUnexplainedRejection(parsed.data as Answer)) throw feedbackRequired(kind);
-  return parsed.data as AnswerOf<Kind>;
+  const parsed = ((isEdit(given) && rule.edit) || rule.given).safeParse(given);
+  if (!parsed.success) throw invalidAnswer(kind, rule, parsed.error);
+  const known = parsed.data as object;
+  if (isUnexplainedRejection(known)) throw feedbackRequired(kind);
+  return known;
 }
 
 /** Whether a recorded answer fits the kind of question it came to. Pure: a node asks again when it does not. */
-export function isAnswer<Kind extends HitlSessionKind>(kind: Kind, value: unknown): value is AnswerOf<Kind> {
-  return RECORDED[kind].safeParse(value).success;
+export function isAnswer<Rule extends GateRule>(rule: Rule, value: unknown): value is AnswerTo<Rule> {
+  return rule.recorded.safeParse(value).success;
 }
 
-function isUnexplainedRejection(answer: Answer): boolean {
-  return 'approved' in answer && !answer.approved && (answer.feedback ?? '').trim() === '';
+/** Whether an answer is a human's own version of what was shown, and not a decision on it. */
+export function isEdit(answer: unknown): answer is { readonly action: 'edit' } {
+  return (answer as { readonly action?: unknown } | null)?.action === 'edit';
+}
+
+/** What the human said, with who said it and when, for the record the node makes. */
+export function answerOf({ decision, principal, decidedAt }: HitlSession): Record<string, unknown> {
+  const answer = decision as Record<string, unknown>;
+  if (principal === null || decidedAt === null) return answer;
+  const at = new Date(decidedAt).toISOString();
+  if (isEdit(answer)) return { ...answer, editedBy: principal.id, editedAt: at };
+  return 'approved' in answer ? { ...answer, approvedBy: principal.id, approvedAt: at } : answer;
+}
+
+function isUnexplainedRejection(answer: {
+  readonly approved?: unknown;
+  readonly feedback?: string;
+}): boolean {
+  return answer.approved === false && (answer.feedback ?? '').trim() === '';
 }
 
 /** `{ feedback: undefined }` says the same as `{}`; JSON has no word for it. */
@@ -115,11 +52,11 @@ function withoutUndefined(answer: unknown): unknown {
 }
 
 /** Names the fields, never their values: an answer may hold what must not be logged. */
-function invalidAnswer(kind: HitlSessionKind, { issues }: z.ZodError): DevsError {
+function invalidAnswer(kind: HitlSessionKind, { shape }: GateRule, { issues }: z.ZodError): DevsError {
   const found = issues.map(({ path, message }) => `${path.join('.') || 'answer'}: ${message}`).join('; ');
   return new DevsError(`This is no answer to a session of kind ${kind}. ${found}.`, {
     code: 'INVALID_ANSWER',
-    remedy: `Answer with ${SHAPES[kind]}.`,
+    remedy: `Answer with ${shape}.`,
     context: { kind },
   });
 }
@@ -131,15 +68,3 @@ function feedbackRequired(kind: HitlSessionKind): DevsError {
     context: { kind },
   });
 }
-
-const APPROVAL_SHAPE = '{ approved: true } or { approved: false, feedback }';
-
-const SHAPES: Readonly<Record<HitlSessionKind, string>> = {
-  design_approval: `${APPROVAL_SHAPE}, or change it with { action: 'edit', documents }`,
-  dag_approval: `${APPROVAL_SHAPE}, or change it with { action: 'edit', plan }`,
-  review: '{ approved: true } or { approved: false, feedback, tasks? }',
-  node_gate: APPROVAL_SHAPE,
-  task_failure: "{ action: 'retry', guidance? } or { action: 'skip' | 'abort', reason? }",
-  recursion_limit: "{ action: 'continue' } or { action: 'abort', reason? }",
-  budget: "{ action: 'raise', usd?, tokens?, calls?, ms? } or { action: 'abort', reason? }",
-};

@@ -1,27 +1,25 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies, Thread } from '../../state/ThreadStore.ts';
-
-/** The name a policy knows a gate by; other kinds go by their own. */
-const POLICY_NAMES: Partial<Record<HitlSessionKind, string>> = {
-  design_approval: 'design',
-  dag_approval: 'dag',
-};
+import type { GateRule, GateRules } from './GateRule.ts';
 
 /**
  * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }` (laws L2, L8).
  *
- * @param thread - The session's run, where it has one.
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
  * @throws TypeError if it is no principal at all.
  */
-export function assertMayDecide(by: Principal, session: HitlSession, thread: Thread | null): void {
+export function assertMayDecide(
+  by: Principal,
+  session: HitlSession,
+  { rules, thread }: { readonly rules: GateRules; readonly thread: Thread | null },
+): void {
   if (typeof by?.id !== 'string' || by.id === '') throw new TypeError('Expected a principal with an id.');
   switch (by.kind) {
     case 'human':
       return;
     case 'policy':
-      if (isDeclaredAuto(thread?.policies, session.kind)) return;
+      if (isDeclaredAuto(thread?.policies, rules[session.kind])) return;
       throw notDeclared(session);
     case 'agent':
       throw refuseAgent(session);
@@ -47,14 +45,10 @@ export function assertHuman(by: Principal, threadId: string, deed: string): void
   });
 }
 
-/** Guards ask because something went wrong: nothing declared beforehand may answer them. */
-const GUARDS: ReadonlySet<HitlSessionKind> = new Set(['task_failure', 'recursion_limit', 'budget']);
-
 /** Whether a run declared at its start that gates of this kind are approved without a human. */
-export function isDeclaredAuto(policies: Policies | undefined, kind: HitlSessionKind): boolean {
-  if (GUARDS.has(kind)) return false;
-  const gates = ownValue(policies, 'gates');
-  return ownValue(gates, POLICY_NAMES[kind] ?? kind) === 'auto';
+export function isDeclaredAuto(policies: Policies | undefined, rule: GateRule | undefined): boolean {
+  const policyName = rule?.policyName ?? null;
+  return policyName !== null && ownValue(ownValue(policies, 'gates'), policyName) === 'auto';
 }
 
 function ownValue(object: unknown, key: string): unknown {

@@ -1,5 +1,8 @@
-import type { HitlSessionKind } from '../../orchestration/types.ts';
-import { isHitlSessionKind } from './sessionKind.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import type { Visit } from '../visit.ts';
+import { type GateRules, isKindOf } from './GateRule.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON, already masked.
@@ -27,15 +30,79 @@ export interface KeyedAnswer {
   readonly value: unknown;
 }
 
-export function isQuestion(value: unknown): value is Question {
+export function isQuestion(value: unknown, rules: GateRules): value is Question {
   if (!isRecord(value)) return false;
-  return isHitlSessionKind(value['kind']) && typeof value['key'] === 'string';
+  return isKindOf(rules, value['kind']) && typeof value['key'] === 'string';
 }
 
 /** The value of an answer meant for `key`; `null` for anything else. */
 export function answerFor(key: string, answer: unknown): { readonly value: unknown } | null {
   if (!isRecord(answer) || answer['for'] !== key || !('value' in answer)) return null;
   return { value: answer['value'] };
+}
+
+/** Builds a question; the hash is taken over the masked artifact, so what is shown is what is bound. */
+export function questionAbout(
+  artifact: unknown,
+  about: Omit<Question, 'artifact' | 'artifactHash'>,
+): Question {
+  const { value } = maskPreciseDeep(artifact);
+  return { ...about, artifact: value, artifactHash: hashOf(value) };
+}
+
+/** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */
+export function asQuestion(
+  value: unknown,
+  interruptId: string,
+  { taskId, rules }: { readonly taskId: string; readonly rules: GateRules },
+): Question {
+  if (isQuestion(value, rules)) return value;
+  const key = `node_gate/${interruptId}`;
+  return {
+    kind: 'node_gate',
+    key,
+    taskId,
+    artifact: value,
+    artifactHash: hashOf(value),
+    message: 'Approve to go on.',
+  };
+}
+
+export function sessionOf(
+  question: Question,
+  interruptId: string,
+  visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
+) {
+  const { kind, key, taskId, artifactHash, artifact, message } = question;
+  return {
+    threadId: visit.threadId,
+    interruptId,
+    questionKey: key,
+    kind,
+    taskId,
+    artifactHash,
+    question: { message, artifact },
+    evidence: null,
+    checkpointId: visit.checkpointId,
+    ...(visit.lgTaskId !== undefined && { visitId: visit.lgTaskId }),
+  };
+}
+
+/**
+ * The question a node asks for child runs; plain JSON, in the parent's checkpoint.
+ *
+ * `key` is the child's thread id: root thread, LangGraph's id of the asking task, position of the question in
+ * it. All three are the same when the node runs again, so no table is needed to find the child.
+ */
+export interface FrameQuestion {
+  readonly recurse: true;
+  readonly key: string;
+  /** `null` for one child under `key` itself, else that many under `key.0`, `key.1`, … */
+  readonly count: number | null;
+}
+
+export function isFrameQuestion(value: unknown): value is FrameQuestion {
+  return isRecord(value) && value['recurse'] === true && typeof value['key'] === 'string';
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
-import type { GraphState } from '../../orchestration/types.ts';
 import { EventOutbox } from '../../state/EventOutbox.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { type Fence, NO_FENCE } from '../../state/Fence.ts';
@@ -17,7 +16,7 @@ export interface StuckTask {
   /** Unique in the file. */
   readonly taskId: string;
   /** Kept with a session that belongs to no run. */
-  readonly graphState?: GraphState;
+  readonly graphState?: unknown;
   /** Plain JSON a human is shown. */
   readonly evidence?: unknown;
   /** The run the task belongs to; its session is then answered with `decide`. */

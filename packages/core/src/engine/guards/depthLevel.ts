@@ -1,6 +1,7 @@
-import { depthContext, guardsOf } from '../GraphProfile.ts';
+import { guardsOf } from '../channels.ts';
 import type { Visit } from '../visit.ts';
 import type { GuardLevel } from './GuardLevel.ts';
+import type { LangGraphContext } from './recursionGuard.ts';
 
 /** How far a visit is from being stopped for lack of progress. From the checkpoint alone. */
 export function depthLevel(state: object, visit: Visit, limit: number): GuardLevel {
@@ -13,4 +14,10 @@ export function depthLevel(state: object, visit: Visit, limit: number): GuardLev
     episode: `${frame}/${progressStep}`,
     evidence: { node, step, progressStep, ancestorFrames: recursionBase },
   };
+}
+
+/** The depth of one visit: ancestor frames plus node transitions since the last progress mark. Frozen. */
+export function depthContext(state: object, visit: Visit): LangGraphContext {
+  const recursionDepth = visit.recursionBase + Math.max(0, visit.step - (guardsOf(state).progressStep ?? 0));
+  return Object.freeze({ metadata: Object.freeze({ recursionDepth }) });
 }

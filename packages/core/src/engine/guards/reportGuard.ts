@@ -1,6 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
-import type { EngineStore } from '../EngineStore.ts';
+import type { GuardStore } from '../../state/GuardStore.ts';
 import { type GuardLevel, guardEvidence, isNear } from './GuardLevel.ts';
 
 export type GuardEventName = 'GUARD_WARNED' | 'GUARD_TRIPPED' | 'GUARD_SUPPRESSED';
@@ -14,7 +14,7 @@ export interface GuardFinding {
 /** Where guards report to: the transaction of what they looked at. */
 export interface GuardLog {
   /** `null` in plain LangGraph use: a node that runs again then reports again. */
-  readonly store: EngineStore | null;
+  readonly store: { readonly guards: GuardStore } | null;
   readonly emit: EventSink['emit'];
   readonly scope: EventScope;
 }

@@ -1,6 +1,26 @@
 import { type PriceTable, priceOf } from '../../config/prices.ts';
-import type { CallUsage, LangChainUsage, UsageReport } from '../../orchestration/ports.ts';
 import type { StepUsage } from '../../state/StepStore.ts';
+
+/** What a call used. Without `costUsd` the cost is computed from `model`'s price; without a price it is unknown. */
+export interface CallUsage {
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  /** Part of `tokensIn`: read from the provider's cache. */
+  readonly tokensCached?: number;
+  readonly costUsd?: number;
+  /** As the provider names it; a prefix `openai:` and a date are allowed. */
+  readonly model?: string;
+}
+
+/** LangChain's `usage_metadata` of a message, with the name of the model: `{ ...message.usage_metadata, model }`. */
+export interface LangChainUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly input_token_details?: { readonly cache_read?: number | undefined } | undefined;
+  readonly model?: string;
+}
+
+export type UsageReport = CallUsage | LangChainUsage;
 
 /**
  * A report in this library's words, whichever way it was given.

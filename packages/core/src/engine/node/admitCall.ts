@@ -1,12 +1,12 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { Question } from '../gates/question.ts';
+import { questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { warningLevel } from '../guards/GuardLevel.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
 import { reportGuard } from '../guards/reportGuard.ts';
 import type { RecordedVisit } from './activeVisit.ts';
-import { questionAbout } from './entry.ts';
 
 /**
  * Makes a call once the budget allows it; `make` is told which attempt it is. A call that is not allowed waits for those

@@ -1,10 +1,12 @@
 import type { EventSink } from '../../events/EventBus.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import { hashOf } from '../../state/canonicalJson.ts';
-import { depthContext, guardsOf, type StateUpdate } from '../GraphProfile.ts';
-import { type Answer, isAnswer } from '../gates/answers.ts';
+import { guardsOf } from '../channels.ts';
+import type { StateUpdate } from '../GraphProfile.ts';
+import { isAnswer } from '../gates/answers.ts';
 import { ask } from '../gates/ask.ts';
-import type { Question } from '../gates/question.ts';
+import { ENGINE_GATES } from '../gates/engineGates.ts';
+import { ruleOf } from '../gates/GateRule.ts';
+import { type Question, questionAbout } from '../gates/question.ts';
+import { depthContext } from '../guards/depthLevel.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
 import type { Visit } from '../visit.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
@@ -51,7 +53,8 @@ function askForGuard<State extends object>(
 ): Entered<State> {
   const question = guardQuestion(state, visit, deps);
   if (question === null) return { update: {}, runNode: true, answered: false };
-  const answer = ask(question, (value) => (isAnswer(question.kind, value) ? value : null));
+  const rule = ruleOf(deps.profile.rules, question.kind);
+  const answer = ask(question, (value) => (isAnswer(rule, value) ? value : null));
   return { ...deps.profile.applyAnswer(state, question, answer), answered: true };
 }
 
@@ -98,19 +101,8 @@ function askForGate<State extends object>(
     message: `Approve before "${visit.node}" runs.`,
     ...(gate.onReject === undefined && { endsOnRejection: true }),
   });
-  const answer = ask(question, (value) => (isAnswer('node_gate', value) ? (value as ApprovalAnswer) : null));
+  const answer = ask(question, (value) => (isAnswer(ENGINE_GATES.node_gate, value) ? value : null));
   if (answer.approved) return { ...guarded, answered: true };
   const rejected = gate.onReject?.(state, answer.feedback) ?? {};
   return { update: { ...guarded.update, ...rejected }, runNode: false, answered: true };
-}
-
-type ApprovalAnswer = Extract<Answer, { readonly approved: boolean }>;
-
-/** Builds a question; the hash is taken over the masked artifact, so what is shown is what is bound. */
-export function questionAbout(
-  artifact: unknown,
-  about: Omit<Question, 'artifact' | 'artifactHash'>,
-): Question {
-  const { value } = maskPreciseDeep(artifact);
-  return { ...about, artifact: value, artifactHash: hashOf(value) };
 }

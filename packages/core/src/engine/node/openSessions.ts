@@ -1,9 +1,6 @@
 import type { Interrupt } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import type { GraphState } from '../../orchestration/types.ts';
-import { hashOf } from '../../state/canonicalJson.ts';
-import { isFrameQuestion } from '../frames/frameContext.ts';
-import { isQuestion, type Question } from '../gates/question.ts';
+import { asQuestion, isFrameQuestion, type Question, sessionOf } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
 import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
@@ -27,7 +24,9 @@ export function openSessions<State extends object>(
   const { value: interrupts, count } = maskPreciseDeep([...unmasked]);
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value }) =>
-    id === undefined || isFrameQuestion(value) ? [] : [{ id, question: asQuestion(value, id, taskId) }],
+    id === undefined || isFrameQuestion(value)
+      ? []
+      : [{ id, question: asQuestion(value, id, { taskId, rules: profile.rules }) }],
   );
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
@@ -61,7 +60,7 @@ function notifyOfLimit<State extends object>(
   if (kind !== 'recursion_limit') return;
   events.emit('RECURSION_LIMIT_REACHED', depthIn(question), { taskId });
   events.emit('GUARD_TRIPPED', guardEvidence(depthLevel(state, visit, maxDepth)), { taskId });
-  store?.manager.pause(state as unknown as GraphState, taskId, { kind, sessionId: key, evidence: artifact });
+  store?.manager.pause(state, taskId, { kind, sessionId: key, evidence: artifact });
 }
 
 function passedLevel(artifact: unknown): GuardLevel {
@@ -81,40 +80,6 @@ function findingsAt(
   if (kind === 'budget') return [{ event: 'GUARD_TRIPPED', level: { ...passedLevel(artifact), episode } }];
   if (kind !== 'task_failure' || depth.level < depth.limit) return [];
   return [{ event: 'GUARD_SUPPRESSED', level: { ...depth, episode } }];
-}
-
-/** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */
-export function asQuestion(value: unknown, interruptId: string, taskId: string): Question {
-  if (isQuestion(value)) return value;
-  const key = `node_gate/${interruptId}`;
-  return {
-    kind: 'node_gate',
-    key,
-    taskId,
-    artifact: value,
-    artifactHash: hashOf(value),
-    message: 'Approve to go on.',
-  };
-}
-
-export function sessionOf(
-  question: Question,
-  interruptId: string,
-  visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
-) {
-  const { kind, key, taskId, artifactHash, artifact, message } = question;
-  return {
-    threadId: visit.threadId,
-    interruptId,
-    questionKey: key,
-    kind,
-    taskId,
-    artifactHash,
-    question: { message, artifact },
-    evidence: null,
-    checkpointId: visit.checkpointId,
-    ...(visit.lgTaskId !== undefined && { visitId: visit.lgTaskId }),
-  };
 }
 
 function depthIn({ artifact }: Question): { readonly depth: number; readonly limit: number } {

@@ -24,6 +24,7 @@ import {
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
@@ -193,5 +194,5 @@ export async function invokeGuarded<State>(
 
 function questionsIn(result: unknown): readonly Question[] {
   if (!isInterrupted(result)) return [];
-  return result[INTERRUPT].map(({ value }) => value).filter(isQuestion);
+  return result[INTERRUPT].map(({ value }) => value).filter((value) => isQuestion(value, ENGINE_GATES));
 }

@@ -1,7 +1,7 @@
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import type { CallUsage, UsageReport } from '../../orchestration/ports.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind } from '../../state/StepStore.ts';
+import type { CallUsage, UsageReport } from '../guards/usage.ts';
 import { callUsage, totalUsage } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';

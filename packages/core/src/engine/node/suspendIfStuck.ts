@@ -1,8 +1,8 @@
-import type { GraphState } from '../../orchestration/types.ts';
+import { type GuardedState, guardsOf } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { EntropyScore } from '../entropy/EntropyMeter.ts';
 import { scoreEntropy } from '../entropy/scoreEntropy.ts';
-import { type GraphProfile, type GuardedState, guardsOf } from '../GraphProfile.ts';
+import type { GraphProfile } from '../GraphProfile.ts';
 import { assertUnitInterval } from '../guards/assertUnitInterval.ts';
 import type { GuardLevel } from '../guards/GuardLevel.ts';
 import { precedence } from '../guards/lattice.ts';
@@ -36,7 +36,7 @@ export async function suspendIfStuck<State extends object>(
   const task: StuckTask = {
     taskId,
     fence: store.fenceOf(visit),
-    ...(visit.epoch === null ? { graphState: state as unknown as GraphState } : { threadId: visit.threadId }),
+    ...(visit.epoch === null ? { graphState: state } : { threadId: visit.threadId }),
   };
   const open = store.failureGate.getGateStatus(taskId);
   if (open !== null) return suspendedBy(open, task, visit, store);

@@ -1,4 +1,4 @@
-import { recordedGoal } from '../drive/RunGoal.ts';
+import { recordedGoal } from '../Goal.ts';
 import type { Visit } from '../visit.ts';
 import type { Entered } from './entry.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';

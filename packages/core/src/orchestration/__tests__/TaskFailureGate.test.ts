@@ -5,13 +5,13 @@ import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { repeating, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { durable } from '../../engine/durable.ts';
 import { GraphSuspendedSignal } from '../../engine/gates/GraphSuspendedSignal.ts';
-import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { Child } from '../../state/__tests__/Child.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { leaseFence } from '../../state/Fence.ts';
 import { invokeGuarded } from '../graph-runner.ts';
+import { HumanInTheLoopManager } from '../hitl.ts';
 import {
   type GateEvaluationResult,
   TaskFailureGate,

@@ -1,8 +1,8 @@
 // Decides every session it is given when told to, and says for each how that ended.
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { HumanInTheLoopManager } from '../hitl.ts';
 
 const [, , dbPath = '', name = '', artifactHash = '', ...ids] = process.argv;
 const manager = new HumanInTheLoopManager(createDatabase({ dbPath }));

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aPlan } from '../../testing/index.ts';
 import { editedPlan, planDraftOf } from '../nodes/editedPlan.ts';
-import { planFrom, taskNumber } from '../nodes/plan.ts';
+import { planFrom } from '../nodes/plan.ts';
 import type { PlanResult, TaskDraft } from '../ports.ts';
+import { taskNumber } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { AT, aState } from './aState.ts';
 

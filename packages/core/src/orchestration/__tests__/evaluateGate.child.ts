@@ -1,8 +1,8 @@
 // Evaluates one task above the threshold when told to, and says which session it got.
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { TaskFailureGate } from '../../engine/guards/TaskFailureGate.ts';
+import { HumanInTheLoopManager } from '../hitl.ts';
 
 const [, , dbPath = '', taskId = ''] = process.argv;
 const db = createDatabase({ dbPath });

@@ -5,12 +5,12 @@ import { describe, expect, onTestFinished, test as plainTest, vi } from 'vitest'
 import { test } from '../../../test/support/fixtures.ts';
 import { CHECKPOINT_WINDOW, MAX_RECURSION_DEPTH } from '../../config/defaults.ts';
 import * as config from '../../config/orchestratorConfig.ts';
-import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { Orchestrator } from '../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { OrchestrationGraph } from '../graph.ts';
+import { HumanInTheLoopManager } from '../hitl.ts';
 import { aState } from './aState.ts';
 
 // How the recursion guard acts in the pipeline itself. Source: 9_ROADMAP-RISK-401.

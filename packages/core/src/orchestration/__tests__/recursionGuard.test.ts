@@ -169,7 +169,10 @@ describe('memory-efficient execution', () => {
   });
 
   test('the adapter contains no recursion on itself', () => {
-    const source = readFileSync(new URL('../flatIterativeAdapter.ts', import.meta.url), 'utf8');
+    const source = readFileSync(
+      new URL('../../engine/frames/flatIterativeAdapter.ts', import.meta.url),
+      'utf8',
+    );
     const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     for (const name of ['runGraphIteratively', 'runFrames']) {
       const body = code.split(`function ${name}`)[1]?.split('\n}\n')[0];

@@ -1,12 +1,13 @@
 import { interrupt, type LangGraphRunnableConfig } from '@langchain/langgraph';
-import { isAnswer } from '../../engine/gates/answers.ts';
+import { isAnswer, isEdit } from '../../engine/gates/answers.ts';
 import { ask } from '../../engine/gates/ask.ts';
-import { questionAbout } from '../../engine/node/entry.ts';
+import { questionAbout } from '../../engine/gates/question.ts';
 import { isDriven, visitOf } from '../../engine/visit.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { GraphState, HitlApprovalSignal, HitlGate } from '../types.ts';
 import { parseApprovalSignal } from './approvalSignal.ts';
-import { isEdit, type RecordedEdit } from './gateEdit.ts';
+import type { RecordedEdit } from './gateEdit.ts';
+import { PIPELINE_GATES } from './pipelineGates.ts';
 
 interface ApprovalRequest<Gate extends HitlGate> {
   readonly gate: Gate;
@@ -56,7 +57,7 @@ export function askForApproval<Gate extends HitlGate>(
   };
   const { artifactHash } = question;
   if (!isDriven(config)) return { signal: askBare(question), artifactHash };
-  const answer = ask(question, (value) => (isAnswer<HitlGate>(gate, value) ? value : null));
+  const answer = ask(question, (value) => (isAnswer(PIPELINE_GATES[gate as HitlGate], value) ? value : null));
   // Its schema is that of the gate.
   if (isEdit(answer)) return { edit: answer as unknown as RecordedEdit<Gate>, artifactHash };
   return { signal: answer, artifactHash };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEdit } from '../../engine/gates/answers.ts';
 import { assertHuman } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
@@ -69,20 +70,17 @@ export type RecordedEdit<Gate extends HitlGate = HitlGate> = {
   readonly dag_approval: PlanEdit;
 }[Gate] & { readonly editedBy: string; readonly editedAt: string };
 
-/** Whether an answer is a human's own version of what was shown, and not a decision on it. */
-export function isEdit(answer: unknown): answer is GateEdit & { readonly action: 'edit' } {
-  return (answer as { readonly action?: unknown } | null)?.action === 'edit';
-}
-
 /**
  * Refuses an edit before it is recorded: nothing may reach the node that it could not use.
  *
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED` for anyone but a human; `DAG_INVALID` for a plan that
  *   cannot become tasks; `STATE_CORRUPT` without a recorded question.
  */
-export function assertEditFits(edit: GateEdit, session: HitlSession, by: Principal): void {
+export function assertEditFits(answer: object, session: HitlSession, by: Principal): void {
+  if (!isEdit(answer)) return;
   assertHuman(by, session.threadId ?? session.id, 'edit a proposal of');
-  if ('plan' in edit) assertPlanEdit(shownPlan(session), edit.plan);
+  const { plan } = answer as Partial<PlanEdit>;
+  if (plan !== undefined) assertPlanEdit(shownPlan(session), plan);
 }
 
 function shownPlan({ id, question }: HitlSession): DagArtifact {

@@ -1,14 +1,7 @@
 import type { PlanResult } from '../ports.ts';
+import { taskLabel } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import {
-  assertPlan,
-  assertUnique,
-  dagInvalid,
-  lastIssuedNumber,
-  type Plan,
-  planRecords,
-  taskLabel,
-} from './plan.ts';
+import { assertPlan, assertUnique, dagInvalid, lastIssuedNumber, type Plan, planRecords } from './plan.ts';
 
 /** What an edit is about: tasks by their issued ids, requirements by the ids people use. */
 export interface ShownPlan {

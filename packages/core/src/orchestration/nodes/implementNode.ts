@@ -1,11 +1,11 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
+import { pickTask, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { agentLog, withLog } from '../work/agentLog.ts';
 import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
-import { pickTask, withTask } from './pickTask.ts';
 import { runTddTurn } from './tddTurn.ts';
 
 /** `implement` without agents: picks a task and counts a turn, or hands over to the pivot when the budget is spent. */

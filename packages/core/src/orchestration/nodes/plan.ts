@@ -1,5 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EpicDraft, PlanResult, TaskDraft } from '../ports.ts';
+import { taskNumber } from '../taskStates.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
 export type Plan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
@@ -92,14 +93,6 @@ function statusOf(known: TaskRecord | undefined): Partial<TaskRecord> {
   const { status, agentRole, gitHash } = known;
   return { status, agentRole, ...(gitHash !== undefined && { gitHash }) };
 }
-
-/** The number in an issued task id: 3 in `csv-export-1a2b3c:3`. */
-export function taskNumber(taskId: string): number {
-  return Number(taskId.slice(taskId.lastIndexOf(':') + 1)) || 0;
-}
-
-/** What people call a task: `T3` for `csv-export-1a2b3c:3`. */
-export const taskLabel = (taskId: string): string => `T${taskNumber(taskId)}`;
 
 function requirementRecord(
   projectId: string,

@@ -1,13 +1,9 @@
 import type { AppliedAnswer } from '../../engine/GraphProfile.ts';
-import type { AnswerOf } from '../../engine/gates/answers.ts';
 import type { Question } from '../../engine/gates/question.ts';
-import { beginTask } from '../nodes/pickTask.ts';
-import { taskLabel } from '../nodes/plan.ts';
-import { readyTasks } from '../taskStates.ts';
+import type { CodeReview } from '../CodeReview.ts';
+import { beginTask, readyTasks, taskLabel } from '../taskStates.ts';
 import type { GraphState, HitlDecisionRecord } from '../types.ts';
-import type { CodeReview } from './CodeReview.ts';
-
-type ReviewAnswer = AnswerOf<'review'>;
+import type { ReviewAnswer } from './reviewGate.ts';
 
 /**
  * What a human's word on code changes. Approved: the decision is recorded, and `verify` goes on from there, or asks

@@ -1,5 +1,5 @@
+import type { ReviewRecord } from '../CodeReview.ts';
 import type { GraphState, HitlDecisionRecord } from '../types.ts';
-import type { ReviewRecord } from './CodeReview.ts';
 
 // What humans have decided about code so far. Pure readings of the recorded decisions.
 

@@ -1,6 +1,6 @@
+import type { ReviewedRange, ReviewSubject } from '../CodeReview.ts';
 import type { CommitView, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
-import type { ReviewedRange, ReviewSubject } from './CodeReview.ts';
 import { reviewDecisions, reviewsOf } from './reviewDecisions.ts';
 import { reviewSubject } from './reviewSubject.ts';
 

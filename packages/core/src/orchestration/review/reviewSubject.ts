@@ -1,7 +1,7 @@
+import type { ReviewSubject } from '../CodeReview.ts';
 import type { CommitView } from '../ports.ts';
 import { isEpicOpen, isTaskTerminal } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import type { ReviewSubject } from './CodeReview.ts';
 import { isCodeApproved, reviewDecisions } from './reviewDecisions.ts';
 
 /**

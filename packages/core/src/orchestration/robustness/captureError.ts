@@ -1,6 +1,6 @@
 import { Command, type NodeError } from '@langchain/langgraph';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import { pickTask } from '../nodes/pickTask.ts';
+import { pickTask } from '../taskStates.ts';
 import type { CapturedError, GraphState } from '../types.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import { isDagApproved } from '../../orchestration/gates/artifacts.ts';
-import { taskLabel } from '../../orchestration/nodes/plan.ts';
+import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
 
 /** Why a run was not set back. */

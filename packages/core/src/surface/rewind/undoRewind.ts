@@ -1,6 +1,6 @@
 import { assertHuman } from '../../engine/gates/principals.ts';
-import { taskLabel } from '../../orchestration/nodes/plan.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
+import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { Rewind } from '../../state/RewindStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { ability } from '../ability.ts';

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { EventBus } from '../../../events/EventBus.ts';
+import { PIPELINE_GATES } from '../../../orchestration/gates/pipelineGates.ts';
 import { aQuestion, HASH } from '../../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../../state/__tests__/aThread.ts';
 import { EngineStore } from '../../EngineStore.ts';
@@ -10,7 +11,7 @@ const policies = { gates: { design: 'auto', dag: 'human' } };
 
 describe('a declared policy', () => {
   test('approves the gates it covers and leaves the others to people', ({ db }) => {
-    const store = new EngineStore(db, { events: new EventBus() });
+    const store = new EngineStore(db, { events: new EventBus(), rules: PIPELINE_GATES });
     store.threads.create(aThread({ policies }));
     const design = store.sessions.openForInterrupt(aQuestion()).session;
     const dag = store.sessions.openForInterrupt(
@@ -28,7 +29,7 @@ describe('a declared policy', () => {
   });
 
   test('approves nothing that shows nothing', ({ db }) => {
-    const store = new EngineStore(db, { events: new EventBus() });
+    const store = new EngineStore(db, { events: new EventBus(), rules: PIPELINE_GATES });
     store.threads.create(aThread({ policies }));
     const { session } = store.sessions.openForInterrupt(aQuestion());
     expect(() => decideByPolicy([{ ...session, artifactHash: null }], policies, store)).toThrow(

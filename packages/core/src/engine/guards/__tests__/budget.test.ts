@@ -3,11 +3,11 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
-import type { UsageReport } from '../../../orchestration/ports.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../durable.ts';
 import { type StepOptions, step } from '../../node/step.ts';
+import type { UsageReport } from '../usage.ts';
 
 /** A node that makes eight calls side by side; each waits until all that may run do. */
 function eightCallers(usage: UsageReport = {}, options: StepOptions = {}) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PRICES } from '../../../config/prices.ts';
-import type { UsageReport } from '../../../orchestration/ports.ts';
-import { callUsage, totalUsage } from '../usage.ts';
+import { callUsage, totalUsage, type UsageReport } from '../usage.ts';
 
 const total = (...reports: UsageReport[]) => totalUsage(reports, DEFAULT_PRICES);
 

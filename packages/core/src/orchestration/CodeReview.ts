@@ -1,4 +1,4 @@
-import type { CommitView, CriterionEvidence, FileChange } from '../ports.ts';
+import type { CommitView, CriterionEvidence, FileChange } from './ports.ts';
 
 /** After what a human is shown the code that was committed: every task, or every epic. */
 export type ReviewScope = 'task' | 'epic';

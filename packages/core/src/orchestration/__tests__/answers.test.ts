@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HitlSessionKind } from '../../../state/hitlSession.ts';
-import { isAnswer, parseAnswer } from '../answers.ts';
+import { isAnswer, parseAnswer } from '../../engine/gates/answers.ts';
+import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import { PIPELINE_GATES } from '../gates/pipelineGates.ts';
 
 const APPROVALS: readonly HitlSessionKind[] = ['design_approval', 'dag_approval', 'review', 'node_gate'];
-const KINDS: readonly HitlSessionKind[] = [...APPROVALS, 'task_failure', 'recursion_limit', 'budget'];
+const KINDS = Object.keys(PIPELINE_GATES) as HitlSessionKind[];
 const KIB = 1024;
 
+const parse = (kind: HitlSessionKind, answer: unknown) => parseAnswer(PIPELINE_GATES, kind, answer);
+const fits = (kind: HitlSessionKind, value: unknown) => isAnswer(PIPELINE_GATES[kind], value);
 const withCode = (code: string) => expect.objectContaining({ code });
 
 const VALID: readonly (readonly [HitlSessionKind, object])[] = [
@@ -60,40 +63,40 @@ const INVALID: readonly (readonly [HitlSessionKind, unknown])[] = [
 
 describe('parseAnswer', () => {
   test.each(VALID)('accepts for %s: %j', (kind, answer) => {
-    expect(parseAnswer(kind, answer)).toEqual(answer);
-    expect(isAnswer(kind, answer)).toBe(true);
+    expect(parse(kind, answer)).toEqual(answer);
+    expect(fits(kind, answer)).toBe(true);
   });
 
   test.each(INVALID)('refuses for %s: %j', (kind, answer) => {
-    expect(() => parseAnswer(kind, answer)).toThrow(withCode('INVALID_ANSWER'));
+    expect(() => parse(kind, answer)).toThrow(withCode('INVALID_ANSWER'));
   });
 
   test.each(APPROVALS)('wants a rejection of %s to say why', (kind) => {
     for (const feedback of [undefined, '', ' \n\t']) {
-      expect(() => parseAnswer(kind, { approved: false, feedback })).toThrow(withCode('FEEDBACK_REQUIRED'));
+      expect(() => parse(kind, { approved: false, feedback })).toThrow(withCode('FEEDBACK_REQUIRED'));
     }
   });
 
   test('accepts text of exactly 64 KiB', () => {
     const feedback = 'x'.repeat(64 * KIB);
-    expect(parseAnswer('review', { approved: false, feedback })).toEqual({ approved: false, feedback });
+    expect(parse('review', { approved: false, feedback })).toEqual({ approved: false, feedback });
   });
 
   test('takes an undefined field for an absent one', () => {
-    expect(parseAnswer('review', { approved: true, feedback: undefined })).toEqual({ approved: true });
+    expect(parse('review', { approved: true, feedback: undefined })).toEqual({ approved: true });
   });
 
   test('names the wrong fields, never what they hold', () => {
-    const parse = () => parseAnswer('review', { approved: 'hunter2', secret: 'hunter2' });
-    expect(parse).toThrow(/approved/);
-    expect(parse).not.toThrow(/hunter2/);
+    const refused = () => parse('review', { approved: 'hunter2', secret: 'hunter2' });
+    expect(refused).toThrow(/approved/);
+    expect(refused).not.toThrow(/hunter2/);
   });
 
   test('either gives a plain answer of its kind or a typed error, whatever it is given', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KINDS), fc.anything(), (kind, value) => {
         try {
-          expect(isAnswer(kind, parseAnswer(kind, value))).toBe(true);
+          expect(fits(kind, parse(kind, value))).toBe(true);
         } catch (error) {
           expect(error).toMatchObject({
             code: expect.stringMatching(/^(INVALID_ANSWER|FEEDBACK_REQUIRED)$/),
@@ -108,13 +111,13 @@ describe('parseAnswer', () => {
 describe('isAnswer', () => {
   test('knows a recorded approval by who gave it and when', () => {
     const recorded = { approved: true, approvedBy: 'reviewer-1', approvedAt: '2026-01-01T00:00:00.000Z' };
-    expect(isAnswer('design_approval', recorded)).toBe(true);
-    expect(isAnswer('task_failure', recorded)).toBe(false);
+    expect(fits('design_approval', recorded)).toBe(true);
+    expect(fits('task_failure', recorded)).toBe(false);
   });
 
   test('refuses what only looks like an answer', () => {
     for (const value of [null, undefined, 'yes', { approved: true, extra: 1 }, { for: 'key', value: {} }]) {
-      expect(isAnswer('node_gate', value)).toBe(false);
+      expect(fits('node_gate', value)).toBe(false);
     }
   });
 });

@@ -1,6 +1,5 @@
 import { DevsError, type HitlSessionKind } from '@devs/core';
 import type { Session } from '../project/Session.ts';
-import { GATE_NAMES } from '../render/sentence.ts';
 
 /** An answer in the form its kind of gate takes. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -33,27 +32,64 @@ const answer = (name: ChoiceName, meaning: string, ...more: readonly string[]): 
 
 const ABORT = answer('abort', 'end the run');
 
-/** What a human may say at each kind of gate. */
-export const GATE_CHOICES: Readonly<Record<HitlSessionKind, readonly Choice[]>> = {
-  design_approval: [
-    approve('break the documents down into tasks'),
-    reject('write them again with your feedback'),
-    edit('change them yourself'),
-  ],
-  dag_approval: [
-    approve('begin with the tasks'),
-    reject('plan again with your feedback'),
-    edit('drop, reorder, split or change tasks yourself'),
-  ],
-  review: [approve('go on'), reject('have it done again with your feedback')],
-  node_gate: [approve('go on'), reject('do not do it')],
-  task_failure: [
-    answer('retry', 'try again with new counters', '--retry', '--guidance', 'what to do differently'),
-    answer('skip', 'give the task up; what depends on it is blocked'),
-    ABORT,
-  ],
-  recursion_limit: [answer('continue', 'go on for as long again'), ABORT],
-  budget: [answer('raise', 'add to the budget and go on', '--raise-usd', '5'), ABORT],
+/** A kind of gate as people meet it on the command line. */
+export interface GateWords {
+  /** In a sentence. */
+  readonly name: string;
+  /** What a human may say at it. */
+  readonly choices: readonly Choice[];
+  /** Whether `devs run --yes` declares a policy for it. */
+  readonly isDeclarable: boolean;
+}
+
+export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
+  design_approval: {
+    name: 'design',
+    choices: [
+      approve('break the documents down into tasks'),
+      reject('write them again with your feedback'),
+      edit('change them yourself'),
+    ],
+    isDeclarable: true,
+  },
+  dag_approval: {
+    name: 'plan',
+    choices: [
+      approve('begin with the tasks'),
+      reject('plan again with your feedback'),
+      edit('drop, reorder, split or change tasks yourself'),
+    ],
+    isDeclarable: true,
+  },
+  review: {
+    name: 'code review',
+    choices: [approve('go on'), reject('have it done again with your feedback')],
+    isDeclarable: true,
+  },
+  node_gate: {
+    name: 'next step',
+    choices: [approve('go on'), reject('do not do it')],
+    isDeclarable: false,
+  },
+  task_failure: {
+    name: 'stuck task',
+    choices: [
+      answer('retry', 'try again with new counters', '--retry', '--guidance', 'what to do differently'),
+      answer('skip', 'give the task up; what depends on it is blocked'),
+      ABORT,
+    ],
+    isDeclarable: false,
+  },
+  recursion_limit: {
+    name: 'lack of progress',
+    choices: [answer('continue', 'go on for as long again'), ABORT],
+    isDeclarable: false,
+  },
+  budget: {
+    name: 'budget',
+    choices: [answer('raise', 'add to the budget and go on', '--raise-usd', '5'), ABORT],
+    isDeclarable: false,
+  },
 };
 
 /** The command lines that answer a gate, to copy. */
@@ -62,7 +98,7 @@ export function choiceCommands(
   words: readonly string[],
   devs: Session['devs'],
 ): readonly { readonly choice: Choice; readonly command: string }[] {
-  return GATE_CHOICES[kind].map((choice) => ({
+  return GATE_WORDS[kind].choices.map((choice) => ({
     choice,
     command: devs(choice.verb, ...words, ...choice.flags),
   }));
@@ -78,9 +114,9 @@ export function assertTakes(
   name: ChoiceName,
   { gate, devs }: { readonly gate: string; readonly devs: Session['devs'] },
 ): void {
-  if (GATE_CHOICES[kind].some((choice) => choice.name === name)) return;
+  if (GATE_WORDS[kind].choices.some((choice) => choice.name === name)) return;
   const commands = choiceCommands(kind, [gate], devs).map(({ command }) => command);
-  throw new DevsError(`The answer "${name}" fits no gate of this kind: ${GATE_NAMES[kind]}.`, {
+  throw new DevsError(`The answer "${name}" fits no gate of this kind: ${GATE_WORDS[kind].name}.`, {
     code: 'INVALID_ANSWER',
     remedy: `Decide it with ${commands.join(', or ')}.`,
     context: { kind },

@@ -1,22 +1,21 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect, onTestFinished } from 'vitest';
-import { test } from '../../../../test/support/fixtures.ts';
-import { createDatabase } from '../../../db/createDatabase.ts';
-import { EventBus } from '../../../events/EventBus.ts';
-import { ARTIFACT_HASH, aRunWithGate, everyRow } from '../../../orchestration/__tests__/aRunWithGate.ts';
-import { createInitialState } from '../../../orchestration/types.ts';
-import { Child } from '../../../state/__tests__/Child.ts';
-import { DecisionLog } from '../../../state/DecisionLog.ts';
-import { EventStore } from '../../../state/EventStore.ts';
-import { FailureGateStore } from '../../../state/FailureGateStore.ts';
-import { leaseFence } from '../../../state/Fence.ts';
-import { HitlSessionStore, type InterruptedQuestion } from '../../../state/HitlSessionStore.ts';
-import { type Policies, ThreadStore } from '../../../state/ThreadStore.ts';
-import { TaskFailureGate } from '../../guards/TaskFailureGate.ts';
-import { HitlSessionNotFoundError } from '../HitlSessionNotFoundError.ts';
-import { HumanInTheLoopManager, type SessionDecision } from '../HumanInTheLoopManager.ts';
+import { test } from '../../../test/support/fixtures.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import { Child } from '../../state/__tests__/Child.ts';
+import { DecisionLog } from '../../state/DecisionLog.ts';
+import { EventStore } from '../../state/EventStore.ts';
+import { FailureGateStore } from '../../state/FailureGateStore.ts';
+import { leaseFence } from '../../state/Fence.ts';
+import { HitlSessionStore, type InterruptedQuestion } from '../../state/HitlSessionStore.ts';
+import { type Policies, ThreadStore } from '../../state/ThreadStore.ts';
+import { HitlSessionNotFoundError, HumanInTheLoopManager, type SessionDecision } from '../hitl.ts';
+import { TaskFailureGate } from '../TaskFailureGate.ts';
+import { createInitialState } from '../types.ts';
+import { ARTIFACT_HASH, aRunWithGate, everyRow } from './aRunWithGate.ts';
 
-const DECIDE = new URL('../../../orchestration/__tests__/decide.child.ts', import.meta.url);
+const DECIDE = new URL('./decide.child.ts', import.meta.url);
 
 const HUMAN = { kind: 'human', id: 'reviewer-1' } as const;
 const APPROVE: SessionDecision = { artifactHash: ARTIFACT_HASH, answer: { approved: true }, by: HUMAN };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decisionFrom } from '../answerFlags.ts';
-import { assertTakes, choiceCommands, GATE_CHOICES } from '../gateAnswers.ts';
+import { assertTakes, choiceCommands, GATE_WORDS } from '../gateWords.ts';
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
 
@@ -14,7 +14,7 @@ describe('the answers of a gate', () => {
     ['recursion_limit', 'continue abort'],
     ['budget', 'raise abort'],
   ] as const)('%s: %s', (kind, names) => {
-    expect(GATE_CHOICES[kind].map(({ name }) => name).join(' ')).toBe(names);
+    expect(GATE_WORDS[kind].choices.map(({ name }) => name).join(' ')).toBe(names);
   });
 
   it('are command lines to copy', () => {

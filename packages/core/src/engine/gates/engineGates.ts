@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
+import type { GateRules } from './GateRule.ts';
+
+const optionalText = z.exactOptional(answerText);
+const optionalCount = z.exactOptional(z.int().positive());
+
+const taskFailure = z.strictObject({
+  action: z.enum(['retry', 'skip', 'abort']),
+  /** For the next attempts. */
+  guidance: optionalText,
+  /** For the record: why it is given up. */
+  reason: optionalText,
+});
+const recursionLimit = z.strictObject({ action: z.enum(['continue', 'abort']), reason: optionalText });
+const budget = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.literal('abort'), reason: optionalText }),
+  z
+    .strictObject({
+      action: z.literal('raise'),
+      usd: z.exactOptional(z.number().positive()),
+      tokens: optionalCount,
+      calls: optionalCount,
+      ms: optionalCount,
+    })
+    .refine(({ usd, tokens, calls, ms }) => (usd ?? tokens ?? calls ?? ms) !== undefined, {
+      error: 'Names none of usd, tokens, calls, ms',
+    }),
+]);
+
+/** The gates that any graph may stop at: what its author declared, and the guards. */
+export const ENGINE_GATES = {
+  node_gate: {
+    given: approval,
+    recorded: recordedApproval,
+    shape: APPROVAL_SHAPE,
+    policyName: 'node_gate',
+  },
+  task_failure: {
+    given: taskFailure,
+    recorded: taskFailure,
+    shape: "{ action: 'retry', guidance? } or { action: 'skip' | 'abort', reason? }",
+    policyName: null,
+  },
+  recursion_limit: {
+    given: recursionLimit,
+    recorded: recursionLimit,
+    shape: "{ action: 'continue' } or { action: 'abort', reason? }",
+    policyName: null,
+  },
+  budget: {
+    given: budget,
+    recorded: budget,
+    shape: "{ action: 'raise', usd?, tokens?, calls?, ms? } or { action: 'abort', reason? }",
+    policyName: null,
+  },
+} satisfies GateRules;

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { APPROVAL_SHAPE, approval, recordedApproval } from '../../engine/gates/approval.ts';
+import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
+import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';
+import { reviewGate } from '../review/reviewGate.ts';
+import {
+  assertEditFits,
+  documentsEdit,
+  planEdit,
+  recordedDocumentsEdit,
+  recordedPlanEdit,
+} from './gateEdit.ts';
+
+const design = {
+  given: approval,
+  recorded: z.union([recordedApproval, recordedDocumentsEdit]),
+  edit: documentsEdit,
+  shape: `${APPROVAL_SHAPE}, or change it with { action: 'edit', documents }`,
+  policyName: 'design',
+  assertFits: assertEditFits,
+} satisfies GateRule;
+
+const dag = {
+  given: approval,
+  recorded: z.union([recordedApproval, recordedPlanEdit]),
+  edit: planEdit,
+  shape: `${APPROVAL_SHAPE}, or change it with { action: 'edit', plan }`,
+  policyName: 'dag',
+  assertFits: assertEditFits,
+} satisfies GateRule;
+
+/** Every kind of gate a run of the pipeline stops at. */
+export const PIPELINE_GATES = {
+  ...ENGINE_GATES,
+  design_approval: design,
+  dag_approval: dag,
+  review: reviewGate,
+} satisfies Required<GateRules>;

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { approval, recordedApproval } from '../../engine/gates/approval.ts';
+import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { CodeReview } from '../CodeReview.ts';
+import { taskLabel } from '../taskStates.ts';
+
+const tasks = z.exactOptional(z.array(z.string().regex(/^T[1-9]\d*$/, 'Expected T and a number')).min(1));
+const namesTasksOnlyInANo = (answer: { approved: boolean; tasks?: string[] }): boolean =>
+  !answer.approved || answer.tasks === undefined;
+const ONLY_IN_A_NO = { error: 'Only a rejection names tasks', path: ['tasks'] };
+
+/** Of code. `tasks`: which of those shown are done again; the last one when left out. */
+export const reviewGate = {
+  given: approval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
+  recorded: recordedApproval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
+  shape: '{ approved: true } or { approved: false, feedback, tasks? }',
+  policyName: 'review',
+  assertFits: assertReopens,
+} satisfies GateRule;
+
+export type ReviewAnswer = AnswerTo<typeof reviewGate>;
+
+/**
+ * Refuses a rejection that names a task which is not shown.
+ *
+ * @throws DevsError `INVALID_ANSWER`
+ */
+function assertReopens(answer: object, { id, question }: HitlSession): void {
+  const { tasks: labels = [] } = answer as { readonly tasks?: readonly string[] };
+  const { artifact } = (question ?? {}) as { readonly artifact?: Partial<CodeReview> };
+  const shown = (artifact?.taskIds ?? []).map(taskLabel);
+  const unknown = labels.find((label) => !shown.includes(label));
+  if (unknown === undefined) return;
+  throw new DevsError(`Session "${id}" does not show ${unknown}.`, {
+    code: 'INVALID_ANSWER',
+    remedy: `Name tasks of this review: ${shown.join(', ')}.`,
+    context: { sessionId: id },
+  });
+}
