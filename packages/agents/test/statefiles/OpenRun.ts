@@ -51,19 +51,19 @@ export async function driveOnce(run: OpenRun): Promise<void> {
   await run.close();
 }
 
-/** More questions than any kind asks: an answer that gets lost must not be given for ever. */
-const MAX_ANSWERS = 5;
+/** More than any kind takes: an answer that gets lost must not be waited for for ever. */
+const MAX_DRIVES = 3;
 
 /** Answers whatever the run waits for, drives it, and so on until it asks nothing more. */
 export async function resumeRun(run: OpenRun, answer: object): Promise<Resumed> {
   const answered: string[] = [];
-  for (;;) {
+  for (let drives = 1; ; drives += 1) {
     for (const gate of await run.gates()) {
       await run.decide(gate, { ...answer, by: ADA });
       answered.push(gate.kind);
     }
     const { status, outcome } = await run.drive();
-    if (status !== 'suspended' || answered.length > MAX_ANSWERS) {
+    if (status !== 'suspended' || drives === MAX_DRIVES) {
       await run.close();
       return { answered, status, outcome };
     }
