@@ -59,6 +59,7 @@ describe.for(RELEASES)('a state file of release %s', (release) => {
 
   test.concurrent.for(kindsOf(release))(
     'that waits as "%s" goes on to its end, and no recorded call is made again',
+    { timeout: 120_000 },
     async (name, { expect }) => {
       const kind = kindOf(name);
       const dir = unpacked(release, name);
