@@ -6,6 +6,7 @@ import { decided } from './kinds/decided.ts';
 import { depth } from './kinds/depth.ts';
 import { design } from './kinds/design.ts';
 import { edited } from './kinds/edited.ts';
+import { endedUndo } from './kinds/endedUndo.ts';
 import { failed } from './kinds/failed.ts';
 import { frame } from './kinds/frame.ts';
 import { interrupted } from './kinds/interrupted.ts';
@@ -28,6 +29,7 @@ export const KINDS: Readonly<Record<string, StateFileKind>> = {
   killed,
   rewind,
   undoneRewind,
+  endedUndo,
   started,
   design,
   plan,

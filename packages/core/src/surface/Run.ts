@@ -1,6 +1,7 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
+import { isOver } from '../engine/drive/outcome.ts';
 import type { Gate } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
@@ -77,6 +78,7 @@ export class Run {
     const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
     this.#assertAgents();
     this.#tellChangedAgents();
+    await this.#finishRewindOfEnded();
     const { status, reason, gates } = await this.#app.drive(this.id, {
       ...options,
       ...(goal && { goal }),
@@ -91,6 +93,13 @@ export class Run {
       delivery: (await workspace?.deliver?.()) ?? null,
       cost: this.#app.store.steps.costOf(this.id),
     };
+  }
+
+  /** A run that has ended is not driven, but the files of its last rewind may still have to follow. */
+  async #finishRewindOfEnded(): Promise<void> {
+    const { threads, rewinds } = this.#app.store;
+    if (!isOver(threads.require(this.id).status) || rewinds.unfinished(this.id) === null) return;
+    await this.#app.hold(this.id, (lease) => finishRewind(lease, this.#rewindDeps));
   }
 
   /** Asks whoever drives the run to stop at the next safe point; driving it again goes on. */
