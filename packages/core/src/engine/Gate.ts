@@ -1,7 +1,7 @@
 import { DevsError } from '../errors/DevsError.ts';
 import type { HitlSessionKind } from '../orchestration/types.ts';
 import { hashOf } from '../state/canonicalJson.ts';
-import type { HitlSession } from '../state/HitlSessionStore.ts';
+import type { HitlSession, HitlSessionStore } from '../state/HitlSessionStore.ts';
 
 /** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
 export interface Gate {
@@ -32,6 +32,11 @@ export function gateOf(session: HitlSession): Gate {
     artifact: artifact ?? null,
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
+}
+
+/** The questions a run waits for, oldest first. */
+export function openGates(threadId: string, sessions: HitlSessionStore): readonly Gate[] {
+  return sessions.listOpen(threadId).map(gateOf);
 }
 
 function mismatch(sessionId: string): DevsError {
