@@ -21,7 +21,7 @@ await entry({ usage, count: 1 }, async (core, file) => {
     const run = await devs.start({ brief });
     let end = await run.drive();
     while (end.status === 'suspended') {
-      for (const gate of end.gates) run.decide(gate, { approved: true, by });
+      for (const gate of end.gates) await run.decide(gate, { approved: true, by });
       end = await run.drive();
     }
     return reportEnd(core, run.id, end);

@@ -10,13 +10,13 @@ Only reads. docs/events.md says what the events mean. Build first: npx --yes pnp
 await entry({ usage, count: 2 }, async (core, dir, id) => {
   const devs = await openProject(core, dir, { readOnly: true });
   try {
-    const run = devs.run(id);
+    const run = await devs.run(id);
     const { title, status, reason } = await run.status();
     console.log(shown(core, `${id}  ${title}  ${status}${reason === null ? '' : `, ${reason}`}`));
-    let page = run.log();
+    let page = await run.log();
     while (page.length > 0) {
       for (const entry of page) console.log(eventLine(core, entry));
-      page = run.log({ afterSeq: page.at(-1).seq });
+      page = await run.log({ afterSeq: page.at(-1).seq });
     }
   } finally {
     devs.close();

@@ -27,7 +27,8 @@ const app = publishing(join(out, 'posts.sqlite'), {
 const [verb = 'start', id = 'post-42', topic] = process.argv.slice(2);
 try {
   if (verb === 'approve') {
-    for (const gate of app.gates(id)) app.decide(gate, { approved: true, by: { kind: 'human', id: 'you' } });
+    for (const gate of await app.gates(id))
+      await app.decide(gate, { approved: true, by: { kind: 'human', id: 'you' } });
     console.log('recorded');
   } else {
     const { status, gates, values } = await app.run(id, topic === undefined ? undefined : { topic });

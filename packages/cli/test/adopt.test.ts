@@ -59,8 +59,9 @@ describe('devs adopt', () => {
 
     const [gate] = stuck.gates;
     const done = await withRun(dir, async (devs) => {
-      const run = devs.run(RUN);
-      if (gate !== undefined) run.decide(gate, { action: 'continue', by: { kind: 'human', id: 'ada' } });
+      const run = await devs.run(RUN);
+      if (gate !== undefined)
+        await run.decide(gate, { action: 'continue', by: { kind: 'human', id: 'ada' } });
       return run.drive();
     });
     expect(done.status).toBe('completed');

@@ -9,7 +9,7 @@ import {
 
 /** What a tool or resource may read. */
 export interface ReadContext {
-  readonly devs: Pick<Orchestrator, 'list'> & { run(id: string): ReadableRun };
+  readonly devs: Pick<Orchestrator, 'list'> & { run(id: string): Promise<ReadableRun> };
   /** Depth at which a run without progress is stopped for a human. */
   readonly maxRecursionDepth: number;
 }

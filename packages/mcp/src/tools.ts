@@ -27,14 +27,14 @@ export const TOOLS: readonly ReadTool[] = [
     name: 'get_run',
     description: 'Shows one run: status, tasks with their commits, cost so far, who drives it, open gates.',
     input: OneRun,
-    read: async ({ devs }, { runId }) => runView(await devs.run(runId).status()),
+    read: async ({ devs }, { runId }) => runView(await (await devs.run(runId)).status()),
   }),
   readTool({
     name: 'get_gates',
     description:
       'Shows the questions a run asks people, with what is shown and the SHA-256 a decision is bound to. Deciding is not possible here.',
     input: OneRun,
-    read: async ({ devs }, { runId }) => ({ gates: devs.run(runId).gates().map(gateView) }),
+    read: async ({ devs }, { runId }) => ({ gates: (await (await devs.run(runId)).gates()).map(gateView) }),
   }),
   readTool({
     name: 'get_log',
@@ -44,7 +44,8 @@ export const TOOLS: readonly ReadTool[] = [
       afterSeq: z.int().min(0).default(0).describe('nextAfterSeq of the page before.'),
       limit: z.int().min(1).max(MAX_PAGE).default(100),
     }),
-    read: async ({ devs }, { runId, afterSeq, limit }) => logPage(devs.run(runId).log({ afterSeq }), limit),
+    read: async ({ devs }, { runId, afterSeq, limit }) =>
+      logPage(await (await devs.run(runId)).log({ afterSeq }), limit),
   }),
   readTool({
     name: 'get_recursion_depth',

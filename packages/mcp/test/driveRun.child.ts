@@ -27,7 +27,7 @@ const run = await devs.start({ id: 'csv-export', brief });
 let now = await run.drive();
 while (now.status === 'suspended') {
   await holdAt('at a gate');
-  for (const gate of now.gates) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+  for (const gate of now.gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
   now = await run.drive();
 }
 process.stdout.write(`${JSON.stringify(now.status)}\n`);

@@ -15,7 +15,7 @@ const { role, ...options } = JSON.parse(process.argv[2] ?? '{}') as ProgramOptio
 /** How many of the open gates this process decided; another one may win. */
 async function decide(subject: Subject): Promise<number> {
   let decided = 0;
-  for (const gate of subject.gates()) {
+  for (const gate of await subject.gates()) {
     try {
       await subject.decide(gate);
       decided += 1;

@@ -44,9 +44,9 @@ export interface Outcome {
 export interface Subject {
   readonly events: EventBus;
   drive(): Promise<Outcome>;
-  gates(): readonly Gate[];
+  gates(): Promise<readonly Gate[]>;
   /** What the scenario's human does at a gate. */
-  decide(gate: Gate): void | Promise<void>;
+  decide(gate: Gate): Promise<void>;
   close(): void;
 }
 
@@ -103,8 +103,8 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
     gates: () => run.gates(),
     async decide(gate) {
       const edit = options.scenario.edits ? editOf(await run.draft(gate)) : null;
-      if (edit === null) run.decide(gate, answerTo(gate));
-      else run.edit(gate, { ...edit, by: APPROVAL.by });
+      if (edit === null) await run.decide(gate, answerTo(gate));
+      else await run.edit(gate, { ...edit, by: APPROVAL.by });
     },
     close: () => devs.close(),
   };
@@ -138,7 +138,7 @@ function ownGraph<Graph, State, Update>(app: DurableApp<Graph, State, Update>, i
       return { status, reason, values, commits: [], tree: null };
     },
     gates: () => app.gates(RUN_ID),
-    decide: (gate) => void app.decide(gate, APPROVAL),
+    decide: async (gate) => void (await app.decide(gate, APPROVAL)),
     close: () => app.close(),
   };
 }

@@ -81,7 +81,7 @@ export class Project {
     try {
       const devs = await this.open();
       try {
-        const { gates } = await devs.run('victim').drive();
+        const { gates } = await (await devs.run('victim')).drive();
         return gates[0]?.kind === 'design_approval' ? 'closed' : 'forged';
       } finally {
         devs.close();

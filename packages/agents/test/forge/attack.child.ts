@@ -37,8 +37,9 @@ function sql(text: string, ...values: readonly unknown[]): void {
 async function decideAs(kind: 'human' | 'agent' | 'policy'): Promise<void> {
   const { Orchestrator } = await import('@devs/core');
   const devs = await Orchestrator.open({ dir: engine });
-  const [gate] = devs.run('victim').gates();
-  if (gate !== undefined) devs.run('victim').decide(gate, { approved: true, by: { kind, id: 'mallory' } });
+  const run = await devs.run('victim');
+  const [gate] = await run.gates();
+  if (gate !== undefined) await run.decide(gate, { approved: true, by: { kind, id: 'mallory' } });
   devs.close();
 }
 

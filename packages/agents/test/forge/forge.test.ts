@@ -66,8 +66,8 @@ describe('a gate, attacked by a command without a sandbox', () => {
   test('is not shown with another text than the one that is approved', async () => {
     expect(await attack('another text in the question')).toContain('tried: ');
     const devs = await project.open();
-    const run = devs.run('victim');
-    expect(() => run.gates()).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
+    const run = await devs.run('victim');
+    await expect(run.gates()).rejects.toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
     devs.close();
   });
 
@@ -77,9 +77,9 @@ describe('a gate, attacked by a command without a sandbox', () => {
     const { dir } = await project.workspace.open('victim');
     const { output } = await attackBy('another state file, while nobody has it open').run({ dir, signal });
     expect(output).toContain('tried: ');
-    const decide = () =>
-      devs.run('victim').decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-    expect(decide).toThrow(expect.objectContaining({ code: 'STATE_REPLACED' }));
+    const decide = async () =>
+      (await devs.run('victim')).decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+    await expect(decide()).rejects.toThrow(expect.objectContaining({ code: 'STATE_REPLACED' }));
     devs.close();
   });
 });

@@ -45,7 +45,8 @@ async function drive(epic: string, approve: readonly string[]): Promise<DriveRes
     let now = await run.drive({ epic });
     for (const kind of approve) {
       expect(now).toMatchObject({ status: 'suspended', gates: [{ kind }] });
-      for (const gate of now.gates) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+      for (const gate of now.gates)
+        await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
       now = await run.drive({ epic });
     }
     return now;

@@ -44,9 +44,12 @@ const startDriver = () =>
 
 /** Approves the next gate the driver waits at, in this process. */
 async function approveNext(devs: Orchestrator, kind: string): Promise<void> {
-  const run = devs.run('sum');
-  await expect.poll(() => run.gates().map((gate) => gate.kind), { timeout: 40_000 }).toEqual([kind]);
-  for (const gate of run.gates()) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+  const run = await devs.run('sum');
+  await expect
+    .poll(async () => (await run.gates()).map((gate) => gate.kind), { timeout: 40_000 })
+    .toEqual([kind]);
+  for (const gate of await run.gates())
+    await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
 }
 
 /** Drives the run through both gates and kills the driver when it asks for the last round of the implementation. */

@@ -37,8 +37,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 async function goOn(dir: string) {
   const write = async (name: string) => [{ path: `${name}.txt`, content: `${name} again\n` }];
   const devs = await openProject({ dir, shape: THREE, write });
-  const run = devs.run('r');
-  const isRecorded = run.rewinds().length === 1;
+  const run = await devs.run('r');
+  const isRecorded = (await run.rewinds()).length === 1;
   const torn = await statuses(run);
   expect(torn).toEqual({ a: 'completed', b: isRecorded ? 'pending' : 'completed', c: 'completed' });
   if (!isRecorded) await run.rewind('T1', { by: ADA });
@@ -46,9 +46,9 @@ async function goOn(dir: string) {
   const outcome = {
     status,
     subjects: commits.map(({ subject }) => subject),
-    rewinds: run.rewinds().map(({ state }) => state),
+    rewinds: (await run.rewinds()).map(({ state }) => state),
     tasks: await statuses(run),
-    isSound: devs.verify().ok,
+    isSound: (await devs.verify()).ok,
   };
   devs.close();
   return outcome;

@@ -41,7 +41,7 @@ connections.prepare = function (this: typeof probe, sql: string) {
 
 const { ADA, openProject, THREE } = await import('./rewoundRun.ts');
 const devs = await openProject({ dir, shape: THREE });
-const run = devs.run('r');
+const run = await devs.run('r');
 isCounting = true;
 await run.rewind('T1', { by: ADA });
 isCounting = false;

@@ -28,14 +28,14 @@ it('shows code that was approved before a sync again, under the commit it has no
   const { tasks: before } = gate.artifact as CodeReview;
   user.git('commit', '-q', '--allow-empty', '-m', 'Second');
   await run.sync({ by: ADA });
-  run.decide(gate, { approved: true, by: ADA });
+  await run.decide(gate, { approved: true, by: ADA });
 
   const [again] = (await run.drive()).gates as readonly [Gate];
   const { tasks, range } = again.artifact as CodeReview;
   expect(tasks).toMatchObject([{ taskId: 'r:1', commit: git(dir, 'rev-parse', 'devs/r') }]);
   expect(range.commits.at(-1)?.sha).toBe(tasks[0]?.commit);
   expect(tasks[0]?.commit).not.toBe(before[0]?.commit);
-  run.decide(again, { approved: true, by: ADA });
+  await run.decide(again, { approved: true, by: ADA });
   expect(await run.drive()).toMatchObject({ status: 'completed' });
   devs.close();
 });

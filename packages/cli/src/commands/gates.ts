@@ -33,6 +33,6 @@ async function gates(id: string | undefined, session: Session): Promise<ExitCode
 }
 
 async function openGates(devs: Orchestrator, id: string | undefined): Promise<readonly Gate[]> {
-  if (id !== undefined) return devs.run(id).gates();
+  if (id !== undefined) return (await devs.run(id)).gates();
   return (await devs.list()).flatMap((run) => run.gates);
 }

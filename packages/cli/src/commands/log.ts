@@ -19,7 +19,7 @@ export function addLog(program: Command, start: Start): void {
 }
 
 async function log(id: string, session: Session): Promise<ExitCode> {
-  const entries = await withRuns(session, async (devs) => wholeLog(devs.run(id)));
+  const entries = await withRuns(session, async (devs) => wholeLog(await devs.run(id)));
   const rows = entries.flatMap(storyRow);
   await session.out.pages(entries, rows.length === 0 ? ['Nothing has happened yet.'] : columns(rows));
   return EXIT.ok;

@@ -47,8 +47,8 @@ async function resume(id: string, flags: ResumeFlags, session: Session): Promise
   const notifier = flags.notify === undefined ? null : new GateNotifier(flags.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
-    const run = devs.run(id);
-    if (isWaived(run, flags)) run.waiveSandbox(humanFrom(flags.by));
+    const run = await devs.run(id);
+    if (await isWaived(run, flags)) await run.waiveSandbox(humanFrom(flags.by));
     const exitCode = await driveRun(devs, run, { ...flags, spec }, session);
     await notifier?.settled();
     return exitCode;
@@ -56,6 +56,6 @@ async function resume(id: string, flags: ResumeFlags, session: Session): Promise
 }
 
 /** A run that was started without one has nothing to lift. */
-function isWaived({ agentsRef }: Run, { sandbox }: SpecFlags): boolean {
-  return sandbox === false && parseSpec(agentsRef)?.sandbox !== 'none';
+async function isWaived(run: Run, { sandbox }: SpecFlags): Promise<boolean> {
+  return sandbox === false && parseSpec(await run.agentsRef())?.sandbox !== 'none';
 }

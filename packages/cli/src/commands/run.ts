@@ -83,7 +83,7 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
     const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     await notifier?.settled();
-    if (options.yes && waitsForDeclaredGate(run)) {
+    if (options.yes && (await waitsForDeclaredGate(run))) {
       session.out.note(
         '--yes was not taken up: how the gates are decided was declared when the run was started',
       );
@@ -91,7 +91,7 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
     if (options.review !== undefined && options.review !== ((await run.status()).review?.scope ?? 'none')) {
       session.out.note('--review was not taken up: it was declared when the run was started');
     }
-    if (budgetFrom(options) !== undefined && !isBudgetOf(run, options)) {
+    if (budgetFrom(options) !== undefined && !(await isBudgetOf(run, options))) {
       session.out.note('the budget was not taken up: it was declared when the run was started');
     }
     return exitCode;
@@ -99,14 +99,14 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
 }
 
 /** A raised limit is above the declared one. */
-function isBudgetOf(run: Run, options: RunOptions): boolean {
-  const limits = new Map(run.budget().map(({ measure, limit }) => [measure, limit]));
+async function isBudgetOf(run: Run, options: RunOptions): Promise<boolean> {
+  const limits = new Map((await run.budget()).map(({ measure, limit }) => [measure, limit]));
   const given = Object.entries(budgetFrom(options) ?? {}) as [BudgetUse['measure'], number][];
   return given.every(([measure, limit]) => (limits.get(measure) ?? 0) >= limit);
 }
 
-function waitsForDeclaredGate(run: Run): boolean {
-  return run.gates().some(({ kind }) => GATE_WORDS[kind].isDeclarable);
+async function waitsForDeclaredGate(run: Run): Promise<boolean> {
+  return (await run.gates()).some(({ kind }) => GATE_WORDS[kind].isDeclarable);
 }
 
 function startOptions(

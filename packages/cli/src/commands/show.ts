@@ -51,7 +51,7 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
     const maskedForDisplay = isMaskedForDisplay(gate.artifact);
     return {
       document: { ...gate, maskedForDisplay, ...(diff !== null && { diff }) },
-      lines: linesFor({ run, gate, diff }, options, session),
+      lines: await linesFor({ run, gate, diff }, options, session),
     };
   });
   await session.out.pages(document, lines);
@@ -64,15 +64,15 @@ interface ShownGate {
   readonly diff: ReviewDiff | string | null;
 }
 
-function linesFor(
+async function linesFor(
   { run, gate, diff }: ShownGate,
   { md, full, by }: ShowOptions,
   { out, devs }: Session,
-): readonly Line[] {
+): Promise<readonly Line[]> {
   const code = diff === null ? [] : diffLines(diff, gate, { full: full === true || md === true, devs });
   if (md === true) return renderGateMarkdown(gate, devs, code);
   const reader = out.json ? null : readerFrom(by);
-  const before = reader === null ? null : run.shown(gate, reader);
+  const before = reader === null ? null : await run.shown(gate, reader);
   const isWhole = full === true || !hasChanges(gate.artifact);
   return renderGate(gate, devs, { before: isWhole ? null : before, code });
 }

@@ -27,7 +27,7 @@ async function listRuns(session: Session): Promise<ExitCode> {
 }
 
 async function showRun(id: string, session: Session): Promise<ExitCode> {
-  const status = await withRuns(session, (devs) => devs.run(id).status());
+  const status = await withRuns(session, async (devs) => (await devs.run(id)).status());
   session.out.result(status, renderStatus(status, session.devs));
   return EXIT.ok;
 }

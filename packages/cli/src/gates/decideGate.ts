@@ -46,7 +46,7 @@ export async function decideGate(
     assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
     // A closed gate has no hash to approve; the engine refuses and says who decided.
     const artifactHash = hash ?? gate?.artifactHash ?? '';
-    const decided = run.decide({ sessionId, artifactHash }, { ...decision.answer, by: principal });
+    const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by: principal });
     const { driver, gates } = await run.status();
     const next =
       driver === null

@@ -33,21 +33,24 @@ export async function resolveGate(devs: Orchestrator, name: string): Promise<Nam
   const [gate, ...others] = matches;
   if (gate !== undefined) {
     if (others.length > 0) throw ambiguous(name, matches);
-    return { run: devs.run(gate.threadId), sessionId: gate.sessionId, kind: gate.kind, gate };
+    return { run: await devs.run(gate.threadId), sessionId: gate.sessionId, kind: gate.kind, gate };
   }
   if (named !== undefined) throw notFound(`Run "${name}" waits at no gate.`);
-  const closed = closedGate(
-    runs.map(({ id }) => devs.run(id)),
-    name,
-  );
+  const ids = runs.map(({ id }) => id);
+  const closed = await closedGate(ids, name, devs);
   if (closed === null) throw notFound(`There is no gate ${JSON.stringify(name)}.`);
   return closed;
 }
 
 /** A gate that is closed, or not open yet: the engine says who decided it, or why it cannot be decided. */
-function closedGate(runs: readonly Run[], name: string): NamedGate | null {
-  for (const run of runs) {
-    for (const { sessionId, kind } of wholeLog(run).flatMap(openedGate)) {
+async function closedGate(
+  ids: readonly string[],
+  name: string,
+  devs: Orchestrator,
+): Promise<NamedGate | null> {
+  for (const id of ids) {
+    const run = await devs.run(id);
+    for (const { sessionId, kind } of (await wholeLog(run)).flatMap(openedGate)) {
       if (startsWith({ sessionId }, name)) return { run, sessionId, kind, gate: null };
     }
   }

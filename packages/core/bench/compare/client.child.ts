@@ -94,10 +94,10 @@ function devs(): Client {
   return {
     start: () => app.run(RUN, {}),
     readPage: async () => {
-      const [gate] = app.gates(RUN);
+      const [gate] = await app.gates(RUN);
       if (gate === undefined) throw new Error('No gate is open.');
       return async () => {
-        app.decide(gate, { approved: true, by: ADA });
+        await app.decide(gate, { approved: true, by: ADA });
         await app.run(RUN);
       };
     },

@@ -15,7 +15,7 @@ import { holdLease } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { readInput, recordInput } from './drive/recordedInput.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { type Gate, gateOf } from './Gate.ts';
+import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
@@ -79,7 +79,10 @@ export interface RunEnd {
   readonly reason: string | null;
 }
 
-/** A compiled graph with its state file. Several processes may open the same file. */
+/**
+ * A compiled graph with its state file. Several processes may open the same file. What reads or writes a run returns a
+ * promise, and a wrong call rejects it.
+ */
 export class DurableApp<Graph, State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
@@ -169,12 +172,12 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
-  pause(id: string): void {
+  async pause(id: string): Promise<void> {
     this.#request(id, 'pause');
   }
 
   /** Ends the run at the next safe point, or at once with the next drive. It cannot go on afterwards. */
-  cancel(id: string): void {
+  async cancel(id: string): Promise<void> {
     this.#request(id, 'cancel');
   }
 
@@ -189,8 +192,8 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /** The questions a run waits for. */
-  gates(id: string): readonly Gate[] {
-    return this.store.sessions.listOpen(id).map(gateOf);
+  async gates(id: string): Promise<readonly Gate[]> {
+    return openGates(id, this.store.sessions);
   }
 
   /**
@@ -199,10 +202,10 @@ export class DurableApp<Graph, State, Update> {
    * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
    *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is written then.
    */
-  decide(
+  async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
     { by, ...answer }: GateAnswer,
-  ): HitlSession {
+  ): Promise<HitlSession> {
     return this.store.manager.decide(sessionId, { artifactHash, answer, by });
   }
 

@@ -1,5 +1,6 @@
 import { DevsError } from '../errors/DevsError.ts';
 import { hashOf } from '../state/canonicalJson.ts';
+import type { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
 
 /** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
@@ -31,6 +32,11 @@ export function gateOf(session: HitlSession): Gate {
     artifact: artifact ?? null,
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
+}
+
+/** The questions a run waits for, oldest first. */
+export function openGates(threadId: string, sessions: HitlSessionStore): readonly Gate[] {
+  return sessions.listOpen(threadId).map(gateOf);
 }
 
 function mismatch(sessionId: string): DevsError {

@@ -7,6 +7,7 @@ import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
+import { openGates } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -77,7 +78,7 @@ export interface StartOptions extends Given {
  * const devs = await Orchestrator.open({ dir: '.devs', agents, workspace, checks });
  * const run = await devs.start({ id: 'csv-export', brief });
  * const { gates } = await run.drive();
- * for (const gate of gates) run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+ * for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
  * await run.drive();
  * devs.close();
  * ```
@@ -118,7 +119,7 @@ export class Orchestrator {
       ...(prices !== undefined && { prices }),
     });
     const app = this.#app;
-    const hush = onGate && tellGates(events, (threadId) => app.gates(threadId), onGate);
+    const hush = onGate && tellGates(events, (threadId) => openGates(threadId, app.store.sessions), onGate);
     this.#close = () => {
       hush?.();
       db.close();
@@ -172,23 +173,28 @@ export class Orchestrator {
   }
 
   /** @throws DevsError `THREAD_NOT_FOUND` */
-  run(id: string): Run {
+  async run(id: string): Promise<Run> {
     this.#app.store.threads.require(id);
+    return this.#handleOf(id);
+  }
+
+  #handleOf(id: string): Run {
     return new Run(id, this.#app, this.#pipeline);
   }
 
   /** Every run in the folder, newest first. */
   async list(): Promise<readonly RunStatus[]> {
-    return Promise.all(this.#app.store.threads.list().map(({ threadId }) => this.run(threadId).status()));
+    const threads = this.#app.store.threads.list();
+    return Promise.all(threads.map(({ threadId }) => this.#handleOf(threadId).status()));
   }
 
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
-  verify(): DoctorReport {
+  async verify(): Promise<DoctorReport> {
     return doctor(this.#app.store.db);
   }
 
   /** Copies the state file, also while runs are driven; see {@link backup}. */
-  backup(target: string): Backup {
+  async backup(target: string): Promise<Backup> {
     return backup(this.#app.store.db, target);
   }
 

@@ -2,7 +2,7 @@ import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
 import { isOver } from '../engine/drive/outcome.ts';
-import type { Gate } from '../engine/Gate.ts';
+import { type Gate, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { assertHuman } from '../engine/gates/principals.ts';
@@ -53,7 +53,10 @@ export interface RecursionDepth {
  */
 export interface DriveRunOptions extends RunOptions, GoalOptions {}
 
-/** A handle on one recorded run. Holds nothing open: everything is read from the state file. */
+/**
+ * A handle on one recorded run. Holds nothing open: everything is read from the state file. Every method returns a
+ * promise, and a wrong call rejects it.
+ */
 export class Run {
   readonly id: string;
   readonly #app: OrchestrationApp;
@@ -103,13 +106,13 @@ export class Run {
   }
 
   /** Asks whoever drives the run to stop at the next safe point; driving it again goes on. */
-  pause(): void {
-    this.#app.pause(this.id);
+  async pause(): Promise<void> {
+    return this.#app.pause(this.id);
   }
 
   /** Ends the run for good: at the next safe point, or with the next drive. */
-  cancel(): void {
-    this.#app.cancel(this.id);
+  async cancel(): Promise<void> {
+    return this.#app.cancel(this.id);
   }
 
   /**
@@ -136,24 +139,28 @@ export class Run {
       agents: this.#recordedAgents(),
       workspace: thread.workspace,
       tasks: (values?.tasks ?? []).map(taskView),
-      gates: this.gates(),
+      gates: openGates(this.id, this.#app.store.sessions),
       cost: steps.costOf(this.id),
       review: values === null ? null : reviewStatus(values),
-      budget: this.budget(),
-      rewinds: this.rewinds(),
+      budget: this.#budget(),
+      rewinds: this.#rewinds(),
       updatedAt: new Date(thread.updatedAt).toISOString(),
     };
   }
 
   /** How the run's budget is used up, without what is limited per task. Empty without a budget. */
-  budget(): readonly BudgetUse[] {
+  async budget(): Promise<readonly BudgetUse[]> {
+    return this.#budget();
+  }
+
+  #budget(): readonly BudgetUse[] {
     return this.#app.store.budgets
       .usesOf(this.id)
       .map(({ measure, limit, spent, reserved }) => ({ measure, limit, spent, reserved }));
   }
 
   /** The questions the run waits for, oldest first. */
-  gates(): readonly Gate[] {
+  async gates(): Promise<readonly Gate[]> {
     return this.#app.gates(this.id);
   }
 
@@ -163,7 +170,7 @@ export class Run {
    * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`,
    *   `FEEDBACK_REQUIRED`, …: nothing is written then.
    */
-  decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): HitlSession {
+  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
     return this.#app.decide(gate, answer);
   }
 
@@ -172,7 +179,7 @@ export class Run {
    *
    * @returns What they were shown of its kind and task last, if that was another version: they may want the difference.
    */
-  shown(gate: Gate, by: Principal): Gate | null {
+  async shown(gate: Gate, by: Principal): Promise<Gate | null> {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store, events } = this.#app;
     return store.transact(events, (emit) => {
@@ -201,13 +208,13 @@ export class Run {
    * @example
    * ```ts
    * const draft = await run.draft(gate);
-   * run.edit(gate, { ...draft, by: { kind: 'human', id: 'ada' } });
+   * await run.edit(gate, { ...draft, by: { kind: 'human', id: 'ada' } });
    * ```
    */
-  edit(
+  async edit(
     gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
     { by, ...edit }: GateEdit & { readonly by: Principal },
-  ): HitlSession {
+  ): Promise<HitlSession> {
     return this.decide(gate, { action: 'edit', ...edit, by });
   }
 
@@ -227,7 +234,7 @@ export class Run {
    *
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may.
    */
-  waiveSandbox(by: Principal): void {
+  async waiveSandbox(by: Principal): Promise<void> {
     assertHuman(by, this.id, 'lift the sandbox of');
     this.#app.store.transact(this.#app.events, (emit) =>
       emit('SANDBOX_WAIVED', { principal: principalText(by) }, { threadId: this.id }),
@@ -297,12 +304,16 @@ export class Run {
   }
 
   /** Who set the run back, when and why, oldest first. */
-  rewinds(): readonly RewindView[] {
+  async rewinds(): Promise<readonly RewindView[]> {
+    return this.#rewinds();
+  }
+
+  #rewinds(): readonly RewindView[] {
     return rewindViews(this.#app.store.rewinds.list(this.id));
   }
 
   /** What happened, oldest first. */
-  log({ afterSeq = 0 }: { readonly afterSeq?: number } = {}): readonly LogEntry[] {
+  async log({ afterSeq = 0 }: { readonly afterSeq?: number } = {}): Promise<readonly LogEntry[]> {
     return this.#app.store.log.list(this.id, { afterSeq }).map(({ seq, at, name, taskId, payload }) => ({
       seq,
       at: new Date(at).toISOString(),
@@ -337,7 +348,7 @@ export class Run {
   }
 
   /** How the agents of this run were named at its start. */
-  get agentsRef(): string | null {
+  async agentsRef(): Promise<string | null> {
     const ref = this.#app.store.threads.require(this.id).policies['agentsRef'];
     return typeof ref === 'string' ? ref : null;
   }

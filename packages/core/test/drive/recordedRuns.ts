@@ -26,7 +26,7 @@ export interface Driven {
   readonly threadId: string;
   readonly events: EventBus;
   drive(): Promise<{ readonly status: string; readonly gates: readonly Gate[]; readonly values: unknown }>;
-  decide(gate: Gate, answer: object): void;
+  decide(gate: Gate, answer: object): Promise<unknown>;
   values(): Promise<unknown>;
 }
 
@@ -48,7 +48,7 @@ const act = (action: string) => (): object => ({ action });
 interface DrivableApp {
   readonly events: EventBus;
   run(id: string, input?: OwnUpdate): ReturnType<Driven['drive']>;
-  decide(gate: Gate, answer: { readonly by: typeof ada }): unknown;
+  decide(gate: Gate, answer: { readonly by: typeof ada }): Promise<unknown>;
   values(id: string): Promise<unknown>;
 }
 

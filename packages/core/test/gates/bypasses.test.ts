@@ -144,7 +144,7 @@ const THROUGH_DECIDE: readonly Bypass[] = [
   {
     name: 'the decision of another run',
     attempt: async (waiting) => {
-      waiting.app.decide(await anotherGate(waiting, {}), { ...APPROVED, by: ada });
+      await waiting.app.decide(await anotherGate(waiting, {}), { ...APPROVED, by: ada });
       return waiting.app.run('other');
     },
     refusal: null,
@@ -266,7 +266,7 @@ describe('a way past a gate that is not its decision', () => {
         gates: [{ sessionId: gate.sessionId }],
       });
       expect(guarded).toEqual([]);
-      app.decide(gate, { ...APPROVED, by: ada });
+      await app.decide(gate, { ...APPROVED, by: ada });
       expect(await app.run('run')).toMatchObject({
         status: 'completed',
         values: { log: ['first', 'second'] },
@@ -286,7 +286,7 @@ describe('a session that was withdrawn', () => {
 
   test('by the end of its run cannot bring the run back', async ({ db }) => {
     const { app, gate, guarded } = await aWaitingRun(db);
-    app.cancel('run');
+    await app.cancel('run');
     expect((await app.run('run')).status).toBe('cancelled');
     const before = everyTable(db);
     expect(await refusalOf(() => app.decide(gate, { ...APPROVED, by: ada }))).toContain('GATE_STALE');
@@ -302,7 +302,7 @@ describe('a second decision', () => {
     ['after the first was taken up', 1],
   ] as const)('%s is refused and changes nothing', async ([_when, drives], { db }) => {
     const { app, gate, guarded } = await aWaitingRun(db);
-    app.decide(gate, { approved: false, feedback: 'No.', by: ada });
+    await app.decide(gate, { approved: false, feedback: 'No.', by: ada });
     for (let drive = 0; drive < drives; drive += 1) await app.run('run');
     const before = everyTable(db);
     expect(await refusalOf(() => app.decide(gate, { ...APPROVED, by: ada }))).toContain(

@@ -114,7 +114,7 @@ type Program = ReturnType<typeof program>;
 async function finish(app: Program, world: World) {
   for (;;) {
     const { status, gates, values } = await app.run('run');
-    if (status === 'suspended') for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    if (status === 'suspended') for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
     else return { status, values: { ...values, progressStep: 0 }, calls: [...world.calls] };
   }
 }
@@ -125,14 +125,14 @@ const PLACES: Readonly<Record<string, (app: Program, world: World) => Promise<un
   'waiting at the gate': (app) => app.run('run', {}),
   'approved, not gone on': async (app) => {
     const { gates } = await app.run('run', {});
-    app.decide(only(gates), { approved: true, by: ada });
+    await app.decide(only(gates), { approved: true, by: ada });
   },
   'stopped behind the gate': (app, world) => stopBehindGate('after upload', app, world),
 };
 
 async function stopBehindGate(place: string, app: Program, world: World): Promise<void> {
   const { gates } = await app.run('run', {});
-  app.decide(only(gates), { approved: true, by: ada });
+  await app.decide(only(gates), { approved: true, by: ada });
   const abort = world.stopAt(place);
   expect((await app.run('run', undefined, { abort })).status).toBe('drained');
 }
@@ -216,7 +216,7 @@ describe('a run whose graph has changed', () => {
         },
         calls: ['draft', 'upload', 'tell'],
       });
-      expect(now.gates('run')).toEqual([]);
+      expect(await now.gates('run')).toEqual([]);
     },
   );
 });

@@ -12,7 +12,7 @@ const app = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log 
 async function aFileWithDecisions(db: Database): Promise<void> {
   const devs = app(db);
   for (const run of ['a', 'b']) {
-    devs.decide(only((await devs.run(run, {})).gates), { approved: true, by: ada });
+    await devs.decide(only((await devs.run(run, {})).gates), { approved: true, by: ada });
     await devs.run(run);
   }
   await devs.run('waiting', {});
@@ -46,7 +46,7 @@ describe('at the next open', () => {
   test('a file nobody touched is not', async ({ db }) => {
     await aFileWithDecisions(db);
     const devs = app(db);
-    devs.decide(only(devs.gates('waiting')), { approved: true, by: ada });
+    await devs.decide(only(await devs.gates('waiting')), { approved: true, by: ada });
     expect((await devs.run('waiting')).status).toBe('completed');
   });
 });

@@ -100,7 +100,7 @@ describe('a process that dies at any write on the way to a failure gate', () => 
 async function goesOnAfterAnAnswer({ app }: Process): Promise<void> {
   const [gate] = (await app.run('whole')).gates;
   if (gate === undefined) throw new Error('There is no gate.');
-  app.decide(gate, { action: 'retry', by: ada });
+  await app.decide(gate, { action: 'retry', by: ada });
   const { gates } = await app.run('whole');
   expect(gates.map(({ kind }) => kind)).toEqual(['task_failure']);
   expect(gates[0]?.sessionId).not.toBe(gate.sessionId);

@@ -55,7 +55,8 @@ async function toTheEnd(process: Process, run: string, seen?: Seen): Promise<unk
     const { status, gates, values } = await app.run(run, {});
     if (status !== 'suspended') return { status, log: values?.log, answer: values?.answer };
     if (seen) await judge(process, run, seen);
-    for (const gate of gates) app.decide(gate, { ...ANSWERS[gate.kind as keyof typeof ANSWERS], by: ada });
+    for (const gate of gates)
+      await app.decide(gate, { ...ANSWERS[gate.kind as keyof typeof ANSWERS], by: ada });
   }
   throw new Error('The run does not end.');
 }

@@ -65,7 +65,7 @@ async function driveWithFeedback(devs: Orchestrator): Promise<DriveResult> {
   for (let turn = 0; now.status === 'suspended'; turn += 1) {
     const approved = turn > 0;
     const feedback = approved ? {} : { feedback: `Not with ${PRECISE.feedback}, please.` };
-    for (const gate of now.gates) run.decide(gate, { approved, ...feedback, by: ada });
+    for (const gate of now.gates) await run.decide(gate, { approved, ...feedback, by: ada });
     now = await run.drive();
   }
   return now;

@@ -39,7 +39,7 @@ describe(`a project of ${TASKS} tasks without agents`, () => {
     while (now.status === 'suspended') {
       for (const gate of now.gates) {
         gates.push(gate.kind);
-        app.decide(gate, { approved: true, by: ada });
+        await app.decide(gate, { approved: true, by: ada });
       }
       now = await app.drive('shop');
     }

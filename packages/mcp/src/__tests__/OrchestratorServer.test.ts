@@ -38,10 +38,10 @@ async function aRun(dir: string, { id = 'run-1', gates = 0 } = {}) {
   const run = await devs.start({ id, brief: `# Run ${id}\n\nDo it.` });
   let now = await run.drive();
   for (let passed = 0; passed < gates; passed += 1) {
-    for (const gate of now.gates) run.decide(gate, { approved: true, by: ada });
+    for (const gate of now.gates) await run.decide(gate, { approved: true, by: ada });
     now = await run.drive();
   }
-  const shown = run.gates();
+  const shown = await run.gates();
   devs.close();
   return shown;
 }

@@ -41,7 +41,7 @@ async function acceptGraph(
   const human = humanFrom(by);
   const declared = declaredBy({ nodes: node.map(pair), channels: channel.map(pair) });
   return withRuns(session, async (devs) => {
-    const { changes } = await devs.run(id).acceptGraph({ by: human, ...declared });
+    const { changes } = await (await devs.run(id)).acceptGraph({ by: human, ...declared });
     const said =
       changes.length === 0 ? ['nothing to accept'] : changes.map((change) => `accepted: ${change}`);
     session.out.result({ run: id, changes, principal: human }, [

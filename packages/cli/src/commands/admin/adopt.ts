@@ -43,8 +43,13 @@ async function adopt(id: string, { message, author, by }: AdoptFlags, session: S
   const spec = await specOf(id, {}, session);
   const signed = await gitAuthor(author, session.dir);
   const { signal } = session.io;
-  const adopted = await withProject(session, await agentsFrom(spec, session), (devs) =>
-    devs.run(id).adopt({ by: human, author: signed, signal, ...(message !== undefined && { message }) }),
+  const adopted = await withProject(session, await agentsFrom(spec, session), async (devs) =>
+    (await devs.run(id)).adopt({
+      by: human,
+      author: signed,
+      signal,
+      ...(message !== undefined && { message }),
+    }),
   );
   session.out.result({ run: id, adopted }, renderAdopted(adopted, session.devs('resume', id)));
   return EXIT.ok;

@@ -16,7 +16,7 @@ export function addCancel(program: Command, start: Start, options?: CommandOptio
 }
 
 async function cancel(id: string, session: Session): Promise<ExitCode> {
-  await withRuns(session, async (devs) => devs.run(id).cancel());
+  await withRuns(session, async (devs) => (await devs.run(id)).cancel());
   session.out.result({ id, requested: 'cancel' }, [
     `${id} ends at its next safe point; its commits and its log stay`,
   ]);

@@ -39,7 +39,7 @@ interface Explanation {
 
 async function explain(id: string, session: Session): Promise<ExitCode> {
   const found = await withRuns(session, async (devs): Promise<Explanation> => {
-    const run = devs.run(id);
+    const run = await devs.run(id);
     const state = await run.state();
     return {
       status: await run.status(),
@@ -47,7 +47,7 @@ async function explain(id: string, session: Session): Promise<ExitCode> {
       turns: state?.implementationTurns ?? 0,
       pivots: state?.pivots.length ?? 0,
       errors: (state?.errorHistory ?? []).map(({ sourceNode, message }) => `${sourceNode}: ${message}`),
-      last: wholeLog(run).slice(-LAST_LINES),
+      last: (await wholeLog(run)).slice(-LAST_LINES),
     };
   });
   session.out.result(found, renderExplanation(found, session.devs));

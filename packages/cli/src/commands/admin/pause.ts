@@ -16,7 +16,7 @@ export function addPause(program: Command, start: Start, options?: CommandOption
 }
 
 async function pause(id: string, session: Session): Promise<ExitCode> {
-  await withRuns(session, async (devs) => devs.run(id).pause());
+  await withRuns(session, async (devs) => (await devs.run(id)).pause());
   session.out.result({ id, requested: 'pause' }, [
     `asked ${id} to stop at its next safe point`,
     `go on: ${session.devs('resume', id)}`,

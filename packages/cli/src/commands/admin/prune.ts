@@ -20,7 +20,7 @@ export function addPrune(program: Command, start: Start, options?: CommandOption
 }
 
 async function prune(id: string, keepLast: number, session: Session): Promise<ExitCode> {
-  const result = await withRuns(session, (devs) => devs.run(id).prune({ keepLast }));
+  const result = await withRuns(session, async (devs) => (await devs.run(id)).prune({ keepLast }));
   const { kept, removed } = result;
   session.out.result({ id, ...result }, [`${id}: ${removed} checkpoints removed, ${kept} kept`]);
   return EXIT.ok;

@@ -1,4 +1,4 @@
-import type { Orchestrator, RewindPlan, RewindUndone, Rewound, TaskView } from '@devs/core';
+import type { RewindPlan, RewindUndone, Rewound, Run, TaskView } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
@@ -61,8 +61,8 @@ async function rewind(id: string, way: Way, session: Session): Promise<ExitCode>
   const { by, reason } = way.flags;
   const request = { by: humanFrom(by), ...(reason !== undefined && { reason }) };
   const agents = await agentsFrom(await specOf(id, {}, session), session);
-  const within = <T>(work: (run: ReturnType<Orchestrator['run']>) => Promise<T>): Promise<T> =>
-    withProject(session, agents, (devs) => work(devs.run(id)));
+  const within = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
+    withProject(session, agents, async (devs) => work(await devs.run(id)));
   switch (way.kind) {
     case 'preview': {
       const plan = await within((run) => run.previewRewind(way.task));

@@ -25,8 +25,8 @@ export function addSync(program: Command, start: Start, options?: CommandOptions
 async function sync(id: string, by: string | undefined, session: Session): Promise<ExitCode> {
   const human = humanFrom(by);
   const spec = await specOf(id, {}, session);
-  const synced = await withProject(session, await agentsFrom(spec, session), (devs) =>
-    devs.run(id).sync({ by: human }),
+  const synced = await withProject(session, await agentsFrom(spec, session), async (devs) =>
+    (await devs.run(id)).sync({ by: human }),
   );
   session.out.result({ run: id, synced }, renderSynced(synced));
   return EXIT.ok;

@@ -66,12 +66,12 @@ export async function connect({ folder, world, flow, run }) {
     },
     /** Who answers drives on: no process waits. */
     readPage: async () => {
-      const [gate] = app.gates(run);
+      const [gate] = await app.gates(run);
       if (gate === undefined) throw new Error('No gate is open.');
       return {
         answer: async (approved) => {
           const feedback = approved ? {} : { feedback: 'Shorter.' };
-          app.decide(gate, { approved, ...feedback, by: { kind: 'human', id: 'ada' } });
+          await app.decide(gate, { approved, ...feedback, by: { kind: 'human', id: 'ada' } });
           await app.run(run);
         },
       };

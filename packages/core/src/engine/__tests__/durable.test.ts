@@ -49,7 +49,7 @@ describe('durable', () => {
     });
     expect((await app.run('post-42')).status).toBe('suspended');
 
-    app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { approved: true, by: ada });
     expect(await app.run('post-42')).toMatchObject({ status: 'completed', values: { published: true } });
     expect(await app.run('post-42')).toMatchObject({ status: 'completed' });
     expect(effects.calls.map((call) => call.split(' ')[0])).toEqual(['llm', 'publish']);

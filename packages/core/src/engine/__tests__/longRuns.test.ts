@@ -24,7 +24,7 @@ describe('a run of many steps in one process', () => {
     const signals = { signal: stop.signal, abort: abort.signal };
     let result = await app.run('long', {}, signals);
     while (result.status === 'suspended') {
-      for (const gate of result.gates) app.decide(gate, { approved: true, by: ada });
+      for (const gate of result.gates) await app.decide(gate, { approved: true, by: ada });
       result = await app.run('long', undefined, signals);
     }
     expect([result.status, steps]).toEqual(['drained', STEPS]);

@@ -67,7 +67,7 @@ export async function driveToTheEnd(
   while (result.status === 'suspended' && kinds.length < 20) {
     for (const gate of result.gates) {
       kinds.push(gate.kind);
-      app.decide(gate, { ...answer(gate), by: ada } satisfies GateAnswer);
+      await app.decide(gate, { ...answer(gate), by: ada } satisfies GateAnswer);
     }
     result = await app.drive('shop');
   }

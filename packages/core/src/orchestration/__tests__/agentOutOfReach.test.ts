@@ -55,7 +55,7 @@ describe('an agent out of reach', () => {
       await expect(run.drive()).rejects.toMatchObject({ code: 'AGENT_FAILED' });
       expect(provider.asked).toBe(asked);
       expect((await run.state())?.errorHistory).toEqual([]);
-      expect(run.log().map(({ name }) => name)).toContain('NODE_FAILED');
+      expect((await run.log()).map(({ name }) => name)).toContain('NODE_FAILED');
 
       expect(await run.drive()).toMatchObject({ status: 'completed' });
       expect(provider.asked).toBe(asked + 1);

@@ -30,7 +30,7 @@ const approve = { approved: true, by: ada } as const;
 /** Drives through both approvals to the first gate behind them. */
 async function toFirstGate({ app }: Awaited<ReturnType<typeof aPipeline>>) {
   for (let approvals = 0; approvals < 2; approvals += 1) {
-    app.decide(only((await app.drive('shop')).gates), approve);
+    await app.decide(only((await app.drive('shop')).gates), approve);
   }
   return only((await app.drive('shop')).gates);
 }
@@ -170,7 +170,7 @@ describe('the entropy score in a graph of one’s own', () => {
     const app = talking(db, { entropy }, { until: 5 });
     const gate = only((await app.run('talk', {})).gates);
     expect(gate.artifact).toMatchObject({ entropy: { score: 0.8269 } });
-    app.decide(gate, { action: 'retry', by: ada });
+    await app.decide(gate, { action: 'retry', by: ada });
     expect((await app.run('talk')).status).toBe('completed');
   });
 

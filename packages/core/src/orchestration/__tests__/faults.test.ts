@@ -29,14 +29,14 @@ describe('what goes wrong around a run', () => {
     renameSync(dbPath, `${dbPath}.away`);
 
     const approved = { approved: true, by: { kind: 'human', id: 'ada' } } as const;
-    expect(() => run.decide(only(gates), approved)).toThrow(
+    await expect(run.decide(only(gates), approved)).rejects.toThrow(
       expect.objectContaining({ code: 'STATE_REPLACED' }),
     );
     renameSync(`${dbPath}.away`, dbPath);
     expect(existsSync(dbPath)).toBe(true);
-    run.decide(only(gates), approved);
+    await run.decide(only(gates), approved);
     expect(await run.drive()).toMatchObject({ status: 'suspended', gates: [{ kind: 'dag_approval' }] });
-    expect(devs.verify()).toMatchObject({ ok: true });
+    expect(await devs.verify()).toMatchObject({ ok: true });
     devs.close();
   });
 

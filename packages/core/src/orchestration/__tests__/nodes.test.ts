@@ -319,7 +319,7 @@ describe('the failure gate of a task', () => {
 
   test('answered retry works on with fresh counters and the human’s words', async ({ db }) => {
     const { app, gate } = await start(db);
-    app.decide(gate, { action: 'retry', guidance: 'Use a map.', by: ada });
+    await app.decide(gate, { action: 'retry', guidance: 'Use a map.', by: ada });
     const { status, values } = await app.run('shop');
     expect(status).toBe('completed');
     expect(values).toMatchObject({
@@ -333,7 +333,7 @@ describe('the failure gate of a task', () => {
     db,
   }) => {
     const { app, gate } = await start(db);
-    app.decide(gate, { action: 'skip', by: ada });
+    await app.decide(gate, { action: 'skip', by: ada });
     const { status, reason, values } = await app.run('shop');
     expect(values?.tasks.map(({ status: is }) => is)).toEqual(['failed', 'blocked', 'completed']);
     expect(values?.epics).toMatchObject([{ status: 'failed' }]);
@@ -343,7 +343,7 @@ describe('the failure gate of a task', () => {
 
   test('answered abort cancels the run, and touches no task', async ({ db }) => {
     const { app, gate } = await start(db);
-    app.decide(gate, { action: 'abort', by: ada });
+    await app.decide(gate, { action: 'abort', by: ada });
     const { status, values } = await app.run('shop');
     expect(status).toBe('cancelled');
     expect(values?.tasks[0]?.status).toBe('in_progress');
@@ -352,12 +352,12 @@ describe('the failure gate of a task', () => {
   test('trips again for the same task, and for another one', async ({ db }) => {
     const { app, gate } = await start(db, [0.8, 0.9, 0, 1]);
     const tripped = [gate.taskId];
-    app.decide(gate, { action: 'retry', by: ada });
+    await app.decide(gate, { action: 'retry', by: ada });
     let result = await app.run('shop');
     while (result.status === 'suspended') {
       const next = only(result.gates);
       tripped.push(next.taskId);
-      app.decide(next, { action: 'retry', by: ada });
+      await app.decide(next, { action: 'retry', by: ada });
       result = await app.run('shop');
     }
     expect(tripped).toEqual(['shop:1', 'shop:1', 'shop:2']);

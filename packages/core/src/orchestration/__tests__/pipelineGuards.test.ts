@@ -90,10 +90,10 @@ describe('the guards of the pipeline', () => {
         limits: [{ taskId: 'r:1', measure: 'calls', limit: 3 }],
       },
     });
-    run.decide(only(result.gates), { action: 'raise', calls: 1, by: ada });
+    await run.decide(only(result.gates), { action: 'raise', calls: 1, by: ada });
     const second = await run.drive();
     expect(only(second.gates)).toMatchObject({ taskId: 'r:2', artifact: { limits: [{ limit: 3 }] } });
-    run.decide(only(second.gates), { action: 'raise', calls: 1, by: ada });
+    await run.decide(only(second.gates), { action: 'raise', calls: 1, by: ada });
     expect(await run.drive()).toMatchObject({ status: 'completed' });
     expect(new Set(calls).size).toBe(calls.length); // nothing was paid for twice
   });

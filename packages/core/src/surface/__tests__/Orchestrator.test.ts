@@ -32,19 +32,19 @@ async function open(dbPath: string, options: Partial<OrchestratorOptions> = {}):
 async function toTheEnd(run: Run): Promise<DriveResult> {
   let result = await run.drive();
   while (result.status === 'suspended') {
-    for (const gate of result.gates) run.decide(gate, yes);
+    for (const gate of result.gates) await run.decide(gate, yes);
     result = await run.drive();
   }
   return result;
 }
 
-function codeOf(work: () => unknown): string {
+async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work;
   } catch (error) {
     return isDevsError(error) ? error.code : String(error);
   }
-  return 'nothing was thrown';
+  return 'nothing was refused';
 }
 
 describe('Orchestrator', () => {
@@ -54,10 +54,10 @@ describe('Orchestrator', () => {
 
     const atDesign = await run.drive();
     expect(atDesign).toMatchObject({ status: 'suspended', gates: [{ kind: 'design_approval' }] });
-    run.decide(only(atDesign.gates), yes);
+    await run.decide(only(atDesign.gates), yes);
     const atDag = await run.drive();
     expect(atDag).toMatchObject({ status: 'suspended', gates: [{ kind: 'dag_approval' }] });
-    run.decide(only(atDag.gates), yes);
+    await run.decide(only(atDag.gates), yes);
 
     const done = await run.drive();
     expect(done.status).toBe('completed');
@@ -74,7 +74,7 @@ describe('Orchestrator', () => {
     for (let processes = 0; status === 'suspended' && processes < 5; processes += 1) {
       const next = await open(dbPath, options);
       const run = await next.start({ brief: BRIEF, id: 'csv-export' });
-      for (const gate of run.gates()) run.decide(gate, yes);
+      for (const gate of await run.gates()) await run.decide(gate, yes);
       ({ status } = await run.drive());
       next.close();
     }
@@ -147,7 +147,7 @@ describe('start', () => {
     const devs = await open(dbPath, withAgents(calls));
     const run = await devs.start({ id: 'r', brief: BRIEF });
     expect(await run.status()).toMatchObject({ status: 'created', driver: null, tasks: [], gates: [] });
-    expect([calls, await run.state(), run.log()]).toEqual([[], null, []]);
+    expect([calls, await run.state(), await run.log()]).toEqual([[], null, []]);
   });
 });
 
@@ -193,11 +193,11 @@ describe('policies', () => {
     const run = await devs.start({ id: 'r', brief: BRIEF, gates: { dag: 'auto' } });
     const gate = only((await run.drive()).gates);
     const before = everyTable(db);
-    const claim = (by: object) => codeOf(() => run.decide(gate, { approved: true, by: by as typeof ada }));
-    expect(claim({ kind: 'policy', id: 'dag_approval=auto' })).toBe('POLICY_NOT_DECLARED');
-    expect(claim({ kind: 'agent', id: 'a' })).toBe('AGENT_MAY_NOT_DECIDE');
-    expect(claim({ kind: 'human', id: '' })).toMatch(/TypeError/);
-    expect(claim({ kind: 'root', id: 'a' })).toMatch(/TypeError/);
+    const claim = (by: object) => codeOf(run.decide(gate, { approved: true, by: by as typeof ada }));
+    expect(await claim({ kind: 'policy', id: 'dag_approval=auto' })).toBe('POLICY_NOT_DECLARED');
+    expect(await claim({ kind: 'agent', id: 'a' })).toBe('AGENT_MAY_NOT_DECIDE');
+    expect(await claim({ kind: 'human', id: '' })).toMatch(/TypeError/);
+    expect(await claim({ kind: 'root', id: 'a' })).toMatch(/TypeError/);
     expect(everyTable(db)).toBe(before);
   });
 });
@@ -210,14 +210,14 @@ describe('a gate', () => {
     expect(first.artifact).toMatchObject({
       documents: [{ type: 'BRIEF' }, { type: 'RESEARCH' }, { type: 'PRD', content: 'Design 1', version: 1 }],
     });
-    run.decide(first, { approved: false, feedback: 'Smaller.', by: ada });
+    await run.decide(first, { approved: false, feedback: 'Smaller.', by: ada });
     const second = only((await run.drive()).gates);
     expect(second.artifact).toMatchObject({
       documents: [{}, {}, { type: 'PRD', content: 'Design 2', version: 2 }],
     });
-    expect(codeOf(() => run.decide({ ...second, artifactHash: first.artifactHash }, yes))).toBe('GATE_STALE');
-    expect(codeOf(() => run.decide(first, yes))).toBe('GATE_ALREADY_DECIDED');
-    run.decide(second, yes);
+    expect(await codeOf(run.decide({ ...second, artifactHash: first.artifactHash }, yes))).toBe('GATE_STALE');
+    expect(await codeOf(run.decide(first, yes))).toBe('GATE_ALREADY_DECIDED');
+    await run.decide(second, yes);
     expect(only((await run.drive()).gates).kind).toBe('dag_approval');
     expect((await run.state())?.hitlDecisions.at(-1)?.artifactHash).toBe(second.artifactHash);
   });
@@ -228,7 +228,7 @@ describe('reading', () => {
     const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'r', brief: BRIEF, agentsRef: 'fake' });
     await run.drive();
-    for (const gate of run.gates()) run.decide(gate, yes);
+    for (const gate of await run.gates()) await run.decide(gate, yes);
     await run.drive();
     expect(await run.status()).toMatchObject({
       id: 'r',
@@ -246,7 +246,7 @@ describe('reading', () => {
       ],
       gates: [{ kind: 'dag_approval' }],
     });
-    expect(run.agentsRef).toBe('fake');
+    expect(await run.agentsRef()).toBe('fake');
     expect((await devs.list()).map(({ id }) => id)).toEqual(['r']);
   });
 
@@ -254,7 +254,7 @@ describe('reading', () => {
     const devs = await open(dbPath, withAgents());
     const run = await devs.start({ id: 'r', brief: BRIEF });
     await toTheEnd(run);
-    const log = run.log();
+    const log = await run.log();
     expect(log.map(({ seq }) => seq)).toEqual(log.map(({ seq }) => seq).sort((a, b) => a - b));
     expect(log.filter(({ name }) => name === 'TASK_COMPLETED').map(({ taskId }) => taskId)).toEqual([
       'r:1',
@@ -263,7 +263,7 @@ describe('reading', () => {
     ]);
     expect(log.at(-1)).toMatchObject({ name: 'RUN_FINISHED', payload: { outcome: 'completed' } });
     const middle = log[10]?.seq ?? 0;
-    expect(run.log({ afterSeq: middle })).toEqual(log.slice(11));
+    expect(await run.log({ afterSeq: middle })).toEqual(log.slice(11));
   });
 
   test('tells the depth of a run: it grows without progress and falls with a decision', async ({
@@ -274,26 +274,26 @@ describe('reading', () => {
     expect(await run.recursionDepth()).toEqual({ current: 0, limit: 50, warningAt: 40 });
     await run.drive();
     expect((await run.recursionDepth()).current).toBe(3);
-    for (const gate of run.gates()) run.decide(gate, yes);
+    for (const gate of await run.gates()) await run.decide(gate, yes);
     await run.drive();
     expect((await run.recursionDepth()).current).toBe(2);
   });
 
   test('of an unknown run is refused by name', async ({ dbPath }) => {
     const devs = await open(dbPath);
-    expect(codeOf(() => devs.run('nobody'))).toBe('THREAD_NOT_FOUND');
+    expect(await codeOf(devs.run('nobody'))).toBe('THREAD_NOT_FOUND');
   });
 
   test('works beside a driver, and cannot decide or drive', async ({ dbPath }) => {
     const devs = await open(dbPath);
     const run = await devs.start({ id: 'r', brief: BRIEF });
     await run.drive();
-    const viewer = (await open(dbPath, { readOnly: true })).run('r');
-    const gate = only(viewer.gates());
+    const viewer = await (await open(dbPath, { readOnly: true })).run('r');
+    const gate = only(await viewer.gates());
     expect(await viewer.status()).toEqual(await run.status());
-    expect(() => viewer.decide(gate, yes)).toThrow();
+    await expect(viewer.decide(gate, yes)).rejects.toThrow();
     await expect(viewer.drive()).rejects.toThrow();
-    expect(only(run.gates())).toEqual(gate);
+    expect(only(await run.gates())).toEqual(gate);
   });
 });
 
@@ -302,7 +302,7 @@ describe('a run with agents', () => {
     const devs = await open(dbPath, withAgents());
     await devs.start({ id: 'r', brief: BRIEF });
     const without = await open(dbPath);
-    await expect(without.run('r').drive()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect((await without.run('r')).drive()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
   test('adds up what they cost', async ({ dbPath }) => {

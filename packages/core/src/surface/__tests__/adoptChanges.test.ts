@@ -40,7 +40,7 @@ describe('Run.adopt', () => {
     await run.drive();
     const adopted = await run.adopt(ADOPTION);
     expect(adopted).toMatchObject({ commit: 'c0ffee', files: 1, checks: { passed: false } });
-    expect(run.log().at(-1)).toMatchObject({
+    expect((await run.log()).at(-1)).toMatchObject({
       name: 'CHANGES_ADOPTED',
       payload: { principal: 'human:ada', commit: 'c0ffee', files: 1 },
     });
@@ -71,6 +71,6 @@ describe('Run.adopt', () => {
     expect(refused).toEqual(['THREAD_BUSY']);
     const agent = { ...ADOPTION, by: { kind: 'agent', id: 'a' } } as const;
     await expect(run.adopt(agent)).rejects.toMatchObject({ code: 'AGENT_MAY_NOT_DECIDE' });
-    expect(run.log().some(({ name }) => name === 'CHANGES_ADOPTED')).toBe(false);
+    expect((await run.log()).some(({ name }) => name === 'CHANGES_ADOPTED')).toBe(false);
   });
 });

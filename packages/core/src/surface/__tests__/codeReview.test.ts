@@ -76,9 +76,9 @@ const approve = (run: Run) => decide(run, { approved: true });
 const reject = (run: Run, feedback: string, tasks?: readonly string[]) =>
   decide(run, { approved: false, feedback, ...(tasks && { tasks }) });
 
-function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<DriveResult> {
-  const [gate] = run.gates() as readonly [Gate];
-  run.decide(gate, { ...answer, by: ada });
+async function decide(run: Run, answer: Readonly<Record<string, unknown>>): Promise<DriveResult> {
+  const [gate] = (await run.gates()) as readonly [Gate];
+  await run.decide(gate, { ...answer, by: ada });
   return run.drive();
 }
 
@@ -160,7 +160,7 @@ describe('a run whose code is reviewed after every task', () => {
       since: before.range.to,
       rejections: [{ by: 'ada', feedback: 'Name it sum.' }],
     });
-    const log = run.log().map(({ name, taskId }) => [name, taskId]);
+    const log = (await run.log()).map(({ name, taskId }) => [name, taskId]);
     expect(log).toContainEqual(['TASK_REOPENED', 'shop:1']);
     expect(shown(await approve(run)).taskIds).toEqual(['shop:2']);
   });
@@ -287,14 +287,14 @@ describe('a decision on code', () => {
   ] as const)('that %s is refused before anything is recorded', async ([, answer, code], { dbPath }) => {
     const { run } = await aRun(dbPath);
     const [gate] = (await run.drive()).gates as readonly [Gate];
-    expect(() => run.decide(gate, { ...answer, by: ada })).toThrow(expect.objectContaining({ code }));
-    expect(run.gates()).toHaveLength(1);
+    await expect(run.decide(gate, { ...answer, by: ada })).rejects.toThrow(expect.objectContaining({ code }));
+    expect(await run.gates()).toHaveLength(1);
   });
 
   test("is no agent's, and a policy's where one is declared", async ({ dbPath }) => {
     const { run } = await aRun(dbPath, { start: { gates: { dag: 'auto', review: 'auto' } } });
     expect(await run.drive()).toMatchObject({ status: 'completed', commits: { length: 3 } });
-    const decided = run.log().filter(({ name }) => name === 'HITL_SESSION_DECIDED');
+    const decided = (await run.log()).filter(({ name }) => name === 'HITL_SESSION_DECIDED');
     expect(decided.map(({ payload }) => payload)).toContainEqual(
       expect.objectContaining({ kind: 'review', principal: 'policy:review=auto' }),
     );
@@ -307,7 +307,7 @@ describe('a decision on code', () => {
     const { run } = await aRun(dbPath);
     const [gate] = (await run.drive()).gates as readonly [Gate];
     const by = { kind: 'agent', id: 'developer' } as const;
-    expect(() => run.decide(gate, { approved: true, by })).toThrow(
+    await expect(run.decide(gate, { approved: true, by })).rejects.toThrow(
       expect.objectContaining({ code: 'AGENT_MAY_NOT_DECIDE' }),
     );
   });

@@ -31,7 +31,7 @@ async function gateOf(run: Run): Promise<Gate> {
 
 async function atPlan(dbPath: string, calls: string[] = []): Promise<{ run: Run; gate: Gate }> {
   const run = await open(dbPath, calls);
-  run.decide(await gateOf(run), yes);
+  await run.decide(await gateOf(run), yes);
   return { run, gate: await gateOf(run) };
 }
 
@@ -42,8 +42,8 @@ describe('editing what a gate shows', () => {
     const calls: string[] = [];
     const run = await open(dbPath, calls);
     const shown = await gateOf(run);
-    run.edit(shown, { documents: [PRD], by: ada });
-    expect(run.gates()).toEqual([]);
+    await run.edit(shown, { documents: [PRD], by: ada });
+    expect(await run.gates()).toEqual([]);
 
     const again = await gateOf(await open(dbPath, calls));
     expect(again).toMatchObject({ kind: 'design_approval' });
@@ -64,8 +64,8 @@ describe('editing what a gate shows', () => {
 
   test('hands the edited documents on', async ({ dbPath }) => {
     const run = await open(dbPath);
-    run.edit(await gateOf(run), { documents: [PRD], by: ada });
-    run.decide(await gateOf(run), yes);
+    await run.edit(await gateOf(run), { documents: [PRD], by: ada });
+    await run.decide(await gateOf(run), yes);
     expect(await gateOf(run)).toMatchObject({ kind: 'dag_approval' });
     expect((await run.state())?.documents.find(({ type }) => type === 'PRD')?.content).toBe(PRD.content);
   });
@@ -76,27 +76,29 @@ describe('editing what a gate shows', () => {
     const run = await open(dbPath);
     const shown = await gateOf(run);
     const edit = { documents: [PRD], by: ada } as const;
-    expect(() => run.edit({ ...shown, artifactHash: '0'.repeat(64) }, edit)).toThrow(withCode('GATE_STALE'));
-    run.edit(shown, edit);
-    expect(() => run.edit(shown, edit)).toThrow(withCode('GATE_ALREADY_DECIDED'));
-    const again = await gateOf(run);
-    expect(() => run.decide({ ...again, artifactHash: shown.artifactHash }, yes)).toThrow(
+    await expect(run.edit({ ...shown, artifactHash: '0'.repeat(64) }, edit)).rejects.toThrow(
       withCode('GATE_STALE'),
     );
-    expect(() => run.decide(shown, yes)).toThrow(withCode('GATE_ALREADY_DECIDED'));
+    await run.edit(shown, edit);
+    await expect(run.edit(shown, edit)).rejects.toThrow(withCode('GATE_ALREADY_DECIDED'));
+    const again = await gateOf(run);
+    await expect(run.decide({ ...again, artifactHash: shown.artifactHash }, yes)).rejects.toThrow(
+      withCode('GATE_STALE'),
+    );
+    await expect(run.decide(shown, yes)).rejects.toThrow(withCode('GATE_ALREADY_DECIDED'));
   });
 
   test('is for humans only', async ({ dbPath }) => {
     const run = await open(dbPath);
     const gate = await gateOf(run);
     const edit = { documents: [PRD] };
-    expect(() => run.edit(gate, { ...edit, by: { kind: 'agent', id: 'a' } })).toThrow(
+    await expect(run.edit(gate, { ...edit, by: { kind: 'agent', id: 'a' } })).rejects.toThrow(
       withCode('AGENT_MAY_NOT_DECIDE'),
     );
-    expect(() => run.edit(gate, { ...edit, by: { kind: 'policy', id: 'p' } })).toThrow(
+    await expect(run.edit(gate, { ...edit, by: { kind: 'policy', id: 'p' } })).rejects.toThrow(
       withCode('POLICY_NOT_DECLARED'),
     );
-    expect(run.gates()).toEqual([gate]);
+    expect(await run.gates()).toEqual([gate]);
   });
 
   test('is no decision of a policy either where one is declared', async ({ dbPath }) => {
@@ -104,7 +106,7 @@ describe('editing what a gate shows', () => {
     onTestFinished(() => devs.close());
     const run = await devs.start({ id: 'r', brief: '# Shop' });
     const gate = await gateOf(run);
-    expect(() => run.edit(gate, { documents: [PRD], by: { kind: 'policy', id: 'p' } })).toThrow(
+    await expect(run.edit(gate, { documents: [PRD], by: { kind: 'policy', id: 'p' } })).rejects.toThrow(
       withCode('POLICY_NOT_DECLARED'),
     );
   });
@@ -118,7 +120,7 @@ describe('editing what a gate shows', () => {
     const extra = { ...second, key: 'label', name: 'Print labels', dependsOn: [] };
     const tasks = [extra, { ...second, dependsOn: ['label'] }];
     const edited = { plan: { ...plan, epics: [{ ...epic, tasks }] } } as PlanEdit;
-    run.edit(gate, { ...edited, by: ada });
+    await run.edit(gate, { ...edited, by: ada });
 
     const again = await gateOf(run);
     expect(await run.draft(again)).toMatchObject({
@@ -133,7 +135,7 @@ describe('editing what a gate shows', () => {
         ],
       },
     });
-    run.decide(again, yes);
+    await run.decide(again, yes);
     const { status, commits } = await run.drive();
     expect({ status, subjects: commits.map(({ subject }) => subject) }).toEqual({
       status: 'completed',
@@ -150,18 +152,18 @@ describe('editing what a gate shows', () => {
     const [epic] = plan.epics;
     const tasks = epic?.tasks.map((task) => ({ ...task, dependsOn: task.key === 'T1' ? ['T2'] : ['T1'] }));
     const cyclic = { plan: { ...plan, epics: [{ ...epic, tasks }] } } as PlanEdit;
-    expect(() => run.edit(gate, { ...cyclic, by: ada })).toThrow(
+    await expect(run.edit(gate, { ...cyclic, by: ada })).rejects.toThrow(
       expect.objectContaining({ code: 'DAG_INVALID', message: expect.stringContaining('T1 → T2 → T1') }),
     );
     const wrong = { documents: [PRD] } as GateEdit;
-    expect(() => run.edit(gate, { ...wrong, by: ada })).toThrow(withCode('INVALID_ANSWER'));
-    expect(run.gates()).toEqual([gate]);
+    await expect(run.edit(gate, { ...wrong, by: ada })).rejects.toThrow(withCode('INVALID_ANSWER'));
+    expect(await run.gates()).toEqual([gate]);
   });
 
   test('masks a secret in it, and tells the log that it was an edit', async ({ db, dbPath }) => {
     const run = await open(dbPath);
     const content = 'Use ghp_0123456789abcdefghijklmnopqrstuvwxyz.';
-    run.edit(await gateOf(run), { documents: [{ ...PRD, content }], by: ada });
+    await run.edit(await gateOf(run), { documents: [{ ...PRD, content }], by: ada });
     await gateOf(run);
     const prd = (await run.state())?.documents.find(({ type }) => type === 'PRD');
     expect(prd?.content).toBe('Use [REDACTED:github].');
@@ -172,23 +174,23 @@ describe('editing what a gate shows', () => {
   test('a person is told what they were shown last, if that was another version', async ({ dbPath }) => {
     const run = await open(dbPath);
     const first = await gateOf(run);
-    expect(run.shown(first, ada)).toBeNull();
-    expect(run.shown(first, ada)).toBeNull();
-    run.edit(first, { documents: [PRD], by: ada });
+    expect(await run.shown(first, ada)).toBeNull();
+    expect(await run.shown(first, ada)).toBeNull();
+    await run.edit(first, { documents: [PRD], by: ada });
     const second = await gateOf(run);
-    expect(run.shown(second, { kind: 'human', id: 'grace' })).toBeNull();
-    expect(run.shown(second, ada)).toEqual(first);
-    expect(run.shown(second, ada)).toBeNull();
-    run.decide(second, yes);
-    expect(run.shown(await gateOf(run), ada)).toBeNull();
+    expect(await run.shown(second, { kind: 'human', id: 'grace' })).toBeNull();
+    expect(await run.shown(second, ada)).toEqual(first);
+    expect(await run.shown(second, ada)).toBeNull();
+    await run.decide(second, yes);
+    expect(await run.shown(await gateOf(run), ada)).toBeNull();
   });
 
   test('as often as one likes: every edit is progress', async ({ dbPath }) => {
     const run = await open(dbPath);
     for (let version = 2; version <= 30; version += 1) {
-      run.edit(await gateOf(run), { documents: [{ ...PRD, content: `Version ${version}` }], by: ada });
+      await run.edit(await gateOf(run), { documents: [{ ...PRD, content: `Version ${version}` }], by: ada });
     }
-    run.decide(await gateOf(run), yes);
+    await run.decide(await gateOf(run), yes);
     expect(await gateOf(run)).toMatchObject({ kind: 'dag_approval' });
   });
 });

@@ -42,7 +42,7 @@ describe('documents that were given', () => {
     ]);
     expect(calls).toEqual([]);
 
-    run.decide(only(gates), yes);
+    await run.decide(only(gates), yes);
     expect(await run.drive()).toMatchObject({ gates: [{ kind: 'dag_approval' }] });
     expect(calls).toEqual(['distill']);
   });
@@ -50,7 +50,11 @@ describe('documents that were given', () => {
   test('are written again by the agents when a human sends them back', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, documents: [PRD] });
-    run.decide(only((await run.drive()).gates), { approved: false, feedback: 'Name the columns.', by: ada });
+    await run.decide(only((await run.drive()).gates), {
+      approved: false,
+      feedback: 'Name the columns.',
+      by: ada,
+    });
     const { gates } = await run.drive();
     expect(calls).toEqual(['design']);
     expect(gates).toMatchObject([
@@ -69,7 +73,7 @@ describe('a plan that was given', () => {
     ]);
     expect(calls).toEqual([]);
 
-    run.decide(only(gates), yes);
+    await run.decide(only(gates), yes);
     const done = await run.drive();
     expect(done).toMatchObject({ status: 'completed', commits: [{}, {}] });
     expect(calls).not.toContain('distill');
@@ -80,7 +84,7 @@ describe('a plan that was given', () => {
     const run = await devs.start({ brief: BRIEF, documents: [PRD], tasks: aPlan(2) });
     const first = await run.drive();
     expect(first.gates).toMatchObject([{ kind: 'design_approval' }]);
-    run.decide(only(first.gates), yes);
+    await run.decide(only(first.gates), yes);
     expect((await run.drive()).gates).toMatchObject([{ kind: 'dag_approval' }]);
     expect(calls).toEqual([]);
   });
@@ -88,7 +92,11 @@ describe('a plan that was given', () => {
   test('is made anew by the agents when a human sends it back', async ({ dbPath }) => {
     const { devs, calls } = await open(dbPath);
     const run = await devs.start({ brief: BRIEF, tasks: aPlan(2) });
-    run.decide(only((await run.drive()).gates), { approved: false, feedback: 'One is enough.', by: ada });
+    await run.decide(only((await run.drive()).gates), {
+      approved: false,
+      feedback: 'One is enough.',
+      by: ada,
+    });
     expect((await run.drive()).gates).toMatchObject([{ artifact: { tasks: [{ name: 'Task 1' }] } }]);
     expect(calls).toEqual(['distill']);
   });

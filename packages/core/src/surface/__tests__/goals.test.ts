@@ -56,7 +56,7 @@ const auto = { gates: { design: 'auto', dag: 'auto' } } as const;
 async function onwards(run: Run, options: DriveRunOptions = {}): Promise<DriveResult> {
   let result = await run.drive(options);
   while (result.status === 'suspended') {
-    for (const gate of result.gates) run.decide(gate, { approved: true, by: ada });
+    for (const gate of result.gates) await run.decide(gate, { approved: true, by: ada });
     result = await run.drive();
   }
   return result;
@@ -82,10 +82,10 @@ describe('a run that is driven until a gate is approved', () => {
   }) => {
     const { run, again } = await aRun(dbPath, { start: { documents: [aDesign] } });
     const first = await run.drive({ until: 'design' });
-    for (const gate of first.gates) run.decide(gate, { approved: false, feedback: 'More.', by: ada });
+    for (const gate of first.gates) await run.decide(gate, { approved: false, feedback: 'More.', by: ada });
     const end = await onwards(await again());
     expect(end).toMatchObject({ status: 'drained', reason: 'the design is approved' });
-    const names = run.log().map(({ name }) => name);
+    const names = (await run.log()).map(({ name }) => name);
     expect(names.filter((name) => name.startsWith('GOAL_'))).toEqual(['GOAL_SET', 'GOAL_REACHED']);
   });
 
@@ -132,7 +132,7 @@ describe('a run that is driven for some of its tasks', () => {
     });
     let result = await run.drive({ only: 'T2' });
     expect(result).toMatchObject({ status: 'suspended', gates: [{ kind: 'task_failure' }] });
-    for (const gate of result.gates) run.decide(gate, { action: 'skip', by: ada });
+    for (const gate of result.gates) await run.decide(gate, { action: 'skip', by: ada });
     result = await run.drive();
     expect(result).toMatchObject({
       status: 'drained',

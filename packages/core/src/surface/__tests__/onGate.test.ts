@@ -23,9 +23,9 @@ async function open(dbPath: string, onGate: OnGate): Promise<Orchestrator> {
 describe('onGate', () => {
   test('is told once of every gate a human has to decide, when it can be decided', async ({ dbPath }) => {
     const told: string[] = [];
-    const devs = await open(dbPath, (gate) => {
+    const devs = await open(dbPath, async (gate) => {
       told.push(gate.kind);
-      devs.run(gate.threadId).decide(gate, { approved: true, by: ada });
+      await (await devs.run(gate.threadId)).decide(gate, { approved: true, by: ada });
     });
     const run = await devs.start({ id: 'shop', brief: '# Shop' });
     const { status } = await run.drive({ wait: true });

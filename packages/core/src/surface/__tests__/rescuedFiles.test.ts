@@ -39,7 +39,7 @@ describe('files that a person left in the folder of a run', () => {
     });
     const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
     expect(await run.drive()).toMatchObject({ status: 'completed' });
-    const rescued = run.log().filter(({ name }) => name === 'WORKSPACE_RESCUED');
+    const rescued = (await run.log()).filter(({ name }) => name === 'WORKSPACE_RESCUED');
     expect(rescued.map(({ taskId, payload }) => ({ taskId, payload }))).toContainEqual({
       taskId: 'r:1',
       payload: RESCUE,

@@ -80,10 +80,10 @@ describe('Run.rewind', () => {
     expect(rewound).toMatchObject({ target: { label: 'T1' }, undone: [{ label: 'T2' }, { label: 'T3' }] });
     expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
     expect((await run.status()).status).toBe('paused');
-    const [view] = run.rewinds();
+    const [view] = await run.rewinds();
     expect(view).toMatchObject({ target: 'T1', undone: ['T2', 'T3'], principal: 'human:ada', state: 'done' });
-    expect(JSON.stringify([view, run.log()])).not.toContain(secret);
-    expect(run.log().at(-1)).toMatchObject({
+    expect(JSON.stringify([view, await run.log()])).not.toContain(secret);
+    expect((await run.log()).at(-1)).toMatchObject({
       name: 'REWOUND',
       payload: { undone: 2, tasks: ['r:2', 'r:3'] },
     });
@@ -100,7 +100,7 @@ describe('Run.rewind', () => {
     await run.drive();
     await run.rewind('T1', { by: ADA });
     await run.drive();
-    const decided = run.log().filter(({ name }) => name === 'HITL_SESSION_DECIDED');
+    const decided = (await run.log()).filter(({ name }) => name === 'HITL_SESSION_DECIDED');
     expect(decided).toHaveLength(2);
   });
 
@@ -124,12 +124,12 @@ describe('Run.rewind', () => {
     expect(gates).toHaveLength(1);
     const [gate] = gates;
     await run.rewind('T1', { by: ADA });
-    expect(run.gates()).toEqual([]);
+    expect(await run.gates()).toEqual([]);
     reading(dbPath, (db) => {
       expect(new HitlSessionStore(db).require(gate?.sessionId ?? '').status).toBe('superseded');
       expect(new FailureGateStore(db).findByTask('r:2')).toBeNull();
     });
-    expect(() => run.decide(gate as never, { action: 'continue', by: ADA })).toThrow(
+    await expect(run.decide(gate as never, { action: 'continue', by: ADA })).rejects.toThrow(
       expect.objectContaining({ code: 'GATE_STALE' }),
     );
     expect(await run.state()).toMatchObject({ pendingSuspension: null, activeTaskId: null });
@@ -162,21 +162,21 @@ describe('Run.rewind', () => {
   test('has nothing to do when nothing was begun after the task', async ({ dbPath }) => {
     const { run } = await start(dbPath);
     await run.drive();
-    const lines = run.log().length;
+    const lines = (await run.log()).length;
     expect(await run.rewind('T3', { by: ADA })).toBeNull();
-    expect(run.log()).toHaveLength(lines);
-    expect(run.rewinds()).toEqual([]);
+    expect(await run.log()).toHaveLength(lines);
+    expect(await run.rewinds()).toEqual([]);
   });
 
   test('previews what it would undo, and changes nothing', async ({ dbPath }) => {
     const project = await start(dbPath);
     await project.run.drive();
-    const lines = project.run.log().length;
+    const lines = (await project.run.log()).length;
     expect(await project.run.previewRewind('T2')).toMatchObject({
       undone: [{ label: 'T3', status: 'completed' }],
     });
     expect(await statusesOf(project)).toEqual(['completed', 'completed', 'completed']);
-    expect(project.run.log()).toHaveLength(lines);
+    expect(await project.run.log()).toHaveLength(lines);
   });
 
   test('refuses agents and policies, other tasks, and runs that are driven or cancelled', async ({
@@ -210,10 +210,10 @@ describe('Run.rewind', () => {
     await expect(run.rewind('T1', { by: { kind: 'policy', id: 'p' } })).rejects.toMatchObject({
       code: 'POLICY_NOT_DECLARED',
     });
-    run.cancel();
+    await run.cancel();
     await run.drive();
     await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ context: { reason: 'ended' } });
-    expect(run.rewinds()).toEqual([]);
+    expect(await run.rewinds()).toEqual([]);
     devs.close();
   });
 
@@ -241,7 +241,7 @@ describe('a rewind of a run whose code is reviewed', () => {
   async function review(run: Reviewed, answer: object): Promise<readonly string[]> {
     const [gate] = (await run.drive()).gates;
     if (gate === undefined) throw new Error('No review is due.');
-    run.decide(gate, { ...answer, by: ADA });
+    await run.decide(gate, { ...answer, by: ADA });
     return (gate.artifact as { readonly taskIds: readonly string[] }).taskIds;
   }
 
@@ -260,7 +260,7 @@ describe('a rewind of a run whose code is reviewed', () => {
     await review(run, { approved: true });
     const [waiting] = (await run.drive()).gates;
     await run.rewind('T1', { by: ADA });
-    expect(run.gates()).toEqual([]);
+    expect(await run.gates()).toEqual([]);
     const [again] = (await run.drive()).gates;
     expect(again).toMatchObject({ kind: 'review', artifact: { taskIds: ['reviewed:2'] } });
     expect(again?.sessionId).not.toBe(waiting?.sessionId);
@@ -354,12 +354,12 @@ describe('a rewind that is cut off after it was recorded', () => {
     const { run } = project;
     await run.drive();
     await expect(run.rewind('T1', { by: ADA })).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
-    expect(run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
+    expect(await run.rewinds()).toMatchObject([{ state: 'unfinished' }]);
     expect(await statusesOf(project)).toEqual(['completed', 'pending', 'pending']);
     const tip = (await run.commits()).length;
 
     expect(await run.drive()).toMatchObject({ status: 'completed' });
-    expect(run.rewinds()).toMatchObject([{ state: 'done' }]);
+    expect(await run.rewinds()).toMatchObject([{ state: 'done' }]);
     const subjects = (await run.commits()).slice(tip).map(({ subject }) => subject);
     expect(subjects).toEqual(['Go back to the end of T1', 'Task 2', 'Task 3']);
   });
@@ -388,12 +388,12 @@ describe('Run.undoRewind', () => {
     const after = await run.status();
     expect(after.tasks).toEqual(before.status.tasks);
     expect([after.status, await (await workspace.open('r')).list()]).toEqual(['completed', before.files]);
-    expect(run.rewinds()).toMatchObject([{ target: 'T1', state: 'undone' }]);
+    expect(await run.rewinds()).toMatchObject([{ target: 'T1', state: 'undone' }]);
     expect(reading(dbPath, (db) => new RewindStore(db).list('r').map(({ state }) => state))).toEqual([
       'undone',
       'done',
     ]);
-    expect(run.log().at(-1)).toMatchObject({
+    expect((await run.log()).at(-1)).toMatchObject({
       name: 'REWIND_UNDONE',
       payload: { principal: 'human:ada', reason: 'by mistake' },
     });

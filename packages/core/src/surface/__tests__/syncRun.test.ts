@@ -29,7 +29,7 @@ describe('Run.sync', () => {
   test('records who carried the run over, and onto what', async ({ dbPath }) => {
     const run = await finished(dbPath, new SyncingWorkspace());
     expect(await run.sync({ by: ADA })).toEqual({ ...SYNCED, delivery: null });
-    expect(run.log().at(-1)).toMatchObject({
+    expect((await run.log()).at(-1)).toMatchObject({
       name: 'RUN_SYNCED',
       payload: { principal: 'human:ada', base: 'c0ffee', commits: 1, moved: {} },
     });

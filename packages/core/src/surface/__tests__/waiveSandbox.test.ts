@@ -6,14 +6,14 @@ import { Orchestrator } from '../Orchestrator.ts';
 test('a sandbox is lifted by a human alone, and the log keeps their name', async ({ dbPath }) => {
   const devs = await Orchestrator.open({ dir: path.dirname(dbPath) });
   const run = await devs.start({ id: 'run', brief: '# Sum' });
-  const logged = () => run.log().filter(({ name }) => name === 'SANDBOX_WAIVED');
+  const logged = async () => (await run.log()).filter(({ name }) => name === 'SANDBOX_WAIVED');
   const refusal = (code: string) => expect.objectContaining({ code });
 
-  expect(() => run.waiveSandbox({ kind: 'agent', id: 'a' })).toThrow(refusal('AGENT_MAY_NOT_DECIDE'));
-  expect(() => run.waiveSandbox({ kind: 'policy', id: 'p' })).toThrow(refusal('POLICY_NOT_DECLARED'));
-  expect(logged()).toEqual([]);
+  await expect(run.waiveSandbox({ kind: 'agent', id: 'a' })).rejects.toThrow(refusal('AGENT_MAY_NOT_DECIDE'));
+  await expect(run.waiveSandbox({ kind: 'policy', id: 'p' })).rejects.toThrow(refusal('POLICY_NOT_DECLARED'));
+  expect(await logged()).toEqual([]);
 
-  run.waiveSandbox({ kind: 'human', id: 'ada' });
-  expect(logged()).toMatchObject([{ payload: { principal: 'human:ada' } }]);
+  await run.waiveSandbox({ kind: 'human', id: 'ada' });
+  expect(await logged()).toMatchObject([{ payload: { principal: 'human:ada' } }]);
   devs.close();
 });

@@ -47,13 +47,13 @@ describe('an answer', () => {
     db,
   }) => {
     const before = single(db, 'old', asksTwice);
-    before.decide(only((await before.run('run', {})).gates), approve);
+    await before.decide(only((await before.run('run', {})).gates), approve);
     const second = only((await before.run('run')).gates);
     const now = single(db, 'new', asksTwice);
     await now.acceptGraph('run', renamed('old', 'new'));
-    expect(only(now.gates('run')).sessionId).toBe(second.sessionId);
+    expect(only(await now.gates('run')).sessionId).toBe(second.sessionId);
     expect(only((await now.run('run')).gates).sessionId).toBe(second.sessionId);
-    now.decide(second, approve);
+    await now.decide(second, approve);
     expect(await now.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['paid'], answer: [true, true] },
@@ -62,12 +62,12 @@ describe('an answer', () => {
 
   test('to a question that shows something else now does not count', async ({ db }) => {
     const before = single(db, 'old', says('done'), { gates: { old: () => 'the old words' } });
-    before.decide(only((await before.run('run', {})).gates), approve);
+    await before.decide(only((await before.run('run', {})).gates), approve);
     const now = single(db, 'new', says('done'), { gates: { new: () => 'other words' } });
     await now.acceptGraph('run', renamed('old', 'new'));
     const gate = only((await now.run('run')).gates);
     expect(gate.artifact).toBe('other words');
-    now.decide(gate, approve);
+    await now.decide(gate, approve);
     expect(await now.run('run')).toMatchObject({ status: 'completed', values: { log: ['done'] } });
   });
 
@@ -77,14 +77,14 @@ describe('an answer', () => {
     const now = single(db, 'new', says('done'), { gates: { new: () => 'other words' } });
     await now.acceptGraph('run', renamed('old', 'new'));
     expect(only((await now.run('run')).gates).artifact).toBe('other words');
-    expect(() => now.decide(stale, approve)).toThrow(expect.objectContaining({ code: 'GATE_STALE' }));
+    await expect(now.decide(stale, approve)).rejects.toThrow(expect.objectContaining({ code: 'GATE_STALE' }));
   });
 
   test('no ends the run under the new name too', async ({ db }) => {
     const gate = () => 'words';
     const before = single(db, 'old', says('done'), { gates: { old: gate } });
     const asked = only((await before.run('run', {})).gates);
-    before.decide(asked, { approved: false, feedback: 'not yet', by: ada });
+    await before.decide(asked, { approved: false, feedback: 'not yet', by: ada });
     const now = single(db, 'new', says('done'), { gates: { new: gate } });
     await now.acceptGraph('run', renamed('old', 'new'));
     expect(await now.run('run')).toMatchObject({ status: 'cancelled', reason: 'rejected: not yet' });
@@ -100,7 +100,7 @@ describe('parallel branches', () => {
     const gate = only((await before.run('run', {})).gates);
     const now = joined(db, 'links', 'end', { gates });
     await now.acceptGraph('run', { by: ada, renamed: { nodes: { left: 'links', join: 'end' } } });
-    now.decide(gate, approve);
+    await now.decide(gate, approve);
     expect(await now.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['left', 'right', 'join'] },
@@ -121,7 +121,7 @@ describe('parallel branches', () => {
     const gate = only((await slow('start', 'left').run('run', {})).gates);
     const now = slow('begin', 'links');
     await now.acceptGraph('run', { by: ada, renamed: { nodes: { left: 'links', start: 'begin' } } });
-    now.decide(gate, approve);
+    await now.decide(gate, approve);
     const { values } = await now.run('run');
     expect(values?.log).toEqual(['start', 'detour', 'left', 'right', 'join']);
   });

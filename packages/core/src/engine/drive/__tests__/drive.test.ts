@@ -46,13 +46,13 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
 const artifactsOf = (gates: readonly Gate[]): readonly unknown[] =>
   gates.map(({ artifact }) => artifact).sort();
 
-function codeOf(work: () => unknown): string {
+async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work;
   } catch (error) {
     return isDevsError(error) ? error.code : String(error);
   }
-  return 'nothing was thrown';
+  return 'nothing was refused';
 }
 
 type Refused = readonly [
@@ -127,11 +127,11 @@ describe('a decision', () => {
       const app = gated(db);
       const gate = only((await app.run('run', {})).gates);
       const before = everyTable(db);
-      expect(codeOf(() => app.decide({ ...gate, ...change(gate) }, { ...answer, by }))).toBe(code);
+      expect(await codeOf(app.decide({ ...gate, ...change(gate) }, { ...answer, by }))).toBe(code);
       expect(everyTable(db)).toBe(before);
 
       expect((await app.run('run')).status).toBe('suspended');
-      app.decide(gate, { approved: true, by: ada });
+      await app.decide(gate, { approved: true, by: ada });
       expect(await app.run('run')).toMatchObject({
         status: 'completed',
         values: { log: ['first', 'second'] },
@@ -144,11 +144,11 @@ describe('a decision', () => {
   }) => {
     const app = gated(db);
     const gate = only((await app.run('run', {})).gates);
-    app.decide(gate, { approved: false, feedback: 'Not yet.', by: ada });
+    await app.decide(gate, { approved: false, feedback: 'Not yet.', by: ada });
     const before = everyTable(db);
     let refusal: unknown;
     try {
-      app.decide(gate, { approved: true, by: bob });
+      await app.decide(gate, { approved: true, by: bob });
     } catch (error) {
       refusal = error;
     }
@@ -189,7 +189,7 @@ describe('a decision', () => {
   test('of the first eight digits of a hash, in capitals, is one', async ({ db }) => {
     const app = gated(db);
     const gate = only((await app.run('run', {})).gates);
-    app.decide(
+    await app.decide(
       { ...gate, artifactHash: gate.artifactHash.slice(0, 8).toUpperCase() },
       { approved: true, by: ada },
     );
@@ -203,7 +203,7 @@ describe('a decision', () => {
     });
     const gate = only((await app.run('run', {})).gates);
     const feedback = 'The token ghp_0123456789abcdefghijklmnopqrstuvwxyz must go.';
-    app.decide(gate, { approved: false, feedback, by: ada });
+    await app.decide(gate, { approved: false, feedback, by: ada });
     const { values } = await app.run('run');
     expect(values?.answer).toBe('The token [REDACTED:github] must go.');
     expect(everyTable(db)).not.toContain('ghp_0123456789');
@@ -219,10 +219,10 @@ describe('two gates in parallel branches', () => {
     const both = await app.run('run', {});
     expect(artifactsOf(both.gates)).toEqual(['l', 'r']);
     const right = only(both.gates.filter(({ artifact }) => artifact === 'r'));
-    app.decide(right, { approved: true, by: ada });
+    await app.decide(right, { approved: true, by: ada });
     const one = await app.run('run');
     expect(artifactsOf(one.gates)).toEqual(['l']);
-    app.decide(only(one.gates), { approved: true, by: ada });
+    await app.decide(only(one.gates), { approved: true, by: ada });
     expect(await app.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['start', 'left', 'right'] },
@@ -232,17 +232,17 @@ describe('two gates in parallel branches', () => {
 
   test('are both answered before the run goes on', async ({ db }) => {
     const app = branches(db);
-    for (const gate of (await app.run('run', {})).gates) app.decide(gate, { approved: true, by: ada });
+    for (const gate of (await app.run('run', {})).gates) await app.decide(gate, { approved: true, by: ada });
     expect((await app.run('run')).status).toBe('completed');
   });
 
   test('end with the run when one of them is rejected', async ({ db }) => {
     const app = branches(db);
     const [first, second] = (await app.run('run', {})).gates as [Gate, Gate];
-    app.decide(first, { approved: false, feedback: 'No.', by: ada });
+    await app.decide(first, { approved: false, feedback: 'No.', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'rejected: No.' });
-    expect(app.gates('run')).toEqual([]);
-    expect(codeOf(() => app.decide(second, { approved: true, by: ada }))).toBe('GATE_STALE');
+    expect(await app.gates('run')).toEqual([]);
+    expect(await codeOf(app.decide(second, { approved: true, by: ada }))).toBe('GATE_STALE');
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', values: { log: ['start'] } });
   });
 
@@ -256,7 +256,7 @@ describe('two gates in parallel branches', () => {
     const app = durable(fanOut, { db, gates: { work: ({ answer }) => answer } });
     const { gates } = await app.run('run', {});
     expect(artifactsOf(gates)).toEqual(['x', 'y', 'z']);
-    for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
     expect((await app.run('run')).values?.log).toEqual(['x', 'y', 'z']);
   });
 });
@@ -282,11 +282,11 @@ describe('an answer', () => {
       return { answer: [first, interrupt('second?')] };
     });
     const app = durable(twoSteps(node), { db });
-    app.decide(only((await app.run('run', {})).gates), { approved: true, feedback: 'one', by: ada });
+    await app.decide(only((await app.run('run', {})).gates), { approved: true, feedback: 'one', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'failed', reason: 'flaky' });
     const second = await app.run('run');
     expect(second).toMatchObject({ status: 'suspended', gates: [{ artifact: 'second?' }] });
-    app.decide(only(second.gates), { approved: false, feedback: 'two', by: bob });
+    await app.decide(only(second.gates), { approved: false, feedback: 'two', by: bob });
     const { values } = await app.run('run');
     expect(values?.answer).toMatchObject([
       { approved: true, feedback: 'one', approvedBy: 'ada' },
@@ -300,7 +300,7 @@ describe('an answer', () => {
       return { answer: interrupt('really?') };
     });
     const app = durable(twoSteps(node), { db, gates: { first: () => 'go?' } });
-    app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
+    await app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
     expect((await app.run('run')).status).toBe('failed');
     expect(await app.run('run')).toMatchObject({ status: 'suspended', gates: [{ artifact: 'really?' }] });
   });
@@ -309,12 +309,12 @@ describe('an answer', () => {
     const app = durable(twoSteps(), { db, guards: { maxDepth: 2 }, gates: { second: () => 'publish?' } });
     const deep = only((await app.run('run', {})).gates);
     expect(deep.kind).toBe('recursion_limit');
-    app.decide(deep, { action: 'continue', by: ada });
+    await app.decide(deep, { action: 'continue', by: ada });
     const gate = only((await app.run('run')).gates);
     expect(gate).toMatchObject({ kind: 'node_gate', artifact: 'publish?' });
-    expect(codeOf(() => app.decide(deep, { action: 'continue', by: ada }))).toBe('GATE_ALREADY_DECIDED');
+    expect(await codeOf(app.decide(deep, { action: 'continue', by: ada }))).toBe('GATE_ALREADY_DECIDED');
     expect((await app.run('run')).status).toBe('suspended');
-    app.decide(gate, { approved: true, by: ada });
+    await app.decide(gate, { approved: true, by: ada });
     expect((await app.run('run')).values?.log).toEqual(['first', 'second']);
   });
 
@@ -326,7 +326,7 @@ describe('an answer', () => {
       return { log: ['second'] };
     };
     const app = durable(twoSteps(says('first'), second), { db, gates: { second: () => 'go?' } });
-    app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
+    await app.decide(only((await app.run('run', {})).gates), { approved: true, by: ada });
     for (const left of [2, 1, 0]) {
       expect(await app.run('run')).toMatchObject({ status: 'failed', reason: `flaky ${left}` });
     }
@@ -343,7 +343,7 @@ describe('a bare interrupt()', () => {
     );
     const gate = only((await app.run('run', {})).gates);
     expect(gate).toMatchObject({ kind: 'node_gate', artifact: { draft: 'Hello.' }, taskId: 'run' });
-    app.decide(gate, { approved: false, feedback: 'Longer.', by: ada });
+    await app.decide(gate, { approved: false, feedback: 'Longer.', by: ada });
     const { status, values } = await app.run('run');
     expect(status).toBe('completed');
     expect(values?.answer).toMatchObject({ approved: false, feedback: 'Longer.', approvedBy: 'ada' });
@@ -374,7 +374,11 @@ describe('a bare interrupt()', () => {
 describe('a rejection', () => {
   test('of a declared gate ends the run, and says why', async ({ db }) => {
     const app = gated(db);
-    app.decide(only((await app.run('run', {})).gates), { approved: false, feedback: 'Too short.', by: ada });
+    await app.decide(only((await app.run('run', {})).gates), {
+      approved: false,
+      feedback: 'Too short.',
+      by: ada,
+    });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'rejected: Too short.' });
     expect(eventsOf(db).filter((name) => name === 'RUN_FINISHED')).toHaveLength(1);
     expect((await app.run('run')).values?.log).toEqual(['first']);
@@ -393,11 +397,11 @@ describe('a rejection', () => {
     const onReject = (_state: unknown, feedback: string | undefined) => ({ log: [`note: ${feedback}`] });
     const app = durable(rewriting, { db, gates: { publish: { show: ({ log }) => log.at(-1), onReject } } });
     const first = only((await app.run('run', {})).gates);
-    app.decide(first, { approved: false, feedback: 'Shorter.', by: ada });
+    await app.decide(first, { approved: false, feedback: 'Shorter.', by: ada });
     const second = only((await app.run('run')).gates);
     expect(second).toMatchObject({ artifact: 'draft 2' });
     expect(second.artifactHash).not.toBe(first.artifactHash);
-    app.decide(second, { approved: true, by: ada });
+    await app.decide(second, { approved: true, by: ada });
     expect((await app.run('run')).values?.log).toEqual(['draft 0', 'note: Shorter.', 'draft 2', 'published']);
   });
 });
@@ -439,7 +443,7 @@ describe('a run on a changed graph', () => {
     const gate = only((await gated(db).run('run', {})).gates);
     const longer = twoSteps(says('first'), says('new code')).addEdge('first', END);
     const app = durable(longer, { db, gates: { second: () => 'x' } });
-    app.decide(gate, { approved: true, by: ada });
+    await app.decide(gate, { approved: true, by: ada });
     expect(await app.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['first', 'new code'] },
@@ -630,10 +634,10 @@ describe('the depth guard', () => {
     ]);
     expect(visits).toHaveLength(LIMIT - 1);
     expect((await app.run('run')).gates).toEqual(first.gates);
-    app.decide(only(first.gates), { action: 'continue', by: ada });
+    await app.decide(only(first.gates), { action: 'continue', by: ada });
     const second = await app.run('run');
     expect(visits).toHaveLength(2 * LIMIT - 1);
-    app.decide(only(second.gates), { action: 'abort', by: ada });
+    await app.decide(only(second.gates), { action: 'abort', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
     expect(visits).toHaveLength(2 * LIMIT - 1);
     const events = eventsOf(db);
@@ -709,7 +713,7 @@ describe('the failure gate', () => {
     expect(asked).toMatchObject({ status: 'suspended', values: { log: ['first'] } });
     const gate = only(asked.gates);
     expect(gate).toMatchObject({ kind: 'task_failure', taskId: 'run' });
-    app.decide(gate, { action: 'skip', by: ada });
+    await app.decide(gate, { action: 'skip', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first'] } });
     expect(app.store.failureGate.getGateStatus('run')).toBeNull();
   });
@@ -731,10 +735,10 @@ describe('the failure gate', () => {
     const stuck = () => repeating({ log: ['again'] }, 1);
     const app = durable(twoSteps(stuck, stuck), { db });
     const first = only((await app.run('run', {})).gates);
-    app.decide(first, { action: 'retry', by: ada });
+    await app.decide(first, { action: 'retry', by: ada });
     const second = only((await app.run('run')).gates);
     expect(second.sessionId).not.toBe(first.sessionId);
-    app.decide(second, { action: 'retry', by: ada });
+    await app.decide(second, { action: 'retry', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['again', 'again'] } });
   });
 
@@ -744,7 +748,7 @@ describe('the failure gate', () => {
       { db },
     );
     const { gates } = await app.run('run', {});
-    app.decide(only(gates), { action: 'retry', by: ada });
+    await app.decide(only(gates), { action: 'retry', by: ada });
     expect((await app.run('run')).values?.log).toEqual(['start', 'left', 'right']);
   });
 
@@ -756,7 +760,7 @@ describe('the failure gate', () => {
     const { status, gates } = await app.run('run', {});
     expect(status).toBe('suspended');
     expect((await app.run('run')).gates).toEqual(gates);
-    app.decide(only(gates), { action: 'retry', by: ada });
+    await app.decide(only(gates), { action: 'retry', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
     expect((await app.run('run')).status).toBe('completed');
   });
@@ -766,7 +770,7 @@ describe('the failure gate', () => {
       twoSteps(says('first'), () => repeating({}, 1)),
       { db },
     );
-    app.decide(only((await app.run('run', {})).gates), { action: 'abort', by: ada });
+    await app.decide(only((await app.run('run', {})).gates), { action: 'abort', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
   });
 
@@ -776,13 +780,13 @@ describe('the failure gate', () => {
       twoSteps(() => repeating({ log: ['first'] }, 1)),
       { db, events },
     );
-    const codes: string[] = [];
+    const codes: Promise<string>[] = [];
     events.on('FAILURE_GATE_OPENED', ({ sessionId }) => {
       const tooEarly = { sessionId, artifactHash: 'a'.repeat(64) };
-      codes.push(codeOf(() => app.decide(tooEarly, { action: 'retry', by: ada })));
+      codes.push(codeOf(app.decide(tooEarly, { action: 'retry', by: ada })));
     });
     expect((await app.run('run', {})).status).toBe('suspended');
-    expect(codes).toEqual(['GATE_NOT_READY']);
+    expect(await Promise.all(codes)).toEqual(['GATE_NOT_READY']);
   });
 
   test('refuses a score that is none, as a failure of the node', async ({ db }) => {
@@ -846,7 +850,7 @@ describe('entry', () => {
     const file = createDatabase({ dbPath });
     const later = durable(twoSteps(), { db: file, gates, now: at(9e12) });
     expect((await later.run('run')).gates).toEqual(before.gates);
-    later.decide(only(before.gates), { approved: true, by: ada });
+    await later.decide(only(before.gates), { approved: true, by: ada });
     expect((await later.run('run')).status).toBe('completed');
     file.close();
   });

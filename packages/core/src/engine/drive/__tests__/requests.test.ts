@@ -33,7 +33,7 @@ describe('requests to a run', () => {
     const other = rounds(createDatabase({ dbPath }), 40);
     const driving = app.run('r', { rounds: 0 });
     await sleep(100);
-    other.pause('r');
+    await other.pause('r');
 
     expect(await driving).toMatchObject({ status: 'drained', reason: 'pause' });
     expect(other.store.threads.require('r')).toMatchObject({ status: 'paused', leaseOwner: null });
@@ -48,7 +48,7 @@ describe('requests to a run', () => {
     const other = rounds(createDatabase({ dbPath }), 40);
     const driving = app.run('r', { rounds: 0 });
     await sleep(100);
-    other.cancel('r');
+    await other.cancel('r');
     expect(await driving).toMatchObject({ status: 'cancelled' });
     expect(await other.run('r')).toMatchObject({ status: 'cancelled' });
     other.store.db.close();
@@ -60,7 +60,7 @@ describe('requests to a run', () => {
     const driving = app.run('r', { rounds: 0 }, { wait: true });
     while ((other.store.threads.get('r')?.status ?? '') !== 'waiting') await sleep(20);
     expect(other.store.threads.require('r').leaseOwner).toBeNull();
-    other.decide(only(other.gates('r')), { approved: true, by: ada });
+    await other.decide(only(await other.gates('r')), { approved: true, by: ada });
     expect(await driving).toMatchObject({ status: 'completed' });
     other.store.db.close();
   });
@@ -142,14 +142,14 @@ describe('requests to a run', () => {
     const { status, gates } = await app.run('r');
     expect([status, gates.length]).toEqual(['suspended', 2]);
     expect(db.prepare(`SELECT count(*) ${asked}`).pluck().get()).toBe(2);
-    for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+    for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
     expect(await app.run('r')).toMatchObject({ status: 'completed' });
   });
 
   test('a file whose decisions were edited is refused at the next open', async ({ db }) => {
     const app = rounds(db, 1);
     const { gates } = await app.run('r', { rounds: 0 });
-    app.decide(only(gates), { approved: false, feedback: 'no', by: ada });
+    await app.decide(only(gates), { approved: false, feedback: 'no', by: ada });
     db.prepare(`UPDATE hitl_sessions SET decision_json = '{"approved":true}'`).run();
     expect(() => rounds(db, 1)).toThrow(expect.objectContaining({ code: 'STATE_CORRUPT' }));
   });

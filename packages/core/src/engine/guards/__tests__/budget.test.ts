@@ -62,7 +62,7 @@ describe('a budget', () => {
     const asked = await app.run('run', {});
     expect(only(asked.gates)).toMatchObject({ kind: 'budget' });
     expect(visits).toHaveLength(6);
-    app.decide(only(asked.gates), { action: 'raise', calls: 100, by: ada });
+    await app.decide(only(asked.gates), { action: 'raise', calls: 100, by: ada });
     const next = await app.run('run');
     expect(only(next.gates)).toMatchObject({ kind: 'recursion_limit', artifact: { depth: 8 } });
     expect(visits).toHaveLength(14);
@@ -84,11 +84,11 @@ describe('a budget', () => {
     });
     expect(app.store.steps.listForThread('run').map(({ state }) => state)).toEqual(['done', 'done', 'done']);
 
-    app.decide(only(first.gates), { action: 'raise', calls: 2, by: ada });
+    await app.decide(only(first.gates), { action: 'raise', calls: 2, by: ada });
     const second = await app.run('run');
     expect(second).toMatchObject({ status: 'suspended', gates: [{ kind: 'budget' }] });
     expect(made).toHaveLength(5);
-    app.decide(only(second.gates), { action: 'raise', calls: 3, by: ada });
+    await app.decide(only(second.gates), { action: 'raise', calls: 3, by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
     expect(new Set(made).size).toBe(8);
     expect(made).toHaveLength(8);
@@ -163,7 +163,7 @@ describe('a budget', () => {
       artifact: { step: 'three', limits: [{ measure: 'ms', limit: 1000, spent: 1200 }] },
     });
     now += 1_000_000;
-    app.decide(only(first.gates), { action: 'raise', ms: 300, by: ada });
+    await app.decide(only(first.gates), { action: 'raise', ms: 300, by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
   });
 
@@ -182,7 +182,7 @@ describe('a budget', () => {
     const { builder } = eightCallers();
     const app = durable(builder, { db, budget: { calls: 1 } });
     const { gates } = await app.run('run', {});
-    app.decide(only(gates), { action: 'abort', by: ada });
+    await app.decide(only(gates), { action: 'abort', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'aborted by a human' });
   });
 
@@ -192,10 +192,10 @@ describe('a budget', () => {
     await app.admit({ threadId: 'run', input: {}, policies: { gates: { budget: 'auto' } } });
     const { gates } = await app.run('run');
     const raise = { action: 'raise', calls: 1 };
-    const decide = (by: { kind: 'policy' | 'agent'; id: string }) => () =>
+    const decide = (by: { kind: 'policy' | 'agent'; id: string }) =>
       app.decide(only(gates), { ...raise, by });
-    expect(decide({ kind: 'policy', id: 'budget=auto' })).toThrow(/declares no policy/);
-    expect(decide({ kind: 'agent', id: 'architect' })).toThrow(/agent may not/);
+    await expect(decide({ kind: 'policy', id: 'budget=auto' })).rejects.toThrow(/declares no policy/);
+    await expect(decide({ kind: 'agent', id: 'architect' })).rejects.toThrow(/agent may not/);
   });
 
   test('stops a node that catches what refuses its call', async ({ db }) => {
@@ -221,7 +221,7 @@ describe('a budget', () => {
     const app = durable(twoSteps(node), { db, budget: { calls: 4 } });
     const { gates } = await app.run('run', {});
     expect(made).toHaveLength(4);
-    app.decide(only(gates), { action: 'raise', calls: 5, by: ada });
+    await app.decide(only(gates), { action: 'raise', calls: 5, by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
     expect(made).toHaveLength(9);
   });
@@ -275,7 +275,7 @@ describe('a budget', () => {
       .addEdge('left', END);
     const app = durable(builder, { db, budget: { calls: 1 } });
     const { gates } = await app.run('run', {});
-    app.decide(only(gates), { action: 'raise', calls: 2, by: ada });
+    await app.decide(only(gates), { action: 'raise', calls: 2, by: ada });
     expect(await app.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['left', 'middle', 'right'] },

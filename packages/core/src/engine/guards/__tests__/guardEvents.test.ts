@@ -28,7 +28,7 @@ describe('the events of guards', () => {
     const app = durable(circle(), { db, guards: { maxDepth: 10 } });
     const { gates } = await app.run('run', {});
     expect(guardEvents(db, 'run')).toEqual(['GUARD_WARNED depth 8', 'GUARD_TRIPPED depth 10']);
-    for (const gate of gates) app.decide(gate, { action: 'continue', by: ada });
+    for (const gate of gates) await app.decide(gate, { action: 'continue', by: ada });
     await app.run('run');
     expect(guardEvents(db, 'run').slice(2)).toEqual(['GUARD_WARNED depth 8', 'GUARD_TRIPPED depth 10']);
   });
@@ -37,7 +37,7 @@ describe('the events of guards', () => {
     const stuck = twoSteps(() => repeating({ log: ['stuck'] }, 0.9));
     const app = durable(stuck, { db, guards: { maxDepth: 1 } });
     const first = await app.run('run', {});
-    for (const gate of first.gates) app.decide(gate, { action: 'continue', by: ada });
+    for (const gate of first.gates) await app.decide(gate, { action: 'continue', by: ada });
     const { gates } = await app.run('run');
     expect(gates.map(({ kind }) => kind)).toEqual(['task_failure']);
     await app.run('run');

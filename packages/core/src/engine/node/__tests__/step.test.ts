@@ -232,7 +232,7 @@ describe('a process that dies at any operation of the saver', () => {
     for (let drives = 0; drives < 5; drives += 1) {
       const { status, gates, values } = await app.run(run, {});
       if (status === 'completed' && values !== null) return values;
-      for (const gate of gates) app.decide(gate, { approved: true, by: ada });
+      for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
     }
     throw new Error('The run does not end.');
   }

@@ -54,7 +54,7 @@ describe('a node that two triggers call in one super-step runs once', () => {
   test('when a durable run goes on after a gate', async ({ db }) => {
     const app = durable(calledTwice(), { db, gates: { last: ({ log }) => log } });
     const { gates } = await app.run('run', {});
-    for (const gate of gates) app.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+    for (const gate of gates) await app.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
     expect((await app.run('run')).values?.log).toEqual(ONCE);
   });
 
