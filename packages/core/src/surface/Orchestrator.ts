@@ -17,6 +17,7 @@ import type { ReviewScope } from '../orchestration/review/CodeReview.ts';
 import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
+import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
@@ -84,6 +85,7 @@ export interface StartOptions extends Given {
  */
 export class Orchestrator {
   readonly events: EventBus;
+  readonly #dir: string;
   readonly #app: OrchestrationApp;
   readonly #pipeline: PipelineDeps | null;
   readonly #now: () => number;
@@ -103,6 +105,7 @@ export class Orchestrator {
       onGate,
     } = options;
     this.events = events;
+    this.#dir = path.resolve(dir);
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
     const dbPath = path.join(dir, STATE_FILE);
@@ -153,7 +156,7 @@ export class Orchestrator {
     await this.#app.admit({
       threadId: runId,
       projectId: runId,
-      workspace: this.#pipeline?.workspace.dirOf(runId) ?? null,
+      workspace: this.#workspaceOf(runId),
       briefSha256: brief.sha256,
       redacted: brief.redacted,
       budget: options.budget,
@@ -169,6 +172,11 @@ export class Orchestrator {
       }),
     });
     return this.run(runId);
+  }
+
+  #workspaceOf(runId: string): string | null {
+    const folder = this.#pipeline?.workspace.dirOf(runId) ?? null;
+    return folder === null ? null : workspaceName(folder, this.#dir);
   }
 
   /** @throws DevsError `THREAD_NOT_FOUND` */

@@ -125,7 +125,7 @@ export class Run {
       driver: threads.driverOf(this.id),
       degraded: thread.degraded,
       agents: this.#recordedAgents(),
-      workspace: thread.workspace,
+      workspace: threads.folderOf(thread),
       tasks: (values?.tasks ?? []).map(taskView),
       gates: this.gates(),
       cost: steps.costOf(this.id),
