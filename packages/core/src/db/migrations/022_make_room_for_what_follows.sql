@@ -44,7 +44,8 @@ CREATE TABLE threads (
 
 -- A folder in or beside the state folder is named from there, so that a project that is moved keeps its runs. SQLite
 -- names the file without symbolic links: a folder that was recorded through one keeps its absolute name, and
--- ThreadStore knows both. `dir` and `parent` end with a slash; both are empty in memory, `parent` is at the root.
+-- ThreadStore knows both. `dir` and `parent` end with a slash; both are empty in memory, where every name stays as it
+-- is, and `parent` is at the root.
 WITH place (dir) AS (
   SELECT rtrim(file, replace(file, '/', '')) FROM pragma_database_list WHERE name = 'main'
 ),
@@ -56,7 +57,6 @@ INSERT INTO threads (rowid, thread_id, project_id, workspace, brief_sha256, grap
                      lease_boot_id, recoveries, created_at, updated_at)
 SELECT row, thread_id, project_id,
        CASE
-         WHEN dir = '' THEN workspace
          WHEN workspace || '/' = dir THEN '.'
          WHEN workspace || '/' = parent THEN '..'
          WHEN substr(workspace, 1, length(dir)) = dir THEN substr(workspace, length(dir) + 1)

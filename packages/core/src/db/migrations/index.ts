@@ -413,7 +413,7 @@ CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_i
   {
     version: 22,
     name: '022_make_room_for_what_follows',
-    sha256: 'c4303c2a57f5bbfcd13ecb8d3de2b00c5f6dde6566e48a63877a1aa0de8665c9',
+    sha256: '0d549415c9ad7aedb6ef36914475f5d232dad71bf87ca6d2fbe10868e06ee6f7',
     sql: `-- Room for what follows: kinds and statuses that code checks, a run's input in a table of its own, folders named from
 -- the state folder, a decision log that outlives its runs. Every table is written by the class that its section names.
 --
@@ -460,7 +460,8 @@ CREATE TABLE threads (
 
 -- A folder in or beside the state folder is named from there, so that a project that is moved keeps its runs. SQLite
 -- names the file without symbolic links: a folder that was recorded through one keeps its absolute name, and
--- ThreadStore knows both. \`dir\` and \`parent\` end with a slash; both are empty in memory, \`parent\` is at the root.
+-- ThreadStore knows both. \`dir\` and \`parent\` end with a slash; both are empty in memory, where every name stays as it
+-- is, and \`parent\` is at the root.
 WITH place (dir) AS (
   SELECT rtrim(file, replace(file, '/', '')) FROM pragma_database_list WHERE name = 'main'
 ),
@@ -472,7 +473,6 @@ INSERT INTO threads (rowid, thread_id, project_id, workspace, brief_sha256, grap
                      lease_boot_id, recoveries, created_at, updated_at)
 SELECT row, thread_id, project_id,
        CASE
-         WHEN dir = '' THEN workspace
          WHEN workspace || '/' = dir THEN '.'
          WHEN workspace || '/' = parent THEN '..'
          WHEN substr(workspace, 1, length(dir)) = dir THEN substr(workspace, length(dir) + 1)
