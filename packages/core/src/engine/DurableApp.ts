@@ -13,7 +13,7 @@ import { awaitWake } from './drive/awaitWake.ts';
 import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
 import { holdLease } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
-import { readInput, recordInput } from './drive/recordedInput.ts';
+import { dumpInput, loadInput } from './drive/recordedInput.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -123,7 +123,7 @@ export class DurableApp<Graph, State, Update> {
     const known = this.store.threads.get(threadId);
     if (known !== null) return known;
     const masked = maskPreciseDeep(input);
-    const recorded = await recordInput(masked.value, this.#parts.saver.serde);
+    const dumped = await dumpInput(masked.value, this.#parts.saver.serde);
     const count = redacted + masked.count;
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     return this.store.transact(this.events, (emit) => {
@@ -136,10 +136,10 @@ export class DurableApp<Graph, State, Update> {
         policies: {
           ...policies,
           ...(Object.keys(budget).length > 0 && { budget }),
-          input: recorded,
           graph: this.#parts.shape,
         },
       });
+      if (created) this.store.inputs.insert(threadId, dumped);
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
       return thread;
     });
@@ -160,7 +160,8 @@ export class DurableApp<Graph, State, Update> {
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
     const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
     const graph = this.#drivable;
-    const inputOf = (thread: Thread): Promise<unknown> => readInput(thread, saver.serde);
+    const inputOf = ({ threadId }: Thread): Promise<unknown> =>
+      loadInput(store.inputs.require(threadId), saver.serde);
     const outcome = await drive(
       id,
       { store, saver, graph, shape, faults, events, inputOf, endOf, goals },

@@ -14,6 +14,7 @@ import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
 import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
+import { ThreadInputStore } from '../state/ThreadInputStore.ts';
 import { ThreadStore } from '../state/ThreadStore.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 import type { GateRules } from './gates/GateRule.ts';
@@ -45,6 +46,7 @@ export interface EngineStoreOptions {
 export class EngineStore {
   readonly db: Database;
   readonly threads: ThreadStore;
+  readonly inputs: ThreadInputStore;
   readonly steps: StepStore;
   readonly sessions: HitlSessionStore;
   readonly guards: GuardStore;
@@ -78,6 +80,7 @@ export class EngineStore {
     this.db = db;
     this.#seams = seams;
     this.threads = new ThreadStore(db, seams);
+    this.inputs = new ThreadInputStore(db);
     this.steps = new StepStore(db, seams);
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);

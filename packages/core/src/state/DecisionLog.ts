@@ -1,5 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { canonicalJson, sha256Hex } from './canonicalJson.ts';
+import { DecisionTextStore } from './DecisionTextStore.ts';
+import { type DecisionBody, inlineBody, referringBody } from './decisionBody.ts';
 import { type HitlSession, HitlSessionStore } from './HitlSessionStore.ts';
 import { immediately } from './immediately.ts';
 
@@ -14,7 +16,7 @@ export interface LoggedDecision {
 
 export type LogVerdict =
   | { readonly ok: true }
-  /** `seq`: the first line that does not fit; `null` where a line is missing. */
+  /** `seq`: the first line that does not fit; `null` where a line is missing, or a text is at fault. */
   | { readonly ok: false; readonly seq: number | null; readonly reason: string };
 
 const START_OF_CHAIN = '0'.repeat(64);
@@ -25,24 +27,39 @@ const INSERT = `
   INSERT INTO hitl_decisions (seq, session_id, body_json, prev_sha256, sha256)
   VALUES (@seq, @sessionId, @bodyJson, @prevSha256, @sha256)`;
 
+// A run inside a run has the outer one's id and a slash in front of its own; only the outer one is a thread.
+const SELECT_RUN = `
+  SELECT 1 FROM threads
+  WHERE thread_id = @threadId OR substr(@threadId, 1, length(thread_id) + 1) = thread_id || '/' LIMIT 1`;
+
 /**
  * Append-only log of decisions, each line chained to the one before by SHA-256, and each decided session
  * compared with its line. It finds an edited, deleted or reordered line and a forged status. It does not find
  * a forger who writes the whole chain and all sessions anew: without a sandbox nothing on this machine can.
+ *
+ * A line holds who decided what and when, and no text: every string in the answer, however deep, is replaced by
+ * `{ sha256 }` of it, but for that of the answer's own member `action`, which is a fixed word. Numbers, booleans and names
+ * of members stay. The texts are rows of `decision_texts`, so a run can be deleted with all that was written about it and
+ * the chain still verifies: a line whose session and run are both gone is sound. Lines of an older engine hold the texts
+ * themselves; they stay as they are.
  */
 export class DecisionLog {
   readonly #db: Database;
   readonly #sessions: HitlSessionStore;
+  readonly #texts: DecisionTextStore;
   readonly #selectLast: Statement<[], LoggedDecision>;
   readonly #selectAll: Statement<[], LoggedDecision>;
+  readonly #selectRun: Statement<[{ readonly threadId: string }], 1>;
   readonly #insert: Statement<[LoggedDecision]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#db = db;
     this.#sessions = new HitlSessionStore(db);
+    this.#texts = new DecisionTextStore(db);
     this.#selectLast = db.prepare(`SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq DESC LIMIT 1`);
     this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
+    this.#selectRun = db.prepare(SELECT_RUN);
     this.#insert = db.prepare(INSERT);
   }
 
@@ -60,12 +77,16 @@ export class DecisionLog {
     return immediately(this.#db, append);
   }
 
-  /** Appends the line of a session that was just decided. */
+  /** Appends the line of a session that was just decided, and keeps its texts. */
   record(session: HitlSession): LoggedDecision {
-    return this.append(session.id, bodyOf(session));
+    const { body, texts } = referringBody(session);
+    return immediately(this.#db, () => {
+      this.#texts.keep(texts);
+      return this.append(session.id, body);
+    });
   }
 
-  /** Checks the chain, and every answered session against its line. */
+  /** Checks the chain, the texts, and every answered session against its line. */
   verify(): LogVerdict {
     return this.#db.transaction(() => this.#verify())();
   }
@@ -74,17 +95,30 @@ export class DecisionLog {
     const lines = this.#selectAll.all();
     const broken = brokenLine(lines);
     if (broken !== null) return broken;
+    const { kept, edited } = this.#texts.audit();
+    if (edited[0] !== undefined) return { ok: false, seq: null, reason: `text ${edited[0]} was changed` };
     const answered = new Map(this.#sessions.listAnswered().map((session) => [session.id, session]));
     const logged = new Set<string>();
     for (const line of lines) {
       if (logged.has(line.sessionId)) return refuse(line, `session "${line.sessionId}" was decided before`);
       logged.add(line.sessionId);
-      const mismatch = mismatchOf(line, answered.get(line.sessionId));
+      const session = answered.get(line.sessionId);
+      const mismatch = session === undefined ? this.#lossOf(line) : mismatchOf(line, session, kept);
       if (mismatch !== null) return refuse(line, mismatch);
     }
     const unlogged = [...answered.keys()].find((id) => !logged.has(id));
     if (unlogged === undefined) return { ok: true };
     return { ok: false, seq: null, reason: `session "${unlogged}" has a decision that was never logged` };
+  }
+
+  /** A line may stand alone once its run was deleted as a whole. */
+  #lossOf({ sessionId, bodyJson }: LoggedDecision): string | null {
+    const body = JSON.parse(bodyJson) as Partial<DecisionBody>;
+    if (body.sessionId !== sessionId) return `it is about another session than "${sessionId}"`;
+    const { threadId = null } = body;
+    const isRunGone = threadId !== null && this.#selectRun.get({ threadId }) === undefined;
+    const isDeleted = isRunGone && this.#sessions.find(sessionId) === null;
+    return isDeleted ? null : `session "${sessionId}" no longer has its decision`;
   }
 }
 
@@ -101,24 +135,15 @@ function brokenLine(lines: readonly LoggedDecision[]): LogVerdict | null {
 
 function mismatchOf(
   { sessionId, bodyJson }: LoggedDecision,
-  session: HitlSession | undefined,
+  session: HitlSession,
+  kept: ReadonlySet<string>,
 ): string | null {
-  if (session === undefined) return `session "${sessionId}" no longer has its decision`;
   if (session.status === 'awaiting_approval') return `session "${sessionId}" is open again`;
-  return canonicalJson(bodyOf(session)) === bodyJson ? null : `session "${sessionId}" says something else`;
-}
-
-function bodyOf({
-  id,
-  kind,
-  threadId,
-  taskId,
-  artifactHash,
-  decision,
-  principal,
-  decidedAt,
-}: HitlSession): object {
-  return { sessionId: id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt };
+  if (canonicalJson(inlineBody(session)) === bodyJson) return null;
+  const { body, texts } = referringBody(session);
+  if (canonicalJson(body) !== bodyJson) return `session "${sessionId}" says something else`;
+  const missing = [...texts.keys()].find((sha256) => !kept.has(sha256));
+  return missing === undefined ? null : `text ${missing} of session "${sessionId}" is missing`;
 }
 
 function refuse({ seq }: LoggedDecision, reason: string): LogVerdict {

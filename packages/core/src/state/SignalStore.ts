@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { canonicalJson } from './canonicalJson.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import type { NewSignal, Signal } from './threadRecords.ts';
+import { type NewSignal, SIGNAL_KINDS, type Signal } from './threadRecords.ts';
 
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;
@@ -42,9 +42,10 @@ export class SignalStore {
    * Must run inside a transaction.
    *
    * @returns The sequence the signal has; `null` if there is no such run.
-   * @throws RangeError if the id belongs to a signal of another run.
+   * @throws RangeError if the id belongs to a signal of another run, or the kind is none.
    */
   record(threadId: string, { id, kind, payload }: NewSignal): number | null {
+    if (!SIGNAL_KINDS.includes(kind)) throw new RangeError(`kind: "${kind}" is no kind of signal`);
     const known = this.#selectById.get(id);
     if (known !== undefined) return sequenceOf(known, threadId);
     const now = this.#now();

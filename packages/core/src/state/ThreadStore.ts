@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -6,19 +7,21 @@ import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostId
 import { immediately } from './immediately.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import type {
-  ClaimOptions,
-  ClaimResult,
-  Lease,
-  LeaseSnapshot,
-  NewSignal,
-  NewThread,
-  Policies,
-  Settlement,
-  Signal,
-  Thread,
-  ThreadStatus,
+import {
+  type ClaimOptions,
+  type ClaimResult,
+  type Lease,
+  type LeaseSnapshot,
+  type NewSignal,
+  type NewThread,
+  type Policies,
+  type Settlement,
+  type Signal,
+  THREAD_STATUSES,
+  type Thread,
+  type ThreadStatus,
 } from './threadRecords.ts';
+import { stateFoldersOf, workspaceNames } from './workspaceName.ts';
 
 export type * from './threadRecords.ts';
 
@@ -53,12 +56,12 @@ const INSERT = `
                        created_at, updated_at)
   VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now)`;
 
-// Of one member: the whole record holds the run's input, which is as long as its brief.
+// Of one member: the whole record holds the shape of the run's graph.
 const SELECT_POLICY = 'SELECT policies_json -> ? FROM threads WHERE thread_id = ?';
 
 const SELECT_LIVE_ON_WORKSPACE = `
   SELECT thread_id FROM threads
-  WHERE workspace = ? AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
+  WHERE workspace IN (SELECT value FROM json_each(?)) AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
 
 const SELECT_LEASE = `
   SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId
@@ -98,12 +101,13 @@ export class ThreadStore {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #host: HostIdentity;
+  readonly #stateFolders: readonly string[];
   readonly #signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
   readonly #selectAll: Statement<[], ThreadRow>;
   readonly #selectPolicy: Statement<[string, string], string | null>;
   readonly #insert: Statement<[object]>;
-  readonly #selectLiveOnWorkspace: Statement<[string | null, string], string>;
+  readonly #selectLiveOnWorkspace: Statement<[string, string], string>;
   readonly #selectLease: Statement<[string], LeaseRow>;
   readonly #claim: Statement<[object], number>;
   readonly #renew: Statement<[object]>;
@@ -121,14 +125,13 @@ export class ThreadStore {
     this.#db = db;
     this.#now = now;
     this.#host = host;
+    this.#stateFolders = stateFoldersOf(db);
     this.#signals = new SignalStore(db, { now });
     this.#select = db.prepare(`SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
     this.#selectPolicy = db.prepare<[string, string], string | null>(SELECT_POLICY).pluck();
     this.#insert = db.prepare(INSERT);
-    this.#selectLiveOnWorkspace = db
-      .prepare<[string | null, string], string>(SELECT_LIVE_ON_WORKSPACE)
-      .pluck();
+    this.#selectLiveOnWorkspace = db.prepare<[string, string], string>(SELECT_LIVE_ON_WORKSPACE).pluck();
     this.#selectLease = db.prepare(SELECT_LEASE);
     this.#claim = db.prepare<[object], number>(CLAIM).pluck();
     this.#renew = db.prepare(RENEW);
@@ -167,6 +170,11 @@ export class ThreadStore {
   /** @throws DevsError `THREAD_NOT_FOUND` */
   require(threadId: string): Thread {
     return this.get(threadId) ?? notFound(threadId);
+  }
+
+  /** The absolute path of a run's folder, wherever the state file lies now; `null` without one. */
+  folderOf({ workspace }: Pick<Thread, 'workspace'>): string | null {
+    return workspace === null ? null : path.resolve(this.#stateFolders[0] ?? '', workspace);
   }
 
   /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
@@ -255,8 +263,10 @@ export class ThreadStore {
    * nothing changes and the driver has to look `again`, so that no wake is lost.
    *
    * @throws DevsError `LEASE_LOST`
+   * @throws RangeError for a status that is none.
    */
   settle(lease: Lease, status: ThreadStatus, { reason, seenWakeSeq }: Settlement): 'settled' | 'again' {
+    if (!THREAD_STATUSES.includes(status)) throw new RangeError(`status: "${status}" is none`);
     return this.#fenced(lease, () => {
       const values = {
         threadId: lease.threadId,
@@ -344,9 +354,11 @@ export class ThreadStore {
   }
 
   #assertWorkspaceIsFree({ threadId, workspace }: Pick<Thread, 'threadId' | 'workspace'>): void {
-    const other = this.#selectLiveOnWorkspace.get(workspace, threadId);
+    if (workspace === null) return;
+    const names = workspaceNames(workspace, this.#stateFolders);
+    const other = this.#selectLiveOnWorkspace.get(JSON.stringify(names), threadId);
     if (other === undefined) return;
-    throw new DevsError(`The folder "${workspace}" is in use by run "${other}".`, {
+    throw new DevsError(`The folder "${this.folderOf({ workspace })}" is in use by run "${other}".`, {
       code: 'WORKSPACE_BUSY',
       remedy: `Wait until run "${other}" has ended or cancel it, or give this run another folder.`,
       context: { threadId, other },

@@ -7,6 +7,7 @@ import { DecisionLog } from './DecisionLog.ts';
 import { damagedValues } from './doctor/damagedValues.ts';
 import { error, type Finding, note } from './doctor/finding.ts';
 import { orphanRows } from './doctor/orphanRows.ts';
+import { unknownWords } from './doctor/unknownWords.ts';
 import { unusedBlobs } from './doctor/unusedBlobs.ts';
 
 export type { FileSizes } from '../db/fileSizes.ts';
@@ -60,7 +61,7 @@ function contentFindings(db: Database): readonly Finding[] {
     const detail = `The file lacks migration ${oldest.name} and later ones; its content was not examined.`;
     return [note('NOT_EXAMINED', null, detail)];
   }
-  return [damagedValues, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
+  return [damagedValues, unknownWords, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
     findingsOrDamage(() => check(db)),
   );
 }

@@ -1,13 +1,17 @@
-/** Where a run stands. The last four are ends. */
-export type ThreadStatus =
-  | 'created'
-  | 'running'
-  | 'waiting'
-  | 'paused'
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
-  | 'dead_letter';
+/** The last four are ends. */
+export const THREAD_STATUSES = [
+  'created',
+  'running',
+  'waiting',
+  'paused',
+  'completed',
+  'failed',
+  'cancelled',
+  'dead_letter',
+] as const;
+
+/** Where a run stands. */
+export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 /** What was declared at the start of a run, e.g. `{ gates: { design: 'human', dag: 'auto' } }`. Plain JSON. */
 export type Policies = Readonly<Record<string, unknown>>;
@@ -16,7 +20,10 @@ export type Policies = Readonly<Record<string, unknown>>;
 export interface Thread {
   readonly threadId: string;
   readonly projectId: string;
-  /** Absolute path of the run's folder; `null` without one. */
+  /**
+   * The run's folder by its name in the file, see `workspaceName`: relative to the state folder where it lies in or
+   * beside it, or as it was given; `null` without one. {@link ThreadStore.folderOf} gives the path.
+   */
   readonly workspace: string | null;
   readonly briefSha256: string | null;
   readonly graphFingerprint: string;
@@ -79,7 +86,9 @@ export type ClaimResult =
       readonly snapshot: LeaseSnapshot;
     };
 
-export type SignalKind = 'decision' | 'pause' | 'resume' | 'cancel' | 'rewind' | 'timeout';
+export const SIGNAL_KINDS = ['decision', 'pause', 'resume', 'cancel', 'rewind', 'timeout'] as const;
+
+export type SignalKind = (typeof SIGNAL_KINDS)[number];
 
 /** A recorded request to a run; kept after it was handled. */
 export interface Signal {

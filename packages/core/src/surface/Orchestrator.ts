@@ -18,6 +18,7 @@ import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
+import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
@@ -85,6 +86,7 @@ export interface StartOptions extends Given {
  */
 export class Orchestrator {
   readonly events: EventBus;
+  readonly #dir: string;
   readonly #app: OrchestrationApp;
   readonly #pipeline: PipelineDeps | null;
   readonly #now: () => number;
@@ -104,6 +106,7 @@ export class Orchestrator {
       onGate,
     } = options;
     this.events = events;
+    this.#dir = path.resolve(dir);
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
     const dbPath = path.join(dir, STATE_FILE);
@@ -154,7 +157,7 @@ export class Orchestrator {
     await this.#app.admit({
       threadId: runId,
       projectId: runId,
-      workspace: this.#pipeline?.workspace.dirOf(runId) ?? null,
+      workspace: this.#workspaceOf(runId),
       briefSha256: brief.sha256,
       redacted: brief.redacted,
       budget: options.budget,
@@ -170,6 +173,11 @@ export class Orchestrator {
       }),
     });
     return this.run(runId);
+  }
+
+  #workspaceOf(runId: string): string | null {
+    const folder = this.#pipeline?.workspace.dirOf(runId) ?? null;
+    return folder === null ? null : workspaceName(folder, this.#dir);
   }
 
   /** @throws DevsError `THREAD_NOT_FOUND` */

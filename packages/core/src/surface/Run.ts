@@ -137,7 +137,7 @@ export class Run {
       driver: threads.driverOf(this.id),
       degraded: thread.degraded,
       agents: this.#recordedAgents(),
-      workspace: thread.workspace,
+      workspace: threads.folderOf(thread),
       tasks: (values?.tasks ?? []).map(taskView),
       gates: openGates(this.id, this.#app.store.sessions),
       cost: steps.costOf(this.id),

@@ -5,10 +5,18 @@ import { describe, expect } from 'vitest';
 import { backup } from '../../src/db/backup.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
-import { aFullFile, noise, RUN, type StoredTexts, storedTexts } from '../../src/state/__tests__/aFullFile.ts';
+import {
+  aFullFile,
+  INPUT_TEXT,
+  noise,
+  RUN,
+  type StoredTexts,
+  storedTexts,
+} from '../../src/state/__tests__/aFullFile.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
+import { ThreadInputStore } from '../../src/state/ThreadInputStore.ts';
 import { test } from '../support/fixtures.ts';
 
 const FLIPS = 400;
@@ -19,6 +27,7 @@ const STORED_VALUES = `
   SELECT bytes FROM state_blobs UNION ALL SELECT checkpoint FROM checkpoints UNION ALL SELECT metadata FROM checkpoints
   UNION ALL SELECT value FROM checkpoint_writes WHERE value IS NOT NULL
   UNION ALL SELECT value FROM checkpoint_blobs WHERE value IS NOT NULL
+  UNION ALL SELECT value FROM thread_inputs
   UNION ALL SELECT CAST(serialized_state AS BLOB) FROM langgraph_checkpoints`;
 
 /** Where in the file each byte of a stored value lies. */
@@ -44,20 +53,23 @@ function flipped(file: Buffer, offset: number, bit: number): Buffer {
 function readAll(db: Database): readonly string[] {
   const store = new GraphCheckpointStore(db);
   const journal = new CheckpointPersister(db);
-  return Array.from({ length: CHECKPOINTS }, (_, n) => storedTexts(n + 1)).flatMap((texts, n) => {
-    const key = { ...RUN, checkpointId: texts.checkpointId };
-    return [
-      read(() => store.load(key)?.checkpoint.bytes),
-      read(() => store.load(key)?.metadata.bytes),
-      ...['text', 'small'].map((channel) =>
-        read(() => store.loadChannel(RUN, { channel, version: String(n + 1) })?.bytes),
-      ),
-      ...[0, 1].map((idx) =>
-        read(() => store.loadWrites(key).find((write) => write.idx === idx)?.value.bytes),
-      ),
-      read(() => Buffer.from(JSON.stringify(journal.loadForTask(`task-${n + 1}`)[0]?.state))),
-    ];
-  });
+  const checkpoints = Array.from({ length: CHECKPOINTS }, (_, n) => storedTexts(n + 1)).flatMap(
+    (texts, n) => {
+      const key = { ...RUN, checkpointId: texts.checkpointId };
+      return [
+        read(() => store.load(key)?.checkpoint.bytes),
+        read(() => store.load(key)?.metadata.bytes),
+        ...['text', 'small'].map((channel) =>
+          read(() => store.loadChannel(RUN, { channel, version: String(n + 1) })?.bytes),
+        ),
+        ...[0, 1].map((idx) =>
+          read(() => store.loadWrites(key).find((write) => write.idx === idx)?.value.bytes),
+        ),
+        read(() => Buffer.from(JSON.stringify(journal.loadForTask(`task-${n + 1}`)[0]?.state))),
+      ];
+    },
+  );
+  return [...checkpoints, read(() => new ThreadInputStore(db).require(RUN.threadId).bytes)];
 }
 
 function read(load: () => Uint8Array | undefined): string {
@@ -69,16 +81,19 @@ function read(load: () => Uint8Array | undefined): string {
   }
 }
 
-const EXPECTED = Array.from({ length: CHECKPOINTS }, (_, n): StoredTexts => storedTexts(n + 1)).flatMap(
-  ({ checkpoint, metadata, channel, small, writes, turn }) => [
-    checkpoint,
-    metadata,
-    channel,
-    small,
-    ...writes,
-    JSON.stringify(turn),
-  ],
-);
+const CHECKPOINT_TEXTS = Array.from(
+  { length: CHECKPOINTS },
+  (_, n): StoredTexts => storedTexts(n + 1),
+).flatMap(({ checkpoint, metadata, channel, small, writes, turn }) => [
+  checkpoint,
+  metadata,
+  channel,
+  small,
+  ...writes,
+  JSON.stringify(turn),
+]);
+
+const EXPECTED = [...CHECKPOINT_TEXTS, INPUT_TEXT];
 
 describe('a bit that flips in a stored value', () => {
   test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, { timeout: 120_000 }, ({

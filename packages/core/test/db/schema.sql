@@ -1,3 +1,6 @@
+CREATE TRIGGER decision_texts_no_update BEFORE UPDATE ON decision_texts
+BEGIN SELECT RAISE(ABORT, 'decision_texts are never edited'); END;
+
 CREATE TRIGGER hitl_decisions_no_delete BEFORE DELETE ON hitl_decisions
 BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
 
@@ -24,7 +27,7 @@ CREATE TABLE "agent_steps" (
   reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
   reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
-  finished_at INTEGER,
+  finished_at INTEGER, codec TEXT,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -71,6 +74,11 @@ CREATE TABLE checkpoints (
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT;
 
+CREATE TABLE decision_texts (
+  sha256 TEXT PRIMARY KEY NOT NULL,                      -- hex, of text as UTF-8
+  text   TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE driven_time (
   thread_id TEXT    NOT NULL,
   task_id   TEXT    NOT NULL,                            -- empty outside a task
@@ -95,8 +103,8 @@ CREATE TABLE guard_firings (
 
 CREATE TABLE hitl_decisions (
   seq         INTEGER PRIMARY KEY,
-  session_id  TEXT    NOT NULL REFERENCES hitl_sessions (id),
-  body_json   TEXT    NOT NULL CHECK (json_valid(body_json)),
+  session_id  TEXT    NOT NULL,
+  body_json   TEXT    NOT NULL CHECK (json_valid(body_json)), -- texts by their SHA-256, or as they are in older rows
   prev_sha256 TEXT    NOT NULL,                          -- 64 zeros for the first row
   sha256      TEXT    NOT NULL UNIQUE                    -- of prev_sha256, then body_json
 ) STRICT;
@@ -130,8 +138,7 @@ CREATE TABLE hitl_sessions (
   resumed_at       INTEGER,
   status           TEXT    NOT NULL DEFAULT 'awaiting_approval' CHECK (status IN
     ('awaiting_approval', 'decided', 'resumed', 'superseded', 'cancelled')),
-  kind             TEXT    NOT NULL DEFAULT 'task_failure' CHECK (kind IN
-    ('design_approval', 'dag_approval', 'task_failure', 'recursion_limit', 'budget', 'review', 'node_gate')),
+  kind             TEXT    NOT NULL DEFAULT 'task_failure', -- what an answer must be follows from it, in code
   thread_id        TEXT,
   interrupt_id     TEXT,
   question_key     TEXT,
@@ -174,7 +181,7 @@ CREATE TABLE signals (
   id           TEXT    PRIMARY KEY NOT NULL,
   thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
   seq          INTEGER NOT NULL,                         -- the run's wake_seq this signal raised
-  kind         TEXT    NOT NULL CHECK (kind IN ('decision', 'pause', 'resume', 'cancel', 'rewind', 'timeout')),
+  kind         TEXT    NOT NULL,
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json)),
   created_at   INTEGER NOT NULL,
   consumed_at  INTEGER,
@@ -193,15 +200,22 @@ CREATE TABLE state_blobs (
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
 
+CREATE TABLE thread_inputs (
+  thread_id TEXT NOT NULL REFERENCES threads (thread_id),
+  type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
+  value     ANY  NOT NULL,                               -- the bytes; their base64 in rows of an older engine
+  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), -- of the bytes
+  CHECK (typeof(value) = iif(sha256 IS NULL, 'text', 'blob'))
+) STRICT;
+
 CREATE TABLE threads (
   thread_id          TEXT    PRIMARY KEY NOT NULL,
   project_id         TEXT    NOT NULL,
-  workspace          TEXT,                               -- folder of the run's clone; NULL without one
+  workspace          TEXT,                               -- the run's folder, from the state folder; NULL without one
   brief_sha256       TEXT,
   graph_fingerprint  TEXT    NOT NULL,
   policies_json      TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(policies_json)),
-  status             TEXT    NOT NULL DEFAULT 'created' CHECK (status IN
-    ('created', 'running', 'waiting', 'paused', 'completed', 'failed', 'cancelled', 'dead_letter')),
+  status             TEXT    NOT NULL DEFAULT 'created',
   reason             TEXT,                               -- why it ended or waits, for people
   degraded           INTEGER NOT NULL DEFAULT 0 CHECK (degraded IN (0, 1)),
   wake_seq           INTEGER NOT NULL DEFAULT 0,         -- raised by every signal
@@ -242,6 +256,8 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 
 CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
+
+CREATE UNIQUE INDEX thread_inputs_by_thread ON thread_inputs (thread_id);
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');

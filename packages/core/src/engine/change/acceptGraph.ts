@@ -1,11 +1,12 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { EventBus } from '../../events/EventBus.ts';
+import type { TypedBytes } from '../../state/GraphCheckpointStore.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
-import { readInput, recordInput } from '../drive/recordedInput.ts';
+import { dumpInput, loadInput } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
@@ -73,8 +74,8 @@ interface Plan {
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
   readonly move: Move | null;
-  /** The first input under the new names, where it has not been given yet. */
-  readonly input: unknown;
+  /** The first input under the new names; `null` where it has been given. */
+  readonly input: TypedBytes | null;
 }
 
 async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDeps): Promise<Plan> {
@@ -88,12 +89,12 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   const changes = graphChanges(before, now);
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   if (tuple === undefined) {
-    const input = movedInput(await readInput(thread, saver.serde), mapping);
-    return { thread, changes, at: null, move: null, input: await recordInput(input, saver.serde) };
+    const input = movedInput(await loadInput(store.inputs.require(threadId), saver.serde), mapping);
+    return { thread, changes, at: null, move: null, input: await dumpInput(input, saver.serde) };
   }
   const steps = store.steps.listForThread(threadId);
   const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);
-  return { thread, changes, at: tuple.config, move, input: thread.policies['input'] };
+  return { thread, changes, at: tuple.config, move, input: null };
 }
 
 async function commit(
@@ -110,7 +111,8 @@ async function commit(
     store.threads.fence({ threadId, epoch }).assertInTx();
     save?.();
     if (move !== null) moveVisits(threadId, move, store);
-    store.threads.updatePolicies(threadId, { ...policies, input, graph: shape });
+    if (input !== null) store.inputs.replace(threadId, input);
+    store.threads.updatePolicies(threadId, { ...policies, graph: shape });
     store.threads.setFingerprint(threadId, fingerprint);
     const payload = { principal: principalText(by), changes: changes.join('; '), fingerprint };
     emit('GRAPH_ACCEPTED', payload, { threadId });

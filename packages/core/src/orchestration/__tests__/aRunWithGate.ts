@@ -39,6 +39,7 @@ export function aRunWithGate(
 
 /** Every row of every table that a decision may touch. */
 export function everyRow(db: Database): string {
-  const tables = ['hitl_sessions', 'hitl_decisions', 'signals', 'events', 'threads', 'hitl_failure_gates'];
+  const decisions = ['hitl_sessions', 'hitl_decisions', 'decision_texts', 'hitl_failure_gates'];
+  const tables = [...decisions, 'signals', 'events', 'threads', 'thread_inputs'];
   return JSON.stringify(tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all()));
 }

@@ -1,32 +1,52 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { sha256Hex } from '../canonicalJson.ts';
 import { DecisionLog } from '../DecisionLog.ts';
+import { inlineBody } from '../decisionBody.ts';
 import { HitlSessionStore } from '../HitlSessionStore.ts';
+import { ThreadStore } from '../ThreadStore.ts';
 import { aQuestion, HASH } from './aQuestion.ts';
+import { aThread } from './aThread.ts';
 
-/** Three decided sessions with their lines, and one open session. */
-function aDecidedFile(db: Database): { readonly log: DecisionLog; readonly ids: readonly string[] } {
+type Form = 'of this engine' | 'of an older engine';
+
+/** Three decided sessions of a run with their lines, and one open session. */
+function aDecidedFile(
+  db: Database,
+  form: Form = 'of this engine',
+): { readonly log: DecisionLog; readonly ids: readonly string[] } {
   let count = 0;
+  new ThreadStore(db).create(aThread());
   const sessions = new HitlSessionStore(db, { newId: () => `s-${++count}` });
   const log = new DecisionLog(db);
   const ids = ['i-1', 'i-2', 'i-3'].map((interruptId) => {
     const { id } = sessions.openForInterrupt(aQuestion({ interruptId, questionKey: interruptId })).session;
     const principal = { kind: 'human', id: 'reviewer-1' } as const;
-    sessions.decide({ id, artifactHash: HASH, decision: { approved: true }, principal });
-    log.record(sessions.require(id));
+    sessions.decide({ id, artifactHash: HASH, decision: answerTo(interruptId), principal });
+    const session = sessions.require(id);
+    if (form === 'of this engine') log.record(session);
+    else log.append(id, inlineBody(session));
     return id;
   });
   sessions.openForInterrupt(aQuestion({ interruptId: 'i-4', questionKey: 'i-4' }));
   return { log, ids };
 }
 
+const answerTo = (interruptId: string) => ({ approved: true, feedback: `Good: ${interruptId}` });
+const textOf = (n: number): string => answerTo(`i-${n}`).feedback;
+
 /** What someone with write access to the file can do: the triggers go first. */
 function tamper(db: Database, sql: string): void {
   db.pragma('foreign_keys = OFF');
-  db.exec(
-    `DROP TRIGGER IF EXISTS hitl_decisions_no_update; DROP TRIGGER IF EXISTS hitl_decisions_no_delete; ${sql}`,
-  );
+  for (const trigger of [
+    'hitl_decisions_no_update',
+    'hitl_decisions_no_delete',
+    'decision_texts_no_update',
+  ]) {
+    db.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
+  }
+  db.exec(sql);
 }
 
 const REORDER = `
@@ -43,6 +63,12 @@ describe('an untouched log', () => {
     expect(log.verify()).toEqual({ ok: true });
   });
 
+  test('is intact when an older engine wrote it, texts and all', ({ db }) => {
+    const { log } = aDecidedFile(db, 'of an older engine');
+    expect(log.verify()).toEqual({ ok: true });
+    expect(db.prepare('SELECT count(*) FROM decision_texts').pluck().get()).toBe(0);
+  });
+
   test('chains every line to the one before', ({ db }) => {
     const log = new DecisionLog(db);
     const sessions = new HitlSessionStore(db);
@@ -57,6 +83,7 @@ describe('an untouched log', () => {
     aDecidedFile(db);
     expect(() => db.exec("UPDATE hitl_decisions SET body_json = '{}'")).toThrow('append-only');
     expect(() => db.exec('DELETE FROM hitl_decisions')).toThrow('append-only');
+    expect(() => db.exec("UPDATE decision_texts SET text = 'Yes.'")).toThrow('never edited');
   });
 
   test('does not mind a free-standing session that was resumed', ({ db }) => {
@@ -109,16 +136,52 @@ describe('tampering is found:', () => {
       2,
     ],
     ['another answer', `UPDATE hitl_sessions SET decision_json = '{"approved":false}' WHERE id = 's-2'`, 2],
+    [
+      'another text',
+      `UPDATE hitl_sessions SET decision_json = '{"approved":true,"feedback":"Bad"}' WHERE id = 's-2'`,
+      2,
+    ],
+    ['a deleted session', `DELETE FROM hitl_sessions WHERE id = 's-2'`, 2],
+    [
+      'a decided session without its decision',
+      `UPDATE hitl_sessions SET decision_json = NULL WHERE id = 's-2'`,
+      2,
+    ],
     ['another decider', `UPDATE hitl_sessions SET principal_id = 'someone' WHERE id = 's-2'`, 2],
     ['another artifact', `UPDATE hitl_sessions SET artifact_hash = '${'c'.repeat(64)}' WHERE id = 's-2'`, 2],
     ['another time', `UPDATE hitl_sessions SET decided_at = 1 WHERE id = 's-2'`, 2],
   ] as const;
 
+  const forms: readonly Form[] = ['of this engine', 'of an older engine'];
   for (const [what, sql, seq] of cases) {
+    test.for(forms)(`${what}, in a log %s`, (form, { db }) => {
+      const { log } = aDecidedFile(db, form);
+      tamper(db, sql);
+      expect(log.verify()).toMatchObject({ ok: false, seq, reason: expect.stringMatching(/./) });
+    });
+  }
+
+  const ofTexts = [
+    ['an edited text', `UPDATE decision_texts SET text = 'Yes.' WHERE text = '${textOf(2)}'`, null],
+    [
+      'a text under another hash',
+      `UPDATE decision_texts SET sha256 = '${HASH}' WHERE text = '${textOf(2)}'`,
+      null,
+    ],
+    ['a deleted text', `DELETE FROM decision_texts WHERE text = '${textOf(2)}'`, 2],
+    [
+      'a text in its session that becomes a reference',
+      `UPDATE hitl_sessions SET decision_json =
+         '{"approved":true,"feedback":{"sha256":"${sha256Hex(textOf(2))}"}}' WHERE id = 's-2'`,
+      2,
+    ],
+  ] as const;
+
+  for (const [what, sql, seq] of ofTexts) {
     test(what, ({ db }) => {
       const { log } = aDecidedFile(db);
       tamper(db, sql);
-      expect(log.verify()).toMatchObject({ ok: false, seq, reason: expect.stringMatching(/./) });
+      expect(log.verify()).toMatchObject({ ok: false, seq });
     });
   }
 
@@ -127,5 +190,88 @@ describe('tampering is found:', () => {
     const line = db.prepare('SELECT body_json FROM hitl_decisions WHERE seq = 1').pluck().get() as string;
     log.append(ids[0] ?? '', JSON.parse(line));
     expect(log.verify()).toMatchObject({ ok: false, seq: 4 });
+  });
+});
+
+describe('a line of the log', () => {
+  const DECISION = {
+    action: 'edit',
+    approved: true,
+    count: 3,
+    documents: [{ type: 'design', content: 'Secret plan' }],
+    nested: { action: 'Not a word' },
+    none: null,
+  };
+
+  test('holds every text of the answer by its SHA-256, but for the word of its action', ({ db }) => {
+    const sessions = new HitlSessionStore(db, { newId: () => 's' });
+    const { id } = sessions.openForInterrupt(aQuestion()).session;
+    const principal = { kind: 'human', id: 'reviewer-1' } as const;
+    sessions.decide({ id, artifactHash: HASH, decision: DECISION, principal });
+    const { bodyJson } = new DecisionLog(db).record(sessions.require(id));
+    const of = (text: string) => ({ sha256: sha256Hex(text) });
+    expect(JSON.parse(bodyJson)).toMatchObject({
+      v: 2,
+      sessionId: 's',
+      principal,
+      decision: {
+        action: 'edit',
+        approved: true,
+        count: 3,
+        documents: [{ type: of('design'), content: of('Secret plan') }],
+        nested: { action: of('Not a word') },
+        none: null,
+      },
+    });
+    const texts = db.prepare('SELECT text FROM decision_texts ORDER BY text').pluck().all();
+    expect(texts).toEqual(['Not a word', 'Secret plan', 'design']);
+  });
+
+  test('shares its texts with every line that says the same', ({ db }) => {
+    const { log, ids } = aDecidedFile(db);
+    log.record(new HitlSessionStore(db).require(ids[0] ?? ''));
+    expect(db.prepare('SELECT count(*) FROM decision_texts').pluck().get()).toBe(3);
+  });
+});
+
+describe('a run that was deleted', () => {
+  const DELETE_RUN = `
+    DELETE FROM hitl_sessions WHERE thread_id = 'run-1'; DELETE FROM decision_texts; DELETE FROM threads;`;
+
+  test.for(['of this engine', 'of an older engine'] as const)('leaves a sound log %s', (form, { db }) => {
+    const { log } = aDecidedFile(db, form);
+    db.exec(DELETE_RUN);
+    expect(log.verify()).toEqual({ ok: true });
+    expect(db.prepare('SELECT count(*) FROM hitl_decisions').pluck().get()).toBe(3);
+  });
+
+  test.for([
+    ['an edited line', `UPDATE hitl_decisions SET body_json = '{"approved":false}' WHERE seq = 2`, 2],
+    ['a line of another session', "UPDATE hitl_decisions SET session_id = 's-9' WHERE seq = 2", 2],
+    ['a deleted line', 'DELETE FROM hitl_decisions WHERE seq = 2', 3],
+  ] as const)('hides no %s', ([_what, sql, seq], { db }) => {
+    const { log } = aDecidedFile(db);
+    db.exec(DELETE_RUN);
+    tamper(db, sql);
+    expect(log.verify()).toMatchObject({ ok: false, seq });
+  });
+
+  test('is not gone while its row, a session of it or a run around it is there', ({ db }) => {
+    const { log } = aDecidedFile(db);
+    db.exec("DELETE FROM hitl_sessions WHERE id <> 's-2'; DELETE FROM threads");
+    tamper(db, "UPDATE hitl_sessions SET decision_json = NULL, status = 'superseded'");
+    expect(log.verify()).toMatchObject({ ok: false, seq: 2 });
+    db.exec('DELETE FROM hitl_sessions');
+    expect(log.verify()).toEqual({ ok: true });
+    log.append('inner', { sessionId: 'inner', threadId: 'outer/lg/0' });
+    expect(log.verify()).toEqual({ ok: true });
+    new ThreadStore(db).create(aThread({ threadId: 'outer' }));
+    expect(log.verify()).toMatchObject({ ok: false, seq: 4 });
+  });
+
+  test('cannot be one that a line does not name', ({ db }) => {
+    const log = new DecisionLog(db);
+    log.append('free', { sessionId: 'free', threadId: null });
+    expect(log.verify()).toMatchObject({ ok: false, seq: 1 });
   });
 });

@@ -1,8 +1,16 @@
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
-import { type ClaimResult, LEASE_TTL_MS, type Lease, ThreadStore } from '../ThreadStore.ts';
+import {
+  type ClaimResult,
+  LEASE_TTL_MS,
+  type Lease,
+  type NewSignal,
+  type ThreadStatus,
+  ThreadStore,
+} from '../ThreadStore.ts';
 import { aHost, aThread } from './aThread.ts';
 import { Child } from './Child.ts';
 
@@ -39,6 +47,34 @@ describe('runs', () => {
       withCode('WORKSPACE_BUSY'),
     );
     expect(threads.list()).toHaveLength(1);
+  });
+
+  test('a folder is one folder by its name from the state file and by its path', ({ db, dbPath }) => {
+    const threads = new ThreadStore(db);
+    const folder = join(dirname(dbPath), 'work', 'run');
+    threads.create(aThread({ workspace: 'work/run' }));
+    expect(threads.folderOf(threads.require('run-1'))).toBe(folder);
+    for (const workspace of ['work/run', folder]) {
+      const busy = expect.objectContaining({
+        code: 'WORKSPACE_BUSY',
+        message: expect.stringContaining(folder),
+      });
+      expect(() => threads.create(aThread({ threadId: 'run-2', workspace }))).toThrow(busy);
+    }
+    threads.create(aThread({ threadId: 'run-3', workspace: '/work/run' }));
+    expect(threads.folderOf({ workspace: '/work/run' })).toBe('/work/run');
+    expect(threads.folderOf({ workspace: null })).toBeNull();
+  });
+
+  test('takes no status and no kind of signal that it does not know', ({ db }) => {
+    const threads = new ThreadStore(db);
+    threads.create(aThread());
+    const lease = claimed(threads.claim('run-1'));
+    const sleeping = 'sleeping' as ThreadStatus;
+    expect(() => threads.settle(lease, sleeping, { seenWakeSeq: 0 })).toThrow(RangeError);
+    const kind = 'sing' as NewSignal['kind'];
+    expect(() => threads.signal('run-1', { id: 's', kind, payload: null })).toThrow(RangeError);
+    expect(threads.require('run-1')).toMatchObject({ status: 'created', wakeSeq: 0 });
   });
 
   test('the folder of an ended run is free, and the ended run cannot begin again in it', ({ db }) => {

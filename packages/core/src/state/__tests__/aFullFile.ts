@@ -5,6 +5,7 @@ import { NO_FENCE } from '../Fence.ts';
 import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import { HitlSessionStore } from '../HitlSessionStore.ts';
 import { StepStore } from '../StepStore.ts';
+import { ThreadInputStore } from '../ThreadInputStore.ts';
 import { ThreadStore } from '../ThreadStore.ts';
 import { aQuestion, HASH } from './aQuestion.ts';
 import { aThread } from './aThread.ts';
@@ -19,6 +20,9 @@ export function noise(length: number, seed: number): string {
 }
 
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
+
+/** What the run of {@link aFullFile} was given. */
+export const INPUT_TEXT = JSON.stringify(noise(3000, 9));
 
 /** What a checkpoint of {@link aFullFile} holds, to compare with what is read back. */
 export interface StoredTexts {
@@ -66,7 +70,8 @@ function saveCheckpoint(store: GraphCheckpointStore, n: number): void {
 
 /** A state file with something in every table that `doctor` examines. */
 export function aFullFile(db: Database, { checkpoints = 3 } = {}): void {
-  new ThreadStore(db).create(aThread());
+  const { thread } = new ThreadStore(db).create(aThread());
+  new ThreadInputStore(db).insert(thread.threadId, { type: 'json', bytes: bytesOf(INPUT_TEXT) });
   const store = new GraphCheckpointStore(db);
   const save = db.transaction((n: number) => saveCheckpoint(store, n));
   for (let n = 1; n <= checkpoints; n += 1) save.immediate(n);
@@ -93,6 +98,6 @@ export function aFullFile(db: Database, { checkpoints = 3 } = {}): void {
   const sessions = new HitlSessionStore(db, { newId: () => 'session-1' });
   const { id } = sessions.openForInterrupt(aQuestion()).session;
   const principal = { kind: 'human', id: 'reviewer-1' } as const;
-  sessions.decide({ id, artifactHash: HASH, decision: { approved: true }, principal });
+  sessions.decide({ id, artifactHash: HASH, decision: { approved: true, feedback: 'Good.' }, principal });
   new DecisionLog(db).record(sessions.require(id));
 }

@@ -4,6 +4,7 @@ import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
 import { type CheckpointKey, GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import type { StoredState } from '../journaledState.ts';
 import { type StepKey, StepStore } from '../StepStore.ts';
+import { ThreadInputStore } from '../ThreadInputStore.ts';
 import { blobsOfTurn } from './blobsOfTurn.ts';
 import { error, type ValueFinding } from './finding.ts';
 
@@ -48,6 +49,8 @@ const SELECT_STEPS = `
 const SELECT_TURNS = `
   SELECT id, serialized_state, sha256 FROM langgraph_checkpoints ORDER BY rowid ASC`;
 
+const SELECT_INPUTS = 'SELECT thread_id FROM thread_inputs ORDER BY rowid ASC';
+
 /** Values that are not the ones whose SHA-256 was stored with them, in every table that has one. */
 export function damagedValues(db: Database): readonly ValueFinding[] {
   return [
@@ -56,6 +59,7 @@ export function damagedValues(db: Database): readonly ValueFinding[] {
     ...damagedWrites(db),
     ...damagedChannels(db),
     ...damagedSteps(db),
+    ...damagedInputs(db),
     ...unreadableTurns(db),
   ];
 }
@@ -76,6 +80,12 @@ function damagedSteps(db: Database): readonly ValueFinding[] {
   const steps = new StepStore(db);
   const keys = db.prepare<[], StepKey>(SELECT_STEPS).all();
   return keys.flatMap((key) => damageOf('agent_steps', () => steps.find(key)));
+}
+
+function damagedInputs(db: Database): readonly ValueFinding[] {
+  const inputs = new ThreadInputStore(db);
+  const ids = db.prepare<[], string>(SELECT_INPUTS).pluck().all();
+  return ids.flatMap((threadId) => damageOf('thread_inputs', () => inputs.require(threadId)));
 }
 
 /** A write whose bytes are a blob names the blob's hash; the blob itself is checked above. */

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -220,6 +221,45 @@ describe('a gate', () => {
     await run.decide(second, yes);
     expect(only((await run.drive()).gates).kind).toBe('dag_approval');
     expect((await run.state())?.hitlDecisions.at(-1)?.artifactHash).toBe(second.artifactHash);
+  });
+});
+
+describe('a project that is moved', () => {
+  /** Keeps its folders where `GitWorkspace` does. */
+  class ProjectWorkspace extends MemoryWorkspace {
+    readonly #project: string;
+
+    constructor(project: string) {
+      super();
+      this.#project = project;
+    }
+
+    override dirOf(threadId: string): string {
+      return path.join(this.#project, '.devs-work', threadId);
+    }
+  }
+
+  test('keeps its runs, with their folders where they are now', async ({ dbPath }) => {
+    const [before, after] = ['before', 'after'].map((name) => path.join(path.dirname(dbPath), name)) as [
+      string,
+      string,
+    ];
+    const openIn = (project: string): Promise<Orchestrator> => {
+      const workspace = new ProjectWorkspace(project);
+      return Orchestrator.open({ ...withAgents(), dir: path.join(project, '.devs'), workspace });
+    };
+    const devs = await openIn(before);
+    const run = await devs.start({ id: 'r', brief: BRIEF });
+    expect((await run.status()).workspace).toBe(path.join(before, '.devs-work', 'r'));
+    devs.close();
+    renameSync(before, after);
+    const moved = await openIn(after);
+    onTestFinished(() => moved.close());
+    expect((await moved.run('r').status()).workspace).toBe(path.join(after, '.devs-work', 'r'));
+    expect(await toTheEnd(moved.run('r'))).toMatchObject({ status: 'completed' });
+    const db = createDatabase({ dbPath: path.join(after, '.devs', 'state.sqlite') });
+    expect(db.prepare('SELECT workspace FROM threads').pluck().all()).toEqual(['../.devs-work/r']);
+    db.close();
   });
 });
 

@@ -1,0 +1,23 @@
+import type { Database } from 'better-sqlite3';
+import { SIGNAL_KINDS, THREAD_STATUSES } from '../threadRecords.ts';
+import { error, type ValueFinding } from './finding.ts';
+
+const SELECT_RUNS = `
+  SELECT thread_id FROM threads WHERE status NOT IN (SELECT value FROM json_each(?)) ORDER BY rowid ASC`;
+
+const SELECT_SIGNALS = `
+  SELECT id FROM signals WHERE kind NOT IN (SELECT value FROM json_each(?)) ORDER BY rowid ASC`;
+
+/** Rows whose status or kind this engine does not know: the code checks what no CHECK does. */
+export function unknownWords(db: Database): readonly ValueFinding[] {
+  const idsOf = (sql: string, known: readonly string[]): readonly string[] =>
+    db.prepare<[string], string>(sql).pluck().all(JSON.stringify(known));
+  return [
+    ...idsOf(SELECT_RUNS, THREAD_STATUSES).map((id) =>
+      error('VALUE_DAMAGED', 'threads', `Run ${id} has a status that this engine does not know.`),
+    ),
+    ...idsOf(SELECT_SIGNALS, SIGNAL_KINDS).map((id) =>
+      error('VALUE_DAMAGED', 'signals', `Signal ${id} is of a kind that this engine does not know.`),
+    ),
+  ];
+}

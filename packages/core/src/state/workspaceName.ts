@@ -1,0 +1,37 @@
+import path from 'node:path';
+import type { Database } from 'better-sqlite3';
+
+const SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'";
+
+/**
+ * The folder that a state file lies in, as its opener and as SQLite names it: SQLite follows symbolic links. None for a
+ * database in memory.
+ */
+export function stateFoldersOf(db: Database): readonly string[] {
+  const file = db.prepare<[], string | null>(SELECT_FILE).pluck().get() ?? '';
+  if (file === '') return [];
+  return [...new Set([path.dirname(path.resolve(db.name)), path.dirname(file)])];
+}
+
+/**
+ * What a run's folder is called in the state file. In the state folder or beside it, it is named from there, with forward
+ * slashes: a project that is moved, or mounted elsewhere, keeps its runs. Any other folder keeps its absolute path.
+ *
+ * ```ts
+ * workspaceName('/p/.devs-work/csv', '/p/.devs'); // '../.devs-work/csv'
+ * ```
+ */
+export function workspaceName(folder: string, stateFolder: string): string {
+  const relative = path.relative(stateFolder, folder);
+  const steps = relative.split(path.sep);
+  const isFar = path.isAbsolute(relative) || (steps[0] === '..' && steps[1] === '..');
+  return isFar ? folder : steps.join('/') || '.';
+}
+
+/** Every name under which the folder of `name` may be recorded, that one included. */
+export function workspaceNames(name: string, stateFolders: readonly string[]): readonly string[] {
+  const pathsOf = (known: string): readonly string[] =>
+    stateFolders.map((stateFolder) => path.resolve(stateFolder, known));
+  const names = pathsOf(name).flatMap((folder) => stateFolders.map((state) => workspaceName(folder, state)));
+  return [...new Set([name, ...names, ...names.flatMap(pathsOf)])];
+}
