@@ -255,8 +255,9 @@ describe('a project that is moved', () => {
     renameSync(before, after);
     const moved = await openIn(after);
     onTestFinished(() => moved.close());
-    expect((await moved.run('r').status()).workspace).toBe(path.join(after, '.devs-work', 'r'));
-    expect(await toTheEnd(moved.run('r'))).toMatchObject({ status: 'completed' });
+    const movedRun = await moved.run('r');
+    expect((await movedRun.status()).workspace).toBe(path.join(after, '.devs-work', 'r'));
+    expect(await toTheEnd(movedRun)).toMatchObject({ status: 'completed' });
     const db = createDatabase({ dbPath: path.join(after, '.devs', 'state.sqlite') });
     expect(db.prepare('SELECT workspace FROM threads').pluck().all()).toEqual(['../.devs-work/r']);
     db.close();
