@@ -1,4 +1,5 @@
 import { env } from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import projects from './vitest.workspace.ts';
 
@@ -27,6 +28,7 @@ export default defineConfig({
     projects,
     pool: 'forks',
     execArgv: ['--expose-gc'],
+    globalSetup: fileURLToPath(new URL('packages/core/test/support/bareMachine.ts', import.meta.url)),
     passWithNoTests: false,
     coverage: {
       provider: 'v8',
