@@ -22,13 +22,18 @@ const thresholds = {
   'packages/core/src/orchestration/TaskFailureGate.ts': { lines: 90 },
 };
 
+/** Absolute: the projects read it too, each from its own folder. */
+const support = (name: string): string =>
+  fileURLToPath(new URL(`packages/core/test/support/${name}`, import.meta.url));
+
 export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     projects,
     pool: 'forks',
     execArgv: ['--expose-gc'],
-    globalSetup: fileURLToPath(new URL('packages/core/test/support/bareMachine.ts', import.meta.url)),
+    globalSetup: support('bareMachine.ts'),
+    setupFiles: support('failOnNoise.ts'),
     passWithNoTests: false,
     coverage: {
       provider: 'v8',

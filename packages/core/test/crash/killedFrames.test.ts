@@ -9,6 +9,7 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { runByLangGraph } from '../support/runByLangGraph.ts';
 import { frameTree, TREE } from './frameTree.ts';
 
 // Source: 9_ROADMAP-RISK-401. The stack of frames is in the state file, and in no process.
@@ -124,7 +125,9 @@ describe(`runs of nested frames, killed ${KILLS} times`, () => {
   }, async ({ dbPath }) => {
     const dir = dirname(dbPath);
     const [bundle = ''] = await bundlePrograms([new URL('killedFrames.child.ts', import.meta.url)], dir);
-    const expected = await frameTree({ works: () => {}, ask: answerTo }).invoke({ part: TREE });
+    const expected = await runByLangGraph(() =>
+      frameTree({ works: () => {}, ask: answerTo }).invoke({ part: TREE }),
+    );
     let kills = 0;
     for (let run = 0; kills < KILLS; run += 1) {
       const files = { bundle, dbPath: join(dir, `${run}.sqlite`), ledger: join(dir, `${run}.log`) };

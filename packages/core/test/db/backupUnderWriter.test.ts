@@ -21,7 +21,7 @@ async function moreCommits({ acknowledged }: CommittingProcess, count: number): 
 describe('backup', () => {
   test(`holds what a live writer had committed before it began (${BACKUPS} times)`, {
     timeout: 120_000,
-  }, async ({ db, dbPath }) => {
+  }, async ({ annotate, db, dbPath }) => {
     new ThreadStore(db).create(aThread());
     const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 2000, pauseMs: 4 });
     onTestFinished(writer.kill);
@@ -47,7 +47,7 @@ describe('backup', () => {
       copy.close();
       rmSync(target);
     }
-    process.stdout.write(`backups: ${BACKUPS}, with commits meanwhile: ${during}\n`);
+    await annotate(`${BACKUPS} backups, with commits meanwhile: ${during}`);
     expect(during).toBeGreaterThan(0); // else the writer was not live
   });
 });

@@ -81,7 +81,8 @@ const EXPECTED = Array.from({ length: CHECKPOINTS }, (_, n): StoredTexts => stor
 );
 
 describe('a bit that flips in a stored value', () => {
-  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, { timeout: 120_000 }, ({
+  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, { timeout: 120_000 }, async ({
+    annotate,
     db,
     dbPath,
   }) => {
@@ -105,7 +106,7 @@ describe('a bit that flips in a stored value', () => {
       if (texts.includes('refused')) tally.refused += 1;
       if (texts.some((text, index) => text !== 'refused' && text !== EXPECTED[index])) tally.used += 1;
     }
-    process.stdout.write(`bit flips: ${JSON.stringify({ flips: FLIPS, ...tally })}\n`);
+    await annotate(JSON.stringify({ flips: FLIPS, ...tally }));
     expect(tally.used).toBe(0);
     expect(tally.reported).toBeGreaterThanOrEqual(FLIPS * 0.98);
   });

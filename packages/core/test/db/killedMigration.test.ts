@@ -49,6 +49,7 @@ async function inTurns(count: number, work: (n: number) => Promise<void>): Promi
 
 describe('a process killed while it migrates', () => {
   test('leaves the old version or the new one, whichever statement it was at', { timeout: 120_000 }, async ({
+    annotate,
     dbPath,
   }) => {
     const run = (name: string, fatal: number): Promise<Finished> =>
@@ -64,7 +65,7 @@ describe('a process killed while it migrates', () => {
       left.push(versionLeft(join(dirname(dbPath), name)));
       expect(versionThen(join(dirname(dbPath), name))).toBe(MIGRATIONS.length);
     });
-    process.stdout.write(`kills during migration: ${left.length}\n`);
+    await annotate(`${left.length} kills`);
     expect(left).toHaveLength(statements);
     expect(new Set(left)).toEqual(new Set([0])); // COMMIT is the last statement: before it there is the old version.
   });

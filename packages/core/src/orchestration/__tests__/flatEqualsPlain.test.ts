@@ -12,6 +12,7 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
@@ -56,7 +57,8 @@ async function plainly(program: Program) {
     if (visits > MAX_VISITS) throw new Error('too large');
   };
   const graph = buildProgram(program, { ...aWorld(answerTo), onVisit });
-  return graph.invoke(inputOf(program), { recursionLimit: 1000 }).catch((error: unknown) => {
+  const invoke = () => graph.invoke(inputOf(program), { recursionLimit: 1000 });
+  return runByLangGraph(invoke).catch((error: unknown) => {
     if (visits > MAX_VISITS) return null;
     throw error;
   });

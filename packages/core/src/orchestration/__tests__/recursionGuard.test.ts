@@ -10,6 +10,7 @@ import {
 } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
 import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { OrchestrationGraph } from '../graph.ts';
@@ -207,7 +208,9 @@ describe('memory-efficient execution', () => {
     const config = OrchestrationGraph.configForProject('project');
     await graph.invoke(aProjectOf(30), config);
     await graph.invoke(new Command({ resume: { approved: true } }), config);
-    const { status } = await graph.invoke(new Command({ resume: { approved: true } }), config);
+    const { status } = await runByLangGraph(() =>
+      graph.invoke(new Command({ resume: { approved: true } }), config),
+    );
     expect(status).toBe('completed');
 
     const stored: string[] = [];
