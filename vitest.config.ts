@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -31,6 +32,8 @@ export default defineConfig({
   test: {
     projects,
     pool: 'forks',
+    // Much of the time is waiting for processes and the disk: two workers fill two processors, one does not.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     execArgv: ['--expose-gc'],
     globalSetup: support('bareMachine.ts'),
     setupFiles: support('failOnNoise.ts'),

@@ -71,24 +71,27 @@ export function readTimes(folder = root) {
 
 const inSeconds = (seconds) => `${seconds.toFixed(1)} s`.padStart(9);
 
+function rowOf({ kind, files, tests, seconds, share }) {
+  const counts = `${String(files).padStart(6)}${String(tests).padStart(7)}`;
+  return `${kind.padEnd(20)}${counts} ${inSeconds(seconds)}${`${(share * 100).toFixed(0)} %`.padStart(7)}`;
+}
+
 export function renderTimes({ commit, date, machine, kinds, slowest, stages, ...all }) {
-  const row = (kind, files, tests, seconds, share) =>
-    `${kind.padEnd(20)}${String(files).padStart(6)}${String(tests).padStart(7)} ${seconds.padStart(9)}${share.padStart(7)}`;
   const lines = [
     `${date}, commit ${commit ?? 'unknown'}, ${machine}`,
     '',
-    row('kind', 'files', 'tests', 'time', 'share'),
-    ...kinds.map(({ kind, files, tests, seconds, share }) =>
-      row(kind, files, tests, inSeconds(seconds), `${(share * 100).toFixed(0)} %`),
-    ),
-    row('all', all.files, all.tests, inSeconds(all.seconds), '100 %'),
+    `${'kind'.padEnd(20)} files  tests      time  share`,
+    ...kinds.map(rowOf),
+    rowOf({ kind: 'all', ...all, share: 1 }),
     '',
     'slowest files',
     ...slowest.map(({ path, seconds }) => `${inSeconds(seconds)}  ${path}`),
   ];
   if (stages.length > 0) {
     lines.push('', 'stages of the last `.ci/run` or `pnpm verify`');
-    lines.push(...stages.map(({ name, seconds, ok }) => `${inSeconds(seconds)}  ${name}${ok ? '' : '  FAILED'}`));
+    lines.push(
+      ...stages.map(({ name, seconds, ok }) => `${inSeconds(seconds)}  ${name}${ok ? '' : '  FAILED'}`),
+    );
   }
   return `${lines.join('\n')}\n`;
 }

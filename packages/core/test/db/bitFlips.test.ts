@@ -10,8 +10,9 @@ import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 
-const FLIPS = 400;
+const FLIPS = howMany('DEVS_BIT_FLIPS', 120);
 const CHECKPOINTS = 12;
 
 // Each column of bytes that has a SHA-256 beside it.
@@ -81,11 +82,9 @@ const EXPECTED = Array.from({ length: CHECKPOINTS }, (_, n): StoredTexts => stor
 );
 
 describe('a bit that flips in a stored value', () => {
-  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, { timeout: 120_000 }, async ({
-    annotate,
-    db,
-    dbPath,
-  }) => {
+  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, {
+    timeout: 60_000 + FLIPS * 300,
+  }, async ({ annotate, db, dbPath }) => {
     aFullFile(db, { checkpoints: CHECKPOINTS });
     const copy = join(dirname(dbPath), 'copy.sqlite');
     backup(db, copy); // One file without a log, in which every page is in use.
