@@ -12,6 +12,7 @@ const PLANTED = `import { afterAll, test, vi } from 'vitest';
 afterAll(() => console.log('after all'));
 test('prints', () => console.warn('one of %d', 2));
 test('is quiet', () => {});
+test('writes', () => void process.stdout.write('a figure\\n'));
 test('warns', () => process.emitWarning('a listener too many'));
 test('expects a line', () => {
   const info = vi.spyOn(console, 'info').mockImplementation(() => {});
@@ -43,8 +44,9 @@ describe('the guard against noise', () => {
     expect(status).toBe(1);
     expect(output).toContain('console.warn: one of 2');
     expect(output).toContain('console.log: after all');
+    expect(output).toContain('stdout: a figure');
     expect(output).toContain('Warning: a listener too many');
-    expect(output).toMatch(/1 failed \| 3 passed/);
+    expect(output).toMatch(/2 failed \| 3 passed/);
     expect(output).not.toContain('console.info');
   });
 });

@@ -10,6 +10,15 @@ for (const method of ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
   };
 }
 
+for (const name of ['stdout', 'stderr'] as const) {
+  process[name].write = (text: string | Uint8Array, ...rest: readonly unknown[]) => {
+    printed.push(`${name}: ${Buffer.from(text).toString()}`);
+    const done = rest.at(-1);
+    if (typeof done === 'function') setImmediate(() => void done());
+    return true;
+  };
+}
+
 function assertQuiet(): void {
   const lines = printed.splice(0);
   if (lines.length > 0) throw new Error(`The test printed:\n${lines.join('\n')}`);
