@@ -12,7 +12,7 @@ for (const method of ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
 
 for (const name of ['stdout', 'stderr'] as const) {
   process[name].write = (text: string | Uint8Array, ...rest: readonly unknown[]) => {
-    printed.push(`${name}: ${Buffer.from(text).toString()}`);
+    if (text.length > 0) printed.push(`${name}: ${Buffer.from(text).toString()}`);
     const done = rest.at(-1);
     if (typeof done === 'function') setImmediate(() => void done());
     return true;
