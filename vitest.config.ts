@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { env } from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import projects from './vitest.workspace.ts';
 
@@ -21,12 +23,20 @@ const thresholds = {
   'packages/core/src/engine/guards/TaskFailureGate.ts': { lines: 90 },
 };
 
+/** Absolute: the projects read it too, each from its own folder. */
+const support = (name: string): string =>
+  fileURLToPath(new URL(`packages/core/test/support/${name}`, import.meta.url));
+
 export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     projects,
     pool: 'forks',
+    // Much of the time is waiting for processes and the disk: two workers fill two processors, one does not.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     execArgv: ['--expose-gc'],
+    globalSetup: support('bareMachine.ts'),
+    setupFiles: support('failOnNoise.ts'),
     passWithNoTests: false,
     coverage: {
       provider: 'v8',

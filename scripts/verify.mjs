@@ -1,16 +1,15 @@
-// Everything CI checks, in one command. Stops at the first stage that fails; ends with one closing line
-// "N passed, N failed, N skipped" from the test report whenever there is one.
+// Everything CI checks, in one command. Stops at the first stage that fails; ends with what the tests and the stages
+// took, and one closing line "N passed, N failed, N skipped" from the test report whenever there is one.
 //
 //   node scripts/verify.mjs             all of it
-//   node scripts/verify.mjs --tested    the tests have just run and left their report (what .ci/run does)
+//   node scripts/verify.mjs --tested --seconds 900 --exit 0
+//                                       the tests have just run for that long and left their report (what .ci/run does)
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { REPORT, readTimes, renderTimes, root, STAGES as STAGE_TIMES } from './testTimes.mjs';
 import { countTests } from './verify_test_results.js';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
-const REPORT = 'test-results/vitest.json';
 
 const node = (...args) => [process.execPath, ...args];
 const bin = (name, ...args) => [join(root, 'node_modules', '.bin', name), ...args];
@@ -81,10 +80,16 @@ function demo() {
   runAll(node('scripts/eval.mjs', '--agents', recording, '--briefs', 'word-count'));
 }
 
-const isTested = process.argv.includes('--tested');
+const { values: given } = parseArgs({
+  options: {
+    tested: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '0' },
+    exit: { type: 'string', default: '0' },
+  },
+});
 
 const STAGES = [
-  ...(isTested ? [] : [['tests', testOnce]]),
+  ...(given.tested ? [] : [['tests', testOnce]]),
   ['test report', everyTestPassed],
   ['lint', lint],
   ['types and build', typeCheckAndBuild],
@@ -93,16 +98,35 @@ const STAGES = [
   ['demo', demo],
 ];
 
+/** What has run, as `{ name, seconds, ok }`. */
+const done = given.tested
+  ? [{ name: 'install and tests', seconds: Number(given.seconds), ok: given.exit === '0' }]
+  : [];
+
 function passes([name, stage]) {
   const start = performance.now();
-  const seconds = () => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+  const end = (ok) => {
+    const seconds = Number(((performance.now() - start) / 1000).toFixed(1));
+    done.push({ name, seconds, ok });
+    return `(${seconds.toFixed(1)} s)`;
+  };
   try {
     stage();
-    process.stdout.write(`verify: ${name} ok (${seconds()})\n`);
+    process.stdout.write(`verify: ${name} ok ${end(true)}\n`);
     return true;
   } catch (error) {
-    process.stdout.write(`verify: ${name} FAILED (${seconds()}): ${error.message}\n`);
+    process.stdout.write(`verify: ${name} FAILED ${end(false)}: ${error.message}\n`);
     return false;
+  }
+}
+
+function printTimes() {
+  mkdirSync(join(root, dirname(STAGE_TIMES)), { recursive: true });
+  writeFileSync(join(root, STAGE_TIMES), `${JSON.stringify(done, null, 2)}\n`);
+  try {
+    process.stdout.write(`\n${renderTimes(readTimes())}\n`);
+  } catch (error) {
+    process.stdout.write(`${error.message}\n`);
   }
 }
 
@@ -114,4 +138,5 @@ function closingLine() {
 }
 
 process.exitCode = STAGES.every(passes) ? 0 : 1;
+printTimes();
 process.stdout.write(`${closingLine()}\n`);

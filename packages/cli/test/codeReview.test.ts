@@ -121,7 +121,7 @@ describe('a review of code', () => {
 
     await callMain(dir, ['approve', 'sum']);
     writeFileSync(join(dir, '.devs-work', 'sum', 'by-hand.js'), 'export {};\n');
-    expect((await callMain(dir, ['adopt', 'sum'])).exitCode).toBe(0);
+    expect((await callMain(dir, ['adopt', 'sum', '--author', 'Ada <ada@example.org>'])).exitCode).toBe(0);
     expect((await callMain(dir, ['resume', 'sum'])).exitCode).toBe(75);
     const { artifact: moved, diff: news } = await show(dir);
     expect(moved).toMatchObject({ since: second.range.to, check: { passed: true }, range: { from } });

@@ -12,7 +12,7 @@ import type { ModelServer } from './ModelServer.ts';
 import { type Commit, NOTHING, type Observation, type ObservedEvent } from './Observation.ts';
 import { observeFile } from './observeFile.ts';
 import { Program } from './Program.ts';
-import { type GoalOptions, RUN_ID, type Scenario } from './scenarios.ts';
+import { type GoalOptions, isForHuman, RUN_ID, type Scenario } from './scenarios.ts';
 import { type Outcome, workspaceOf } from './subject.ts';
 
 export interface KilledRunOptions {
@@ -145,7 +145,9 @@ export class KilledRun {
   /** Decides what is open, in one process or, as a double click would, in two at once. */
   async #decide(): Promise<void> {
     const { program, random, scenario } = this.#options;
-    const open = this.#last.file.sessions.filter(({ status }) => status === 'awaiting_approval').length;
+    const open = this.#last.file.sessions.filter(
+      ({ kind, status }) => status === 'awaiting_approval' && isForHuman(scenario, kind),
+    ).length;
     if (open === 0 || (scenario.edits && (await this.#killedDecider()))) return;
     const deciders = Array.from(
       { length: random() < 0.5 ? 1 : 2 },

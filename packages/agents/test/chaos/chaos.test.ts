@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { env } from 'node:process';
 import { describe, expect, test } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 import { type Histogram, runChaos } from './runChaos.ts';
 
 /** `pnpm chaos --kills 1000` is the same with more of them. */
-const KILLS = { pipeline: 60, ownGraph: 40 };
+const kills = howMany('CHAOS_KILLS', 40);
+const pipeline = Math.ceil(kills * 0.6);
+const KILLS = { pipeline, ownGraph: kills - pipeline };
 
 /** Printed with every result; given again, it gives the same scenarios, moments and latencies. */
 const seed = Number(env['CHAOS_SEED'] ?? randomInt(2 ** 31));
@@ -16,7 +19,7 @@ const shown = (counts: Histogram): string =>
 
 describe('drivers killed with -9 at random moments', () => {
   test('lose nothing, tear nothing and repeat nothing that was recorded', {
-    timeout: 600_000,
+    timeout: 180_000 + kills * 5_000,
   }, async ({ annotate }) => {
     const report = await runChaos({ kills: KILLS, seed });
     await annotate(

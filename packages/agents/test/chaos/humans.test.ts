@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { env } from 'node:process';
 import { describe, expect, test } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 import { runChaos } from './runChaos.ts';
 import { HUMANS } from './scenarios.ts';
 
 /** `CHAOS_HUMANS=50` kills more, in every scenario. */
-const wanted = env['CHAOS_HUMANS'];
-const kills = { pipeline: Number(wanted ?? 8), ownGraph: 0 };
-const pipelines = wanted === undefined ? HUMANS.slice(0, 1) : HUMANS;
+const kills = { pipeline: howMany('CHAOS_HUMANS', 6), ownGraph: 0 };
+const pipelines = env['CHAOS_HUMANS'] === undefined ? HUMANS.slice(0, 1) : HUMANS;
 
 /** Printed with every result. */
 const seed = Number(env['CHAOS_SEED'] ?? randomInt(2 ** 31));

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { env } from 'node:process';
 import { describe, expect, test } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 import { runChaos } from './runChaos.ts';
 import { REVIEWERS } from './scenarios.ts';
 
 /** `CHAOS_REVIEWS=50` kills more, in every scenario; so does `pnpm chaos --review --kills 50`. */
-const wanted = env['CHAOS_REVIEWS'];
-const kills = { pipeline: Number(wanted ?? 8), ownGraph: 0 };
+const kills = { pipeline: howMany('CHAOS_REVIEWS', 6), ownGraph: 0 };
 const pipelines =
-  wanted === undefined ? REVIEWERS.filter(({ workspace }) => workspace === 'file') : REVIEWERS;
+  env['CHAOS_REVIEWS'] === undefined ? REVIEWERS.filter(({ workspace }) => workspace === 'file') : REVIEWERS;
 
 /** Printed with every result. */
 const seed = Number(env['CHAOS_SEED'] ?? randomInt(2 ** 31));

@@ -22,6 +22,10 @@ export interface Scenario {
   readonly review?: ReviewScope;
 }
 
+/** A driver killed in front of its policy leaves a gate open that is the next driver's to decide, not the reviewer's. */
+export const isForHuman = ({ gates, review }: Scenario, kind: string): boolean =>
+  gates === 'human' || review === undefined || kind === 'review';
+
 /** A fresh folder for each run, the same id in all of them: their values can be compared. */
 export const RUN_ID = 'chaos';
 

@@ -16,7 +16,7 @@ import { type Ask, gatedBranches } from '../../../core/test/support/gatedGraphs.
 import { editOf } from './editGate.ts';
 import { FileWorkspace } from './FileWorkspace.ts';
 import { ModelClient } from './ModelClient.ts';
-import { type GoalOptions, RUN_ID, type Scenario } from './scenarios.ts';
+import { type GoalOptions, isForHuman, RUN_ID, type Scenario } from './scenarios.ts';
 import { serverAgents } from './serverAgents.ts';
 import { treeChecks } from './treeChecks.ts';
 
@@ -100,7 +100,7 @@ async function openPipeline(options: SubjectOptions): Promise<Subject> {
         tree,
       };
     },
-    gates: () => run.gates(),
+    gates: async () => (await run.gates()).filter(({ kind }) => isForHuman(options.scenario, kind)),
     async decide(gate) {
       const edit = options.scenario.edits ? editOf(await run.draft(gate)) : null;
       if (edit === null) await run.decide(gate, answerTo(gate));

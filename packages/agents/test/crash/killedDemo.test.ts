@@ -1,17 +1,29 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { createDatabase, StepStore } from '@devs/core/state';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Finished, spawnTs, type TsProcess } from '../../../core/test/support/spawnTs.ts';
+import { bundlePrograms } from '../../../core/test/support/bundlePrograms.ts';
+import { howMany } from '../../../core/test/support/howMany.ts';
 
 const CALLS = 15;
-const KILLS = 10;
+const KILLS = howMany('DEVS_DEMO_KILLS', 3);
+
+const EXAMPLE = fileURLToPath(new URL('../../../../examples/slugify/', import.meta.url));
 
 const dirs: string[] = [];
+let program = '';
 let reference: Outcome;
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 interface Outcome {
   readonly tree: string;
@@ -24,14 +36,27 @@ function freshDir(): string {
   return dir;
 }
 
-const drive = (dir: string): TsProcess => spawnTs('packages/agents/test/crash/slugify.child.ts', [dir]);
+function drive(dir: string): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [program, dir, EXAMPLE], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      said[stream] += text;
+    });
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, ...said }));
+  });
+  return { child, ended };
+}
 
 function callsIn(dir: string): readonly string[] {
   const log = join(dir, 'calls.log');
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-function outcomeOf(dir: string, { stdout, stderr, code }: Finished): Outcome {
+function outcomeOf(dir: string, { stdout, stderr, code }: Ended): Outcome {
   expect(code, stderr).toBe(0);
   const gitDir = join(dir, '.devs', 'git', 'slugify.git');
   const tree = execFileSync('git', ['--git-dir', gitDir, 'rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' });
@@ -48,20 +73,21 @@ function recordedIn(dir: string): ReadonlySet<string> {
 }
 
 async function killAfter(dir: string, calls: number, delayMs: number): Promise<boolean> {
-  const { child, finished } = drive(dir);
+  const { child, ended } = drive(dir);
   let running = true;
-  void finished.then(() => {
+  void ended.then(() => {
     running = false;
   });
   while (running && callsIn(dir).length < calls) await sleep(5);
   await sleep(delayMs);
   child.kill('SIGKILL');
-  return (await finished).signal === 'SIGKILL';
+  return (await ended).signal === 'SIGKILL';
 }
 
 beforeAll(async () => {
   const dir = freshDir();
-  reference = outcomeOf(dir, await drive(dir).finished);
+  [program = ''] = await bundlePrograms([new URL('slugify.child.ts', import.meta.url)], freshDir());
+  reference = outcomeOf(dir, await drive(dir).ended);
 }, 120_000);
 
 afterAll(() => {
@@ -91,7 +117,7 @@ describe('the demo, killed with -9 and driven again', () => {
           before.length - [...recorded].filter((key) => before.includes(key)).length,
         ).toBeLessThanOrEqual(1);
 
-      expect(outcomeOf(dir, await drive(dir).finished)).toEqual(reference);
+      expect(outcomeOf(dir, await drive(dir).ended)).toEqual(reference);
       const after = callsIn(dir);
       const repeated = after.filter((key, index) => after.indexOf(key) !== index);
       expect(repeated.filter((key) => recorded.has(key))).toEqual([]);

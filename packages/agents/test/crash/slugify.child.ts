@@ -1,15 +1,14 @@
 // Drives the slugify example to its end, or goes on with it. Every call of an agent is first a line in calls.log:
 // a ledger outside the engine, which a test holds against what the engine recorded.
-// Arguments: DIR
+// Arguments: DIR EXAMPLE, the folder of the example
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandChecks, GitWorkspace, ReplayAgents } from '@devs/agents';
 import { type AgentCall, Orchestrator, type StageAgents } from '@devs/core';
 
-const [dir = '.'] = process.argv.slice(2);
-const example = (name: string): URL => new URL(`../../../../examples/slugify/${name}`, import.meta.url);
+const [dir = '.', example = '.'] = process.argv.slice(2);
 
-const replay = ReplayAgents.open(example('recording.jsonl').pathname);
+const replay = ReplayAgents.open(join(example, 'recording.jsonl'));
 const agents = new Proxy<StageAgents>(replay, {
   get(target, name: keyof StageAgents) {
     const member = target[name];
@@ -29,7 +28,7 @@ const devs = await Orchestrator.open({
 });
 const run = await devs.start({
   id: 'slugify',
-  brief: readFileSync(example('brief.md'), 'utf8'),
+  brief: readFileSync(join(example, 'brief.md'), 'utf8'),
   gates: { design: 'auto', dag: 'auto' },
 });
 const { status, commits } = await run.drive();

@@ -8,7 +8,7 @@ import {
   type UsageReport,
   type WorkspaceReader,
 } from '@devs/core';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { type ModelAgentsOptions, modelAgents } from '../../src/models/modelAgents.ts';
 import { type ChatRequest, ChatServer, callOf, type Reply, type Script, USAGE } from './ChatServer.ts';
 
@@ -70,6 +70,13 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
     () => expect.unreachable('it succeeded'),
     (error: unknown) => error,
   );
+}
+
+/** LangChain takes a whole answer whose calls are all malformed for that of an old package, and says so. */
+function langChainWarnings(): MockInstance<typeof console.warn> {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  onTestFinished(() => warn.mockRestore());
+  return warn;
 }
 
 /** What the model was told in answer to its calls, in the request that followed. */
@@ -150,10 +157,12 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
       kind: 'calls',
       calls: [{ name: 'submit_review', arguments: '{"approved": tru' }],
     } as const;
+    const warnings = langChainWarnings();
     const server = await serve([broken, REVIEW]);
     const agents = await agentsOn(server, { streaming });
 
     expect(await agents.review(aTask(), aCall())).toEqual(VERDICT);
+    expect(warnings).toHaveBeenCalledTimes(streaming ? 0 : 2);
     const { messages = [] } = server.requests[1] ?? {};
     const [asked, answered] = messages.slice(-2);
     expect(asked?.tool_calls?.map(({ id }) => id)).toEqual([answered?.tool_call_id]);
@@ -162,6 +171,7 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
 
   test('never passes half an answer for a whole one when the output limit cuts it', async () => {
     const half = '{"path":"a.js","content":"export const';
+    const warnings = langChainWarnings();
     const server = await serve([
       { kind: 'calls', finish: 'length', calls: [{ name: 'write_file', arguments: half }] },
       callOf('finish', { summary: 'Nothing.' }),
@@ -169,6 +179,7 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
     const agents = await agentsOn(server, { streaming });
 
     expect((await agents.implement(aTask(), aCall())).files).toEqual([]);
+    expect(warnings).toHaveBeenCalledTimes(streaming ? 0 : 2);
     expect(toldIn(server.requests[1])).toMatch(/cut off at the output limit/);
   });
 

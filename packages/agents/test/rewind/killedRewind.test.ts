@@ -2,11 +2,12 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import { ADA, git, openProject, start, statuses, THREE } from './rewoundRun.ts';
 
-/** More of them, spread evenly over everything a rewind writes: DEVS_REWIND_KILLS=100. */
-const KILLS = Number(process.env['DEVS_REWIND_KILLS'] ?? 4);
+/** Spread evenly over everything a rewind writes. */
+const KILLS = howMany('DEVS_REWIND_KILLS', 3);
 
 const root = mkdtempSync(join(tmpdir(), 'devs-killed-rewind-'));
 const finished = join(root, 'finished');

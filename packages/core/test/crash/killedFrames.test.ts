@@ -9,12 +9,14 @@ import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
+import { runByLangGraph } from '../support/runByLangGraph.ts';
 import { frameTree, TREE } from './frameTree.ts';
 
 // Source: 9_ROADMAP-RISK-401. The stack of frames is in the state file, and in no process.
 
-/** Kills of a driver at work; more on demand, at the moments of a seed: `DEVS_FRAME_KILLS=300 DEVS_FRAME_SEED=42`. */
-const KILLS = Number(process.env['DEVS_FRAME_KILLS'] ?? 12);
+/** Kills of a driver at work; `DEVS_FRAME_SEED=42` repeats their moments. */
+const KILLS = howMany('DEVS_FRAME_KILLS', 12);
 const SEED = Number(process.env['DEVS_FRAME_SEED'] ?? randomInt(2 ** 31));
 
 /** Branches that work in one super-step at most. */
@@ -120,11 +122,13 @@ const moments = fc.record({ turns: fc.nat(6), ms: fc.nat(8) });
 
 describe(`runs of nested frames, killed ${KILLS} times`, () => {
   test('end in the state of plain recursion and repeat nothing but what was running', {
-    timeout: 600_000,
+    timeout: 120_000 + KILLS * 5_000,
   }, async ({ dbPath }) => {
     const dir = dirname(dbPath);
     const [bundle = ''] = await bundlePrograms([new URL('killedFrames.child.ts', import.meta.url)], dir);
-    const expected = await frameTree({ works: () => {}, ask: answerTo }).invoke({ part: TREE });
+    const expected = await runByLangGraph(() =>
+      frameTree({ works: () => {}, ask: answerTo }).invoke({ part: TREE }),
+    );
     let kills = 0;
     for (let run = 0; kills < KILLS; run += 1) {
       const files = { bundle, dbPath: join(dir, `${run}.sqlite`), ledger: join(dir, `${run}.log`) };

@@ -8,9 +8,10 @@ import { aThread } from '../../src/state/__tests__/aThread.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { type CommittingProcess, startCommitting } from './committingProcess.ts';
 
-const BACKUPS = 100;
+const BACKUPS = howMany('DEVS_BACKUPS', 30);
 
 /** Lets the writer go on for a while, so that every backup meets another moment of it. */
 async function moreCommits({ acknowledged }: CommittingProcess, count: number): Promise<void> {
@@ -20,8 +21,8 @@ async function moreCommits({ acknowledged }: CommittingProcess, count: number): 
 
 describe('backup', () => {
   test(`holds what a live writer had committed before it began (${BACKUPS} times)`, {
-    timeout: 120_000,
-  }, async ({ db, dbPath }) => {
+    timeout: 60_000 + BACKUPS * 2_000,
+  }, async ({ annotate, db, dbPath }) => {
     new ThreadStore(db).create(aThread());
     const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 2000, pauseMs: 4 });
     onTestFinished(writer.kill);
@@ -47,7 +48,7 @@ describe('backup', () => {
       copy.close();
       rmSync(target);
     }
-    process.stdout.write(`backups: ${BACKUPS}, with commits meanwhile: ${during}\n`);
+    await annotate(`${BACKUPS} backups, with commits meanwhile: ${during}`);
     expect(during).toBeGreaterThan(0); // else the writer was not live
   });
 });

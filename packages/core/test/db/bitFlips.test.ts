@@ -18,8 +18,9 @@ import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { ThreadInputStore } from '../../src/state/ThreadInputStore.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 
-const FLIPS = 400;
+const FLIPS = howMany('DEVS_BIT_FLIPS', 120);
 const CHECKPOINTS = 12;
 
 // Each column of bytes that has a SHA-256 beside it.
@@ -96,10 +97,9 @@ const CHECKPOINT_TEXTS = Array.from(
 const EXPECTED = [...CHECKPOINT_TEXTS, INPUT_TEXT];
 
 describe('a bit that flips in a stored value', () => {
-  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, { timeout: 120_000 }, ({
-    db,
-    dbPath,
-  }) => {
+  test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, {
+    timeout: 60_000 + FLIPS * 300,
+  }, async ({ annotate, db, dbPath }) => {
     aFullFile(db, { checkpoints: CHECKPOINTS });
     const copy = join(dirname(dbPath), 'copy.sqlite');
     backup(db, copy); // One file without a log, in which every page is in use.
@@ -120,7 +120,7 @@ describe('a bit that flips in a stored value', () => {
       if (texts.includes('refused')) tally.refused += 1;
       if (texts.some((text, index) => text !== 'refused' && text !== EXPECTED[index])) tally.used += 1;
     }
-    process.stdout.write(`bit flips: ${JSON.stringify({ flips: FLIPS, ...tally })}\n`);
+    await annotate(JSON.stringify({ flips: FLIPS, ...tally }));
     expect(tally.used).toBe(0);
     expect(tally.reported).toBeGreaterThanOrEqual(FLIPS * 0.98);
   });

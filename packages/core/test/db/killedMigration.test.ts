@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
@@ -6,10 +7,10 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { hasLedger, runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 import { schemaDrift } from '../../src/db/schemaDrift.ts';
+import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
-import { type Finished, spawnTs } from '../support/spawnTs.ts';
 
-const CHILD = 'packages/core/test/db/killedMigration.child.ts';
+const CHILD = new URL('killedMigration.child.ts', import.meta.url);
 const AT_ONCE = 3;
 
 /** How many migrations a file has; its schema must be exactly what those make. */
@@ -39,6 +40,20 @@ function versionThen(dbPath: string): number {
   return then;
 }
 
+interface Ended {
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function runBundle(bundle: string, args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [bundle, ...args], (error, stdout, stderr) =>
+      resolve({ signal: error?.signal ?? null, stdout, stderr }),
+    );
+  });
+}
+
 async function inTurns(count: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -49,10 +64,12 @@ async function inTurns(count: number, work: (n: number) => Promise<void>): Promi
 
 describe('a process killed while it migrates', () => {
   test('leaves the old version or the new one, whichever statement it was at', { timeout: 120_000 }, async ({
+    annotate,
     dbPath,
   }) => {
-    const run = (name: string, fatal: number): Promise<Finished> =>
-      spawnTs(CHILD, [join(dirname(dbPath), name), String(fatal)]).finished;
+    const [bundle = ''] = await bundlePrograms([CHILD], dirname(dbPath));
+    const run = (name: string, fatal: number): Promise<Ended> =>
+      runBundle(bundle, [join(dirname(dbPath), name), String(fatal)]);
     const statements = Number((await run('whole.sqlite', 0)).stdout);
     expect(statements).toBeGreaterThan(MIGRATIONS.length * 2);
 
@@ -64,7 +81,7 @@ describe('a process killed while it migrates', () => {
       left.push(versionLeft(join(dirname(dbPath), name)));
       expect(versionThen(join(dirname(dbPath), name))).toBe(MIGRATIONS.length);
     });
-    process.stdout.write(`kills during migration: ${left.length}\n`);
+    await annotate(`${left.length} kills`);
     expect(left).toHaveLength(statements);
     expect(new Set(left)).toEqual(new Set([0])); // COMMIT is the last statement: before it there is the old version.
   });

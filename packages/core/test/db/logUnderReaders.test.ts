@@ -15,7 +15,7 @@ const PAUSE_MS = 5;
 describe('the write-ahead log', () => {
   test(`stays below 16 MiB through ${COMMITS} commits of 100 KB while ${READERS} viewers poll`, {
     timeout: 120_000,
-  }, async ({ db, dbPath }) => {
+  }, async ({ annotate, db, dbPath }) => {
     new ThreadStore(db).create(aThread());
     const readers = Array.from({ length: READERS }, () =>
       startCounting('packages/core/test/db/pollingReader.child.ts', [dbPath, 'run-1', String(PAUSE_MS)]),
@@ -32,7 +32,7 @@ describe('the write-ahead log', () => {
       largest = Math.max(largest, statSync(`${dbPath}-wal`).size);
     }
     const polls = readers.map(({ count }) => count());
-    process.stdout.write(`write-ahead log: ${JSON.stringify({ commits: COMMITS, polls, largest })}\n`);
+    await annotate(JSON.stringify({ commits: COMMITS, polls, largest }));
     expect(Math.min(...polls)).toBeGreaterThan(50); // else nobody was polling
     expect(largest).toBeLessThanOrEqual(JOURNAL_SIZE_LIMIT);
   });

@@ -33,7 +33,7 @@ function recover(dbPath: string): { readonly ms: number; readonly newest: number
 describe('a large state file', () => {
   test('whose writer was killed opens again with everything it had acknowledged', {
     timeout: 120_000,
-  }, async ({ db, dbPath }) => {
+  }, async ({ annotate, db, dbPath }) => {
     new ThreadStore(db).create(aThread());
     db.close();
     const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 100_000, pauseMs: 0 });
@@ -63,8 +63,8 @@ describe('a large state file', () => {
 
     const p95 = times.toSorted((a, b) => a - b)[Math.ceil(REOPENED * 0.95) - 1] ?? 0;
     const mebibytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
-    process.stdout.write(
-      `reopened after a kill: ${mebibytes(size())} MiB with a log of ${mebibytes(logBytes)} MiB, p95 of ${REOPENED}: ${p95.toFixed(0)} ms, doctor: ${doctorMs.toFixed(0)} ms\n`,
+    await annotate(
+      `${mebibytes(size())} MiB with a log of ${mebibytes(logBytes)} MiB, p95 of ${REOPENED}: ${p95.toFixed(0)} ms, doctor: ${doctorMs.toFixed(0)} ms`,
     );
   });
 });

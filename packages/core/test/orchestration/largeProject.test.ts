@@ -4,11 +4,12 @@ import { EventBus } from '../../src/events/EventBus.ts';
 import { aChain, anEpic, aState } from '../../src/orchestration/__tests__/aState.ts';
 import { orchestrationApp } from '../../src/orchestration/orchestrationApp.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 
 // Source: 9_ROADMAP-RISK-401. Length is not limited: only what makes no progress stops.
 
-/** Tasks of the project, a multiple of 4; on demand: `DEVS_PROJECT_TASKS=1000`. */
-const TASKS = Number(process.env['DEVS_PROJECT_TASKS'] ?? 200);
+/** Tasks of the project, a multiple of 4. */
+const TASKS = howMany('DEVS_PROJECT_TASKS', 120);
 
 const ada = { kind: 'human', id: 'ada' } as const;
 
@@ -21,7 +22,7 @@ function held(): number {
 
 describe(`a project of ${TASKS} tasks without agents`, () => {
   test('completes under the default limit with two human gates in all, in memory that does not grow with it', {
-    timeout: 600_000,
+    timeout: 60_000 + TASKS * 2_000,
   }, async ({ db }) => {
     const events = new EventBus();
     const heldAt = new Map<number, number>();

@@ -31,20 +31,21 @@ const RIGS = [
   },
 ] as const;
 
-function isInstalled({ device, command: [program] }: (typeof RIGS)[number]): boolean {
-  const found =
-    program === undefined ? existsSync('/proc/self/fd') : spawnSync(program, ['true']).status === 0;
-  if (!found) process.stdout.write(`failed commits: left out ${device}, which needs ${program ?? 'Linux'}\n`);
-  return found;
+function isInstalled({ command: [program] }: (typeof RIGS)[number]): boolean {
+  return program === undefined ? existsSync('/proc/self/fd') : spawnSync(program, ['true']).status === 0;
 }
 
-describe(`a commit that fails in the operating system, ${FAULTS} times`, () => {
-  test.for(RIGS.filter(isInstalled))(
+const INSTALLED = RIGS.filter(isInstalled);
+const LEFT_OUT = RIGS.filter((rig) => !INSTALLED.includes(rig)).map(({ device }) => device);
+const here = LEFT_OUT.length === 0 ? '' : ` (left out on this machine: ${LEFT_OUT.join(', ')})`;
+
+describe(`a commit that fails in the operating system, ${FAULTS} times${here}`, () => {
+  test.for(INSTALLED)(
     'is refused, and can be repeated: $device, on the disk: $onDisk',
     {
       timeout: 60_000,
     },
-    async ({ device, command, fault, onDisk }, { dbPath }) => {
+    async ({ device, command, fault, onDisk }, { annotate, dbPath }) => {
       createDatabase({ dbPath }).close();
       const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
       const file = join(realpathSync(dirname(dbPath)), basename(dbPath));
@@ -59,7 +60,7 @@ describe(`a commit that fails in the operating system, ${FAULTS} times`, () => {
         String(FAULTS),
       ];
       const found: FailedCommits = JSON.parse((await run(program, args)).stdout);
-      process.stdout.write(`failed commits: ${JSON.stringify({ device, ...found })}\n`);
+      await annotate(JSON.stringify({ device, ...found }));
 
       const hits = found.faults[fault] ?? 0;
       expect(hits).toBeGreaterThanOrEqual(FAULTS);

@@ -26,10 +26,11 @@ async function fileAfter(workload: Workload, dbPath: string): Promise<number> {
 
 describe('the state file', () => {
   test('takes less than 10 MB for 1,000 steps that change 1 KiB of 101', { timeout: 60_000 }, async ({
+    annotate,
     dbPath,
   }) => {
     const bytes = await fileAfter(changing(1000), dbPath);
-    process.stdout.write(`state file: 1,000 steps, 1 of 101 KiB changing: ${bytes} bytes\n`);
+    await annotate(`${bytes} bytes`);
     expect(bytes).toBeLessThanOrEqual(1000 * STEP_BYTES);
   });
 
@@ -38,14 +39,12 @@ describe('the state file', () => {
     {
       timeout: 60_000,
     },
-    async (content, { dbPath }) => {
+    async (content, { annotate, dbPath }) => {
       const [once = 0, twice = 0] = [
         await fileAfter(appending(APPENDS, content), dbPath),
         await fileAfter(appending(2 * APPENDS, content), join(dirname(dbPath), 'twice.sqlite')),
       ];
-      process.stdout.write(
-        `state file: ${APPENDS} and ${2 * APPENDS} KiB of ${content} appended: ${once}, ${twice} bytes\n`,
-      );
+      await annotate(`${APPENDS} and ${2 * APPENDS} KiB appended: ${once}, ${twice} bytes`);
       expect(twice).toBeLessThanOrEqual(2.4 * once);
       expect(twice).toBeLessThanOrEqual(2 * APPENDS * STEP_BYTES);
     },

@@ -53,7 +53,7 @@ function callsOf(at: number, saver: SqliteSaver, journal: CheckpointPersister): 
 describe('a process killed in front of any statement of the saver and the journal', () => {
   test('leaves what was acknowledged, or one call more, and never a part of one', {
     timeout: 60_000,
-  }, async ({ dbPath }) => {
+  }, async ({ annotate, dbPath }) => {
     createDatabase({ dbPath }).close();
     const folder = join(dirname(dbPath), 'copies');
     mkdirSync(folder);
@@ -88,6 +88,6 @@ describe('a process killed in front of any statement of the saver and the journa
       const found = contents.indexOf(await contentOf(path));
       expect([before, before + 1], path).toContain(found);
     }
-    process.stdout.write(`kills between statements: ${copies.length}\n`);
+    await annotate(`${copies.length} kills`);
   });
 });

@@ -7,11 +7,12 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { CONFIG, checkpointAt, writesAt } from './ackedCheckpoints.ts';
 
 // Source: 2_TAS-REQ-016. Every acknowledged checkpoint is on disk, whenever its writer dies.
 
-const KILLS = Number(process.env['DEVS_KILLS'] ?? 100);
+const KILLS = howMany('DEVS_KILLS', 40);
 
 /** Writers that load while another one works; loading takes most of the time of each. */
 const LOADING = 2;
@@ -69,9 +70,9 @@ async function assertNothingLost(dbPath: string, lastPut: number): Promise<void>
 }
 
 describe(`a writer killed ${KILLS} times`, () => {
-  test('loses no acknowledged checkpoint and leaves the file whole', { timeout: 240_000 }, async ({
-    dbPath,
-  }) => {
+  test('loses no acknowledged checkpoint and leaves the file whole', {
+    timeout: 60_000 + KILLS * 2_000,
+  }, async ({ dbPath }) => {
     createDatabase({ dbPath }).close();
     const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
     const writers = Array.from({ length: LOADING }, () => aWriter(bundle, dbPath));

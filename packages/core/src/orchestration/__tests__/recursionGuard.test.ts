@@ -10,6 +10,7 @@ import {
 } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { type CompiledLangGraph, recurse } from '../../engine/frames/recurse.ts';
 import type { WindowedSaver } from '../../engine/saver/WindowedSaver.ts';
 import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
@@ -210,7 +211,9 @@ describe('memory-efficient execution', () => {
     const config = OrchestrationGraph.configForProject('project');
     await graph.invoke(aProjectOf(30), config);
     await graph.invoke(new Command({ resume: { approved: true } }), config);
-    const { status } = await graph.invoke(new Command({ resume: { approved: true } }), config);
+    const { status } = await runByLangGraph(() =>
+      graph.invoke(new Command({ resume: { approved: true } }), config),
+    );
     expect(status).toBe('completed');
 
     const stored: string[] = [];

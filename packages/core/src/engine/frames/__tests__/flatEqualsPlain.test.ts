@@ -12,6 +12,8 @@ import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { howMany } from '../../../../test/support/howMany.ts';
+import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { buildProgram, inputOf, type World } from '../../../orchestration/__tests__/buildProgram.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
@@ -19,8 +21,8 @@ import { WindowedSaver } from '../../saver/WindowedSaver.ts';
 import { runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { type Program, programs } from './randomProgram.ts';
 
-/** Cases; more on demand, with the seed of a failure: `DEVS_FLAT_CASES=5000 DEVS_FLAT_SEED=42`. */
-const CASES = Number(process.env['DEVS_FLAT_CASES'] ?? 200);
+/** Cases; `DEVS_FLAT_SEED=42` repeats those of a failure. */
+const CASES = howMany('DEVS_FLAT_CASES', 200);
 const SEED = process.env['DEVS_FLAT_SEED'];
 
 const STORES = {
@@ -56,7 +58,8 @@ async function plainly(program: Program) {
     if (visits > MAX_VISITS) throw new Error('too large');
   };
   const graph = buildProgram(program, { ...aWorld(answerTo), onVisit });
-  return graph.invoke(inputOf(program), { recursionLimit: 1000 }).catch((error: unknown) => {
+  const invoke = () => graph.invoke(inputOf(program), { recursionLimit: 1000 });
+  return runByLangGraph(invoke).catch((error: unknown) => {
     if (visits > MAX_VISITS) return null;
     throw error;
   });
@@ -113,9 +116,9 @@ const FEATURES = [
 ];
 
 describe('runGraphIteratively', () => {
-  test(`gives the final state of plain recursion for ${CASES} random programs`, { timeout: 600_000 }, async ({
-    dbPath,
-  }) => {
+  test(`gives the final state of plain recursion for ${CASES} random programs`, {
+    timeout: 120_000 + CASES * 500,
+  }, async ({ dbPath }) => {
     const db = createDatabase({ dbPath, synchronous: 'normal' });
     const seen = new Set<string>();
     await fc.assert(

@@ -17,6 +17,7 @@ import {
 } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
 import { CheckpointWindow } from '../../saver/CheckpointWindow.ts';
 import { SqliteSaver } from '../../saver/SqliteSaver.ts';
 import {
@@ -104,7 +105,7 @@ describe('runGraphIteratively', () => {
   test('needs no checkpointer, and works with the state file', async ({ db }) => {
     const graph = treeGraph();
     const plan = parent('r', 'fanOut', [parent('x', 'sequence', [leaf('1'), leaf('2')]), leaf('y')]);
-    const plain = await graph.invoke({ plan });
+    const plain = await runByLangGraph(() => graph.invoke({ plan }));
     expect(await runGraphIteratively(graph, { plan })).toEqual(plain);
     expect(await runGraphIteratively(graph, { plan }, { checkpointer: new SqliteSaver(db) })).toEqual(plain);
     expect(await FlatIterativeAdapter.run(graph, { plan })).toEqual(plain);
@@ -206,7 +207,7 @@ describe('runGraphIteratively', () => {
       .compile();
     const plan = parent('r', 'sequence', [leaf('1'), leaf('2')]);
     const flat = await runGraphIteratively(graph, { plan }, { checkpointer: new MemorySaver() });
-    expect(flat).toEqual(await graph.invoke({ plan }));
+    expect(flat).toEqual(await runByLangGraph(() => graph.invoke({ plan })));
   });
 
   test('a compiled graph that is a node of another one may recurse too', async () => {
@@ -214,7 +215,7 @@ describe('runGraphIteratively', () => {
     const graph: Tree = new StateGraph(State).addNode('inner', inner).addEdge(START, 'inner').compile();
     const plan = parent('r', 'fanOut', [leaf('1'), parent('2', 'sequence', [leaf('3')])]);
     const flat = await runGraphIteratively(graph, { plan }, { checkpointer: new MemorySaver() });
-    expect(flat).toEqual(await graph.invoke({ plan }));
+    expect(flat).toEqual(await runByLangGraph(() => graph.invoke({ plan })));
   });
 
   test('hands every state to the window after it is in the checkpointer', async () => {
@@ -239,7 +240,7 @@ describe('runGraphIteratively', () => {
     const plan = parent('r', 'sequence', [leaf('first'), chain(3)]);
     const run = (maxDepth: number) => runGraphIteratively(graph, { plan }, { ...options, maxDepth });
     await expect(run(3)).rejects.toThrow(GraphRecursionError);
-    expect(await run(4)).toEqual(await treeGraph().invoke({ plan }));
+    expect(await run(4)).toEqual(await runByLangGraph(() => treeGraph().invoke({ plan })));
     expect(ledger.leaves).toEqual(['first', '0']);
   });
 
@@ -256,7 +257,9 @@ describe('runGraphIteratively', () => {
     const aborted = runGraphIteratively(graph, { plan }, { ...options, signal, window: { push } });
     await expect(aborted).rejects.toThrow('enough');
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-    expect(await runGraphIteratively(graph, { plan }, options)).toEqual(await treeGraph().invoke({ plan }));
+    expect(await runGraphIteratively(graph, { plan }, options)).toEqual(
+      await runByLangGraph(() => treeGraph().invoke({ plan })),
+    );
     expect(ledger.leaves).toEqual(['1', '2', '3']);
   });
 
@@ -270,7 +273,9 @@ describe('runGraphIteratively', () => {
     const plan = parent('r', 'sequence', [leaf('1'), leaf('2', true)]);
     const options = { checkpointer: new MemorySaver(), threadId: 't' };
     await expect(runGraphIteratively(graph, { plan }, options)).rejects.toThrow('flaky');
-    expect(await runGraphIteratively(graph, { plan }, options)).toEqual(await treeGraph().invoke({ plan }));
+    expect(await runGraphIteratively(graph, { plan }, options)).toEqual(
+      await runByLangGraph(() => treeGraph().invoke({ plan })),
+    );
     expect(ledger.leaves).toEqual(['1', '2']);
   });
 
@@ -381,7 +386,7 @@ describe('questions to a human inside frames', () => {
       interruptsOf(asked).map(({ id, value }) => [id, answered(value?.name ?? '')]),
     );
     const done = await runGraphIteratively(treeGraph(askHuman, ledger), new Command({ resume }), options);
-    expect(done).toEqual(await treeGraph().invoke({ plan }));
+    expect(done).toEqual(await runByLangGraph(() => treeGraph().invoke({ plan })));
     expect(ledger.leaves.sort()).toEqual(['1', '2', '3', '4', '5']);
   });
 
@@ -395,7 +400,7 @@ describe('questions to a human inside frames', () => {
       result = await runGraphIteratively(graph, new Command({ resume }), options);
       expect(interruptsOf(result)).toHaveLength(left);
     }
-    expect(result).toEqual(await treeGraph().invoke({ plan }));
+    expect(result).toEqual(await runByLangGraph(() => treeGraph().invoke({ plan })));
   });
 
   test('a single one takes a bare answer, deep in the stack', async () => {
@@ -404,7 +409,7 @@ describe('questions to a human inside frames', () => {
     const graph = treeGraph(askHuman);
     expect(interruptsOf(await runGraphIteratively(graph, { plan: deep }, options))).toHaveLength(1);
     const done = await runGraphIteratively(graph, new Command({ resume: answered('d') }), options);
-    expect(done).toEqual(await treeGraph().invoke({ plan: deep }));
+    expect(done).toEqual(await runByLangGraph(() => treeGraph().invoke({ plan: deep })));
   });
 
   test('are asked again under the same id when the run is called without an answer', async () => {
@@ -495,7 +500,7 @@ describe('a run that dies', () => {
       parent('x', 'fanOut', [leaf('1'), leaf('2')]),
       parent('y', 'all', [leaf('3')]),
     ]);
-    const expected = await treeGraph().invoke({ plan });
+    const expected = await runByLangGraph(() => treeGraph().invoke({ plan }));
     let survived = false;
     // An odd number of halves dies after an operation, an even one before the next.
     for (let operations = 0.5; !survived; operations += 1.5) {

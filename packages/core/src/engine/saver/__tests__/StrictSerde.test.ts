@@ -3,6 +3,7 @@ import { Command, Overwrite, Send } from '@langchain/langgraph';
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { StrictSerde } from '../StrictSerde.ts';
 
@@ -282,7 +283,7 @@ describe('reading', () => {
 });
 
 describe('any value', () => {
-  const RUNS = Number(process.env['DEVS_GENERATED_VALUES'] ?? 10_000);
+  const RUNS = howMany('DEVS_GENERATED_VALUES', 10_000);
   const wild = fc.object({
     maxDepth: 4,
     key: fc.oneof(
@@ -313,7 +314,7 @@ describe('any value', () => {
     withTypedArray: true,
   });
 
-  test(`comes back equal or is refused (${RUNS} values)`, async () => {
+  test(`comes back equal or is refused (${RUNS} values)`, { timeout: 60_000 + RUNS * 10 }, async () => {
     const outcome = { equal: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { aChain, anEpic, aState, aTask } from '../../../orchestration/__tests__/aState.ts';
 import { dependentsOf, firstReadyTask, isEpicOpen } from '../../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord, TaskStatus } from '../../../orchestration/types.ts';
 import { rewoundState } from '../rewoundState.ts';
 import { withoutLaterWork } from '../withoutLaterWork.ts';
 
-const RUNS = Number(process.env['DEVS_REWIND_CASES'] ?? 300);
+const RUNS = howMany('DEVS_REWIND_CASES', 300);
 
 /** A state the pipeline can be in: tasks are begun when what they depend on is done, in the order of the plan. */
 const reachable: fc.Arbitrary<GraphState> = fc

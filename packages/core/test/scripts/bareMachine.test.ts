@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { test as base, describe, expect } from 'vitest';
+
+const test = base.extend<{ git: (...args: readonly string[]) => { status: number | null; stdout: string } }>({
+  git: async ({}, use) => {
+    const cwd = mkdtempSync(join(tmpdir(), 'devs-bare-'));
+    const git = (...args: readonly string[]) => spawnSync('git', args, { cwd, encoding: 'utf8' });
+    git('init', '-q', '-b', 'main');
+    await use(git);
+    rmSync(cwd, { recursive: true });
+  },
+});
+
+describe('the machine that a test sees', () => {
+  test('has a git that knows nobody', ({ git }) => {
+    for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
+      expect(git('var', who)).toMatchObject({ status: 128, stdout: '' });
+    }
+  });
+
+  test('has no git configuration but that of the repository', ({ git }) => {
+    const scopes = git('config', '--list', '--show-scope', '--name-only').stdout.split('\n');
+    const foreign = scopes.filter((line) => line !== '' && !line.startsWith('local\t'));
+    expect(foreign).toEqual(['global\tuser.useconfigonly']);
+  });
+
+  test('has a home that is nobody’s, and nothing that points elsewhere', () => {
+    expect(homedir()).not.toBe(userInfo().homedir);
+    expect(homedir()).toMatch(join(tmpdir(), 'devs-home-'));
+    expect(Object.keys(env).filter((name) => /^(?:GIT|XDG)_/.test(name))).toEqual(['GIT_CONFIG_NOSYSTEM']);
+  });
+});

@@ -1,0 +1,123 @@
+// The long forms of tests that `pnpm test` runs with small numbers: one after the other, outside of CI.
+//
+//   pnpm test:long                          all of them
+//   pnpm test:long --list                   what there is
+//   pnpm test:long --only chaos             one of them; may be given several times
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const LOGS = 'test-results';
+
+/** Each is the same test as by default, with a larger number; `filter` is a part of its path. */
+const LONG = [
+  ['chaos', { CHAOS_KILLS: 1000 }, 'chaos/chaos', 'drivers killed at random moments'],
+  ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
+  ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
+  ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],
+  ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
+  ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
+  ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
+  ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
+  ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
+  ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
+  ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],
+  ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
+  ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
+  ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
+  ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
+].map(([name, env, filter, what]) => ({ name, env, filter, what }));
+
+const HELP = `Usage: pnpm test:long [--only NAME]... [--list]
+
+Runs the long forms of tests that \`pnpm test\` runs with small numbers, one after the other. Exits 1 when one fails.
+The output of each is in ${LOGS}/long-NAME.log.
+
+  --only NAME   only this one; may be given several times
+  --list        the names, what each sets, and what it does
+  --help        this text
+
+Examples:
+  pnpm test:long
+  pnpm test:long --only chaos --only demo
+`;
+
+const settings = ({ env }) =>
+  Object.entries(env)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+
+const LIST = LONG.map(
+  (each) => `${each.name.padEnd(15)}${settings(each).padEnd(30)}${each.filter.padEnd(20)}${each.what}\n`,
+).join('');
+
+/** How long a run takes is told once in so many ms, so that nobody takes it for hung. */
+const HEARTBEAT_MS = 60_000;
+
+/** @returns whether it passed, and its seconds */
+function run({ name, env, filter }) {
+  const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
+  const log = join(root, LOGS, `long-${name}.log`);
+  const file = openSync(log, 'w');
+  const child = spawn(process.execPath, ['scripts/test.mjs', filter], {
+    cwd: root,
+    stdio: ['ignore', file, file],
+    env: { ...process.env, NO_COLOR: '1', ...env },
+  });
+  closeSync(file);
+  const heartbeat = setInterval(() => process.stdout.write(`  … ${seconds().toFixed(0)} s\n`), HEARTBEAT_MS);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      clearInterval(heartbeat);
+      if (code !== 0) process.stdout.write(readFileSync(log, 'utf8'));
+      resolve({ name, ok: code === 0, seconds: seconds() });
+    });
+  });
+}
+
+const outcome = ({ name, ok, seconds }) =>
+  `${name.padEnd(15)}${ok ? 'ok    ' : 'FAILED'}${`${seconds.toFixed(0)} s`.padStart(8)}\n`;
+
+async function runAll(chosen) {
+  mkdirSync(join(root, LOGS), { recursive: true });
+  const ended = [];
+  for (const [index, each] of chosen.entries()) {
+    process.stdout.write(`${index + 1}/${chosen.length} ${each.name}: ${settings(each)}\n`);
+    ended.push(await run(each));
+    process.stdout.write(`  ${outcome(ended.at(-1))}`);
+  }
+  process.stdout.write(`\n${ended.map(outcome).join('')}`);
+  return ended.every(({ ok }) => ok) ? 0 : 1;
+}
+
+function choose(names) {
+  const unknown = names.filter((name) => LONG.every((each) => each.name !== name));
+  if (unknown.length > 0)
+    throw new TypeError(`There is no ${unknown.join(', ')}. There are:\n${LIST.trimEnd()}`);
+  return names.length === 0 ? LONG : LONG.filter(({ name }) => names.includes(name));
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', multiple: true, default: [] },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) process.stdout.write(HELP);
+  else if (values.list) process.stdout.write(LIST);
+  else process.exitCode = await runAll(choose(values.only));
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,42 @@
+// Which kind of test a file is, by its path: the first row that fits.
+const KINDS = [
+  ['conformance', /\/conformance\/|[cC]onformance\.test/],
+  ['chaos', /\/chaos\//],
+  ['crash and kills', /\/crash\/|[kK]ill|failedCommits|reopenAfterKill/],
+  ['races and drive', /\/drive\/|\/races\.|openAtOnce|UnderReaders|UnderWriter/],
+  ['gates', /core\/test\/gates\//],
+  ['guards and entropy', /core\/test\/(guards|entropy)\//],
+  ['masking and secrets', /core\/test\/masking\/|canaries|agents\/test\/(environment|forge)\//],
+  ['db and state', /core\/test\/(db|state)\/|\/src\/(.*\/)?(db|state|saver)\/.*__tests__\//],
+  ['git and workspace', /\/workspace\/|agents\/test\/rewind\//],
+  ['agents over HTTP', /agents\/test\/http\//],
+  ['agents', /^packages\/agents\//],
+  ['mcp', /^packages\/mcp\//],
+  ['transcript', /cli\/test\/transcript\//],
+  ['command line', /^packages\/cli\//],
+  ['scripts', /core\/test\/(scripts|support|bench)\//],
+  ['orchestration', /\/(orchestration|surface|brief)\//],
+  ['unit', /__tests__\/|core\/test\/[^/]+$/],
+  ['other', /./],
+];
+
+/** @param path of a test file, from the root of the repository */
+export function kindOf(path) {
+  return KINDS.find(([, paths]) => paths.test(path))[0];
+}
+
+/** By kind, the costliest first. @param files `{ path, tests, seconds }` of each test file */
+export function byKind(files) {
+  const total = files.reduce((sum, { seconds }) => sum + seconds, 0);
+  const kinds = new Map();
+  for (const { path, tests, seconds } of files) {
+    const kind = kindOf(path);
+    const row = kinds.get(kind) ?? { kind, files: 0, tests: 0, seconds: 0, share: 0 };
+    row.files += 1;
+    row.tests += tests;
+    row.seconds += seconds;
+    row.share = total === 0 ? 0 : row.seconds / total;
+    kinds.set(kind, row);
+  }
+  return [...kinds.values()].sort((a, b) => b.seconds - a.seconds);
+}
