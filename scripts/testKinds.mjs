@@ -1,5 +1,6 @@
 // Which kind of test a file is, by its path: the first row that fits.
 const KINDS = [
+  ['state files of releases', /\/statefiles\//],
   ['conformance', /\/conformance\/|[cC]onformance\.test/],
   ['chaos', /\/chaos\//],
   ['crash and kills', /\/crash\/|[kK]ill|failedCommits|reopenAfterKill/],
@@ -15,7 +16,8 @@ const KINDS = [
   ['transcript', /cli\/test\/transcript\//],
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench)\//],
-  ['orchestration', /\/(orchestration|surface|brief)\//],
+  ['engine', /core\/src\/engine\//],
+  ['pipeline', /\/(orchestration|surface|brief)\//],
   ['unit', /__tests__\/|core\/test\/[^/]+$/],
   ['other', /./],
 ];
