@@ -2,14 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import type { ChannelKey, CheckpointKey, NamespaceKey, StoredCheckpoint } from './checkpointRecords.ts';
 import type { Fence } from './Fence.ts';
-import type {
-  ChannelKey,
-  CheckpointKey,
-  GraphCheckpointStore,
-  NamespaceKey,
-  StoredCheckpoint,
-} from './GraphCheckpointStore.ts';
+import type { GraphCheckpointStore } from './GraphCheckpointStore.ts';
 import { immediately } from './immediately.ts';
 
 /** A checkpoint to keep, and the channel versions it is made of. */

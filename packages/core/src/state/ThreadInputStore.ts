@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
-import type { TypedBytes } from './GraphCheckpointStore.ts';
+import type { TypedBytes } from './checkpointRecords.ts';
 
 interface InputRow {
   readonly type: string;

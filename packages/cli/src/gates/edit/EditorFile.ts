@@ -5,7 +5,7 @@ import path from 'node:path';
 import { splitCommand } from '../../flags/splitCommand.ts';
 import type { Io } from '../../terminal/Io.ts';
 import { usageError } from '../../usageError.ts';
-import type { GateForm } from './GateForm.ts';
+import type { GateForm } from './form.ts';
 
 /** A text in the user's editor, in a file that only they can read. */
 export class EditorFile {

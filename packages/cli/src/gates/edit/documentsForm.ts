@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DraftDocument } from '@devs/core';
-import { formError, otherVersion } from './formError.ts';
-import type { GateForm } from './GateForm.ts';
+import { formError, type GateForm, otherVersion } from './form.ts';
 
 const HEADER =
   '<!-- Change what you like below the marked lines. A document you delete here stays as it is; nothing is approved by this. -->';

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { assertPlanEdit, type PlanResult, type ShownPlan } from '@devs/core';
 import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { formError, otherVersion } from './formError.ts';
-import type { GateForm } from './GateForm.ts';
+import { formError, type GateForm, otherVersion } from './form.ts';
 
 const HEADER = `# The plan, in the order of the work. Delete a task to drop it, move it to reorder, change any text.
 # A new task, or a part of a split one, has a word as its key (task: parse-input) and gets a number later.

@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { EventBus } from '../../events/EventBus.ts';
-import type { TypedBytes } from '../../state/GraphCheckpointStore.ts';
+import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';

@@ -1,5 +1,5 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import type { TypedBytes } from '../../state/GraphCheckpointStore.ts';
+import type { TypedBytes } from '../../state/checkpointRecords.ts';
 
 // A run's first input, as it is kept with the run until its first checkpoint exists.
 

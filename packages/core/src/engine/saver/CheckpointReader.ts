@@ -12,11 +12,11 @@ import type { Database, Transaction } from 'better-sqlite3';
 import { withStateFaults } from '../../db/sqliteFault.ts';
 import type {
   CheckpointQuery,
-  GraphCheckpointStore,
   StoredCheckpoint,
   TypedBytes,
   WriteRecord,
-} from '../../state/GraphCheckpointStore.ts';
+} from '../../state/checkpointRecords.ts';
+import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { configOf } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';
 

@@ -8,8 +8,9 @@ import {
   type PrunePlan,
   type PruneResult,
 } from '../../state/CheckpointPruner.ts';
+import type { StoredCheckpoint } from '../../state/checkpointRecords.ts';
 import { leaseFence, NO_FENCE } from '../../state/Fence.ts';
-import type { GraphCheckpointStore, StoredCheckpoint } from '../../state/GraphCheckpointStore.ts';
+import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { type CheckpointReader, VERSIONED_FORMAT } from './CheckpointReader.ts';
 import { type CheckpointSummary, type PrunePolicy, retainedCheckpoints } from './retainedCheckpoints.ts';
 import type { ValueCodec } from './ValueCodec.ts';

@@ -1,6 +1,6 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
-import type { TypedBytes } from '../../state/GraphCheckpointStore.ts';
+import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { SaverLimits } from './limits.ts';
 import { StrictSerde } from './StrictSerde.ts';
 

@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
+import type { CheckpointKey, NamespaceKey } from '../../state/checkpointRecords.ts';
 import type { FencedLease } from '../../state/Fence.ts';
-import type { CheckpointKey, NamespaceKey } from '../../state/GraphCheckpointStore.ts';
 
 // What a checkpointer reads from LangGraph's `configurable`, and what it gives back.
 

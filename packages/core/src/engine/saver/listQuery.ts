@@ -1,5 +1,5 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { CheckpointQuery } from '../../state/GraphCheckpointStore.ts';
+import type { CheckpointQuery } from '../../state/checkpointRecords.ts';
 import { namespaceOf, optionalId } from './checkpointConfig.ts';
 
 /** Finds where a checkpoint id stands in the order. */

@@ -3,7 +3,8 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { runMigrations } from '../../db/migrate.ts';
 import { MIGRATIONS } from '../../db/migrations/index.ts';
-import { GraphCheckpointStore, type TypedBytes } from '../GraphCheckpointStore.ts';
+import type { TypedBytes } from '../checkpointRecords.ts';
+import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import {
   SELECT_CHANNEL,
   SELECT_CHANNEL_HEADS,

@@ -1,4 +1,4 @@
-import type { NamespaceKey } from '../GraphCheckpointStore.ts';
+import type { NamespaceKey } from '../checkpointRecords.ts';
 import { RecentMap } from './RecentMap.ts';
 
 /** The version of a channel that was stored last. */

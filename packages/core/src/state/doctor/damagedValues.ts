@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { findingsOrDamage } from '../../db/checkFile.ts';
 import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
-import { type CheckpointKey, GraphCheckpointStore } from '../GraphCheckpointStore.ts';
+import type { CheckpointKey } from '../checkpointRecords.ts';
+import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
 import type { StoredState } from '../journaledState.ts';
 import { type StepKey, StepStore } from '../StepStore.ts';
 import { ThreadInputStore } from '../ThreadInputStore.ts';
