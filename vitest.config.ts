@@ -38,6 +38,8 @@ export default defineConfig({
     globalSetup: support('bareMachine.ts'),
     setupFiles: support('failOnNoise.ts'),
     passWithNoTests: false,
+    // Only what is slow enough to be looked at is named one by one, ms.
+    slowTestThreshold: 10_000,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -1,8 +1,8 @@
 import events from 'node:events';
 
 /**
- * Runs a graph to its end in one call of LangGraph's, which leaves listeners on the signal of that call; Node.js warns of
- * the eleventh. The engine makes one call per super-step.
+ * LangGraph's own recursion, to compare with: each super-step of a graph that a node calls leaves a listener on the signal
+ * of the call around it, and Node.js warns of the eleventh.
  */
 export async function runByLangGraph<Result>(invoke: () => Promise<Result>): Promise<Result> {
   const usual = events.defaultMaxListeners;

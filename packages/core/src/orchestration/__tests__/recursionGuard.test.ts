@@ -164,7 +164,7 @@ describe('checkRecursionDepth', () => {
 describe('memory-efficient execution', () => {
   test('flatIterativeAdapter_producesEquivalentOutput', async () => {
     const graph = recursiveGraph((payload, depth) => payload + depth);
-    const plain = await graph.invoke({ depth: 4 });
+    const plain = await runByLangGraph(() => graph.invoke({ depth: 4 }));
     expect(await runGraphIteratively(graph, { depth: 4 })).toEqual(plain);
     expect(plain).toEqual({ depth: 5, payload: '43210' });
   });
@@ -211,9 +211,7 @@ describe('memory-efficient execution', () => {
     const config = OrchestrationGraph.configForProject('project');
     await graph.invoke(aProjectOf(30), config);
     await graph.invoke(new Command({ resume: { approved: true } }), config);
-    const { status } = await runByLangGraph(() =>
-      graph.invoke(new Command({ resume: { approved: true } }), config),
-    );
+    const { status } = await graph.invoke(new Command({ resume: { approved: true } }), config);
     expect(status).toBe('completed');
 
     const stored: string[] = [];
