@@ -25,10 +25,10 @@ function pagesOfClaimAndSettle(dbPath: string, layout: 'own row' | 'row of the r
 }
 
 describe('a claim and its settlement', () => {
-  test('rewrite the row of the run, and not the 100 KiB it was given', ({ dbPath }) => {
+  test('rewrite the row of the run, and not the 100 KiB it was given', async ({ dbPath, annotate }) => {
     const before = pagesOfClaimAndSettle(`${dbPath}.before`, 'row of the run');
     const now = pagesOfClaimAndSettle(dbPath, 'own row');
-    process.stdout.write(`pages of a claim and a settlement: ${now}, with the input in the row: ${before}\n`);
+    await annotate(`pages of a claim and a settlement: ${now}, with the input in the row: ${before}`);
     expect(before).toBeGreaterThan(30);
     expect(now).toBeLessThanOrEqual(4);
   });
