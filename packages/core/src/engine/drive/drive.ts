@@ -25,6 +25,7 @@ import type { DrivenConfigurable } from '../visit.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
+import { exactAnswers } from './exactAnswers.ts';
 import { type HeldLease, holdLease } from './LeaseKeeper.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outcome.ts';
@@ -327,6 +328,6 @@ function resumeWith({ given }: Answers): Command | null {
   const fresh = given.filter(({ isDelivered }) => !isDelivered);
   if (fresh.length === 0) return null;
   return new Command({
-    resume: Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume])),
+    resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
   });
 }

@@ -19,6 +19,8 @@ export function isOutput(channel: string): boolean {
 export interface OpenQuestion {
   readonly interruptId: string;
   readonly value: unknown;
+  /** JSON Schema of the answer, where `interrupt()` was given one. */
+  readonly responseSchema?: unknown;
 }
 
 /** With what its task was told before. */
@@ -44,8 +46,8 @@ export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly
   return pendingWrites
     .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
     .flatMap(([taskId, , interrupts]) =>
-      (interrupts as Interrupt[]).flatMap(({ id, value }) =>
-        id === undefined ? [] : [{ interruptId: id, value, received: receivedBy(taskId) }],
+      (interrupts as Interrupt[]).flatMap(({ id, value, response_schema: responseSchema }) =>
+        id === undefined ? [] : [{ interruptId: id, value, responseSchema, received: receivedBy(taskId) }],
       ),
     );
 }

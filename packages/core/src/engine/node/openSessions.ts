@@ -23,10 +23,11 @@ export function openSessions<State extends object>(
   const { store, events, profile, maxDepth } = deps;
   const { value: interrupts, count } = maskPreciseDeep([...unmasked]);
   const taskId = profile.projectIdOf(state, visit.threadId);
-  const asked = interrupts.flatMap(({ id, value }) =>
+  const about = { taskId, rules: profile.rules };
+  const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }) =>
     id === undefined || isFrameQuestion(value)
       ? []
-      : [{ id, question: asQuestion(value, id, { taskId, rules: profile.rules }) }],
+      : [{ id, question: asQuestion({ id, value, responseSchema }, about) }],
   );
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
