@@ -25,6 +25,7 @@ export interface OpenQuestion {
 
 /** With what its task was told before. */
 export interface PendingQuestion extends OpenQuestion {
+  readonly checkpointId: string;
   /** Answers of this task that LangGraph has stored; its next execution takes them in this order. */
   readonly received: readonly unknown[];
 }
@@ -35,7 +36,10 @@ export interface PendingQuestion extends OpenQuestion {
  * Read from the pending writes, because `getState().tasks` lists an answered interrupt until the next
  * checkpoint; a driver that trusts it answers twice.
  */
-export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly PendingQuestion[] {
+export function openQuestions({
+  pendingWrites = [],
+  checkpoint,
+}: CheckpointTuple): readonly PendingQuestion[] {
   const finished = new Set(
     pendingWrites.filter(([, channel]) => isOutput(channel)).map(([taskId]) => taskId),
   );
@@ -47,7 +51,17 @@ export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly
     .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
     .flatMap(([taskId, , interrupts]) =>
       (interrupts as Interrupt[]).flatMap(({ id, value, response_schema: responseSchema }) =>
-        id === undefined ? [] : [{ interruptId: id, value, responseSchema, received: receivedBy(taskId) }],
+        id === undefined
+          ? []
+          : [
+              {
+                interruptId: id,
+                value,
+                responseSchema,
+                checkpointId: checkpoint.id,
+                received: receivedBy(taskId),
+              },
+            ],
       ),
     );
 }

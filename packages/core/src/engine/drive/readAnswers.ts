@@ -1,3 +1,4 @@
+import type { EventBus } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
@@ -32,15 +33,24 @@ export interface Answers {
   readonly unanswered: readonly HitlSession[];
 }
 
+interface ReadDeps {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+}
+
 /**
- * Pairs open questions with recorded decisions. A question whose session is missing (the process died between the
- * two) gets it here.
+ * Pairs open questions with recorded decisions. A question whose session is missing (it was asked on an edge, outside
+ * of every node) gets it here.
  */
-export function readAnswers(open: readonly PendingQuestion[], threadId: string, store: EngineStore): Answers {
+export function readAnswers(
+  open: readonly PendingQuestion[],
+  threadId: string,
+  { store, events }: ReadDeps,
+): Answers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
-    const session = sessionFor(question, threadId, store);
+    const session = sessionFor(question, threadId, { store, events });
     if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
@@ -48,16 +58,21 @@ export function readAnswers(open: readonly PendingQuestion[], threadId: string, 
 }
 
 function sessionFor(
-  { interruptId, value, responseSchema }: PendingQuestion,
+  { interruptId, value, responseSchema, checkpointId }: PendingQuestion,
   threadId: string,
-  store: EngineStore,
+  { store, events }: ReadDeps,
 ): HitlSession {
   const about = { taskId: threadId, rules: store.rules };
   const question = asQuestion({ id: interruptId, value, responseSchema }, about);
   const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey: question.key });
   if (known !== null) return known;
-  return store.sessions.openForInterrupt(sessionOf(question, interruptId, { threadId, checkpointId: null }))
-    .session;
+  return store.transact(events, (emit) => {
+    const asked = sessionOf(question, interruptId, { threadId, checkpointId });
+    const { session, opened } = store.sessions.openForInterrupt(asked);
+    const { id: sessionId, kind, taskId } = session;
+    if (opened) emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, { threadId, taskId });
+    return session;
+  });
 }
 
 function givenAnswer(
