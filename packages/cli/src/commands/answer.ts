@@ -1,7 +1,7 @@
 import type { Gate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { toAmount, toMilliseconds } from '../flags/amounts.ts';
-import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
+import { type AnswerFlags, decisionFrom, decisionOf, parseValue } from '../gates/answerFlags.ts';
 import { type Decide, type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
 import { assertTakes, type Choice, type ChoiceName, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
@@ -14,8 +14,9 @@ import { usageError } from '../usageError.ts';
 export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('answer', options)
-    .description('say how a stuck run goes on; records the decision, drives nothing')
+    .description('answer a question, or say how a stuck run goes on; records the decision, drives nothing')
     .argument('<gate>', 'gate, or a run that waits at one')
+    .option('--value <json>', 'question of interrupt(): what the call returns, as JSON')
     .option('--retry', 'stuck task: try again, with new counters')
     .option('--guidance <text>', 'with --retry: what the next attempts should know')
     .option('--skip', 'stuck task: give it up; what depends on it is blocked')
@@ -37,6 +38,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
         "devs answer 3f2a91c0 --retry --guidance 'The parser already trims'",
         "devs answer csv-export --skip --reason 'Not worth it'",
         'devs answer csv-export --raise-usd 2.5',
+        `devs answer 3f2a91c0 --value '{ "to": "ada" }'`,
         'devs answer csv-export   # on a terminal: shows the gate and asks',
       ),
     )
@@ -101,6 +103,8 @@ async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | n
       return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
     case 'raise':
       return raiseFor(read);
+    case 'value':
+      return valueFor(read);
     case 'continue':
     case 'approve':
     case 'reject':
@@ -112,6 +116,24 @@ async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | n
 function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
   if (line === null) return null;
   return line === '' ? {} : words(line);
+}
+
+/** Asks again for what is no JSON. */
+async function valueFor(read: Read): Promise<AnswerFlags | null> {
+  for (;;) {
+    const value = await read('value, as JSON');
+    if (value === null || value === '') return null;
+    if (isJson(value)) return { value };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseValue(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const RAISES = [

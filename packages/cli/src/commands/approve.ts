@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ExitCode } from '../exitCodes.ts';
 import { readDecision } from '../files/readDecision.ts';
 import { type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
+import type { ChoiceName } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';
@@ -53,6 +54,11 @@ async function decideFrom(
     throw usageError('--from stands alone.', 'The file says which gate, which hash and who decides.');
   }
   const { session: sessionId, hash, by, ...answer } = await readDecision(file, session.io);
-  const decision: Decision = { choice: answer.approved ? 'approve' : 'reject', answer };
+  const decision: Decision = { choice: choiceOf(answer), answer };
   return decideGate(sessionId, () => decision, { hash, ...(by !== undefined && { by }) }, session);
+}
+
+function choiceOf(answer: object): ChoiceName {
+  if ('value' in answer) return 'value';
+  return 'approved' in answer && answer.approved === true ? 'approve' : 'reject';
 }

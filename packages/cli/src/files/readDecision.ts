@@ -5,23 +5,29 @@ import type { Io } from '../terminal/Io.ts';
 import { usageError } from '../usageError.ts';
 
 /** A decision that was made elsewhere, such as in a reviewed pull request; `devs show --md` prints one to fill in. */
-const decisionFileSchema = z.strictObject({
+const about = {
   session: z.string().min(8),
   /** The whole hash: the file may have been lying around. */
   hash: z.string().regex(/^[0-9a-f]{64}$/i, 'Expected the 64 hex digits of a SHA-256'),
+  by: z.string().min(1).exactOptional(),
+};
+const approvalFileSchema = z.strictObject({
+  ...about,
   approved: z.boolean(),
   feedback: z.string().exactOptional(),
   /** Of a review: `T1`, `T2`, …, what is done again. */
   tasks: z.array(z.string()).exactOptional(),
-  by: z.string().min(1).exactOptional(),
 });
+const valueFileSchema = z.strictObject({ ...about, value: z.unknown() });
 
-export type DecisionFile = Readonly<z.infer<typeof decisionFileSchema>>;
+export type DecisionFile = Readonly<z.infer<typeof approvalFileSchema> | z.infer<typeof valueFileSchema>>;
 
 /** @throws DevsError `CONFIG_INVALID` naming each field that is wrong. */
 export async function readDecision(name: string, { cwd }: Pick<Io, 'cwd'>): Promise<DecisionFile> {
   const file = path.resolve(cwd, name);
-  const parsed = decisionFileSchema.safeParse(await readJson(file));
+  const json = await readJson(file);
+  const isValue = typeof json === 'object' && json !== null && Object.hasOwn(json, 'value');
+  const parsed = (isValue ? valueFileSchema : approvalFileSchema).safeParse(json);
   if (parsed.success) return parsed.data;
   throw invalid(file, z.prettifyError(parsed.error), parsed.error);
 }
@@ -37,7 +43,7 @@ async function readJson(file: string): Promise<unknown> {
 function invalid(file: string, why: string, cause: unknown) {
   return usageError(
     `${file} holds no decision: ${why}`,
-    'Give { session, hash, approved, feedback?, tasks?, by? } as devs show --md prints it.',
+    'Give { session, hash, approved, feedback?, tasks?, by? } or { session, hash, value, by? } as devs show --md prints it.',
     cause,
   );
 }

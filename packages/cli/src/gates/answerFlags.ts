@@ -8,6 +8,8 @@ export interface AnswerFlags {
   readonly skip?: true;
   readonly continue?: true;
   readonly abort?: true;
+  /** JSON. */
+  readonly value?: string;
   readonly guidance?: string;
   readonly reason?: string;
   readonly raiseUsd?: number;
@@ -40,6 +42,7 @@ export function decisionFrom(flags: AnswerFlags): Decision | null {
 
 /** The decision that a choice and its words make. */
 export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
+  if (choice === 'value') return { choice, answer: { value: parseValue(flags.value ?? '') } };
   const { guidance, reason } = flags;
   const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
   const raise = { usd, tokens, calls, ms };
@@ -52,6 +55,19 @@ export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
   return { choice, answer };
 }
 
+/** @throws DevsError `CONFIG_INVALID` for a text that is no JSON. */
+export function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw usageError(
+      `The value is no JSON: ${(error as Error).message}`,
+      `Give JSON, in quotes for the shell: --value true, --value '"a text"', --value '{ "to": "ada" }'.`,
+      error,
+    );
+  }
+}
+
 function choicesIn({ retry, skip, continue: goOn, abort, ...flags }: AnswerFlags): readonly ChoiceName[] {
   const raises = flags.raiseUsd ?? flags.raiseTokens ?? flags.raiseCalls ?? flags.raiseTime;
   const given: readonly (readonly [ChoiceName, unknown])[] = [
@@ -60,6 +76,7 @@ function choicesIn({ retry, skip, continue: goOn, abort, ...flags }: AnswerFlags
     ['continue', goOn],
     ['raise', raises],
     ['abort', abort],
+    ['value', flags.value],
   ];
   return given.filter(([, value]) => value !== undefined).map(([name]) => name);
 }

@@ -70,6 +70,7 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
   continue: 'allowed to go on',
   raise: 'raised',
   abort: 'aborted',
+  value: 'answered',
 };
 
 function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {

@@ -4,7 +4,16 @@ import type { Session } from '../project/Session.ts';
 /** An answer in the form its kind of gate takes. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-export type ChoiceName = 'approve' | 'reject' | 'edit' | 'retry' | 'skip' | 'continue' | 'raise' | 'abort';
+export type ChoiceName =
+  | 'approve'
+  | 'reject'
+  | 'edit'
+  | 'retry'
+  | 'skip'
+  | 'continue'
+  | 'raise'
+  | 'abort'
+  | 'value';
 
 /** One way to answer a gate. */
 export interface Choice {
@@ -69,6 +78,11 @@ export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
   node_gate: {
     name: 'next step',
     choices: [approve('go on'), reject('do not do it')],
+    isDeclarable: false,
+  },
+  interrupt: {
+    name: 'question',
+    choices: [answer('value', 'what interrupt() returns, as JSON', '--value', '"yes"')],
     isDeclarable: false,
   },
   task_failure: {

@@ -41,6 +41,7 @@ export function renderGate(
     '',
     ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
     ...code,
+    ...schemaLines(gate),
     ...(isMaskedForDisplay(gate.artifact)
       ? [
           'Note: passages that look like secrets are masked above. The hash covers the text without this mask.',
@@ -52,6 +53,12 @@ export function renderGate(
       `  ${devs(verb, id, '--hash', hash, ...flags)}`,
     ]),
   ];
+}
+
+/** What values an `interrupt()` takes. */
+export function schemaLines({ responseSchema }: Gate): readonly string[] {
+  if (responseSchema === undefined) return [];
+  return ['The value has to fit this JSON Schema:', JSON.stringify(responseSchema, null, 2), ''];
 }
 
 function changeLines(before: unknown, gate: Gate, devs: Session['devs']): readonly Line[] {

@@ -30,6 +30,9 @@ export function renderGateMarkdown(
       : []),
     ...artifactMarkdown(gate.artifact),
     ...(code.length === 0 ? [] : fenced('diff', code.map(textOf).join('\n').trimEnd())),
+    ...(gate.responseSchema === undefined
+      ? []
+      : fenced('json', JSON.stringify(gate.responseSchema, null, 2))),
     '---',
     '',
     '## Decision',
@@ -106,11 +109,18 @@ function taskMarkdown({ taskId, name, description, acceptanceCriteria = [] }: Sh
 /** What a file can say is said in one; the other answers are command lines. */
 function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
   const choices = GATE_WORDS[gate.kind].choices;
+  const { sessionId: session, artifactHash: hash } = gate;
+  if (choices.some(({ name }) => name === 'value')) {
+    return [
+      `Save as \`decision.json\`; fill in the value, any JSON, and who decides. Then \`${devs('approve', '--from', 'decision.json')}\`.`,
+      '',
+      ...fenced('json', JSON.stringify({ session, hash, value: null, by: '' }, null, 2)),
+    ];
+  }
   if (!choices.some(({ name }) => name === 'approve')) {
     const lines = choices.map(({ verb, flags }) => devs(verb, shortId(gate), ...flags));
     return fenced('sh', lines.join('\n'));
   }
-  const { sessionId: session, artifactHash: hash } = gate;
   const decision = JSON.stringify({ session, hash, approved: true, by: '' }, null, 2);
   return [
     `Save as \`decision.json\`; fill in who decides; for a no, \`"approved": false\` and \`"feedback"\`. Then \`${devs('approve', '--from', 'decision.json')}\`.`,

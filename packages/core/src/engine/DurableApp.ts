@@ -13,7 +13,8 @@ import { awaitWake } from './drive/awaitWake.ts';
 import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
 import { holdLease } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
-import { dumpInput, loadInput } from './drive/recordedInput.ts';
+import { outsideGraphs } from './drive/outsideGraphs.ts';
+import { assertInput, dumpInput, loadInput } from './drive/recordedInput.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -118,8 +119,13 @@ export class DurableApp<Graph, State, Update> {
     return this.drive(id, options);
   }
 
-  /** Records a run; returns it as it is when the id is known. Nothing is executed. */
+  /**
+   * Records a run; returns it as it is when the id is known. Nothing is executed.
+   *
+   * @throws DevsError `INVALID_INPUT` for a `Command`.
+   */
   async admit({ threadId, input, redacted = 0, policies, ...about }: Admission): Promise<Thread> {
+    assertInput(input, threadId);
     const known = this.store.threads.get(threadId);
     if (known !== null) return known;
     const masked = maskPreciseDeep(input);
@@ -188,7 +194,8 @@ export class DurableApp<Graph, State, Update> {
 
   /** The graph's values at the latest checkpoint. */
   async values(id: string): Promise<State | null> {
-    const { values } = await this.#drivable.getState({ configurable: { thread_id: id } });
+    const config = { configurable: { thread_id: id } };
+    const { values } = await outsideGraphs(() => this.#drivable.getState(config));
     return values === undefined || Object.keys(values as object).length === 0 ? null : (values as State);
   }
 
@@ -224,7 +231,7 @@ export class DurableApp<Graph, State, Update> {
    */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     const graph = this.graph as unknown as PlanningGraph;
-    return acceptGraph(id, acceptance, { ...this.#parts, graph });
+    return outsideGraphs(() => acceptGraph(id, acceptance, { ...this.#parts, graph }));
   }
 
   /**
@@ -255,7 +262,7 @@ export class DurableApp<Graph, State, Update> {
   /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */
   setBack(lease: Lease, placement: Placement, record: RecordPlacement): Promise<void> {
     const graph = this.graph as unknown as UpdatableGraph;
-    return setBack(lease, placement, record, { ...this.#parts, graph });
+    return outsideGraphs(() => setBack(lease, placement, record, { ...this.#parts, graph }));
   }
 
   /**
@@ -266,7 +273,7 @@ export class DurableApp<Graph, State, Update> {
   betweenVisits<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     const graph = this.graph as unknown as NextVisits;
     return this.hold(id, async (lease) => {
-      await assertBetweenVisits(id, { store: this.store, graph });
+      await outsideGraphs(() => assertBetweenVisits(id, { store: this.store, graph }));
       return await work(lease);
     });
   }

@@ -12,6 +12,7 @@ import { GuardStore } from '../state/GuardStore.ts';
 import { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
+import { RunFootprint } from '../state/RunFootprint.ts';
 import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadInputStore } from '../state/ThreadInputStore.ts';
@@ -58,6 +59,7 @@ export class EngineStore {
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
+  readonly footprint: RunFootprint;
 
   readonly #seams: StoreOptions;
   /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
@@ -97,6 +99,7 @@ export class EngineStore {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
+    this.footprint = new RunFootprint(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });
     this.failureGate = new TaskFailureGate({
       db,

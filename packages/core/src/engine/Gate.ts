@@ -13,13 +13,17 @@ export interface Gate {
   readonly artifactHash: string;
   readonly message: string;
   readonly artifact: unknown;
+  /** JSON Schema of the values an `interrupt()` takes, where it was given one. */
+  readonly responseSchema?: unknown;
   /** ISO 8601, UTC. */
   readonly openedAt: string;
 }
 
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
-  const { message, artifact } = (session.question ?? {}) as { message?: string; artifact?: unknown };
+  const { message, artifact, responseSchema } = (session.question ?? {}) as Partial<
+    Pick<Gate, 'message' | 'artifact' | 'responseSchema'>
+  >;
   if (session.question !== null && session.artifactHash !== hashOf(artifact ?? null))
     throw mismatch(session.id);
   return {
@@ -30,6 +34,7 @@ export function gateOf(session: HitlSession): Gate {
     artifactHash: session.artifactHash ?? '',
     message: message ?? '',
     artifact: artifact ?? null,
+    ...(responseSchema !== undefined && { responseSchema }),
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
 }

@@ -100,13 +100,15 @@ const CARRY = `
     AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
       OR id IN (SELECT value FROM json_each(@sessionIds)))`;
 
-// Oldest first: a visit asks its questions in the order in which it asked them before.
+// Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
+// a `node_gate`, by an earlier release, stays one.
 const ADOPT = `
   UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
                            checkpoint_id = @checkpointId, question_json = @questionJson
   WHERE id = (
     SELECT id FROM hitl_sessions
-    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*' AND kind = @kind
+    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
+      AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
       AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
     ${OLDEST_FIRST} LIMIT 1)`;
 

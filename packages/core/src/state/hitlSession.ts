@@ -6,7 +6,8 @@ export type HitlSessionKind =
   | 'recursion_limit'
   | 'budget'
   | 'review'
-  | 'node_gate';
+  | 'node_gate'
+  | 'interrupt';
 
 /** `awaiting_approval` → `decided` → `resumed`; or withdrawn: asked again (`superseded`), or run ended. */
 export type HitlSessionStatus = 'awaiting_approval' | 'decided' | 'resumed' | 'superseded' | 'cancelled';

@@ -398,8 +398,9 @@ export class Run {
   }
 }
 
-function reviewStatus(state: GraphState): ReviewStatus | null {
-  const { review: scope } = state.projectConfig;
+/** `null` also for a run of an own graph, which has no project. */
+function reviewStatus(state: Pick<GraphState, 'hitlDecisions'> & Partial<GraphState>): ReviewStatus | null {
+  const scope = state.projectConfig?.review;
   if (scope === undefined) return null;
   const decisions = reviewDecisions(state);
   const approved = decisions.filter(({ signal }) => signal.approved).length;

@@ -22,7 +22,7 @@ function start(dbPath: string, death: Death | null) {
   const app = durable(
     twoSteps(
       () => repeating({ log: ['first'] }, 1),
-      () => ({ log: ['second'], answer: (interrupt('announce?') as { approved: boolean }).approved }),
+      () => ({ log: ['second'], answer: interrupt('announce?') }),
     ),
     { db, gates: { second: ({ log }) => log } },
   );
@@ -31,7 +31,11 @@ function start(dbPath: string, death: Death | null) {
 
 type Process = ReturnType<typeof start>;
 
-const ANSWERS = { task_failure: { action: 'retry' }, node_gate: { approved: true } } as const;
+const ANSWERS = {
+  task_failure: { action: 'retry' },
+  node_gate: { approved: true },
+  interrupt: { value: true },
+} as const;
 
 interface Seen {
   readonly gateWithoutInterrupt: string[];

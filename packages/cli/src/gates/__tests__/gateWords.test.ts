@@ -10,6 +10,7 @@ describe('the answers of a gate', () => {
     ['dag_approval', 'approve reject edit'],
     ['review', 'approve reject'],
     ['node_gate', 'approve reject'],
+    ['interrupt', 'value'],
     ['task_failure', 'retry skip abort'],
     ['recursion_limit', 'continue abort'],
     ['budget', 'raise abort'],
@@ -54,6 +55,9 @@ describe('the flags of devs answer', () => {
       { action: 'raise', usd: 2.5, calls: 3 },
     ],
     [{ abort: true }, { action: 'abort' }],
+    [{ value: 'false' }, { value: false }],
+    [{ value: 'null' }, { value: null }],
+    [{ value: '"a text"' }, { value: 'a text' }],
   ] as const)('%o', (flags, answer) => {
     expect(decisionFrom(flags)?.answer ?? null).toEqual(answer);
   });
@@ -61,6 +65,9 @@ describe('the flags of devs answer', () => {
   it.each([
     [{ retry: true, abort: true }, /retry and abort are several answers/],
     [{ skip: true, raiseUsd: 1 }, /skip and raise are several answers/],
+    [{ value: 'yes' }, /no JSON/],
+    [{ value: '' }, /no JSON/],
+    [{ value: 'true', retry: true }, /several answers/],
     [{ guidance: 'x' }, /--guidance/],
     [{ abort: true, guidance: 'x' }, /--guidance/],
     [{ retry: true, reason: 'x' }, /--reason/],

@@ -1,6 +1,7 @@
 import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
 import type { StepSummary } from '../../state/StepStore.ts';
+import { interruptIds } from '../drive/interruptIds.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
@@ -26,9 +27,9 @@ type KnownVisit = PendingVisit & { readonly oldTaskId: string };
 /** A visit that has been begun, with what belongs to it. */
 export interface MovedVisit {
   readonly visit: KnownVisit;
-  /** Questions it waits for. */
+  /** Questions it waits for, and those of its own whose answers it has. */
   readonly interruptIds: readonly string[];
-  /** Questions that were answered to it. */
+  /** Questions that were answered to it and are shared with other visits. */
   readonly sessionIds: readonly string[];
 }
 
@@ -144,7 +145,10 @@ function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps
   const answers = own.filter(([, channel]) => channel === '__resume__').flatMap(([, , value]) => value);
   return {
     visit,
-    interruptIds: open.map(({ interruptId }) => interruptId),
+    interruptIds: [
+      ...interruptIds(oldNode, oldTaskId, answers.length),
+      ...open.map(({ interruptId }) => interruptId),
+    ],
     sessionIds: answers.flatMap(sessionIdOf),
   };
 }

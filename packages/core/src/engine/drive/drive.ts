@@ -9,6 +9,7 @@
 //       harmless and another question refuses it.
 //   D3. The run settles only against the wake sequence it has read: a signal that came later means "look again".
 
+import { setImmediate } from 'node:timers/promises';
 import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
@@ -25,9 +26,12 @@ import type { DrivenConfigurable } from '../visit.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
+import { exactAnswers } from './exactAnswers.ts';
 import { type HeldLease, holdLease } from './LeaseKeeper.ts';
+import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outcome.ts';
+import { outsideGraphs } from './outsideGraphs.ts';
 import { RunGoal } from './RunGoal.ts';
 import { type Answers, abortReason, readAnswers } from './readAnswers.ts';
 import { SignalWatch } from './SignalWatch.ts';
@@ -104,7 +108,15 @@ interface Claim {
 export async function drive(
   threadId: string,
   deps: DriverDeps,
-  { signal, abort, goal, prepare }: DriveOptions = {},
+  options: DriveOptions = {},
+): Promise<DriveOutcome> {
+  return outsideGraphs(() => driveAlone(threadId, deps, options));
+}
+
+async function driveAlone(
+  threadId: string,
+  deps: DriverDeps,
+  { signal, abort, goal, prepare }: DriveOptions,
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
@@ -179,6 +191,7 @@ class Drive {
     for (;;) {
       const outcome = await this.#turn();
       if (outcome !== null) return outcome;
+      await setImmediate(); // timers and sockets get their turn, whatever the graph does
     }
   }
 
@@ -214,7 +227,7 @@ class Drive {
     const { store } = this.#deps;
     if (open.length === 0) return this.#goOn(null, due);
 
-    const answers = readAnswers(open, thread.threadId, store);
+    const answers = readAnswers(open, thread.threadId, this.#deps);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
@@ -257,12 +270,13 @@ class Drive {
     const { graph, faults, store } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     this.#hasWorked = true;
+    const before = store.footprint.of(threadId);
     try {
       await withOwnSignal(this.#abort, (signal) =>
         graph.invoke(input, { ...this.#config, signal, interruptAfter }),
       );
       store.threads.resetRecoveries(this.#held.lease);
-      return null;
+      return await this.#endIfStuck(before);
     } catch (error) {
       faults.rethrow(threadId);
       if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
@@ -270,6 +284,18 @@ class Drive {
       const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
       return this.#end('failed', reason);
     }
+  }
+
+  /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
+  async #endIfStuck(before: string): Promise<DriveOutcome | null> {
+    const { saver, store } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const tuple = await saver.getTuple(this.#config);
+    const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
+    if (!isInEdge && store.footprint.of(threadId) !== before) return null;
+    if (this.#control.drainRequested) return this.#stopped();
+    const { code, message } = isInEdge ? interruptInEdge(threadId) : noProgress(threadId);
+    return this.#end('failed', `${code}: ${message}`);
   }
 
   #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
@@ -327,6 +353,6 @@ function resumeWith({ given }: Answers): Command | null {
   const fresh = given.filter(({ isDelivered }) => !isDelivered);
   if (fresh.length === 0) return null;
   return new Command({
-    resume: Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume])),
+    resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
   });
 }

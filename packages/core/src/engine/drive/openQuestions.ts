@@ -19,10 +19,13 @@ export function isOutput(channel: string): boolean {
 export interface OpenQuestion {
   readonly interruptId: string;
   readonly value: unknown;
+  /** JSON Schema of the answer, where `interrupt()` was given one. */
+  readonly responseSchema?: unknown;
 }
 
 /** With what its task was told before. */
 export interface PendingQuestion extends OpenQuestion {
+  readonly checkpointId: string;
   /** Answers of this task that LangGraph has stored; its next execution takes them in this order. */
   readonly received: readonly unknown[];
 }
@@ -33,7 +36,10 @@ export interface PendingQuestion extends OpenQuestion {
  * Read from the pending writes, because `getState().tasks` lists an answered interrupt until the next
  * checkpoint; a driver that trusts it answers twice.
  */
-export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly PendingQuestion[] {
+export function openQuestions({
+  pendingWrites = [],
+  checkpoint,
+}: CheckpointTuple): readonly PendingQuestion[] {
   const finished = new Set(
     pendingWrites.filter(([, channel]) => isOutput(channel)).map(([taskId]) => taskId),
   );
@@ -44,8 +50,18 @@ export function openQuestions({ pendingWrites = [] }: CheckpointTuple): readonly
   return pendingWrites
     .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
     .flatMap(([taskId, , interrupts]) =>
-      (interrupts as Interrupt[]).flatMap(({ id, value }) =>
-        id === undefined ? [] : [{ interruptId: id, value, received: receivedBy(taskId) }],
+      (interrupts as Interrupt[]).flatMap(({ id, value, response_schema: responseSchema }) =>
+        id === undefined
+          ? []
+          : [
+              {
+                interruptId: id,
+                value,
+                responseSchema,
+                checkpointId: checkpoint.id,
+                received: receivedBy(taskId),
+              },
+            ],
       ),
     );
 }

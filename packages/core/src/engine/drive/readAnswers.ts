@@ -1,7 +1,9 @@
+import type { EventBus } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
-import type { GateRules } from '../gates/GateRule.ts';
+import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
+import type { interruptGate } from '../gates/interruptGate.ts';
 import { asQuestion, isQuestion, type KeyedAnswer, type Question, sessionOf } from '../gates/question.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
@@ -9,18 +11,18 @@ import type { PendingQuestion } from './openQuestions.ts';
 export interface GivenAnswer {
   readonly interruptId: string;
   readonly session: HitlSession;
-  /** What LangGraph is resumed with: keyed, except for a bare `interrupt()` of an own graph. */
-  readonly resume: DeliveredAnswer;
+  /** What LangGraph is resumed with: keyed, but for a bare `interrupt()`, which returns it. */
+  readonly resume: unknown;
   /**
-   * LangGraph has stored it: its node took it and then failed or was stopped. Given again it would be taken by the
-   * node's next `interrupt()`, whatever that asks. Or nobody waits for it: a budget is read anew by every execution.
+   * LangGraph has stored it: its node took it and then failed or was stopped. Or nobody waits for it: a budget is read
+   * anew by every execution. A bare value is not told from an equal one; it is given again, see `exactAnswers`.
    */
   readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */
   readonly endsRun: string | null;
 }
 
-/** Carries its session, so that a stored answer can be told from an equal one. */
+/** An answer of the engine's own form carries its session, so that a stored one can be told from an equal one. */
 interface DeliveredAnswer {
   readonly sessionId: string;
   readonly [name: string]: unknown;
@@ -31,15 +33,24 @@ export interface Answers {
   readonly unanswered: readonly HitlSession[];
 }
 
+interface ReadDeps {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+}
+
 /**
- * Pairs open questions with recorded decisions. A question whose session is missing (the process died between the
- * two) gets it here.
+ * Pairs open questions with recorded decisions. A question whose session is missing (it was asked on an edge, outside
+ * of every node) gets it here.
  */
-export function readAnswers(open: readonly PendingQuestion[], threadId: string, store: EngineStore): Answers {
+export function readAnswers(
+  open: readonly PendingQuestion[],
+  threadId: string,
+  { store, events }: ReadDeps,
+): Answers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
-    const session = sessionFor(question, threadId, store);
+    const session = sessionFor(question, threadId, { store, events });
     if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
@@ -47,15 +58,21 @@ export function readAnswers(open: readonly PendingQuestion[], threadId: string, 
 }
 
 function sessionFor(
-  { interruptId, value }: PendingQuestion,
+  { interruptId, value, responseSchema, checkpointId }: PendingQuestion,
   threadId: string,
-  store: EngineStore,
+  { store, events }: ReadDeps,
 ): HitlSession {
-  const question = asQuestion(value, interruptId, { taskId: threadId, rules: store.rules });
+  const about = { taskId: threadId, rules: store.rules };
+  const question = asQuestion({ id: interruptId, value, responseSchema }, about);
   const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey: question.key });
   if (known !== null) return known;
-  return store.sessions.openForInterrupt(sessionOf(question, interruptId, { threadId, checkpointId: null }))
-    .session;
+  return store.transact(events, (emit) => {
+    const asked = sessionOf(question, interruptId, { threadId, checkpointId });
+    const { session, opened } = store.sessions.openForInterrupt(asked);
+    const { id: sessionId, kind, taskId } = session;
+    if (opened) emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, { threadId, taskId });
+    return session;
+  });
 }
 
 function givenAnswer(
@@ -63,11 +80,16 @@ function givenAnswer(
   session: HitlSession,
   rules: GateRules,
 ): GivenAnswer {
+  if (session.kind === 'interrupt') {
+    const { value: resume } = session.decision as AnswerTo<typeof interruptGate>;
+    return { interruptId, session, resume, isDelivered: false, endsRun: null };
+  }
   const answer = answerOf(session);
   const sessionId = session.id;
   const asked = isQuestion(value, rules) ? value : null;
   const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
-  const resume = { ...(asked === null ? answer : keyed(asked.key)), sessionId };
+  // A bare `interrupt()` that was asked for a yes or no, by an earlier release.
+  const resume: DeliveredAnswer = { ...(asked === null ? answer : keyed(asked.key)), sessionId };
   const isDelivered = isReadAnew(session) || received.some((stored) => isAnswerOf(sessionId, stored));
   return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(asked, answer) };
 }

@@ -1,9 +1,25 @@
+import { isCommand } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 
 // A run's first input, as it is kept with the run until its first checkpoint exists.
 
 type Serde = Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
+
+/**
+ * A `Command` steers a graph past its gates, and a run that has not begun has nothing to steer.
+ *
+ * @throws DevsError `INVALID_INPUT`
+ */
+export function assertInput(input: unknown, threadId: string): void {
+  if (!isCommand(input)) return;
+  throw new DevsError(`The input of run "${threadId}" is a Command.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Start the run with values of its state; answer its questions with decide().',
+    context: { threadId },
+  });
+}
 
 export async function dumpInput(input: unknown, serde: Serde): Promise<TypedBytes> {
   const [type, bytes] = await serde.dumpsTyped(input);

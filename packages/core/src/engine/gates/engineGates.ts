@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
 import type { GateRules } from './GateRule.ts';
+import { interruptGate } from './interruptGate.ts';
 
 const optionalText = z.exactOptional(answerText);
 const optionalCount = z.exactOptional(z.int().positive());
@@ -36,6 +37,7 @@ export const ENGINE_GATES = {
     shape: APPROVAL_SHAPE,
     policyName: 'node_gate',
   },
+  interrupt: interruptGate,
   task_failure: {
     given: taskFailure,
     recorded: taskFailure,

@@ -20,6 +20,8 @@ export interface Question {
   readonly message: string;
   /** What the human is asked to read. */
   readonly artifact: unknown;
+  /** JSON Schema of the answers that the author of a bare `interrupt()` takes. */
+  readonly responseSchema?: unknown;
   /** Set where nothing in the graph handles a no: rejecting then ends the run. */
   readonly endsOnRejection?: true;
 }
@@ -31,8 +33,8 @@ export interface KeyedAnswer {
 }
 
 export function isQuestion(value: unknown, rules: GateRules): value is Question {
-  if (!isRecord(value)) return false;
-  return isKindOf(rules, value['kind']) && typeof value['key'] === 'string';
+  if (!isRecord(value) || value['kind'] === 'interrupt' || !isKindOf(rules, value['kind'])) return false;
+  return typeof value['key'] === 'string' && typeof value['artifactHash'] === 'string';
 }
 
 /** The value of an answer meant for `key`; `null` for anything else. */
@@ -50,21 +52,28 @@ export function questionAbout(
   return { ...about, artifact: value, artifactHash: hashOf(value) };
 }
 
-/** A bare `interrupt()` of an own graph is a gate of its node: what it shows is what it passed. */
+/** What a node left with, as LangGraph keeps it. */
+export interface Asked {
+  readonly id: string;
+  readonly value: unknown;
+  readonly responseSchema: unknown;
+}
+
+/** A bare `interrupt()` is a gate of its node: what it shows is what it passed, what it returns is what is decided. */
 export function asQuestion(
-  value: unknown,
-  interruptId: string,
+  { id, value, responseSchema }: Asked,
   { taskId, rules }: { readonly taskId: string; readonly rules: GateRules },
 ): Question {
   if (isQuestion(value, rules)) return value;
-  const key = `node_gate/${interruptId}`;
+  const artifact = value ?? null;
   return {
-    kind: 'node_gate',
-    key,
+    kind: 'interrupt',
+    key: `interrupt/${id}`,
     taskId,
-    artifact: value,
-    artifactHash: hashOf(value),
-    message: 'Approve to go on.',
+    artifact,
+    artifactHash: hashOf(artifact),
+    message: 'The graph asks, and goes on with the value that you answer.',
+    ...(responseSchema !== undefined && { responseSchema }),
   };
 }
 
@@ -73,7 +82,7 @@ export function sessionOf(
   interruptId: string,
   visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
 ) {
-  const { kind, key, taskId, artifactHash, artifact, message } = question;
+  const { kind, key, taskId, artifactHash, artifact, message, responseSchema } = question;
   return {
     threadId: visit.threadId,
     interruptId,
@@ -81,7 +90,7 @@ export function sessionOf(
     kind,
     taskId,
     artifactHash,
-    question: { message, artifact },
+    question: { message, artifact, ...(responseSchema !== undefined && { responseSchema }) },
     evidence: null,
     checkpointId: visit.checkpointId,
     ...(visit.lgTaskId !== undefined && { visitId: visit.lgTaskId }),

@@ -1,5 +1,6 @@
-import type { Interrupt } from '@langchain/langgraph';
+import { getConfig, type Interrupt } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { sha256Hex } from '../../state/canonicalJson.ts';
 import { asQuestion, isFrameQuestion, type Question, sessionOf } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
@@ -21,12 +22,13 @@ export function openSessions<State extends object>(
   deps: RunnerDeps<State>,
 ): Interrupt[] {
   const { store, events, profile, maxDepth } = deps;
-  const { value: interrupts, count } = maskPreciseDeep([...unmasked]);
+  const { value: interrupts, count } = maskPreciseDeep(unmasked.map(withId(visit)));
   const taskId = profile.projectIdOf(state, visit.threadId);
-  const asked = interrupts.flatMap(({ id, value }) =>
+  const about = { taskId, rules: profile.rules };
+  const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }) =>
     id === undefined || isFrameQuestion(value)
       ? []
-      : [{ id, question: asQuestion(value, id, { taskId, rules: profile.rules }) }],
+      : [{ id, question: asQuestion({ id, value, responseSchema }, about) }],
   );
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
@@ -47,6 +49,24 @@ export function openSessions<State extends object>(
     }
   });
   return interrupts;
+}
+
+/** What a node throws by hand has no id: it gets one of its visit and place, the same in every execution. */
+function withId({ lgTaskId, frame }: Visit): (asked: Interrupt, at: number) => Interrupt {
+  const place = interruptsBefore();
+  return (asked, at) =>
+    asked.id === undefined
+      ? { ...asked, id: sha256Hex(`thrown/${frame}/${lgTaskId}/${place + at}`).slice(0, 32) }
+      : asked;
+}
+
+/** How many calls of `interrupt()` have returned in this execution. LangGraph counts them from −1. */
+function interruptsBefore(): number {
+  const { configurable } = (getConfig() as { configurable?: Record<string, unknown> } | undefined) ?? {};
+  const scratchpad = configurable?.['__pregel_scratchpad'] as
+    | { readonly interruptCounter?: number }
+    | undefined;
+  return (scratchpad?.interruptCounter ?? -1) + 1;
 }
 
 /** In plain LangGraph use only the depth guard leaves a session: free-standing, with the state it stopped at. */

@@ -1,14 +1,27 @@
+import type { Interrupt } from '@langchain/langgraph';
 import { ERROR } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+
+const INTERRUPT = '__interrupt__';
 
 /**
  * The net below the runner (law L5): what a task writes is masked once more, which changes nothing that was masked
  * before. LangGraph keeps the error of a failed task as it was thrown; it passes the broad rules, as every error does.
  */
 export function maskWrite(channel: string, value: unknown): unknown {
-  return channel === ERROR ? maskError(value) : maskPlain(value);
+  if (channel === ERROR) return maskError(value);
+  return maskPlain(channel === INTERRUPT ? withPlainSchemas(value as readonly Interrupt[]) : value);
+}
+
+/** What zod makes of a schema carries hidden properties, which are no part of it. */
+function withPlainSchemas(interrupts: readonly Interrupt[]): readonly Interrupt[] {
+  return interrupts.map((asked) => {
+    const { response_schema: schema } = asked;
+    if (schema === undefined) return asked;
+    return { ...asked, response_schema: JSON.parse(JSON.stringify(schema)) as typeof schema };
+  });
 }
 
 function maskError(value: unknown): unknown {

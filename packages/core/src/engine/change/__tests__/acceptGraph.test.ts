@@ -37,23 +37,23 @@ const renamed = (from: string, to: string) => ({ by: ada, renamed: { nodes: { [f
 
 describe('an answer', () => {
   const asksTwice: Node = async () => {
-    const first = interrupt<unknown, { approved: boolean }>('first');
+    const first = interrupt<unknown, boolean>('first');
     const paid = await step('pay', () => 'paid');
-    const second = interrupt<unknown, { approved: boolean }>('second');
-    return { log: [paid], answer: [first.approved, second.approved] };
+    const second = interrupt<unknown, boolean>('second');
+    return { log: [paid], answer: [first, second] };
   };
 
   test('given to the first of two questions is not asked for again, and the second is still open', async ({
     db,
   }) => {
     const before = single(db, 'old', asksTwice);
-    await before.decide(only((await before.run('run', {})).gates), approve);
+    await before.decide(only((await before.run('run', {})).gates), { value: true, by: ada });
     const second = only((await before.run('run')).gates);
     const now = single(db, 'new', asksTwice);
     await now.acceptGraph('run', renamed('old', 'new'));
     expect(only(await now.gates('run')).sessionId).toBe(second.sessionId);
     expect(only((await now.run('run')).gates).sessionId).toBe(second.sessionId);
-    await now.decide(second, approve);
+    await now.decide(second, { value: true, by: ada });
     expect(await now.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['paid'], answer: [true, true] },

@@ -282,16 +282,13 @@ describe('an answer', () => {
       return { answer: [first, interrupt('second?')] };
     });
     const app = durable(twoSteps(node), { db });
-    await app.decide(only((await app.run('run', {})).gates), { approved: true, feedback: 'one', by: ada });
+    await app.decide(only((await app.run('run', {})).gates), { value: 'one', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'failed', reason: 'flaky' });
     const second = await app.run('run');
     expect(second).toMatchObject({ status: 'suspended', gates: [{ artifact: 'second?' }] });
-    await app.decide(only(second.gates), { approved: false, feedback: 'two', by: bob });
+    await app.decide(only(second.gates), { value: 'two', by: bob });
     const { values } = await app.run('run');
-    expect(values?.answer).toMatchObject([
-      { approved: true, feedback: 'one', approvedBy: 'ada' },
-      { approved: false, feedback: 'two', approvedBy: 'bob' },
-    ]);
+    expect(values?.answer).toEqual(['one', 'two']);
   });
 
   test('to a declared gate never answers an interrupt() behind it', async ({ db }) => {
@@ -342,11 +339,11 @@ describe('a bare interrupt()', () => {
       { db },
     );
     const gate = only((await app.run('run', {})).gates);
-    expect(gate).toMatchObject({ kind: 'node_gate', artifact: { draft: 'Hello.' }, taskId: 'run' });
-    await app.decide(gate, { approved: false, feedback: 'Longer.', by: ada });
+    expect(gate).toMatchObject({ kind: 'interrupt', artifact: { draft: 'Hello.' }, taskId: 'run' });
+    await app.decide(gate, { value: { draft: 'Longer.' }, by: ada });
     const { status, values } = await app.run('run');
     expect(status).toBe('completed');
-    expect(values?.answer).toMatchObject({ approved: false, feedback: 'Longer.', approvedBy: 'ada' });
+    expect(values?.answer).toEqual({ draft: 'Longer.' });
   });
 
   test('is masked, in the gate and in the checkpoint', async ({ db }) => {

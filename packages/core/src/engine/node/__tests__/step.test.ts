@@ -209,7 +209,7 @@ describe('a process that dies at any operation of the saver', () => {
       async () => ({ log: [await step('draft', noted)] }),
       async () => {
         const published = await step('publish', noted);
-        const { approved } = interrupt<string, { approved: boolean }>('announce?');
+        const approved = interrupt<string, boolean>('announce?');
         return { log: [published], answer: approved };
       },
     );
@@ -232,7 +232,10 @@ describe('a process that dies at any operation of the saver', () => {
     for (let drives = 0; drives < 5; drives += 1) {
       const { status, gates, values } = await app.run(run, {});
       if (status === 'completed' && values !== null) return values;
-      for (const gate of gates) await app.decide(gate, { approved: true, by: ada });
+      for (const gate of gates) {
+        const answer = gate.kind === 'interrupt' ? { value: true } : { approved: true };
+        await app.decide(gate, { ...answer, by: ada });
+      }
     }
     throw new Error('The run does not end.');
   }
