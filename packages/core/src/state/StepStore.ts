@@ -13,11 +13,13 @@ import type {
   Spending,
   StepKey,
   StepSummary,
+  StepTimes,
   StepUsage,
 } from './stepRecords.ts';
 import * as sql from './stepSql.ts';
 
 export type * from './stepRecords.ts';
+export { isOfVisit } from './stepRecords.ts';
 
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
@@ -31,7 +33,8 @@ export class StepStore {
   readonly #now: () => number;
   readonly #blobs: BlobStore;
   readonly #select: Statement<[StepKey], sql.StepRow>;
-  readonly #selectVisit: Statement<[string, string], number>;
+  readonly #selectTimes: Statement<[StepKey], StepTimes>;
+  readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
   readonly #selectForThread: Statement<[string], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], Spending>;
@@ -47,7 +50,8 @@ export class StepStore {
     this.#now = now;
     this.#blobs = new BlobStore(db);
     this.#select = db.prepare(sql.SELECT);
-    this.#selectVisit = db.prepare<[string, string], number>(sql.SELECT_VISIT).pluck();
+    this.#selectTimes = db.prepare(sql.SELECT_TIMES);
+    this.#selectVisit = db.prepare<[object], number>(sql.SELECT_VISIT).pluck();
     this.#selectForThread = db.prepare(sql.SELECT_FOR_THREAD);
     this.#sumCost = db.prepare(sql.SUM_COST);
     this.#sumSpending = db.prepare(sql.SUM_SPENDING);
@@ -115,9 +119,14 @@ export class StepStore {
     this.#abandon.run(threadId);
   }
 
-  /** Whether any step of this visit of a node was ever begun. */
-  hasVisit(threadId: string, lgTaskId: string): boolean {
-    return this.#selectVisit.get(threadId, lgTaskId) !== undefined;
+  /** `null` for a step that was never begun. */
+  timesOf(step: StepKey): StepTimes | null {
+    return this.#selectTimes.get(keyOf(step)) ?? null;
+  }
+
+  /** Whether any step of this visit of a node was ever begun, in whatever place inside. */
+  hasVisit(threadId: string, visitId: string): boolean {
+    return this.#selectVisit.get({ threadId, visitId }) !== undefined;
   }
 
   /** Hands the steps of a visit to the one that takes its place, so that their calls are not made again. */

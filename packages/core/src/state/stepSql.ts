@@ -29,11 +29,19 @@ const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
 
 export const SELECT = `SELECT ${COLUMNS} FROM agent_steps WHERE ${KEY}`;
 
-export const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
+export const SELECT_TIMES = `
+  SELECT started_at AS startedAt, finished_at AS finishedAt FROM agent_steps WHERE ${KEY}`;
+
+// A visit's id, or one with a slash behind it. '0' is the character after the slash.
+const OF_VISIT = `
+  thread_id = @threadId AND lg_task_id >= @visitId AND lg_task_id < @visitId || '0'
+  AND (lg_task_id = @visitId OR substr(lg_task_id, length(@visitId) + 1, 1) = '/')`;
+
+export const SELECT_VISIT = `SELECT 1 FROM agent_steps WHERE ${OF_VISIT} LIMIT 1`;
 
 export const MOVE_VISIT = `
-  UPDATE agent_steps SET lg_task_id = @toVisitId, node = @node
-  WHERE thread_id = @threadId AND lg_task_id = @visitId`;
+  UPDATE agent_steps SET lg_task_id = @toVisitId || substr(lg_task_id, length(@visitId) + 1), node = @node
+  WHERE ${OF_VISIT}`;
 
 export const SELECT_FOR_THREAD = `
   SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;

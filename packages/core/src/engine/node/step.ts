@@ -6,6 +6,8 @@ import { callUsage, totalUsage } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { engineFaultOf } from './FaultBox.ts';
+import { recordedKey } from './olderStep.ts';
+import { type StepPlace, stepPlace } from './stepPlace.ts';
 
 /** What a step's function is told. */
 export interface StepCall {
@@ -41,9 +43,13 @@ export interface StepOptions {
  * A call that would pass the run's budget is not made: the node is left, a human is asked, and the node runs again once
  * the budget is raised. Recorded steps are free.
  *
- * @param name - Unique within the node.
- * @throws TypeError outside a durable node, or if `name` was used before in this visit.
- * @throws DevsError `VALUE_NOT_STORABLE` if the result is not plain JSON; `LEASE_LOST` if another driver took over.
+ * Each task of a subgraph that the node runs is a place of its own, and so is each tool call: they may use the same names,
+ * and so may the turns of a loop in the subgraph.
+ *
+ * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
+ * @throws TypeError outside a durable node, or if `name` was used before in this place.
+ * @throws DevsError `VALUE_NOT_STORABLE` if the result is not plain JSON; `LEASE_LOST` if another driver took over;
+ *   `STEP_AMBIGUOUS` if an older version recorded it and it cannot be told where.
  *
  * @example
  * ```ts
@@ -52,11 +58,27 @@ export interface StepOptions {
  */
 export async function step<T>(name: string, fn: StepFunction<T>, options: StepOptions = {}): Promise<T> {
   const active = activeVisit('step()');
-  claimName(active, name);
-  if (!isRecorded(active)) return fn(unrecordedCall(active, name));
+  const place = stepPlace(active);
+  claimName(active, place, name);
+  if (!isRecorded(active)) return fn(callOf(active, { ...active.visit, lgTaskId: place.id, name }));
+  if (active.fault !== null) throw active.fault;
+  try {
+    const key = recordedKey(active, place, name);
+    return await recordedStep<T>(active, key instanceof Promise ? await key : key, fn, options);
+  } catch (error) {
+    // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
+    active.fault ??= engineFaultOf(error);
+    throw error;
+  }
+}
 
+async function recordedStep<T>(
+  active: RecordedVisit,
+  id: StepKey,
+  fn: StepFunction<T>,
+  options: StepOptions,
+): Promise<T> {
   const { store, visit } = active;
-  const id = { threadId: visit.threadId, lgTaskId: visit.lgTaskId, name };
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded);
   if (visit.isDraining()) throw new GraphDrained('stopped before a step');
@@ -87,7 +109,7 @@ async function make<T>(
     reports.push(callUsage(report));
   };
   try {
-    const value = await fn({ ...unrecordedCall(active, step.name), attempt, usage });
+    const value = await fn({ ...callOf(active, step), attempt, usage });
     finish(active, step, attempt, { value, reports });
   } catch (error) {
     // What stopped the node and not the call leaves it as begun.
@@ -122,18 +144,19 @@ function recordedResult<T>(recorded: RecordedStep | null): T {
   return (recorded?.state === 'done' ? recorded.result : undefined) as T;
 }
 
-function claimName({ stepNames, visit }: ActiveVisit, name: string): void {
+function claimName({ stepNames, visit }: ActiveVisit, { id }: StepPlace, name: string): void {
   if (name === '') throw new TypeError('Expected a step name, got an empty string.');
-  if (stepNames.has(name)) {
+  const claim = `${id}/${name}`;
+  if (stepNames.has(claim)) {
     throw new TypeError(
       `Step "${name}" was used before in this visit of "${visit.node}"; names must differ.`,
     );
   }
-  stepNames.add(name);
+  stepNames.add(claim);
 }
 
-function unrecordedCall({ visit }: ActiveVisit, name: string): StepCall {
-  return { key: stepKeyOf({ ...visit, name }), attempt: 1, signal: visit.signal, usage: () => {} };
+function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): StepCall {
+  return { key: stepKeyOf(key), attempt: 1, signal, usage: () => {} };
 }
 
 /** What a call is told as its key: the same in every execution of its visit. */
