@@ -23,6 +23,7 @@ import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
 import { TaskFailureGate } from './guards/TaskFailureGate.ts';
+import { STEP_CODEC } from './saver/stepCodec.ts';
 import type { Visit } from './visit.ts';
 
 export interface EngineStoreOptions {
@@ -83,7 +84,7 @@ export class EngineStore {
     this.#seams = seams;
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db);
-    this.steps = new StepStore(db, seams);
+    this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
     this.checkpoints = new GraphCheckpointStore(db);
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);

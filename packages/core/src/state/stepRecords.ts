@@ -58,12 +58,17 @@ export interface StepUsage {
 
 export type RecordedStep =
   /** Begun `attempt` times; how the last one ended is unknown (`intent`), or it threw (`failed`). */
-  | { readonly state: 'intent' | 'failed'; readonly attempt: number }
+  | {
+      readonly state: 'intent' | 'failed';
+      readonly attempt: number /** Its result could not be stored. */;
+      readonly refused?: true;
+    }
   | {
       readonly state: 'done';
       readonly attempt: number;
-      /** Plain JSON, or `undefined` where the step returned nothing. */
+      /** Plain JSON, or `undefined` where the step returned nothing; with `codec` what it was encoded as. */
       readonly result: unknown;
+      readonly codec?: string;
       readonly usage: StepUsage;
       /** Milliseconds since the Unix epoch, UTC. */
       readonly finishedAt: number;

@@ -1,3 +1,4 @@
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { ActiveVisit } from './activeVisit.ts';
 import { ambientConfig, currentToolCall } from './toolCalls.ts';
 
@@ -8,7 +9,13 @@ export interface StepPlace {
   /** The task of a graph inside the node; `null` in the node itself. */
   readonly task: InnerTask | null;
   readonly toolCallId: string | null;
+  /** From 1: LangGraph's retries of the innermost task. */
+  readonly attempt: number;
 }
+
+/** A retry of an inner task uses the names of its place again. */
+export const claimOf = ({ id, task, attempt }: StepPlace, name: string): string =>
+  task === null ? `${id}/${name}` : `${id}#${attempt}/${name}`;
 
 /** A task of a graph that a node runs, as LangGraph tells it. */
 export interface InnerTask {
@@ -36,14 +43,19 @@ export function stepPlace(active: ActiveVisit): StepPlace {
   const toolCallId = currentToolCall(active.toolCalls);
   const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
   if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
-    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId };
+    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt: visit.attempt };
   }
   const checkpoint = checkpointOf(configurable);
+  const attempt = Math.max(visit.attempt, attemptOf(config));
   const isKept =
     store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
   const isNested = checkpoint.threadId === visit.frame;
   const inside = isKept ? taskId : namesOf(configurable, isNested ? config?.metadata : undefined);
-  return { id: `${visit.lgTaskId}/${inside}${tool}`, task: { checkpoint, isKept }, toolCallId };
+  return { id: `${visit.lgTaskId}/${inside}${tool}`, task: { checkpoint, isKept }, toolCallId, attempt };
+}
+
+function attemptOf(config: LangGraphRunnableConfig | undefined): number {
+  return config?.executionInfo?.nodeAttempt ?? 1;
 }
 
 /** The checkpoint that the task around this code starts from: its namespace is the task's without the task. */

@@ -171,6 +171,27 @@ describe('a step in a subgraph', () => {
     expect(made).toEqual(['turn 0', 'turn 1', 'turn 2']);
   });
 
+  test('uses its name again when LangGraph retries its task', async ({ db }) => {
+    const { made, post } = ledger();
+    let failures = 1;
+    const inner = new StateGraph(State)
+      .addNode(
+        'flaky',
+        async () => {
+          const log = [await post('posted')];
+          failures -= 1;
+          if (failures >= 0) throw new Error('flaky');
+          return { log };
+        },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'flaky')
+      .addEdge('flaky', END)
+      .compile();
+    const { status } = await durable(around(inner), { db }).run('run', {});
+    expect([status, made]).toEqual(['completed', ['posted']]);
+  });
+
   test('has its name once in each place', async ({ db }) => {
     const { post } = ledger();
     const inner = new StateGraph(State)
