@@ -213,6 +213,7 @@ describe('the public surface', () => {
         "STATE_DISK_FULL",
         "STATE_IO",
         "STATE_REPLACED",
+        "STEP_AMBIGUOUS",
         "SYNC_CONFLICT",
         "THREAD_BUSY",
         "THREAD_DEAD",

@@ -36,6 +36,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   STATE_DISK_FULL: EXIT.stateFile,
   STATE_IO: EXIT.stateFile,
   STATE_REPLACED: EXIT.stateFile,
+  STEP_AMBIGUOUS: EXIT.stateFile,
   SYNC_CONFLICT: EXIT.runFailed,
   THREAD_BUSY: EXIT.busy,
   THREAD_DEAD: EXIT.runFailed,

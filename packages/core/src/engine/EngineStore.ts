@@ -8,6 +8,7 @@ import { DrivenTimeStore } from '../state/DrivenTimeStore.ts';
 import { EventOutbox } from '../state/EventOutbox.ts';
 import { EventStore } from '../state/EventStore.ts';
 import { type Fence, leaseFence, NO_FENCE } from '../state/Fence.ts';
+import { GraphCheckpointStore } from '../state/GraphCheckpointStore.ts';
 import { GuardStore } from '../state/GuardStore.ts';
 import { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import { immediately } from '../state/immediately.ts';
@@ -23,6 +24,7 @@ import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
 import { TaskFailureGate } from './guards/TaskFailureGate.ts';
+import { STEP_CODEC } from './saver/stepCodec.ts';
 import type { Visit } from './visit.ts';
 
 export interface EngineStoreOptions {
@@ -49,6 +51,7 @@ export class EngineStore {
   readonly threads: ThreadStore;
   readonly inputs: ThreadInputStore;
   readonly steps: StepStore;
+  readonly checkpoints: GraphCheckpointStore;
   readonly sessions: HitlSessionStore;
   readonly guards: GuardStore;
   readonly budgets: RunBudgets;
@@ -83,7 +86,8 @@ export class EngineStore {
     this.#seams = seams;
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db);
-    this.steps = new StepStore(db, seams);
+    this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
+    this.checkpoints = new GraphCheckpointStore(db);
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);
     this.prices = prices;

@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { DevsError } from '../errors/DevsError.ts';
+import { isDevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
-import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
 import { immediately } from './immediately.ts';
+import { damagedResult, ENCODED, REFUSED, type ResultCodec, StepResult } from './StepResult.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type {
   MovedVisit,
@@ -13,11 +13,19 @@ import type {
   Spending,
   StepKey,
   StepSummary,
+  StepTimes,
   StepUsage,
 } from './stepRecords.ts';
 import * as sql from './stepSql.ts';
 
+export type { ResultCodec, StepResult } from './StepResult.ts';
 export type * from './stepRecords.ts';
+export { isOfVisit } from './stepRecords.ts';
+
+export interface StepStoreOptions extends StoreOptions {
+  /** For results that are more than JSON. @defaultValue those are refused */
+  readonly codec?: ResultCodec;
+}
 
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
@@ -29,9 +37,11 @@ const INLINE_RESULT_BYTES = 8 * 1024;
 export class StepStore {
   readonly #db: Database;
   readonly #now: () => number;
+  readonly #codec: ResultCodec | null;
   readonly #blobs: BlobStore;
   readonly #select: Statement<[StepKey], sql.StepRow>;
-  readonly #selectVisit: Statement<[string, string], number>;
+  readonly #selectTimes: Statement<[StepKey], StepTimes>;
+  readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
   readonly #selectForThread: Statement<[string], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], Spending>;
@@ -42,12 +52,14 @@ export class StepStore {
   readonly #abandon: Statement<[string]>;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+  constructor(db: Database, { now = Date.now, codec }: StepStoreOptions = {}) {
     this.#db = db;
     this.#now = now;
+    this.#codec = codec ?? null;
     this.#blobs = new BlobStore(db);
     this.#select = db.prepare(sql.SELECT);
-    this.#selectVisit = db.prepare<[string, string], number>(sql.SELECT_VISIT).pluck();
+    this.#selectTimes = db.prepare(sql.SELECT_TIMES);
+    this.#selectVisit = db.prepare<[object], number>(sql.SELECT_VISIT).pluck();
     this.#selectForThread = db.prepare(sql.SELECT_FOR_THREAD);
     this.#sumCost = db.prepare(sql.SUM_COST);
     this.#sumSpending = db.prepare(sql.SUM_SPENDING);
@@ -63,14 +75,39 @@ export class StepStore {
     const row = this.#select.get(keyOf(step));
     if (row === undefined) return null;
     const { state, attempt } = row;
-    if (state !== 'done') return { state, attempt };
+    if (state !== 'done') return { state, attempt, ...(row.codec === REFUSED && { refused: true }) };
+    const { codec } = row;
     return {
       state,
       attempt,
       result: this.#resultOf(row),
+      ...(codec !== null && { codec }),
       usage: sql.usageOf(row),
       finishedAt: row.finishedAt ?? 0,
     };
+  }
+
+  /** The recorded result of a step, as its call gave it; `undefined` also where there is none. */
+  async load(step: StepKey): Promise<unknown> {
+    const recorded = this.find(step);
+    if (recorded?.state !== 'done') return undefined;
+    if (recorded.codec === undefined) return recorded.result;
+    if (this.#codec === null) throw damagedResult(step);
+    return this.#codec.decode(JSON.stringify(recorded.result));
+  }
+
+  /**
+   * A result as it can be recorded: plain JSON as such, all else by the codec.
+   *
+   * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`, naming the place.
+   */
+  async encode(result: unknown): Promise<StepResult> {
+    try {
+      return StepResult.plain(result);
+    } catch (error) {
+      if (this.#codec === null || !isDevsError(error, 'VALUE_NOT_STORABLE')) throw error;
+      return StepResult.encoded(await this.#codec.encode(result));
+    }
   }
 
   /**
@@ -91,15 +128,15 @@ export class StepStore {
   }
 
   /**
-   * Records a step's result. Plain JSON only; `undefined` is kept as such.
+   * Records a step's result: plain JSON, `undefined`, or what {@link encode} made of another.
    *
    * @throws DevsError `VALUE_NOT_STORABLE`, `LEASE_LOST`; the step then stays an intent.
    * @throws RangeError if the step has no open intent.
    */
   finish(step: StepKey, result: unknown, usage: StepUsage, fence: Fence): void {
-    const json = result === undefined ? null : canonicalJson(result); // a bad value must not open a transaction
+    const placed = result instanceof StepResult ? result : StepResult.plain(result); // a bad value must not open a transaction
     this.#fenced(fence, () => {
-      const values = { ...keyOf(step), ...this.#place(json), ...sql.usageColumns(usage), now: this.#now() };
+      const values = { ...keyOf(step), ...this.#place(placed), ...sql.usageColumns(usage), now: this.#now() };
       if (this.#finish.run(values).changes === 1) return;
       throw new RangeError(`Step "${step.name}" has no open intent; call intent() first.`);
     });
@@ -107,7 +144,14 @@ export class StepStore {
 
   /** Records that a step threw, and what it had cost by then. It is begun again when its node is. */
   fail(step: StepKey, usage: StepUsage, fence: Fence): void {
-    this.#fenced(fence, () => this.#fail.run({ ...keyOf(step), ...sql.usageColumns(usage) }));
+    const values = { ...keyOf(step), ...sql.usageColumns(usage), codec: null };
+    this.#fenced(fence, () => this.#fail.run(values));
+  }
+
+  /** Records that a step's call was made and its result cannot be stored, and what it had cost. */
+  refuse(step: StepKey, usage: StepUsage, fence: Fence): void {
+    const values = { ...keyOf(step), ...sql.usageColumns(usage), codec: REFUSED };
+    this.#fenced(fence, () => this.#fail.run(values));
   }
 
   /** Gives up the steps of a run that were begun and have no result: the visits they belong to do not go on. */
@@ -115,9 +159,14 @@ export class StepStore {
     this.#abandon.run(threadId);
   }
 
-  /** Whether any step of this visit of a node was ever begun. */
-  hasVisit(threadId: string, lgTaskId: string): boolean {
-    return this.#selectVisit.get(threadId, lgTaskId) !== undefined;
+  /** `null` for a step that was never begun. */
+  timesOf(step: StepKey): StepTimes | null {
+    return this.#selectTimes.get(keyOf(step)) ?? null;
+  }
+
+  /** Whether any step of this visit of a node was ever begun, in whatever place inside. */
+  hasVisit(threadId: string, visitId: string): boolean {
+    return this.#selectVisit.get({ threadId, visitId }) !== undefined;
   }
 
   /** Hands the steps of a visit to the one that takes its place, so that their calls are not made again. */
@@ -139,16 +188,15 @@ export class StepStore {
     return this.#sumSpending.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
   }
 
-  #place(json: string | null): Pick<sql.StepRow, 'resultJson' | 'resultSha256' | 'blobId'> {
-    if (json === null) return { resultJson: null, resultSha256: null, blobId: null };
-    if (Buffer.byteLength(json) <= INLINE_RESULT_BYTES)
-      return { resultJson: json, resultSha256: sha256Hex(json), blobId: null };
-    return { resultJson: null, resultSha256: null, blobId: this.#blobs.put(Buffer.from(json)) };
+  #place({ json, codec }: StepResult): Pick<sql.StepRow, 'resultJson' | 'resultSha256' | 'blobId' | 'codec'> {
+    if (json === null || Buffer.byteLength(json) <= INLINE_RESULT_BYTES)
+      return { resultJson: json, resultSha256: StepResult.sha256(json, codec), blobId: null, codec };
+    return { resultJson: null, resultSha256: null, blobId: this.#blobs.put(Buffer.from(json)), codec };
   }
 
   #resultOf(row: sql.StepRow): unknown {
     const { resultJson, blobId } = row;
-    if (blobId === null) assertUndamaged(row);
+    assertUndamaged(row);
     const json = blobId === null ? resultJson : Buffer.from(this.#blobs.get(blobId)).toString('utf8');
     return json === null ? undefined : (JSON.parse(json) as unknown);
   }
@@ -161,14 +209,11 @@ export class StepStore {
   }
 }
 
-/** A result whose bits changed in the file must not be replayed as what a call answered. */
-function assertUndamaged({ threadId, name, resultJson, resultSha256 }: sql.StepRow): void {
-  if ((resultJson === null ? null : sha256Hex(resultJson)) === resultSha256) return;
-  throw new DevsError(`The recorded result of step "${name}" of run "${threadId}" is damaged.`, {
-    code: 'STATE_CORRUPT',
-    remedy: 'Restore the state file from a backup, or delete this row of agent_steps to make the call again.',
-    context: { threadId, name },
-  });
+function assertUndamaged(row: sql.StepRow): void {
+  const { resultJson, resultSha256, blobId, codec } = row;
+  const isKnown = codec === null || codec === ENCODED;
+  const isIntact = blobId !== null || StepResult.sha256(resultJson, codec) === resultSha256;
+  if (!isKnown || !isIntact) throw damagedResult(row);
 }
 
 function keyOf({ threadId, lgTaskId, name }: StepKey): StepKey {

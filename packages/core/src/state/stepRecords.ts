@@ -1,8 +1,20 @@
 /** Which step: LangGraph's task id is the same over resume, retry and crash, and another one after a rewind. */
 export interface StepKey {
   readonly threadId: string;
+  /** Of a step in a subgraph or a tool: the id of the visit, then, behind slashes, its place inside. */
   readonly lgTaskId: string;
   readonly name: string;
+}
+
+/** Milliseconds since the Unix epoch, UTC: when the last attempt began, and when it had its result. */
+export interface StepTimes {
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** Whether a step was begun in this visit, in whatever place inside. */
+export function isOfVisit({ lgTaskId }: Pick<StepKey, 'lgTaskId'>, visitId: string): boolean {
+  return lgTaskId === visitId || lgTaskId.startsWith(`${visitId}/`);
 }
 
 /** A `call` is counted and checked against budgets: it may cost money. `work` is only recorded. */
@@ -46,12 +58,17 @@ export interface StepUsage {
 
 export type RecordedStep =
   /** Begun `attempt` times; how the last one ended is unknown (`intent`), or it threw (`failed`). */
-  | { readonly state: 'intent' | 'failed'; readonly attempt: number }
+  | {
+      readonly state: 'intent' | 'failed';
+      readonly attempt: number /** Its result could not be stored. */;
+      readonly refused?: true;
+    }
   | {
       readonly state: 'done';
       readonly attempt: number;
-      /** Plain JSON, or `undefined` where the step returned nothing. */
+      /** Plain JSON, or `undefined` where the step returned nothing; with `codec` what it was encoded as. */
       readonly result: unknown;
+      readonly codec?: string;
       readonly usage: StepUsage;
       /** Milliseconds since the Unix epoch, UTC. */
       readonly finishedAt: number;

@@ -11,6 +11,8 @@ export interface StepRow extends StepKey {
   readonly resultJson: string | null;
   /** Hex, of `resultJson`; a blob has its own. */
   readonly resultSha256: string | null;
+  /** How the result is encoded; `null`: as JSON. */
+  readonly codec: string | null;
   readonly blobId: number | null;
   readonly tokensIn: number | null;
   readonly tokensOut: number | null;
@@ -22,18 +24,26 @@ export interface StepRow extends StepKey {
 
 const COLUMNS = `
   thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, kind, state, attempt,
-  result_json AS resultJson, result_sha256 AS resultSha256, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
+  result_json AS resultJson, result_sha256 AS resultSha256, codec, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
   cost_usd AS costUsd, unpriced, started_at AS startedAt, finished_at AS finishedAt`;
 
 const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
 
 export const SELECT = `SELECT ${COLUMNS} FROM agent_steps WHERE ${KEY}`;
 
-export const SELECT_VISIT = 'SELECT 1 FROM agent_steps WHERE thread_id = ? AND lg_task_id = ? LIMIT 1';
+export const SELECT_TIMES = `
+  SELECT started_at AS startedAt, finished_at AS finishedAt FROM agent_steps WHERE ${KEY}`;
+
+// A visit's id, or one with a slash behind it. '0' is the character after the slash.
+const OF_VISIT = `
+  thread_id = @threadId AND lg_task_id >= @visitId AND lg_task_id < @visitId || '0'
+  AND (lg_task_id = @visitId OR substr(lg_task_id, length(@visitId) + 1, 1) = '/')`;
+
+export const SELECT_VISIT = `SELECT 1 FROM agent_steps WHERE ${OF_VISIT} LIMIT 1`;
 
 export const MOVE_VISIT = `
-  UPDATE agent_steps SET lg_task_id = @toVisitId, node = @node
-  WHERE thread_id = @threadId AND lg_task_id = @visitId`;
+  UPDATE agent_steps SET lg_task_id = @toVisitId || substr(lg_task_id, length(@visitId) + 1), node = @node
+  WHERE ${OF_VISIT}`;
 
 export const SELECT_FOR_THREAD = `
   SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
@@ -42,7 +52,7 @@ export const INTEND = `
   INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at)
   VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now)
   ON CONFLICT (thread_id, lg_task_id, name)
-    DO UPDATE SET state = 'intent', attempt = attempt + 1, reserved_usd = excluded.reserved_usd,
+    DO UPDATE SET state = 'intent', attempt = attempt + 1, codec = NULL, reserved_usd = excluded.reserved_usd,
                   reserved_tokens = excluded.reserved_tokens, started_at = excluded.started_at
     WHERE state <> 'done'
   RETURNING attempt`;
@@ -63,11 +73,11 @@ const ADD_USAGE = `
 
 export const FINISH = `
   UPDATE agent_steps SET state = 'done', result_json = @resultJson, result_sha256 = @resultSha256,
-                         blob_id = @blobId, finished_at = @now, ${ADD_USAGE}
+                         codec = @codec, blob_id = @blobId, finished_at = @now, ${ADD_USAGE}
   WHERE ${KEY} AND state = 'intent'`;
 
 export const FAIL = `
-  UPDATE agent_steps SET state = 'failed', failures = failures + 1, ${ADD_USAGE}
+  UPDATE agent_steps SET state = 'failed', failures = failures + 1, codec = @codec, ${ADD_USAGE}
   WHERE ${KEY} AND state = 'intent'`;
 
 export const SUM_COST = `

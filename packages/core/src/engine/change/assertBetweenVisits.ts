@@ -1,4 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
+import { isOfVisit } from '../../state/StepStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** What the run would do next, as LangGraph describes it. */
@@ -22,7 +23,7 @@ export interface IdleDeps {
 export async function assertBetweenVisits(threadId: string, { store, graph }: IdleDeps): Promise<void> {
   const { tasks } = await graph.getState({ configurable: { thread_id: threadId } });
   const steps = store.steps.listForThread(threadId).filter(({ kind }) => kind === 'work');
-  const begun = tasks.find(({ id }) => steps.some(({ lgTaskId }) => lgTaskId === id));
+  const begun = tasks.find(({ id }) => steps.some((step) => isOfVisit(step, id)));
   if (begun !== undefined) throw inTheMiddle(threadId, begun.name);
 }
 

@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
-import type { StepSummary } from '../../state/StepStore.ts';
 import { interruptIds } from '../drive/interruptIds.ts';
+import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
@@ -110,11 +110,8 @@ function begunIn(
   { pendingWrites = [] }: CheckpointTuple,
   { steps }: Change,
 ): (visit: PendingVisit) => boolean {
-  const begun = new Set<string | null>([
-    ...pendingWrites.map(([taskId]) => taskId),
-    ...steps.map(({ lgTaskId }) => lgTaskId),
-  ]);
-  return ({ oldTaskId }) => begun.has(oldTaskId);
+  const begun = new Set<string | null>(pendingWrites.map(([taskId]) => taskId));
+  return ({ oldTaskId: id }) => begun.has(id) || (id !== null && steps.some((step) => isOfVisit(step, id)));
 }
 
 /** What belongs to a visit is found under the id it had. */
@@ -132,7 +129,7 @@ function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now
 
 function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps }: Change): MovedVisit {
   const { oldNode, oldTaskId } = visit;
-  const unfinished = steps.find(({ lgTaskId, state }) => lgTaskId === oldTaskId && state !== 'done');
+  const unfinished = steps.find((step) => isOfVisit(step, oldTaskId) && step.state !== 'done');
   if (unfinished !== undefined) {
     const why = `step "${unfinished.name}" of node "${oldNode}" was begun and has no result: it would be called again under another key`;
     throw notAccepted(threadId, 'call_in_flight', why);

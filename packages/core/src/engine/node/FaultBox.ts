@@ -11,6 +11,7 @@ const FAULT_CODES: ReadonlySet<ErrorCode> = new Set([
   'STATE_DISK_FULL',
   'STATE_IO',
   'STATE_REPLACED',
+  'STEP_AMBIGUOUS',
   'WORKSPACE_BUSY',
   'WORKSPACE_FAILED',
 ]);

@@ -14,12 +14,17 @@ export interface ActiveVisit {
   readonly events: EventBus;
   /** True when an earlier execution of this visit began a step and did not get to the end. */
   readonly isResumed: boolean;
+  /** `place/name` of every step of this execution. */
   readonly stepNames: Set<string>;
+  /** The tool call that a run of LangChain belongs to, by the run's id. */
+  readonly toolCalls: Map<string, string>;
   readonly calls: CallsInFlight;
   /** What a call was refused with: the node leaves with it, even if it caught it. */
   budgetQuestion: GraphInterrupt | null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
   hasThrown: boolean;
+  /** What the engine could not do for a step: the node leaves with it, even if it caught it. */
+  fault: Error | null;
   /** Set by `progress()`. */
   progressed: boolean;
 }

@@ -37,6 +37,7 @@ import { NodeOutput } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
+import { withToolCalls } from './toolCalls.ts';
 import { towardsGoal } from './towardsGoal.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
 
@@ -84,7 +85,9 @@ async function runVisit<State extends object>(
 
   const startedAt = deps.now();
   const active = activate(visit, before, deps);
-  const raw = entered.runNode ? await work(active, () => node.run(before, config)) : {};
+  const raw = entered.runNode
+    ? await work(active, () => node.run(before, withToolCalls(config, active.toolCalls)))
+    : {};
   const output = new NodeOutput(raw);
 
   const progressed =
@@ -118,6 +121,7 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
     active.hasThrown = true; // what it threw is thrown below
   });
   if (!active.visit.signal.aborted) await active.calls.settled();
+  if (active.fault !== null) throw active.fault;
   if (active.budgetQuestion !== null) throw active.budgetQuestion;
   return ran;
 }
@@ -131,6 +135,8 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     events,
     isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
     stepNames: new Set(),
+    toolCalls: new Map(),
+    fault: null,
     calls: new CallsInFlight(),
     budgetQuestion: null,
     hasThrown: false,

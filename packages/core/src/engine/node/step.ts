@@ -1,11 +1,13 @@
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import type { NewStep, RecordedStep, Reserve, StepKey, StepKind } from '../../state/StepStore.ts';
+import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
 import type { CallUsage, UsageReport } from '../guards/usage.ts';
 import { callUsage, totalUsage } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { engineFaultOf } from './FaultBox.ts';
+import { recordedKey } from './olderStep.ts';
+import { asFailure, isRefusal, type ResultToRecord, refusedBefore, resultToRecord } from './refusedResult.ts';
+import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 
 /** What a step's function is told. */
 export interface StepCall {
@@ -35,15 +37,22 @@ export interface StepOptions {
  * retry, crash) gets the recorded result and `fn` is not called.
  *
  * A step is *finished* when its row is committed. A call that was in flight when the process died is made again,
- * with the same `key`. The result must be plain JSON; it is masked before it is stored, and the stored value is
- * what the first run gets too.
+ * with the same `key`. The result may be what LangGraph's state may be: plain values, messages and documents of LangChain,
+ * dates, maps, sets, bytes; also `NaN` and bigints. It is masked before it is stored, and the stored value is what the
+ * first run gets too: plain JSON as JSON has it, all else equal, as instances of the same classes.
+ *
+ * A result that cannot be stored fails the run, with what the call has cost; the call is made again when the run is.
  *
  * A call that would pass the run's budget is not made: the node is left, a human is asked, and the node runs again once
  * the budget is raised. Recorded steps are free.
  *
- * @param name - Unique within the node.
- * @throws TypeError outside a durable node, or if `name` was used before in this visit.
- * @throws DevsError `VALUE_NOT_STORABLE` if the result is not plain JSON; `LEASE_LOST` if another driver took over.
+ * Each task of a subgraph that the node runs is a place of its own, and so is each tool call: they may use the same names,
+ * and so may the turns of a loop in the subgraph.
+ *
+ * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
+ * @throws TypeError outside a durable node, or if `name` was used before in this place.
+ * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another driver took over;
+ *   `STEP_AMBIGUOUS` if an older version recorded it and it cannot be told where.
  *
  * @example
  * ```ts
@@ -52,13 +61,38 @@ export interface StepOptions {
  */
 export async function step<T>(name: string, fn: StepFunction<T>, options: StepOptions = {}): Promise<T> {
   const active = activeVisit('step()');
-  claimName(active, name);
-  if (!isRecorded(active)) return fn(unrecordedCall(active, name));
+  const place = stepPlace(active);
+  claimName(active, place, name);
+  if (!isRecorded(active)) return fn(callOf(active, { ...active.visit, lgTaskId: place.id, name }));
+  if (active.fault !== null) throw active.fault;
+  try {
+    const key = recordedKey(active, place, name);
+    const { attempt } = place;
+    const id = key instanceof Promise ? await key : key;
+    return await recordedStep<T>({ active, id, isRetry: attempt > 1 }, fn, options);
+  } catch (error) {
+    // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
+    active.fault ??= isRefusal(error) ? asFailure(error) : engineFaultOf(error);
+    throw error;
+  }
+}
 
+interface Asked {
+  readonly active: RecordedVisit;
+  readonly id: StepKey;
+  /** In a retry by LangGraph, which nobody asked for. */
+  readonly isRetry: boolean;
+}
+
+async function recordedStep<T>(
+  { active, id, isRetry }: Asked,
+  fn: StepFunction<T>,
+  options: StepOptions,
+): Promise<T> {
   const { store, visit } = active;
-  const id = { threadId: visit.threadId, lgTaskId: visit.lgTaskId, name };
   const recorded = store.steps.find(id);
-  if (recorded?.state === 'done') return recordedResult<T>(recorded);
+  if (recorded?.state === 'done') return recordedResult<T>(recorded, id, store.steps);
+  if (recorded?.refused && isRetry) throw refusedBefore(id.name);
   if (visit.isDraining()) throw new GraphDrained('stopped before a step');
   if (active.hasThrown) throw new GraphDrained('its node was left');
 
@@ -71,7 +105,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
     const attempt = store.steps.intent(begun, store.fenceOf(visit));
     await active.calls.track(() => makeIt(attempt));
   }
-  return recordedResult<T>(store.steps.find(id));
+  return recordedResult<T>(store.steps.find(id), id, store.steps);
 }
 
 /** Makes the call and records what came of it. */
@@ -87,28 +121,34 @@ async function make<T>(
     reports.push(callUsage(report));
   };
   try {
-    const value = await fn({ ...unrecordedCall(active, step.name), attempt, usage });
-    finish(active, step, attempt, { value, reports });
+    const value = await fn({ ...callOf(active, step), attempt, usage });
+    const recorded = await resultToRecord(value, step.name, store.steps);
+    finish(active, step, attempt, { ...recorded, reports });
   } catch (error) {
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
-    store.steps.fail(step, totalUsage(reports, store.prices), store.fenceOf(visit));
+    const spent = totalUsage(reports, store.prices);
+    if (isRefusal(error)) store.steps.refuse(step, spent, store.fenceOf(visit));
+    else store.steps.fail(step, spent, store.fenceOf(visit));
     throw error;
   }
 }
 
-interface Ended {
-  readonly value: unknown;
+interface Ended extends ResultToRecord {
   readonly reports: readonly CallUsage[];
 }
 
-function finish(active: RecordedVisit, step: NewStep, attempt: number, { value, reports }: Ended): void {
+function finish(
+  active: RecordedVisit,
+  step: NewStep,
+  attempt: number,
+  { result, count, reports }: Ended,
+): void {
   const { store, visit, taskId } = active;
   const { name } = step;
-  const { value: masked, count } = maskPreciseDeep(value);
   const scope = { threadId: visit.threadId, taskId };
   store.transact(active.events, (emit) => {
-    store.steps.finish(step, masked, totalUsage(reports, store.prices), store.fenceOf(visit));
+    store.steps.finish(step, result, totalUsage(reports, store.prices), store.fenceOf(visit));
     store.budgets.markTime(visit.threadId, taskId);
     // A recorded call is progress: only a driver that dies before one counts towards giving the run up.
     if (visit.epoch !== null) store.threads.resetRecoveries({ threadId: visit.threadId, epoch: visit.epoch });
@@ -118,22 +158,24 @@ function finish(active: RecordedVisit, step: NewStep, attempt: number, { value, 
 }
 
 /** Read back also the first time: a prompt made from the result is then the same text in every execution. */
-function recordedResult<T>(recorded: RecordedStep | null): T {
-  return (recorded?.state === 'done' ? recorded.result : undefined) as T;
+async function recordedResult<T>(recorded: RecordedStep | null, id: StepKey, steps: StepStore): Promise<T> {
+  if (recorded?.state !== 'done') return undefined as T;
+  return (recorded.codec === undefined ? recorded.result : await steps.load(id)) as T;
 }
 
-function claimName({ stepNames, visit }: ActiveVisit, name: string): void {
+function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: string): void {
   if (name === '') throw new TypeError('Expected a step name, got an empty string.');
-  if (stepNames.has(name)) {
+  const claim = claimOf(place, name);
+  if (stepNames.has(claim)) {
     throw new TypeError(
       `Step "${name}" was used before in this visit of "${visit.node}"; names must differ.`,
     );
   }
-  stepNames.add(name);
+  stepNames.add(claim);
 }
 
-function unrecordedCall({ visit }: ActiveVisit, name: string): StepCall {
-  return { key: stepKeyOf({ ...visit, name }), attempt: 1, signal: visit.signal, usage: () => {} };
+function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): StepCall {
+  return { key: stepKeyOf(key), attempt: 1, signal, usage: () => {} };
 }
 
 /** What a call is told as its key: the same in every execution of its visit. */

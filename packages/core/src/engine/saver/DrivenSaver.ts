@@ -6,18 +6,24 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import type { EngineStore } from '../EngineStore.ts';
+import type { FencedLease } from '../../state/Fence.ts';
 import { leaseOf, requiredId } from './checkpointConfig.ts';
 import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
+
+/** Knows who drives a run. */
+export interface DriverRegister {
+  /** @throws DevsError `LEASE_LOST` without a lease on a thread that is a run. */
+  assertDriven(caller: { readonly threadId: string; readonly epoch: FencedLease['epoch'] | null }): void;
+}
 
 /**
  * The checkpointer of an app: a run is written by its driver alone. A raw `updateState`, `Command` or second input
  * would pass the run's gates.
  */
 export class DrivenSaver extends SqliteSaver {
-  readonly #store: Pick<EngineStore, 'assertDriven'>;
+  readonly #store: DriverRegister;
 
-  constructor(db: Database, store: Pick<EngineStore, 'assertDriven'>, options: SqliteSaverOptions = {}) {
+  constructor(db: Database, store: DriverRegister, options: SqliteSaverOptions = {}) {
     super(db, options);
     this.#store = store;
   }

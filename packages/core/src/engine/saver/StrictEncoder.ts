@@ -1,3 +1,4 @@
+import { Document } from '@langchain/core/documents';
 import { DevsError } from '../../errors/DevsError.ts';
 import { ERROR_CLASSES, TAG_KEY, type Tag, type TagName, tag } from './strictTags.ts';
 
@@ -13,6 +14,9 @@ export type LangChainSerializable = object & {
   readonly lc_serializable: true;
   toJSON(): unknown;
 };
+
+/** `every`: `NaN`, the infinities and bigints, too. */
+export type Numbers = 'finite' | 'every';
 
 /** JSON would change these keys, or give them a meaning, when the text is read again. */
 const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
@@ -32,6 +36,7 @@ type Members = Record<string, unknown>;
 export class StrictEncoder {
   readonly #maxDepth: number;
   readonly #root: string;
+  readonly #numbers: Numbers;
   readonly #path: (string | number)[] = [];
   /** The containers around the one that is encoded, outermost first. Few, so searching them is faster than a set. */
   readonly #open: object[] = [];
@@ -40,10 +45,12 @@ export class StrictEncoder {
 
   /**
    * @param maxDepth - Levels of arrays and objects.
+   * @param numbers - Whether numbers that JSON cannot say are taken.
    * @param root - Where the value itself is, for messages.
    */
-  constructor(maxDepth: number, root = '$') {
+  constructor(maxDepth: number, numbers: Numbers = 'finite', root = '$') {
     this.#maxDepth = maxDepth;
+    this.#numbers = numbers;
     this.#root = root;
   }
 
@@ -77,14 +84,22 @@ export class StrictEncoder {
       case 'string':
         throw this.#refusal(LONE_SURROGATE);
       case 'number':
-        if (value === 0) return this.#tag('negative zero');
-        throw this.#refusal(String(value));
+        return this.#number(value as number);
       case 'bigint':
+        return this.#number(value as bigint);
       case 'boolean':
       case 'function':
       case 'symbol':
         throw this.#refusal(`a ${typeof value}`);
     }
+  }
+
+  /** A number that JSON has no word for. */
+  #number(value: number | bigint): Tag {
+    if (value === 0) return this.#tag('negative zero');
+    const isBig = typeof value === 'bigint';
+    if (this.#numbers === 'every') return this.#tag(isBig ? 'bigint' : 'number', String(value));
+    throw this.#refusal(isBig ? 'a bigint' : String(value));
   }
 
   #container(value: object): unknown {
@@ -163,6 +178,8 @@ export class StrictEncoder {
         return this.#tag('bytes', base64Of(value as Uint8Array));
       case Buffer.prototype:
         return this.#tag('buffer', base64Of(value as Uint8Array));
+      case Document.prototype:
+        return this.#tag('document', this.#members(value as Members));
       default:
         return this.#error(value, prototype);
     }

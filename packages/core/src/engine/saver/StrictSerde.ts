@@ -1,7 +1,7 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import { decodeTagged } from './decodeTagged.ts';
-import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
+import { type LangChainInstance, type Numbers, notStorable, StrictEncoder } from './StrictEncoder.ts';
 import { tag } from './strictTags.ts';
 
 /** Levels of arrays and objects. */
@@ -10,6 +10,8 @@ export const DEFAULT_MAX_DEPTH = 200;
 export interface StrictSerdeOptions {
   /** Levels of arrays and objects; deeper values are refused. @defaultValue 200 */
   readonly maxDepth?: number;
+  /** `every`: `NaN`, the infinities and bigints are taken, too. @defaultValue 'finite' */
+  readonly numbers?: Numbers;
 }
 
 /** `plain` is JSON itself, `tagged` JSON with tags; see `strictTags.ts`. None of them is LangGraph's `json`. */
@@ -27,8 +29,8 @@ const proved = new WeakMap<object, string>();
  * LangGraph's serializer with one promise: a value comes back equal, or it is refused when it is written.
  *
  * Comes back: JSON, `undefined`, `-0`, objects without prototype, dates, maps, sets, patterns, bytes, errors of the
- * language's own classes, LangGraph's `Send`, `Command` and `Overwrite`, LangChain's messages and whatever else its
- * serialization gives back. Is refused: everything else, among it `NaN`, bigints, functions, symbols, cycles, holes in
+ * language's own classes, LangGraph's `Send`, `Command` and `Overwrite`, LangChain's documents and messages and whatever
+ * else its serialization gives back. Is refused: everything else, among it `NaN`, bigints, functions, symbols, cycles, holes in
  * arrays, lone surrogates, instances of other classes, and the keys `__proto__`, `constructor`, `prototype`. Plain data
  * stays plain data, whatever it looks like: no class is made of it.
  *
@@ -38,11 +40,13 @@ const proved = new WeakMap<object, string>();
  */
 export class StrictSerde implements SerializerProtocol {
   readonly #maxDepth: number;
+  readonly #numbers: Numbers;
 
   /** @throws RangeError if `maxDepth` is not a whole number of at least 1. */
-  constructor({ maxDepth = DEFAULT_MAX_DEPTH }: StrictSerdeOptions = {}) {
+  constructor({ maxDepth = DEFAULT_MAX_DEPTH, numbers = 'finite' }: StrictSerdeOptions = {}) {
     if (!Number.isSafeInteger(maxDepth) || maxDepth < 1) throw new RangeError(`maxDepth: ${maxDepth}`);
     this.#maxDepth = maxDepth;
+    this.#numbers = numbers;
   }
 
   async dumpsTyped(value: unknown): Promise<Dumped> {
@@ -56,10 +60,18 @@ export class StrictSerde implements SerializerProtocol {
       if (prototype === Uint8Array.prototype) return ['bytes', value.slice()];
       if (prototype === Buffer.prototype) return ['buffer', Buffer.from(value)];
     }
-    const encoder = new StrictEncoder(this.#maxDepth);
+    const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
     const text = JSON.stringify(encoder.encode(value));
     const dumped: Dumped = [encoder.tagged ? 'tagged' : 'plain', utf8.encode(text)];
     return encoder.instances.length === 0 ? dumped : this.#proveAll(encoder.instances).then(() => dumped);
+  }
+
+  /** Any value as JSON with tags, bytes too; `loadsTyped` gives it back as `tagged`. */
+  async dumpText(value: unknown): Promise<string> {
+    const encoder = new StrictEncoder(this.#maxDepth, this.#numbers);
+    const text = JSON.stringify(encoder.encode(value));
+    await this.#proveAll(encoder.instances);
+    return text;
   }
 
   /** A value that is plain JSON; `null` where it is of another kind and `loadsTyped` has to be awaited. */
@@ -113,7 +125,9 @@ export class StrictSerde implements SerializerProtocol {
   /** Without the arguments of the constructor, which LangChain keeps beside the fields they became. */
   #fieldsOf(instance: object, path: string): string {
     const fields = Object.entries(instance).filter(([name]) => name !== 'lc_kwargs');
-    return JSON.stringify(new StrictEncoder(this.#maxDepth, path).encode(Object.fromEntries(fields)));
+    return JSON.stringify(
+      new StrictEncoder(this.#maxDepth, this.#numbers, path).encode(Object.fromEntries(fields)),
+    );
   }
 }
 

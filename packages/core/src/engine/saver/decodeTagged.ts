@@ -1,3 +1,4 @@
+import { Document } from '@langchain/core/documents';
 import { load } from '@langchain/core/load';
 import type { Send } from '@langchain/langgraph';
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint';
@@ -20,6 +21,9 @@ class Later {
 const BUILDERS: Readonly<Record<TagName, Build>> = {
   undefined: () => undefined,
   'negative zero': () => -0,
+  number: ([text]) => Number(text),
+  bigint: ([text]) => BigInt(text as string),
+  document: ([members]) => Object.assign(Object.create(Document.prototype) as object, members),
   object: ([members]) => members,
   'object without prototype': ([members]) => Object.assign(Object.create(null) as object, members),
   date: ([time]) => new Date(time as number),

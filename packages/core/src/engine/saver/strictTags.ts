@@ -7,6 +7,9 @@ export const TAG_KEY = '$';
 export type TagName =
   | 'undefined'
   | 'negative zero'
+  | 'number'
+  | 'bigint'
+  | 'document'
   /** A plain object with `$` as its only key. */
   | 'object'
   | 'object without prototype'

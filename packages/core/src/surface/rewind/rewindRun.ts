@@ -7,6 +7,7 @@ import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts'
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
 import type { NewRewind } from '../../state/RewindStore.ts';
+import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { ability } from '../ability.ts';
 import { withCurrentCommits } from '../currentCommits.ts';
@@ -136,7 +137,8 @@ function begunTasks(
   due: readonly string[],
   { store }: OrchestrationApp,
 ): ReadonlySet<string> {
-  const steps = store.steps.listForThread(threadId).filter(({ lgTaskId }) => due.includes(lgTaskId));
+  const isDue = (step: StepSummary): boolean => due.some((id) => isOfVisit(step, id));
+  const steps = store.steps.listForThread(threadId).filter(isDue);
   return new Set(steps.flatMap(({ taskId }) => taskId ?? []));
 }
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { interrupt } from '@langchain/langgraph';
+import { Document } from '@langchain/core/documents';
+import { AIMessage, AIMessageChunk, HumanMessage } from '@langchain/core/messages';
+import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect, test as plainTest } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -7,8 +9,9 @@ import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
+import { doctor } from '../../../state/doctor.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, type Own, type OwnUpdate, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, type Own, OwnState, type OwnUpdate, twoSteps } from '../../__tests__/ownGraph.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
@@ -152,19 +155,80 @@ describe('step', () => {
   });
 });
 
+const MESSAGE = new AIMessage({
+  id: 'm',
+  content: 'Hello',
+  tool_calls: [{ name: 'look', args: { at: 1 }, id: 'c', type: 'tool_call' }],
+  ...({ usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 } } as object),
+  response_metadata: { model: 'x' },
+});
+
+describe('step records', () => {
+  test.for<[string, unknown]>([
+    ['a message', MESSAGE],
+    ['a chunk of one', new AIMessageChunk({ content: 'Hel', id: 'm' })],
+    ['messages deep inside', { turns: [[new HumanMessage('Hi'), MESSAGE]] }],
+    ['a document', [new Document({ pageContent: 'text', metadata: { at: new Date(7) }, id: 'd' })]],
+    ['a date', new Date(0)],
+    ['a map and a set', { map: new Map<unknown, unknown>([[{ a: 1 }, new Set([undefined])]]) }],
+    ['bytes', new Uint8Array([1, 2, 255])],
+    ['a buffer inside', [Buffer.from('abc')]],
+    ['NaN and the infinities', [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 1n]],
+    ['a bigint', [2n ** 80n]],
+    ['a large message', new HumanMessage('long '.repeat(5_000))],
+  ])('%s, and gives it back equal the first time and every time', async ([_name, value], { db }) => {
+    let calls = 0;
+    const seen: unknown[] = [];
+    const node = nodeOf(async () => {
+      seen.push(
+        await step('make', () => {
+          calls += 1;
+          return value;
+        }),
+      );
+      return null;
+    }, 1);
+    const app = durable(twoSteps(node), { db });
+    expect((await app.run('run', {})).status).toBe('failed');
+    expect((await app.run('run')).status).toBe('completed');
+    expect(seen).toStrictEqual([value, value]);
+    expect(seen[0]).not.toBe(value);
+    expect(calls).toBe(1);
+    expect(doctor(db).findings).toEqual([]);
+  });
+
+  test('plain JSON as it always did', async ({ db }) => {
+    const app = durable(twoSteps(nodeOf(() => step('make', () => ({ b: 1, a: undefined })))), { db });
+    await app.run('run', {});
+    const row = db.prepare('SELECT result_json AS json, codec FROM agent_steps').get();
+    expect(row).toEqual({ json: '{"b":1}', codec: null });
+  });
+
+  test.for(['result_json', 'codec'])(
+    'a %s that was changed in the file is not replayed',
+    async (column, { db }) => {
+      const app = durable(twoSteps(nodeOf(() => step('make', () => new Date(0)), 1)), { db });
+      await app.run('run', {});
+      const changed = { result_json: `'{"$":["date",1]}'`, codec: 'NULL' }[column];
+      db.exec(`UPDATE agent_steps SET ${column} = ${changed}`);
+      await expect(app.run('run')).rejects.toMatchObject({ code: 'STATE_CORRUPT' });
+      expect(doctor(db).ok).toBe(false);
+    },
+  );
+});
+
 describe('step is refused', () => {
   test.for([
-    ['a Date', new Date(0)],
-    ['a Map', new Map([['a', 1]])],
     ['a function', () => 1],
-    ['a bigint', 1n],
-    ['NaN', Number.NaN],
     ['an instance', new (class Plan {})()],
     ['a lone surrogate', '\ud800'],
   ] as const)('with %s as its result, by name; it stays to be done', async ([_name, bad], { db }) => {
     let result: unknown = { deep: [bad] };
     const app = durable(twoSteps(nodeOf(() => step('make', () => result))), { db });
-    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
+    expect(await app.run('run', {})).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('VALUE_NOT_STORABLE: The result of step "make" cannot be stored.'),
+    });
     result = 'plain';
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'plain' } });
   });
@@ -173,7 +237,38 @@ describe('step is refused', () => {
     const loop: Record<string, unknown> = {};
     loop['self'] = loop;
     const app = durable(twoSteps(nodeOf(() => step('make', () => loop))), { db });
-    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'VALUE_TOO_LARGE' });
+    expect(await app.run('run', {})).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('VALUE_NOT_STORABLE'),
+    });
+  });
+
+  test('with what its call has cost, and a retry of its node does not pay again', async ({ db }) => {
+    let calls = 0;
+    const call = () =>
+      step('ask', ({ usage }) => {
+        calls += 1;
+        usage({ tokensIn: 10, tokensOut: 5, costUsd: 0.5 });
+        return { socket: () => calls };
+      });
+    const caught: unknown[] = [];
+    const builder = new StateGraph(OwnState)
+      .addNode(
+        'ask',
+        async () => {
+          await call().catch((error: unknown) => caught.push(error));
+          return {};
+        },
+        { retryPolicy: { maxAttempts: 3, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'ask')
+      .addEdge('ask', END);
+    const app = durable(builder, { db });
+    expect((await app.run('run', {})).status).toBe('failed');
+    expect([calls, app.store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
+    expect(caught).toEqual(Array(3).fill(expect.objectContaining({ code: 'VALUE_NOT_STORABLE' })));
+    expect((await app.run('run')).status).toBe('failed');
+    expect([calls, app.store.steps.costOf('run').costUsd]).toEqual([2, 1]);
   });
 
   test('under a name that was used before in the visit', async ({ db }) => {

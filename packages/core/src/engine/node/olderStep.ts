@@ -1,0 +1,103 @@
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { StepKey, StepTimes } from '../../state/StepStore.ts';
+import type { RecordedVisit } from './activeVisit.ts';
+import type { InnerTask, StepPlace } from './stepPlace.ts';
+import { ambientConfig } from './toolCalls.ts';
+
+/**
+ * Where a step in a subgraph or a tool is recorded. Version 0.1.0 recorded it as one of the node itself; such a row is
+ * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
+ *
+ * @throws DevsError `STEP_AMBIGUOUS` where that does not decide: no call is made, and none is taken as made.
+ */
+export function recordedKey(
+  active: RecordedVisit,
+  place: StepPlace,
+  name: string,
+): StepKey | Promise<StepKey> {
+  const { store, visit, stepNames } = active;
+  const own = { threadId: visit.threadId, lgTaskId: place.id, name };
+  if (place.id === visit.lgTaskId || store.steps.timesOf(own) !== null) return own;
+  const older = { ...own, lgTaskId: visit.lgTaskId };
+  const times = store.steps.timesOf(older);
+  // A name that this execution has used in the node itself is the node's.
+  if (times === null || stepNames.has(`${visit.lgTaskId}/${name}`)) return own;
+  return whose(active, place, times).then((verdict) => {
+    if (verdict === 'unknown') throw ambiguous(older, visit.node);
+    if (verdict === 'other') return own;
+    stepNames.add(`${visit.lgTaskId}/${name}`);
+    return older;
+  });
+}
+
+async function whose(
+  active: RecordedVisit,
+  place: StepPlace,
+  times: StepTimes,
+): Promise<'its' | 'other' | 'unknown'> {
+  return (await inTask(place.task, times)) ?? inTool(active, place);
+}
+
+/** Whether a row belongs to the task; `null` where that depends on the tool. */
+async function inTask(task: InnerTask | null, times: StepTimes): Promise<'other' | 'unknown' | null> {
+  if (task === null || !task.isKept) return null;
+  const tuple = await tupleAt(task);
+  if (tuple === undefined) return 'unknown';
+  const begun = Date.parse(tuple.checkpoint.ts);
+  if (times.startedAt < begun) return 'other';
+  const isLater = times.startedAt > begun || (times.finishedAt !== null && times.finishedAt > begun);
+  return isLater && dueTasks(tuple) <= 1 ? null : 'unknown';
+}
+
+/** Of the calls of one message nobody knows which one a row belongs to. */
+function inTool({ toolCalls }: RecordedVisit, { toolCallId }: StepPlace): 'its' | 'unknown' {
+  if (toolCallId === null) return 'its';
+  const called = new Set([...toolCalls.values(), ...callsToAnswer()]);
+  return called.size === 1 ? 'its' : 'unknown';
+}
+
+async function tupleAt({ checkpoint }: InnerTask): Promise<CheckpointTuple | undefined> {
+  const saver: unknown = ambientConfig()?.configurable?.['__pregel_checkpointer'];
+  const { threadId, checkpointNs, checkpointId } = checkpoint;
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId };
+  return (saver as BaseCheckpointSaver | undefined)?.getTuple({ configurable });
+}
+
+/** Tasks that begin at a checkpoint: one for each trigger that holds something, one for each branch. */
+function dueTasks({ checkpoint: { channel_values: values } }: CheckpointTuple): number {
+  const triggers = Object.keys(values).filter((channel) => /^(?:branch|join):/.test(channel));
+  const sends: unknown = values['__pregel_tasks'];
+  return triggers.length + (Array.isArray(sends) ? sends.flat().length : 0);
+}
+
+/** Ids of the tool calls that the task around this code was given and that have no answer. */
+function callsToAnswer(): readonly string[] {
+  const scratchpad: unknown = ambientConfig()?.configurable?.['__pregel_scratchpad'];
+  const input = (scratchpad as { readonly currentTaskInput?: unknown } | undefined)?.currentTaskInput;
+  const messages = Array.isArray(input) ? input : (input as { readonly messages?: unknown } | null)?.messages;
+  if (!Array.isArray(messages)) return [];
+  const answered = new Set(messages.map((message: ToolWords) => message.tool_call_id));
+  const asked = messages.findLast(({ tool_calls }: ToolWords) => Array.isArray(tool_calls)) as
+    | ToolWords
+    | undefined;
+  return (asked?.tool_calls ?? []).flatMap(({ id }) => (id === undefined || answered.has(id) ? [] : [id]));
+}
+
+/** What messages of LangChain say about tools. */
+interface ToolWords {
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id?: string }[];
+}
+
+function ambiguous({ threadId, name }: StepKey, node: string): DevsError {
+  return new DevsError(
+    `Step "${name}" of "${node}" was recorded by an older version, which did not note where inside the node it was made.`,
+    {
+      code: 'STEP_AMBIGUOUS',
+      remedy:
+        'End this run with the version that began it; or find out whose call it was and delete this row of agent_steps to make the call again.',
+      context: { threadId, name, node },
+    },
+  );
+}

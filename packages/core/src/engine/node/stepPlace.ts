@@ -1,0 +1,84 @@
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import type { ActiveVisit } from './activeVisit.ts';
+import { ambientConfig, currentToolCall } from './toolCalls.ts';
+
+/** Where in a visit a step is: a name is used once in each place. */
+export interface StepPlace {
+  /** The visit's id; in a subgraph or a tool, what tells the place inside from others behind slashes. */
+  readonly id: string;
+  /** The task of a graph inside the node; `null` in the node itself. */
+  readonly task: InnerTask | null;
+  readonly toolCallId: string | null;
+  /** From 1: LangGraph's retries of the innermost task. */
+  readonly attempt: number;
+}
+
+/** A retry of an inner task uses the names of its place again. */
+export const claimOf = ({ id, task, attempt }: StepPlace, name: string): string =>
+  task === null ? `${id}/${name}` : `${id}#${attempt}/${name}`;
+
+/** A task of a graph that a node runs, as LangGraph tells it. */
+export interface InnerTask {
+  /** Where its checkpoint is. */
+  readonly checkpoint: CheckpointAt;
+  /** Whether the checkpoint is in the state file: the task has the same id when the node runs again. */
+  readonly isKept: boolean;
+}
+
+export interface CheckpointAt {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  readonly checkpointId: string;
+}
+
+/**
+ * The innermost task of LangGraph around this code, and the tool call. It is the same place when the node runs again:
+ * a graph that keeps no checkpoints here has other ids each time, and its places are told by their names and steps.
+ */
+export function stepPlace(active: ActiveVisit): StepPlace {
+  const { visit, store } = active;
+  const config = ambientConfig();
+  const configurable: Readonly<Record<string, unknown>> = config?.configurable ?? {};
+  const taskId = configurable['__pregel_task_id'];
+  const toolCallId = currentToolCall(active.toolCalls);
+  const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
+  if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
+    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt: visit.attempt };
+  }
+  const checkpoint = checkpointOf(configurable);
+  const attempt = Math.max(visit.attempt, attemptOf(config));
+  const isKept =
+    store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
+  const isNested = checkpoint.threadId === visit.frame;
+  const inside = isKept ? taskId : namesOf(configurable, isNested ? config?.metadata : undefined);
+  return { id: `${visit.lgTaskId}/${inside}${tool}`, task: { checkpoint, isKept }, toolCallId, attempt };
+}
+
+function attemptOf(config: LangGraphRunnableConfig | undefined): number {
+  return config?.executionInfo?.nodeAttempt ?? 1;
+}
+
+/** The checkpoint that the task around this code starts from: its namespace is the task's without the task. */
+function checkpointOf(configurable: Readonly<Record<string, unknown>>): CheckpointAt {
+  const taskNs = String(configurable['checkpoint_ns'] ?? '');
+  const checkpointNs = taskNs.slice(0, Math.max(0, taskNs.lastIndexOf('|')));
+  const ids = (configurable['checkpoint_map'] ?? {}) as Readonly<Record<string, unknown>>;
+  const checkpointId = String(ids[checkpointNs] ?? '');
+  return { threadId: String(configurable['thread_id'] ?? ''), checkpointNs, checkpointId };
+}
+
+/**
+ * The names of the tasks on the way, and of the last one its step and which of several branches it is. A graph with a
+ * thread of its own may count its steps on from one call to the next; the names alone are left.
+ */
+function namesOf(
+  configurable: Readonly<Record<string, unknown>>,
+  metadata: Readonly<Record<string, unknown>> | undefined,
+): string {
+  const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
+  const names = segments.map((segment) => segment.split(':')[0]).join('|');
+  if (metadata === undefined) return names;
+  const path = metadata['langgraph_path'];
+  const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];
+  return [names, metadata['langgraph_step'], ...branch].join('#');
+}

@@ -1,0 +1,56 @@
+import { DevsError } from '../errors/DevsError.ts';
+import { canonicalJson, sha256Hex } from './canonicalJson.ts';
+
+/** What the state file says of a result that is encoded by the port below; one that is plain JSON says nothing. */
+export const ENCODED = 'strict';
+
+/** What it says of a step whose result could not be stored. */
+export const REFUSED = 'refused';
+
+/** Between results that are more than JSON and a text of JSON. This layer knows none of their classes. */
+export interface ResultCodec {
+  /** @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE`, naming the place. */
+  encode(value: unknown): Promise<string>;
+  decode(text: string): Promise<unknown>;
+}
+
+/** A result as it lies in the file. `json` is `null` for `undefined`. */
+export class StepResult {
+  readonly json: string | null;
+  readonly codec: typeof ENCODED | null;
+
+  private constructor(json: string | null, codec: typeof ENCODED | null) {
+    this.json = json;
+    this.codec = codec;
+  }
+
+  /** @throws DevsError `VALUE_NOT_STORABLE` for what is no plain JSON. */
+  static plain(value: unknown): StepResult {
+    return new StepResult(value === undefined ? null : canonicalJson(value), null);
+  }
+
+  static encoded(json: string): StepResult {
+    return new StepResult(json, ENCODED);
+  }
+
+  /** Hex; `null` where there is no text. A changed name of the encoding is damage, too. */
+  static sha256(json: string | null, codec: string | null): string | null {
+    if (json === null) return null;
+    return sha256Hex(codec === null ? json : `${codec}:${json}`);
+  }
+}
+
+/** A result whose bits changed in the file must not be replayed as what a call answered. */
+export function damagedResult({
+  threadId,
+  name,
+}: {
+  readonly threadId: string;
+  readonly name: string;
+}): DevsError {
+  return new DevsError(`The recorded result of step "${name}" of run "${threadId}" is damaged.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Restore the state file from a backup, or delete this row of agent_steps to make the call again.',
+    context: { threadId, name },
+  });
+}
