@@ -2,9 +2,9 @@ import { MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { durable } from '../../src/engine/durable.ts';
 
-/** What came of a graph: the values it ends with, or what it threw. */
+/** What came of a call: what it returned, as no saver has read it back yet, or what it threw. */
 export interface Ended {
-  readonly values?: unknown;
+  readonly output?: unknown;
   readonly thrown?: { readonly name: string; readonly message: string };
 }
 
@@ -22,13 +22,15 @@ interface AnyBuilder {
 interface Told {
   readonly given: readonly (readonly [string, unknown])[];
   readonly ended: Ended;
+  /** Of the state; `null` where it has none, or was thrown. */
+  readonly values: unknown;
 }
 
 let threads = 0;
 
 async function outcomeOf(run: () => Promise<unknown>): Promise<Ended> {
   try {
-    return { values: await run() };
+    return { output: await run() };
   } catch (error) {
     const { name, message } = error as Error;
     return { thrown: { name, message } };
@@ -41,11 +43,9 @@ export async function byLangGraph(build: (given: Given) => unknown, input: unkno
   const builder = build((node, value) => given.push([node, value])) as AnyBuilder;
   const graph = builder.compile({ checkpointer: new MemorySaver() });
   const configurable = { thread_id: 'plain' };
-  const ended = await outcomeOf(async () => {
-    await graph.invoke(input, { configurable });
-    return (await graph.getState({ configurable })).values;
-  });
-  return { given, ended };
+  const ended = await outcomeOf(() => graph.invoke(input, { configurable }));
+  const values = ended.thrown === undefined ? (await graph.getState({ configurable })).values : null;
+  return { given, ended, values };
 }
 
 /**
@@ -56,7 +56,7 @@ export async function byDurable(
   build: (given: Given) => unknown,
   input: unknown,
   db: Database,
-): Promise<Told & { readonly status: string; readonly reason: string | null; readonly undriven: Ended }> {
+): Promise<Told & { readonly status: string; readonly reason: string | null }> {
   const given: [string, unknown][] = [];
   let isTelling = true;
   const builder = build((node, value) => {
@@ -68,9 +68,6 @@ export async function byDurable(
   isTelling = false;
   const graph = app.graph as unknown as ReturnType<AnyBuilder['compile']>;
   const configurable = { thread_id: `plain-${threads}` };
-  const undriven = await outcomeOf(async () => {
-    await graph.invoke(input, { configurable });
-    return (await graph.getState({ configurable })).values;
-  });
-  return { given, status, reason, ended: { values }, undriven };
+  const ended = await outcomeOf(() => graph.invoke(input, { configurable }));
+  return { given, status, reason, values, ended };
 }

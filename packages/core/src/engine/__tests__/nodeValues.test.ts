@@ -31,9 +31,9 @@ async function expectEqual(build: Build, input: unknown, db: Database) {
   expect(own.given).toStrictEqual(plain.given);
   const prototypes = (told: typeof plain) => told.given.map(([, value]) => prototypeOf(value));
   expect(prototypes(own)).toEqual(prototypes(plain));
-  expect(own.undriven).toStrictEqual(plain.ended);
+  expect(own.ended).toStrictEqual(plain.ended);
   if (plain.ended.thrown === undefined) {
-    expect(own.ended).toStrictEqual(plain.ended);
+    expect(own.values).toStrictEqual(plain.values);
     expect(own.status).toBe('completed');
   } else {
     expect(own).toMatchObject({ status: 'failed', reason: plain.ended.thrown.message });
@@ -91,8 +91,8 @@ describe('a node is given what LangGraph gives it', () => {
         })
         .addEdge(START, 'plan')
         .addConditionalEdges('plan', () => [new Send('joke', 'lions'), new Send('joke', 3)], ['joke']);
-    const { ended } = await expectEqual(build, {}, db);
-    expect(ended.values).toMatchObject({ words: ['planned', 'about lions', 'about 3'] });
+    const { values } = await expectEqual(build, {}, db);
+    expect(values).toMatchObject({ words: ['planned', 'about lions', 'about 3'] });
   });
 
   test('the state has the author’s channels alone', async ({ db }) => {
@@ -139,8 +139,8 @@ describe('a node is given what LangGraph gives it', () => {
           return value + 1;
         }) as never)
         .addEdge(START, 'add' as never);
-    const { ended } = await expectEqual(build, 4, db);
-    expect(ended.values).toBe(5);
+    const { values } = await expectEqual(build, 4, db);
+    expect(values).toBe(5);
   });
 
   test('messages keep their class through nodes and state', async ({ db }) => {
@@ -235,8 +235,8 @@ describe('a node gives what LangGraph takes', () => {
         })
         .addEdge(START, 'inner');
     };
-    const { ended } = await expectEqual(build, {}, db);
-    expect(ended.values).toMatchObject({ words: ['a', 'b', 'taken'] });
+    const { values } = await expectEqual(build, {}, db);
+    expect(values).toMatchObject({ words: ['a', 'b', 'taken'] });
   });
 
   test('a durable graph inside a graph hands over to its parent', async ({ db }) => {
