@@ -15,6 +15,7 @@ import { holdLease } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, dumpInput, loadInput } from './drive/recordedInput.ts';
+import { drivenGraph, type ReadableGraph, readState } from './drivenGraph.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -165,7 +166,7 @@ export class DurableApp<Graph, State, Update> {
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
     const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
-    const graph = this.#drivable;
+    const graph = drivenGraph(this.#drivable, saver);
     const inputOf = ({ threadId }: Thread): Promise<unknown> =>
       loadInput(store.inputs.require(threadId), saver.serde);
     const outcome = await drive(
@@ -194,9 +195,13 @@ export class DurableApp<Graph, State, Update> {
 
   /** The graph's values at the latest checkpoint. */
   async values(id: string): Promise<State | null> {
+    const graph = this.graph as unknown as ReadableGraph<{
+      readonly values: State;
+      readonly metadata?: unknown;
+    }>;
     const config = { configurable: { thread_id: id } };
-    const { values } = await outsideGraphs(() => this.#drivable.getState(config));
-    return values === undefined || Object.keys(values as object).length === 0 ? null : (values as State);
+    const { values, metadata } = await outsideGraphs(() => readState(graph, config, this.#parts.saver));
+    return metadata === undefined ? null : values;
   }
 
   /** The questions a run waits for. */

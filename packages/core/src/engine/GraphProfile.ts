@@ -23,6 +23,8 @@ export interface AppliedAnswer<State> {
 export interface GraphProfile<State> {
   /** Nodes that ask their own question or repair: they get no entry question, or a lost answer would be asked there. */
   readonly withoutEntryQuestion: ReadonlySet<string>;
+  /** True for a graph that declares the guards' channels itself: its nodes read and write them. @defaultValue false */
+  readonly declaresGuards?: boolean;
   /** Every kind of question this graph asks. */
   readonly rules: GateRules;
   /** Nodes that ask a human themselves, whenever they run, with the kind of their question. */

@@ -1,8 +1,9 @@
-import { Annotation } from '@langchain/langgraph';
+import { Annotation, type LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { EntropyScore } from './entropy/EntropyMeter.ts';
 
-// The channels the engine itself reads and writes; every durable graph has them.
+// The channels the engine itself reads and writes. Every durable graph has them beside its own: in its checkpoints, and
+// in nothing that its nodes, edges, callers and streams get.
 
 /** A question that a node's output raised; the next node's entry asks it (commit first, then suspend). */
 export interface PendingSuspension {
@@ -23,7 +24,7 @@ export interface GuardedState {
   readonly progressStep?: number;
 }
 
-/** The guards' channels of any state; absent in states that have none. */
+/** The guards' channels of a state that has them among its fields. */
 export const guardsOf = (state: object): GuardedState => state;
 
 /** Added to graphs that do not declare them. */
@@ -34,3 +35,33 @@ export const GUARD_CHANNELS = {
   }),
   progressStep: Annotation<number>({ reducer: (current, next) => Math.max(current, next), default: () => 0 }),
 };
+
+export const GUARD_NAMES = Object.keys(GUARD_CHANNELS) as readonly (keyof GuardedState)[];
+
+/** What LangGraph lends to a task besides its input. */
+interface TaskAccess {
+  readonly __pregel_read?: (channels: readonly string[]) => Readonly<Record<string, unknown>>;
+  readonly __pregel_send?: (writes: readonly (readonly [string, unknown])[]) => void;
+}
+
+/** The guards' channels as the task's super-step began; `null` outside a graph. */
+export function readGuards(config: LangGraphRunnableConfig): GuardedState | null {
+  return readChannels(config, GUARD_NAMES);
+}
+
+/** Channels as the task's super-step began, those without a value left out; `null` outside a graph. */
+export function readChannels(
+  { configurable }: LangGraphRunnableConfig,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> | null {
+  const { __pregel_read: read } = (configurable ?? {}) as TaskAccess;
+  return read?.(names) ?? null;
+}
+
+/** Written with what the task returns, and dropped with it when the task fails or is tried again. */
+export function writeGuards({ configurable }: LangGraphRunnableConfig, update: GuardedState): void {
+  const writes = Object.entries(update);
+  if (writes.length === 0) return;
+  const { __pregel_send: send } = (configurable ?? {}) as TaskAccess;
+  send?.(writes);
+}

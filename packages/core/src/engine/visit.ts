@@ -1,4 +1,5 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import { type GuardedState, guardsOf } from './channels.ts';
 
 /** One execution of one node, as LangGraph tells it. */
 export interface Visit {
@@ -19,6 +20,8 @@ export interface Visit {
   /** Epoch of the lease it runs under; `null` in plain LangGraph use, where nothing is fenced. */
   readonly epoch: number | null;
   readonly signal: AbortSignal;
+  /** The engine's own channels as the super-step began; absent where the state itself has them. */
+  readonly guards?: GuardedState | null;
   /** True once somebody asked the run to stop at the next safe point. */
   readonly isDraining: () => boolean;
 }
@@ -48,6 +51,11 @@ export function visitOf(node: string, config: LangGraphRunnableConfig): Visit {
     signal: config.signal ?? new AbortController().signal,
     isDraining: () => config.control?.drainRequested ?? false,
   };
+}
+
+/** What the guards go by in a visit: from the checkpoint alone. */
+export function guardsIn(state: unknown, { guards }: Pick<Visit, 'guards'>): GuardedState {
+  return guards ?? guardsOf(Object(state) as object);
 }
 
 /** True when the run is driven by this library; false in plain LangGraph use. */

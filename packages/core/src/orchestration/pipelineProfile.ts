@@ -24,6 +24,7 @@ const ERRORS_SHOWN = 3;
 /** How the runner reads the pipeline. Pure. */
 export const pipelineProfile: GraphProfile<GraphState> = {
   rules: PIPELINE_GATES,
+  declaresGuards: true,
   withoutEntryQuestion: WITHOUT_ENTRY_QUESTION,
   gates: { approveDesign: 'design_approval', approveTaskDag: 'dag_approval' },
   // `implement` picks its task itself: its visit belongs to the task it is about to pick.

@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
-import { interruptIds } from '../drive/interruptIds.ts';
 import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
+import { interruptIds } from '../drive/interruptIds.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';

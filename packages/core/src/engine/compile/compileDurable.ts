@@ -1,6 +1,8 @@
 import type { StateGraph } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { GUARD_CHANNELS, GUARD_NAMES } from '../channels.ts';
 import type { DeclaredGate } from '../node/entry.ts';
+import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';
 import { guardBuilder } from './guardBuilder.ts';
@@ -31,7 +33,7 @@ export interface DurableGraph<Builder extends CompilableBuilder> {
  * Compiles a guarded copy of `builder` with the engine's defaults, so that raw LangGraph calls have them too.
  *
  * @throws RangeError if the depth limit is not a whole number of at least 1: compared with NaN, no depth is too deep.
- * @throws TypeError if a gate names a node the graph does not have.
+ * @throws TypeError if a gate names a node the graph does not have, or a channel has a name of the engine's.
  */
 export function compileDurable<
   State extends object,
@@ -47,13 +49,16 @@ export function compileDurable<
   for (const name of gates.keys()) {
     if (!nodes.includes(name)) throw new TypeError(`There is no node "${name}" to put a gate before.`);
   }
+  if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
   const guarded = guardBuilder(builder, gates, deps);
-  const graph = guarded.compile({ checkpointer }).withConfig({
+  const compiled = guarded.compile({ checkpointer });
+  addGuardChannels(compiled);
+  const graph = compiled.withConfig({
     durability: 'sync',
     recursionLimit: LANGGRAPH_RECURSION_LIMIT,
     configurable: { __pregel_strict_resume: true },
   });
-  const channels = Object.keys(guarded.channels);
+  const channels = [...new Set([...Object.keys(guarded.channels), ...GUARD_NAMES])];
   const declared = Object.fromEntries([...gates.keys()].map((node) => [node, 'node_gate'] as const));
   const shape = graphShape({ nodes, channels, gates: { ...deps.profile.gates, ...declared }, version });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
@@ -63,6 +68,26 @@ export function compileDurable<
 /** LangGraph adds a node for every error handler, named after the node it is for. */
 function ownNodes(nodes: Readonly<Record<string, { readonly isErrorHandler?: boolean }>>): readonly string[] {
   return Object.keys(nodes).filter((name) => nodes[name]?.isErrorHandler !== true);
+}
+
+/** Only where the checkpoint is written and read: what LangGraph shows, streams and checks is by the builder's channels. */
+function addGuardChannels({ channels }: { readonly channels: object }): void {
+  const missing = GUARD_NAMES.filter((name) => !Object.hasOwn(channels, name));
+  Object.assign(channels, Object.fromEntries(missing.map((name) => [name, channelOf(GUARD_CHANNELS[name])])));
+}
+
+/** LangGraph's annotations are channels, or functions that make one. */
+const channelOf = (annotation: unknown): unknown =>
+  typeof annotation === 'function' ? (annotation as () => unknown)() : annotation;
+
+function assertNoReservedName(channels: readonly string[]): void {
+  const taken = channels.find(
+    (name) => name === METADATA_KEY || (GUARD_NAMES as readonly string[]).includes(name),
+  );
+  if (taken === undefined) return;
+  throw new TypeError(
+    `The graph has a channel "${taken}", a name the engine keeps for itself: rename it in the state of the graph.`,
+  );
 }
 
 function assertLimit(maxDepth: number): void {

@@ -1,14 +1,19 @@
 import { BinaryOperatorAggregate } from '@langchain/langgraph';
+import type { Write } from '../node/nodeOutput.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The state as one node's update leaves it: through the channels' reducers, as LangGraph will merge it. */
-export function foldUpdate<State extends object>(channels: Values, state: State, update: Values): State {
-  const folded = Object.entries(update).map(([name, value]) => [
-    name,
-    reduced(channels[name], (state as Values)[name], value),
-  ]);
-  return { ...state, ...Object.fromEntries(folded) };
+/** The state as one node's writes leave it: through the channels' reducers, as LangGraph will merge them. */
+export function foldUpdate<State extends object>(
+  channels: Values,
+  state: State,
+  writes: readonly Write[],
+): State {
+  const folded = { ...state } as Record<string, unknown>;
+  for (const [name, value] of writes) {
+    if (Object.hasOwn(channels, name)) folded[name] = reduced(channels[name], folded[name], value);
+  }
+  return folded as State;
 }
 
 function reduced(channel: unknown, current: unknown, value: unknown): unknown {

@@ -1,15 +1,16 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { guardsOf, type PendingSuspension } from '../channels.ts';
+import { type PendingSuspension, readGuards, writeGuards } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { answerOf } from '../gates/answers.ts';
 import { depthContext } from '../guards/depthLevel.ts';
 import { engineFaultOf } from '../node/FaultBox.ts';
 import { humanDecided } from '../node/humanDecided.ts';
+import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
-import { type Visit, visitOf } from '../visit.ts';
+import { guardsIn, type Visit, visitOf } from '../visit.ts';
 
 /** LangGraph's error handler of a graph: what a node threw, after its retries. */
 export type ErrorHandler<State> = (
@@ -27,13 +28,16 @@ export function guardErrorHandler<State extends object>(
   deps: RunnerDeps<State>,
 ): ErrorHandler<State> {
   return async (state, error, config) => {
-    const visit = visitOf(error.node, config);
+    const visit = { ...visitOf(error.node, config), guards: readGuards(config) };
     try {
       const taken = answerTaken(state, visit, deps);
-      const after = { ...state, ...taken };
+      const own = withoutGuards(taken, deps.profile);
+      const after = mergedState(state, own);
       const output = new NodeOutput(await handler(after, error, config));
       announce(state, after, visit, deps);
-      return output.map((update, isFirst) => (isFirst ? { ...taken, ...update } : update));
+      const { value } = output.toReturn({ before: own });
+      writeGuards(config, guardsAmong(taken, deps.profile));
+      return value;
     } catch (failure) {
       throw whatLeavesTheHandler(failure, visit, deps);
     }
@@ -78,7 +82,7 @@ function answerTaken<State extends object>(
 ): StateUpdate<State> {
   const progress = { progressStep: visit.step } as StateUpdate<State>;
   if (profile.withoutEntryQuestion.has(visit.node)) return humanDecided(visit, store) ? progress : {};
-  const { pendingSuspension } = guardsOf(state);
+  const { pendingSuspension } = guardsIn(state, visit);
   if (!pendingSuspension) {
     const wasAskedForDepth = depthContext(state, visit).metadata.recursionDepth >= maxDepth;
     return wasAskedForDepth || humanDecided(visit, store) ? progress : {};

@@ -1,5 +1,4 @@
 import type { EventSink } from '../../events/EventBus.ts';
-import { guardsOf } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ask } from '../gates/ask.ts';
@@ -8,7 +7,8 @@ import { ruleOf } from '../gates/GateRule.ts';
 import { type Question, questionAbout } from '../gates/question.ts';
 import { depthContext } from '../guards/depthLevel.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
-import type { Visit } from '../visit.ts';
+import { guardsIn, type Visit } from '../visit.ts';
+import { mergedState, withoutGuards } from './mergedState.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 /** A gate an author declared in front of a node. */
@@ -41,7 +41,7 @@ export function askAtEntry<State extends object>(
   deps: RunnerDeps<State>,
 ): Entered<State> {
   const guarded = askForGuard(state, visit, deps);
-  const current = { ...state, ...guarded.update };
+  const current = mergedState(state, withoutGuards(guarded.update, deps.profile));
   if (node.gate === null || !guarded.runNode) return guarded;
   return askForGate(node.gate, current, visit, guarded);
 }
@@ -68,7 +68,7 @@ function guardQuestion<State extends object>(
   { profile, maxDepth }: RunnerDeps<State>,
 ): Question | null {
   if (profile.withoutEntryQuestion.has(visit.node)) return null;
-  const { pendingSuspension } = guardsOf(state);
+  const { pendingSuspension } = guardsIn(state, visit);
   if (pendingSuspension) {
     const { kind, sessionId, taskId } = pendingSuspension;
     const artifact = profile.suspensionEvidence(state, pendingSuspension);

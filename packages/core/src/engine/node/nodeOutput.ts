@@ -1,5 +1,6 @@
 import { Command, isCommand } from '@langchain/langgraph';
 import type { GateOpening } from '../guards/TaskFailureGate.ts';
+import { commandLike, isMany, mapOrSame, maskOutput } from './maskOutput.ts';
 
 /** Reserved key of a node's update; the runner reads and strips it. */
 export const METADATA_KEY = '__metadata__';
@@ -13,7 +14,16 @@ export interface NodeMetadata {
 
 type Update = Readonly<Record<string, unknown>>;
 
-/** What a node returned, with its plain updates separated from LangGraph's commands. */
+/** A channel and what is written to it. */
+export type Write = readonly [string, unknown];
+
+/** What the engine writes to the channels of the author's graph, around what the node wrote. */
+export interface Additions {
+  readonly before?: Update;
+  readonly after?: Update;
+}
+
+/** What a node returned: LangGraph gets the very value, unless it holds a secret, metadata, or has to say more. */
 export class NodeOutput {
   readonly #raw: unknown;
   readonly metadata: NodeMetadata;
@@ -23,49 +33,79 @@ export class NodeOutput {
     this.#raw = raw;
   }
 
-  /** The state changes in one object; of several commands, the later wins. */
+  /** What it writes to this graph, in LangGraph's order; nothing where LangGraph refuses it. */
+  get writes(): readonly Write[] {
+    return writesOf(this.#raw).filter(isNoMetadata);
+  }
+
+  /** The same in one object; of several writes to a channel, the last. */
   get update(): Update {
-    return Object.assign({}, ...partsOf(this.#raw).map(updateOf)) as Update;
+    return Object.fromEntries(this.writes);
   }
 
-  /** The value for LangGraph, every part's update passed through `change`. */
-  map(change: (update: Update, isFirst: boolean) => Update): unknown {
-    const parts = partsOf(this.#raw);
-    const changed = parts.map((part, index) => withUpdate(part, change(updateOf(part), index === 0)));
-    return Array.isArray(this.#raw) ? changed : changed[0];
+  /** The value for LangGraph, and how many secrets were masked in it. */
+  toReturn(additions: Additions = {}): { readonly value: unknown; readonly count: number } {
+    return maskOutput(added(withoutMetadata(this.#raw), additions));
   }
 }
 
-function partsOf(raw: unknown): readonly unknown[] {
-  return Array.isArray(raw) ? raw : [raw ?? {}];
+function writesOf(raw: unknown): readonly Write[] {
+  if (isMany(raw)) return raw.flatMap(writesOf);
+  if (isCommand(raw)) return raw.graph === Command.PARENT ? [] : pairsOf(raw.update);
+  return Array.isArray(raw) ? [] : pairsOf(raw);
 }
 
-function updateOf(part: unknown): Update {
-  const update = isCommand(part) ? part.update : part;
-  if (Array.isArray(update)) return withoutMetadata(Object.fromEntries(update as [string, unknown][]));
-  return withoutMetadata((update ?? {}) as Update);
+function pairsOf(update: unknown): readonly Write[] {
+  if (typeof update !== 'object' || update === null) return [];
+  if (!Array.isArray(update)) return Object.entries(update);
+  return update.every(isPair) ? update : [];
 }
 
-function withUpdate(part: unknown, update: Update): unknown {
-  if (!isCommand(part)) return update;
-  const { goto, graph, resume } = part;
-  return new Command({
-    update,
-    ...(goto && { goto }),
-    ...(graph && { graph }),
-    ...(resume !== undefined && { resume }),
-  });
-}
+const isPair = (pair: unknown): pair is Write =>
+  Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string';
 
-function withoutMetadata(update: Update): Update {
-  if (!Object.hasOwn(update, METADATA_KEY)) return update;
-  const { [METADATA_KEY]: _stripped, ...rest } = update;
-  return rest;
-}
+const isNoMetadata = ([name]: Write): boolean => name !== METADATA_KEY;
 
 function metadataOf(raw: unknown): NodeMetadata {
-  const first = Array.isArray(raw) ? raw[0] : raw;
-  const update: unknown = isCommand(first) ? first.update : first;
-  const metadata = (update as Record<string, unknown> | null | undefined)?.[METADATA_KEY];
+  const first = isMany(raw) ? raw[0] : raw;
+  const writes = writesOf(first);
+  const [, metadata] = writes.find((write) => !isNoMetadata(write)) ?? [];
   return typeof metadata === 'object' && metadata !== null ? metadata : {};
+}
+
+function withoutMetadata(raw: unknown): unknown {
+  if (isMany(raw)) return mapOrSame(raw, withoutMetadata);
+  if (isCommand(raw)) {
+    const update = withoutMetadataPair(raw.update);
+    return update === raw.update ? raw : commandLike(raw, { update });
+  }
+  return Array.isArray(raw) ? raw : withoutMetadataPair(raw);
+}
+
+function withoutMetadataPair<T>(update: T): T {
+  if (typeof update !== 'object' || update === null) return update;
+  if (Array.isArray(update)) {
+    return update.every(isPair) && !update.every(isNoMetadata) ? (update.filter(isNoMetadata) as T) : update;
+  }
+  if (!Object.hasOwn(update, METADATA_KEY)) return update;
+  const { [METADATA_KEY]: _stripped, ...rest } = update as Update;
+  return rest as T;
+}
+
+function added(raw: unknown, { before = {}, after = {} }: Additions): unknown {
+  if (isEmpty(before) && isEmpty(after)) return raw;
+  if (isMany(raw)) return [added(raw[0], { before, after }), ...raw.slice(1)];
+  if (isCommand(raw)) return commandLike(raw, { update: around(raw.update, { before, after }) });
+  return Array.isArray(raw) ? raw : around(raw, { before, after });
+}
+
+function around<T>(update: T, { before = {}, after = {} }: Additions): T {
+  const pairs = Array.isArray(update) && [...Object.entries(before), ...update, ...Object.entries(after)];
+  if (pairs) return pairs as T;
+  return typeof update === 'object' || !update ? ({ ...before, ...update, ...after } as T) : update;
+}
+
+function isEmpty(update: Update): boolean {
+  for (const _any in update) return false;
+  return true;
 }

@@ -23,7 +23,8 @@ import {
   type LangGraphRunnableConfig,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { readGuards, writeGuards } from '../channels.ts';
+import type { StateUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
@@ -33,7 +34,8 @@ import { CallsInFlight } from './CallsInFlight.ts';
 import { askAtEntry, type DeclaredGate } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { humanDecided } from './humanDecided.ts';
-import { NodeOutput } from './nodeOutput.ts';
+import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
+import { NodeOutput, type Write } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
@@ -47,8 +49,10 @@ export interface GuardedNode<State> {
   readonly name: string;
   readonly run: NodeFunction<State>;
   readonly gate: DeclaredGate<State> | null;
-  /** The state with an update of this node, as the graph's reducers merge it. */
-  readonly fold: (state: State, update: Readonly<Record<string, unknown>>) => State;
+  /** The graph's state as the super-step began, whatever the node is given; `null` outside a graph. */
+  readonly stateAt: (config: LangGraphRunnableConfig) => State | null;
+  /** The state with what this node writes, as the graph's reducers merge it. */
+  readonly fold: (state: State, writes: readonly Write[]) => State;
 }
 
 /** Wraps a node so that the engine's promises hold around it. */
@@ -57,7 +61,7 @@ export function guardNode<State extends object>(
   deps: RunnerDeps<State>,
 ): NodeFunction<State> {
   return async (state, config) => {
-    const visit = visitOf(node.name, config);
+    const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
     deps.store?.assertDriven(visit);
     try {
       deps.store?.fenceOf(visit).assertInTx();
@@ -80,14 +84,15 @@ async function runVisit<State extends object>(
   { visit, deps }: VisitContext<State>,
 ): Promise<unknown> {
   const entered = towardsGoal(askAtEntry(node, state, visit, deps), state, visit, deps);
-  const before = { ...state, ...entered.update };
+  const own = withoutGuards(entered.update, deps.profile);
+  const before = mergedState(state, own);
   recordThought(visit, before, deps);
 
   const startedAt = deps.now();
   const active = activate(visit, before, deps);
   const raw = entered.runNode
     ? await work(active, () => node.run(before, withToolCalls(config, active.toolCalls)))
-    : {};
+    : undefined;
   const output = new NodeOutput(raw);
 
   const progressed =
@@ -95,19 +100,20 @@ async function runVisit<State extends object>(
     entered.answered ||
     deps.profile.isProgress(before, output.update as Partial<State>) ||
     humanDecided(visit, deps.store);
-  const stamped = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
   const after =
-    deps.profile.turnsOf === null ? { ...before, ...output.update } : node.fold(before, output.update);
+    deps.profile.turnsOf === null
+      ? mergedState(before, output.update)
+      : node.fold(mergedState(node.stateAt(config) ?? state, own), output.writes);
   const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
 
-  let redacted = 0;
-  const result = output.map((update, isFirst) => {
-    const masked = maskPreciseDeep(isFirst ? { ...stamped, ...update, ...suspended.update } : update);
-    redacted += masked.count;
-    return masked.value;
+  const stamped: StateUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
+  const { value: result, count: redacted } = output.toReturn({
+    before: withoutGuards(stamped, deps.profile),
+    after: withoutGuards(suspended.update, deps.profile),
   });
   const findings = [...deps.profile.findings(before, after), ...suspended.findings];
   recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
+  writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, deps.profile));
   return result;
 }
 

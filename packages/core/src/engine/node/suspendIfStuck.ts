@@ -1,4 +1,4 @@
-import { type GuardedState, guardsOf } from '../channels.ts';
+import type { GuardedState } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { EntropyScore } from '../entropy/EntropyMeter.ts';
 import { scoreEntropy } from '../entropy/scoreEntropy.ts';
@@ -8,7 +8,7 @@ import type { GuardLevel } from '../guards/GuardLevel.ts';
 import { precedence } from '../guards/lattice.ts';
 import { type GuardFinding, warningOf } from '../guards/reportGuard.ts';
 import type { GateStatus, StuckTask } from '../guards/TaskFailureGate.ts';
-import type { Visit } from '../visit.ts';
+import { guardsIn, type Visit } from '../visit.ts';
 import type { NodeMetadata } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
@@ -46,7 +46,7 @@ export async function suspendIfStuck<State extends object>(
 
   const entropy = entropyOf(metadata, state, visit.node, profile);
   if (entropy === null) return NOT_STUCK;
-  const level = entropyLevel(entropy, guardsOf(state), store.failureGate.threshold);
+  const level = entropyLevel(entropy, guardsIn(state, visit), store.failureGate.threshold);
   if (level.level < level.limit) return { update: {}, findings: warningOf(level) };
   if (precedence([level, ...profile.due(state)])?.winner !== level) {
     return { update: {}, findings: [{ event: 'GUARD_SUPPRESSED', level }] };

@@ -1,6 +1,7 @@
 import { recordedGoal } from '../Goal.ts';
 import type { Visit } from '../visit.ts';
 import type { Entered } from './entry.ts';
+import { mergedState } from './mergedState.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 /** What the recorded goal of a run changes in the state a node is entered with. */
@@ -13,6 +14,6 @@ export function towardsGoal<State extends object>(
   if (!entered.runNode || store === null || profile.steer === undefined) return entered;
   const goal = recordedGoal(store.threads, visit.threadId);
   if (goal === null) return entered;
-  const steered = profile.steer({ ...state, ...entered.update }, visit.node, goal);
+  const steered = profile.steer(mergedState(state, entered.update), visit.node, goal);
   return { ...entered, update: { ...entered.update, ...steered.update }, runNode: steered.runNode };
 }

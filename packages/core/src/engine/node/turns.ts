@@ -10,6 +10,7 @@ import type { GuardLevel } from '../guards/GuardLevel.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
 import { type GuardFinding, reportGuard, warningOf } from '../guards/reportGuard.ts';
 import type { Visit } from '../visit.ts';
+import { fieldsOf, mergedState } from './mergedState.ts';
 import type { NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
@@ -44,7 +45,7 @@ export function recordAction<State extends object>(
   { before, output, startedAt, redacted, findings }: FinishedTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
-  const after = { ...before, ...output.update };
+  const after = mergedState(before, output.update);
   transactTurn({ turnType: 'Action', visit, state: after }, deps, (emit, scope) => {
     if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
     deps.profile.announce(before, after, emit, scope);
@@ -104,7 +105,7 @@ function transactTurn<State extends object>(
     graphId: visit.threadId,
     nodeName: visit.node,
     turnType,
-    state: { ...state } as Record<string, unknown>,
+    state: fieldsOf(state),
     taskId: taskId ?? profile.projectIdOf(state, visit.threadId),
     createdAt: new Date(deps.now()),
     visit: visit.lgTaskId,

@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { byDurable, byLangGraph, type Given } from '../../../test/support/besideLangGraph.ts';
+import { test } from '../../../test/support/fixtures.ts';
+import { howMany } from '../../../test/support/howMany.ts';
+import { buildGraph, randomGraphs } from './randomGraph.ts';
+
+/** Cases; `DEVS_GRAPH_SEED=42` repeats those of a failure. */
+const CASES = howMany('DEVS_GRAPH_CASES', 100);
+const SEED = process.env['DEVS_GRAPH_SEED'];
+
+/** Branches of one super-step begin in an order that means nothing. */
+const byNode = (given: readonly (readonly [string, unknown])[]) =>
+  given.toSorted(([left], [right]) => left.localeCompare(right));
+
+describe('a random graph', () => {
+  test('gives its nodes, ends with and throws what it does by LangGraph alone', {
+    timeout: CASES * 1_000,
+  }, async ({ db }) => {
+    const property = fc.asyncProperty(randomGraphs, async (random) => {
+      const build = (given: Given): unknown => buildGraph(random, given);
+      const plain = await byLangGraph(build, { log: ['input'] });
+      const own = await byDurable(build, { log: ['input'] }, db);
+      expect(byNode(own.given)).toStrictEqual(byNode(plain.given));
+      expect(own.ended).toStrictEqual(plain.ended);
+      const { thrown } = plain.ended;
+      if (thrown === undefined) expect(own).toMatchObject({ status: 'completed', reason: null });
+      else expect(own).toMatchObject({ status: 'failed', reason: thrown.message });
+      if (thrown === undefined) expect(own.values).toStrictEqual(plain.ended.output);
+    });
+    await fc.assert(property, { numRuns: CASES, ...(SEED !== undefined && { seed: Number(SEED) }) });
+  });
+});
