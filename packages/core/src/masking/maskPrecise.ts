@@ -20,10 +20,12 @@ export function maskPrecise(text: string, registry: SecretRegistry = secretRegis
 }
 
 /**
- * {@link maskPrecise} for every string in a plain JSON value, keys included.
+ * {@link maskPrecise} for every string in a value, keys included: in plain JSON, maps, sets, errors, and in the messages,
+ * documents and other instances that LangChain and LangGraph store.
  *
- * Parts without a secret are returned as they are: `value` is the same object when `count` is 0. Values that
- * are not plain JSON (class instances, dates) are left alone.
+ * Parts without a secret are returned as they are: `value` is the same object when `count` is 0. An instance with one is
+ * copied, with the same class; the one that was given stays as it is. Other instances (dates, bytes, classes that cannot be
+ * stored) are left alone.
  *
  * @throws DevsError `VALUE_TOO_LARGE` for a value nested deeper than 1,000 levels, as a cycle is.
  */
@@ -97,7 +99,10 @@ function maskText(text: string, walk: Walk): string {
 
 function maskContainer(value: object, walk: Walk): unknown {
   if (Array.isArray(value)) return maskArray(value, walk);
-  return isPlainObject(value) ? maskObject(value, walk) : value;
+  if (isPlainObject(value)) return maskObject(value, walk);
+  if (value instanceof Map) return maskMap(value, walk);
+  if (value instanceof Set) return maskSet(value, walk);
+  return holdsText(value) ? maskInstance(value, walk) : value;
 }
 
 function maskArray(items: readonly unknown[], walk: Walk): readonly unknown[] {
@@ -113,6 +118,61 @@ function maskObject(object: object, walk: Walk): object {
   const values = Object.values(object).map((value) => maskValue(value, walk));
   if (walk.count === before) return object;
   return Object.fromEntries(keys.map((key, at) => [key, values[at]])) as object;
+}
+
+function maskMap(map: ReadonlyMap<unknown, unknown>, walk: Walk): ReadonlyMap<unknown, unknown> {
+  const before = walk.count;
+  const pairs = [...map].map(([key, value]) => [maskValue(key, walk), maskValue(value, walk)] as const);
+  return walk.count === before ? map : new Map(pairs);
+}
+
+function maskSet(set: ReadonlySet<unknown>, walk: Walk): ReadonlySet<unknown> {
+  const before = walk.count;
+  const items = [...set].map((item) => maskValue(item, walk));
+  return walk.count === before ? set : new Set(items);
+}
+
+/** A copy with the same prototype. Accessors are kept, not read; what is no text inside is shared. */
+function maskInstance(instance: object, walk: Walk): object {
+  const before = walk.count;
+  const fields = fieldsOf(instance);
+  for (const key of Object.keys(fields)) {
+    const field = fields[key] as PropertyDescriptor;
+    if (key === KWARGS) continue;
+    if ('value' in field) field.value = maskValue(field.value, walk);
+  }
+  const kwargs = fields[KWARGS];
+  if (kwargs !== undefined && 'value' in kwargs) {
+    // What the constructor was given is there a second time as the fields, and counts once.
+    const found = walk.count;
+    kwargs.value = maskValue(kwargs.value, walk);
+    if (found > before) walk.count = found;
+  }
+  if (walk.count === before) return instance;
+  return Object.create(Object.getPrototypeOf(instance) as object | null, fields) as object;
+}
+
+function fieldsOf(instance: object): Record<string, PropertyDescriptor> {
+  const fields: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(instance);
+  // An accessor in some versions of V8; it would go on reading the error it was made for.
+  if (instance instanceof Error && fields['stack'] !== undefined && !('value' in fields['stack'])) {
+    fields['stack'] = { value: instance.stack, writable: true, configurable: true, enumerable: false };
+  }
+  return fields;
+}
+
+/** LangChain's name of what an instance's constructor was given. */
+const KWARGS = 'lc_kwargs';
+
+/** What is stored with its fields: told by its shape, because this layer knows no class of LangChain. */
+function holdsText(value: object): boolean {
+  if (value instanceof Error) return true;
+  const {
+    lc_serializable: isLangChain,
+    lg_name: ofLangGraph,
+    pageContent,
+  } = value as Readonly<Record<string, unknown>>;
+  return isLangChain === true || typeof ofLangGraph === 'string' || typeof pageContent === 'string';
 }
 
 function tooDeep(): DevsError {

@@ -20,13 +20,15 @@ export function recordedKey(
   const own = { threadId: visit.threadId, lgTaskId: place.id, name };
   if (place.id === visit.lgTaskId || store.steps.timesOf(own) !== null) return own;
   const older = { ...own, lgTaskId: visit.lgTaskId };
+  const taken = `${place.id} has ${name} of the node`;
+  if (stepNames.has(taken)) return older; // before LangGraph's retry of the inner task
   const times = store.steps.timesOf(older);
   // A name that this execution has used in the node itself is the node's.
   if (times === null || stepNames.has(`${visit.lgTaskId}/${name}`)) return own;
   return whose(active, place, times).then((verdict) => {
     if (verdict === 'unknown') throw ambiguous(older, visit.node);
     if (verdict === 'other') return own;
-    stepNames.add(`${visit.lgTaskId}/${name}`);
+    stepNames.add(`${visit.lgTaskId}/${name}`).add(taken);
     return older;
   });
 }

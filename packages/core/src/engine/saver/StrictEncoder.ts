@@ -1,6 +1,6 @@
 import { Document } from '@langchain/core/documents';
 import { DevsError } from '../../errors/DevsError.ts';
-import { ERROR_CLASSES, TAG_KEY, type Tag, type TagName, tag } from './strictTags.ts';
+import { ERROR_CLASSES, type Numbers, TAG_KEY, type Tag, type TagName, tag } from './strictTags.ts';
 
 /** A value with LangChain's own serialization, and what was written for it. */
 export interface LangChainInstance {
@@ -15,15 +15,11 @@ export type LangChainSerializable = object & {
   toJSON(): unknown;
 };
 
-/** `every`: `NaN`, the infinities and bigints, too. */
-export type Numbers = 'finite' | 'every';
-
 /** JSON would change these keys, or give them a meaning, when the text is read again. */
 const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Characters of a path in a message. */
 const MAX_PATH_LENGTH = 200;
-
 const LONE_SURROGATE = 'text with a lone surrogate';
 
 type Members = Record<string, unknown>;
@@ -84,9 +80,8 @@ export class StrictEncoder {
       case 'string':
         throw this.#refusal(LONE_SURROGATE);
       case 'number':
-        return this.#number(value as number);
       case 'bigint':
-        return this.#number(value as bigint);
+        return this.#number(value as number | bigint);
       case 'boolean':
       case 'function':
       case 'symbol':
@@ -94,7 +89,6 @@ export class StrictEncoder {
     }
   }
 
-  /** A number that JSON has no word for. */
   #number(value: number | bigint): Tag {
     if (value === 0) return this.#tag('negative zero');
     const isBig = typeof value === 'bigint';

@@ -1,8 +1,8 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import { decodeTagged } from './decodeTagged.ts';
-import { type LangChainInstance, type Numbers, notStorable, StrictEncoder } from './StrictEncoder.ts';
-import { tag } from './strictTags.ts';
+import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
+import { type Numbers, tag } from './strictTags.ts';
 
 /** Levels of arrays and objects. */
 export const DEFAULT_MAX_DEPTH = 200;

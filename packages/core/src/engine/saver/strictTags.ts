@@ -4,6 +4,9 @@
 /** The one key of a tag. */
 export const TAG_KEY = '$';
 
+/** Which numbers are taken. `every`: `NaN`, the infinities and bigints, too. */
+export type Numbers = 'finite' | 'every';
+
 export type TagName =
   | 'undefined'
   | 'negative zero'

@@ -310,6 +310,35 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     expect(visitsIn(db)).toEqual([expect.not.stringContaining('/')]);
   });
 
+  test('is not made again by a retry of that task', async ({ db }) => {
+    const { made, post } = ledger();
+    let failures = -1;
+    const inner = new StateGraph(State)
+      .addNode('first', () => ({ log: ['first'] }))
+      .addNode(
+        'pay',
+        async () => {
+          const log = [await post('paid')];
+          interrupt('Go on?');
+          failures -= 1;
+          if (failures >= 0) throw new Error('flaky');
+          return { log };
+        },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'first')
+      .addEdge('first', 'pay')
+      .addEdge('pay', END)
+      .compile();
+    const app = durable(around(inner), { db });
+    const waiting = await app.run('run', {});
+    asBefore(db);
+    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    failures = 1;
+    const { status } = await app.run('run');
+    expect([status, made]).toEqual(['completed', ['paid']]);
+  });
+
   test('stops the run where two branches may have made it, before any call', async ({ db }) => {
     const { made, post } = ledger();
     const branch = (name: string) => async () => {
