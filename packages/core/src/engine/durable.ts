@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
 import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts';
@@ -7,6 +6,7 @@ import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import { type CompilableBuilder, type CompiledOf, compileDurable } from './compile/compileDurable.ts';
+import { type GraphSource, takeGraph } from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
@@ -63,10 +63,12 @@ export interface KnownGraph<State> {
 
 /**
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
- * from there in any process. The builder is not changed.
+ * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store and
+ * the name it was compiled with.
  *
  * @throws RangeError if a guard's or a value's limit is no number in its range.
- * @throws TypeError if a gate names a node the graph does not have, or if neither or both of `file` and `db` are given.
+ * @throws TypeError if a gate names a node the graph does not have, if neither or both of `file` and `db` are given, or
+ *   if the graph cannot be taken: it has a channel of the engine's name, no builder, or stops that are no gates.
  *
  * @example
  * ```ts
@@ -77,12 +79,13 @@ export interface KnownGraph<State> {
  * ```
  */
 export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
-  builder: Builder & StateGraph<unknown, State, Update, Name>,
+  source: GraphSource<Builder, State, Update, Name>,
   options: DurableOptions<State, Name>,
   { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
+  const { builder, carried } = takeGraph(source, options.gates ?? {});
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
@@ -102,10 +105,9 @@ export function durable<State extends object, Update, Name extends string, Build
   });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
   const gates = declaredGates(options.gates ?? {});
-  const { graph, shape } = compileDurable(builder, { checkpointer: saver, deps, gates, version });
+  const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
-    graph,
-    shape,
+    ...compiled,
     maxDepth,
     budget,
     store,

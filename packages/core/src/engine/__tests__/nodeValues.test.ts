@@ -16,6 +16,8 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { byDurable, byLangGraph, type Given } from '../../../test/support/besideLangGraph.ts';
 import { test } from '../../../test/support/fixtures.ts';
+import { durable } from '../durable.ts';
+import { progress } from '../node/progress.ts';
 
 const Words = Annotation.Root({
   words: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
@@ -239,8 +241,30 @@ describe('a node gives what LangGraph takes', () => {
     expect(values).toMatchObject({ words: ['a', 'b', 'taken'] });
   });
 
+  test('what a graph inside a node hands up is masked, and the node’s progress counts', async ({ db }) => {
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const told: unknown[] = [];
+    const inner = new StateGraph(Words)
+      .addNode('hand', () => {
+        progress();
+        return new Command({ graph: Command.PARENT, update: { words: [secret] }, goto: 'taker' });
+      })
+      .addEdge(START, 'hand')
+      .compile();
+    const outer = new StateGraph(Words)
+      .addNode('inner', inner, { ends: ['taker'] })
+      .addNode('taker', ({ words }) => {
+        told.push(...words);
+        return {};
+      })
+      .addEdge(START, 'inner')
+      .addConditionalEdges('taker', ({ words }) => (words.length < 6 ? 'inner' : END));
+    const app = durable(outer, { db, guards: { maxDepth: 4 } });
+    expect(await app.run('run', {})).toMatchObject({ status: 'completed', gates: [] });
+    expect(told.join(' ')).not.toContain(secret);
+  });
+
   test('a durable graph inside a graph hands over to its parent', async ({ db }) => {
-    const { durable } = await import('../durable.ts');
     const inner = new StateGraph(Words)
       .addNode('hand', () => new Command({ graph: Command.PARENT, update: { words: ['a'] }, goto: 'taker' }))
       .addEdge(START, 'hand');

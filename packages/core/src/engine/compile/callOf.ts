@@ -8,6 +8,10 @@ export interface NodeRunnable {
 /** LangGraph's wrapper of a node that is a function; a test compares it with the installed version. */
 interface FunctionRunnable extends NodeRunnable {
   readonly trace: false;
+  /** What it adds to the configuration of a call: its tags. */
+  readonly config?: object;
+  /** Whether a runnable that it returns is run. */
+  readonly recurse: boolean;
   func(state: unknown, config: object): unknown;
 }
 
@@ -24,6 +28,6 @@ export function callOf(runnable: NodeRunnable): (state: unknown, config: object)
 }
 
 function isFunctionRunnable(runnable: NodeRunnable): runnable is FunctionRunnable {
-  const { trace, func } = runnable as Partial<FunctionRunnable>;
-  return trace === false && typeof func === 'function';
+  const { trace, func, recurse, config } = runnable as Partial<FunctionRunnable>;
+  return trace === false && typeof func === 'function' && recurse === true && config === undefined;
 }

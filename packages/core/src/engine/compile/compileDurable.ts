@@ -5,6 +5,7 @@ import type { DeclaredGate } from '../node/entry.ts';
 import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';
+import type { Carried } from './graphSource.ts';
 import { guardBuilder } from './guardBuilder.ts';
 
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
@@ -15,6 +16,8 @@ export interface CompileOptions<State> {
   readonly deps: RunnerDeps<State>;
   readonly gates: ReadonlyMap<string, DeclaredGate<State>>;
   readonly version: string;
+  /** What its author compiled it with. @defaultValue nothing */
+  readonly carried?: Carried;
 }
 
 /** A `StateGraph`, for the type its own `compile` returns: with its input, output and node names. */
@@ -42,7 +45,7 @@ export function compileDurable<
   Builder extends CompilableBuilder,
 >(
   builder: Builder & StateGraph<unknown, State, Update, Name>,
-  { checkpointer, deps, gates, version }: CompileOptions<State>,
+  { checkpointer, deps, gates, version, carried = {} }: CompileOptions<State>,
 ): DurableGraph<Builder> {
   assertLimit(deps.maxDepth);
   const nodes = ownNodes(builder.nodes);
@@ -51,9 +54,10 @@ export function compileDurable<
   }
   if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
   const guarded = guardBuilder(builder, gates, deps);
-  const compiled = guarded.compile({ checkpointer });
+  const { config = {}, ...named } = carried;
+  const compiled = guarded.compile({ ...(named as object), checkpointer });
   addGuardChannels(compiled);
-  const graph = compiled.withConfig({
+  const graph = compiled.withConfig(config).withConfig({
     durability: 'sync',
     recursionLimit: LANGGRAPH_RECURSION_LIMIT,
     configurable: { __pregel_strict_resume: true },

@@ -20,7 +20,9 @@ import {
   isGraphBubbleUp,
   isGraphInterrupt,
   isInterrupted,
+  isParentCommand,
   type LangGraphRunnableConfig,
+  type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { readGuards, writeGuards } from '../channels.ts';
@@ -90,10 +92,13 @@ async function runVisit<State extends object>(
 
   const startedAt = deps.now();
   const active = activate(visit, before, deps);
-  const raw = entered.runNode
-    ? await work(active, () => node.run(before, withToolCalls(config, active.toolCalls)))
-    : undefined;
-  const output = new NodeOutput(raw);
+  const left = entered.runNode
+    ? await work(active, () => node.run(before, withToolCalls(config, active.toolCalls))).then(
+        returned,
+        handedUp,
+      )
+    : {};
+  const output = new NodeOutput(left.handedUp ? left.handedUp.command : left.returned);
 
   const progressed =
     active.progressed ||
@@ -114,7 +119,22 @@ async function runVisit<State extends object>(
   const findings = [...deps.profile.findings(before, after), ...suspended.findings];
   recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
   writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, deps.profile));
-  return result;
+  if (left.handedUp === undefined) return result;
+  left.handedUp.command = result as ParentCommand['command'];
+  throw left.handedUp;
+}
+
+/** How a node was left: with what it returned, or with a command that a graph inside it hands up to this one. */
+interface Left {
+  readonly returned?: unknown;
+  readonly handedUp?: ParentCommand;
+}
+
+const returned = (value: unknown): Left => ({ returned: value });
+
+function handedUp(error: unknown): Left {
+  if (!isParentCommand(error as Error)) throw error;
+  return { handedUp: error as ParentCommand };
 }
 
 /**
