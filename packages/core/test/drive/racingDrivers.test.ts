@@ -15,7 +15,12 @@ const ada = { kind: 'human', id: 'ada' } as const;
 function approve(db: Database, answer: DriverAnswer): void {
   if ('code' in answer) throw new Error(`Expected open gates, got ${answer.code}.`);
   const { sessionId, artifactHash } = only(answer.gates);
-  new HumanInTheLoopManager(db).decide(sessionId, { artifactHash, answer: { approved: true }, by: ada });
+  const manager = new HumanInTheLoopManager(db);
+  const isQuestion = manager
+    .listPendingSessions()
+    .some(({ id, kind }) => id === sessionId && kind === 'interrupt');
+  const said = isQuestion ? { value: true } : { approved: true };
+  manager.decide(sessionId, { artifactHash, answer: said, by: ada });
 }
 
 /** Ends a lease as the time it lasts does. */

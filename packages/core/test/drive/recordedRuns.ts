@@ -41,8 +41,9 @@ export interface RecordedRun {
 }
 
 const ada = { kind: 'human', id: 'ada' } as const;
-const yes = (): object => ({ approved: true });
-const no = (): object => ({ approved: false, feedback: 'No.' });
+const yes = (gate?: Gate): object => (gate?.kind === 'interrupt' ? { value: true } : { approved: true });
+const no = (gate?: Gate): object =>
+  gate?.kind === 'interrupt' ? { value: false } : { approved: false, feedback: 'No.' };
 const act = (action: string) => (): object => ({ action });
 
 interface DrivableApp {
@@ -108,12 +109,12 @@ const joined = () =>
 
 const asks =
   (...questions: readonly string[]) =>
-  () => ({ answer: questions.map((question) => (interrupt(question) as { approved: boolean }).approved) });
+  () => ({ answer: questions.map((question) => interrupt<string, boolean>(question)) });
 
 const show = ({ log }: Own): unknown => log;
 const stuck = (word: string) => () => repeating({ log: [word] }, 1);
 const both = { left: () => 'l', right: () => 'r' };
-const firstDraftOnly = ({ artifact }: Gate): object => (artifact === 'draft 0' ? no() : yes());
+const firstDraftOnly = (gate: Gate): object => (gate.artifact === 'draft 0' ? no(gate) : yes(gate));
 
 const OWN_RUNS: readonly RecordedRun[] = [
   ownRun('two nodes', yes, () => twoSteps()),

@@ -21,8 +21,9 @@ const WAKES = Math.floor(600 / EVERY);
 /** Approves open gates of a run, the oldest first; returns how many. */
 function approve(db: Database, run: string, atMost = Number.POSITIVE_INFINITY): number {
   const open = new HitlSessionStore(db).listOpen(run).filter(({ interruptId }) => interruptId !== null);
-  for (const { id, artifactHash } of open.slice(0, atMost)) {
-    const decision = { artifactHash: artifactHash ?? '', answer: { approved: true }, by: ada };
+  for (const { id, kind, artifactHash } of open.slice(0, atMost)) {
+    const answer = kind === 'interrupt' ? { value: true } : { approved: true };
+    const decision = { artifactHash: artifactHash ?? '', answer, by: ada };
     new HumanInTheLoopManager(db).decide(id, decision);
   }
   return Math.min(open.length, atMost);
