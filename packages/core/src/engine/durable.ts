@@ -83,9 +83,10 @@ export function durable<State extends object, Update, Name extends string, Build
   options: DurableOptions<State, Name>,
   { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<Builder>, State, Update> {
-  const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
+  const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1' } = options;
+  const { guards = {}, gates: gatesBefore = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
-  const { builder, carried } = takeGraph(source, options.gates ?? {});
+  const { builder, carried } = takeGraph(source, gatesBefore);
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
@@ -104,7 +105,7 @@ export function durable<State extends object, Update, Name extends string, Build
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
-  const gates = declaredGates(options.gates ?? {});
+  const gates = declaredGates(gatesBefore);
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
     ...compiled,
