@@ -89,14 +89,8 @@ export function durable<State extends object, Update, Name extends string, Build
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
-  const store = new EngineStore(db, {
-    events,
-    now,
-    newId,
-    entropyThreshold,
-    prices: pricesOf(options.prices),
-    rules: profile.rules,
-  });
+  const prices = pricesOf(options.prices);
+  const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const saver = new DrivenSaver(db, store, {
