@@ -85,7 +85,7 @@ export function durable<State extends object, Update, Name extends string, Build
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
-  const { builder, carried } = takeGraph(source, options.gates ?? {});
+  const { builder, carried } = takeGraph(source, options.gates);
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
