@@ -83,21 +83,14 @@ export function durable<State extends object, Update, Name extends string, Build
   options: DurableOptions<State, Name>,
   { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<Builder>, State, Update> {
-  const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1' } = options;
-  const { guards = {}, gates: gatesBefore = {} } = options;
+  const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
-  const { builder, carried } = takeGraph(source, gatesBefore);
+  const { builder, carried } = takeGraph(source, options.gates);
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
-  const store = new EngineStore(db, {
-    events,
-    now,
-    newId,
-    entropyThreshold,
-    prices: pricesOf(options.prices),
-    rules: profile.rules,
-  });
+  const prices = pricesOf(options.prices);
+  const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const saver = new DrivenSaver(db, store, {
@@ -105,7 +98,7 @@ export function durable<State extends object, Update, Name extends string, Build
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });
   const deps = { store, events, profile, maxDepth, faults, now, newId };
-  const gates = declaredGates(gatesBefore);
+  const gates = declaredGates(options.gates ?? {});
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
     ...compiled,

@@ -28,7 +28,7 @@ interface CompiledFields extends Carried {
  */
 export function takeGraph<Builder, State, Update, Name extends string>(
   source: GraphSource<Builder, State, Update, Name>,
-  gates: object,
+  gates: object = {},
 ): { readonly builder: Builder & StateGraph<unknown, State, Update, Name>; readonly carried: Carried } {
   if (isBuilder(source))
     return { builder: source as Builder & StateGraph<unknown, State, Update, Name>, carried: {} };
@@ -60,7 +60,7 @@ function noGraph(source: unknown): TypeError {
 /** Nobody is asked at LangGraph's own stops, so a driver would go on at once. */
 function assertNoBareStop(
   { interruptBefore = [], interruptAfter = [] }: CompiledFields,
-  gates: object,
+  gates: object = {},
 ): void {
   const before = [...(interruptBefore === '*' ? ['*'] : interruptBefore)].find(
     (node) => !Object.hasOwn(gates, node),
