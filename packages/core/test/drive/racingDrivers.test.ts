@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { everyTable } from '../../src/orchestration/__tests__/everyTable.ts';
 import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
+import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { localHost } from '../../src/state/hostIdentity.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
@@ -15,12 +16,9 @@ const ada = { kind: 'human', id: 'ada' } as const;
 function approve(db: Database, answer: DriverAnswer): void {
   if ('code' in answer) throw new Error(`Expected open gates, got ${answer.code}.`);
   const { sessionId, artifactHash } = only(answer.gates);
-  const manager = new HumanInTheLoopManager(db);
-  const isQuestion = manager
-    .listPendingSessions()
-    .some(({ id, kind }) => id === sessionId && kind === 'interrupt');
-  const said = isQuestion ? { value: true } : { approved: true };
-  manager.decide(sessionId, { artifactHash, answer: said, by: ada });
+  const { kind } = new HitlSessionStore(db).require(sessionId);
+  const said = kind === 'interrupt' ? { value: true } : { approved: true };
+  new HumanInTheLoopManager(db).decide(sessionId, { artifactHash, answer: said, by: ada });
 }
 
 /** Ends a lease as the time it lasts does. */

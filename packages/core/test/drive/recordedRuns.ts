@@ -159,7 +159,7 @@ const OWN_RUNS: readonly RecordedRun[] = [
   ownRun('a no inside a node', no, () => twoSteps(asks('one?'))),
   ownRun(
     'three questions inside a node',
-    ({ artifact }) => (artifact === 'two?' ? no() : yes()),
+    (gate) => (gate.artifact === 'two?' ? no(gate) : yes(gate)),
     () => twoSteps(asks('one?', 'two?', 'three?')),
   ),
   ownRun('questions of two branches', yes, () => twoBranches(asks('left?'), says('right'))),
