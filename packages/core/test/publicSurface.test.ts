@@ -197,6 +197,7 @@ describe('the public surface', () => {
         "GATE_STALE",
         "GRAPH_CHANGED",
         "GRAPH_NOT_ACCEPTED",
+        "INPUT_NOT_TAKEN",
         "INTERRUPT_IN_EDGE",
         "INVALID_ANSWER",
         "INVALID_INPUT",

@@ -17,6 +17,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   GATE_STALE: EXIT.gateRefused,
   GRAPH_CHANGED: EXIT.stateFile,
   GRAPH_NOT_ACCEPTED: EXIT.gateRefused,
+  INPUT_NOT_TAKEN: EXIT.usage,
   INTERRUPT_IN_EDGE: EXIT.runFailed,
   INVALID_ANSWER: EXIT.gateRefused,
   INVALID_INPUT: EXIT.usage,

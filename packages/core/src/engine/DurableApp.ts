@@ -14,7 +14,8 @@ import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
 import { holdLease } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { assertInput, dumpInput, loadInput } from './drive/recordedInput.ts';
+import { assertInput, assertSameInput, dumpInput, loadInput } from './drive/recordedInput.ts';
+import type { RunError } from './drive/runError.ts';
 import { drivenGraph, type ReadableGraph, readState } from './drivenGraph.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
@@ -79,6 +80,8 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'> {
 export interface RunEnd {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
+  /** What a node threw, where this drive ended with it. */
+  readonly error?: RunError;
 }
 
 /**
@@ -109,15 +112,22 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /**
-   * Starts the run `id`, or goes on with it: the same id is the same run, today and tomorrow, and its input is
-   * read only the first time. Returns when the run has ended, waits for a human or was asked to stop.
+   * Starts the run `id`, or goes on with it: the same id is the same run, today and tomorrow. Its input is read the
+   * first time; the same one may be given again. Returns when the run has ended, waits for a human or was asked to stop.
    *
-   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `THREAD_BUSY` while another
-   *   process drives it.
+   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input
+   *   than it was started with; `THREAD_BUSY` while another process drives it.
    */
   async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
-    if (input !== undefined) await this.admit({ threadId: id, input });
+    if (input !== undefined) await this.#begin(id, input);
     return this.drive(id, options);
+  }
+
+  async #begin(threadId: string, input: Update): Promise<void> {
+    await this.admit({ threadId, input });
+    const { serde } = this.#parts.saver;
+    const given = await dumpInput(maskPreciseDeep(input).value, serde);
+    await assertSameInput(given, this.store.inputs.require(threadId), { serde, threadId });
   }
 
   /**
@@ -176,7 +186,8 @@ export class DurableApp<Graph, State, Update> {
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
-    return { status: outcome.status, reason, gates, values: await this.values(id) };
+    const failure = 'error' in outcome ? { error: outcome.error } : {};
+    return { status: outcome.status, reason, ...failure, gates, values: await this.values(id) };
   }
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */

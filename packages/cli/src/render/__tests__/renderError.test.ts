@@ -45,6 +45,8 @@ describe('exit codes', () => {
         'AGENT_FAILED',
         'AGENT_INVALID_OUTPUT',
         'DAG_INVALID',
+        'INTERRUPT_IN_EDGE',
+        'NO_PROGRESS',
         'PATH_REFUSED',
         'REPLAY_MISS',
         'REWIND_CONFLICT',
@@ -55,7 +57,13 @@ describe('exit codes', () => {
         'WORKSPACE_DIRTY',
         'WORKSPACE_FAILED',
       ],
-      [EXIT.usage]: ['CONFIG_INVALID', 'SANDBOX_MISSING', 'THREAD_EXISTS'],
+      [EXIT.usage]: [
+        'CONFIG_INVALID',
+        'INPUT_NOT_TAKEN',
+        'INVALID_INPUT',
+        'SANDBOX_MISSING',
+        'THREAD_EXISTS',
+      ],
       [EXIT.busy]: ['LEASE_LOST', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
       [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'THREAD_NOT_FOUND'],
       [EXIT.stateFile]: [
@@ -68,6 +76,7 @@ describe('exit codes', () => {
         'STATE_DISK_FULL',
         'STATE_IO',
         'STATE_REPLACED',
+        'STEP_AMBIGUOUS',
       ],
       [EXIT.gateRefused]: [
         'AGENT_MAY_NOT_DECIDE',

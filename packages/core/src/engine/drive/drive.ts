@@ -14,7 +14,6 @@ import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
-import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Lease, Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
@@ -34,6 +33,7 @@ import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outc
 import { outsideGraphs } from './outsideGraphs.ts';
 import { RunGoal } from './RunGoal.ts';
 import { type Answers, abortReason, readAnswers } from './readAnswers.ts';
+import { runError } from './runError.ts';
 import { SignalWatch } from './SignalWatch.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
 
@@ -281,8 +281,9 @@ class Drive {
       faults.rethrow(threadId);
       if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
       if (error instanceof DevsError) throw error;
-      const reason = maskSensitiveData(error instanceof Error ? error.message : String(error));
-      return this.#end('failed', reason);
+      const failure = runError(error);
+      const reason = failure.message;
+      return this.#end('failed', reason) && { status: 'failed', reason, error: failure };
     }
   }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isCommand } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -28,4 +29,23 @@ export async function dumpInput(input: unknown, serde: Serde): Promise<TypedByte
 
 export async function loadInput({ type, bytes }: TypedBytes, serde: Serde): Promise<unknown> {
   return serde.loadsTyped(type, bytes);
+}
+
+/**
+ * The id of a run names what it was given: another input under it would never be read.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN`
+ */
+export async function assertSameInput(
+  given: TypedBytes,
+  recorded: TypedBytes,
+  { serde, threadId }: { readonly serde: Serde; readonly threadId: string },
+): Promise<void> {
+  const [left, right] = await Promise.all([loadInput(given, serde), loadInput(recorded, serde)]);
+  if (isDeepStrictEqual(left, right)) return;
+  throw new DevsError(`Run "${threadId}" was given another input when it was started.`, {
+    code: 'INPUT_NOT_TAKEN',
+    remedy: 'Go on with the run by its id alone, or start another run for this input.',
+    context: { threadId },
+  });
 }

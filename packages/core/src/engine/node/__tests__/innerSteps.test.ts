@@ -78,7 +78,7 @@ describe('a step in a subgraph', () => {
     const { made, keys, post } = ledger();
     const app = durable(around(chargeAndMail(post)), { db });
     const waiting = await app.run('run', {});
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     const { status, values } = await app.run('run');
     expect([status, values?.log, made]).toEqual(['completed', ['charged', 'mailed'], ['charged', 'mailed']]);
     expect(new Set(keys).size).toBe(2);
@@ -144,7 +144,7 @@ describe('a step in a subgraph', () => {
       { db },
     );
     const waiting = await app.run('run', {});
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     const { values } = await app.run('run');
     expect(values?.log).toEqual(['outer', 'charged', 'mailed']);
     expect(made).toEqual(['outer', 'charged', 'mailed']);
@@ -166,7 +166,7 @@ describe('a step in a subgraph', () => {
       { db },
     );
     const waiting = await app.run('run', {});
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     expect((await app.run('run')).values?.log).toEqual(['turn 0', 'turn 1', 'turn 2']);
     expect(made).toEqual(['turn 0', 'turn 1', 'turn 2']);
   });
@@ -239,7 +239,7 @@ describe('a step in a tool', () => {
     const app = durable(booking(post, [call('a'), call('b')], true), { db });
     for (let asked = 0; asked < 2; asked += 1) {
       const waiting = await app.run('run', { messages: [] });
-      for (const gate of waiting.gates) await app.decide(gate, { approved: true, by: ada });
+      for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
     }
     const { status, values } = await app.run('run');
     expect(status).toBe('completed');
@@ -280,7 +280,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const app = durable(around(chargeAndMail(post)), { db });
     const waiting = await app.run('run', {});
     asBefore(db);
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     const { values } = await app.run('run');
     expect([values?.log, made]).toEqual([
       ['charged', 'mailed'],
@@ -304,7 +304,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const app = durable(around(inner), { db });
     const waiting = await app.run('run', {});
     asBefore(db);
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     const { values } = await app.run('run');
     expect([values?.log, made]).toEqual([['first', 'paid'], ['paid']]);
     expect(visitsIn(db)).toEqual([expect.not.stringContaining('/')]);
@@ -333,7 +333,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const app = durable(around(inner), { db });
     const waiting = await app.run('run', {});
     asBefore(db);
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     failures = 1;
     const { status } = await app.run('run');
     expect([status, made]).toEqual(['completed', ['paid']]);
@@ -354,7 +354,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const app = durable(around(inner), { db });
     const waiting = await app.run('run', {});
     asBefore(db);
-    await app.decide(only(waiting.gates), { approved: true, by: ada });
+    await app.decide(only(waiting.gates), { value: true, by: ada });
     for (let tries = 0; tries < 2; tries += 1) {
       await expect(app.run('run')).rejects.toMatchObject({
         code: 'STEP_AMBIGUOUS',
@@ -375,7 +375,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     const waiting = await app.run('run', { messages: [] });
     db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
     asBefore(db);
-    for (const gate of waiting.gates) await app.decide(gate, { approved: true, by: ada });
+    for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
     await expect(app.run('run')).rejects.toMatchObject({ code: 'STEP_AMBIGUOUS' });
     expect(made).toEqual(['a', 'b']);
   });
