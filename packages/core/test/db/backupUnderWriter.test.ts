@@ -27,8 +27,9 @@ describe('backup', () => {
     const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 2000, pauseMs: 4 });
     onTestFinished(writer.kill);
 
-    let during = 0;
-    for (let n = 0; n < BACKUPS; n += 1) {
+    let during = 0; // copies beside which the writer committed
+    // On a fast disk a copy may be made between two commits: one at least has to be made beside one.
+    for (let n = 0; n < BACKUPS || during === 0; n += 1) {
       await moreCommits(writer, 3);
       const before = writer.acknowledged();
       const target = join(dirname(dbPath), `copy-${n}.sqlite`);
@@ -49,6 +50,5 @@ describe('backup', () => {
       rmSync(target);
     }
     await annotate(`${BACKUPS} backups, with commits meanwhile: ${during}`);
-    expect(during).toBeGreaterThan(0); // else the writer was not live
   });
 });
