@@ -178,7 +178,11 @@ const THROUGH_DECIDE: readonly Bypass[] = [
 
 const THROUGH_THE_APP: readonly Bypass[] = [
   { name: 'driving it again', attempt: ({ app }) => app.run('run'), refusal: null },
-  { name: 'another input', attempt: ({ app }) => app.run('run', { log: ['second'] }), refusal: null },
+  {
+    name: 'another input',
+    attempt: ({ app }) => app.run('run', { log: ['second'] }),
+    refusal: 'INPUT_NOT_TAKEN',
+  },
   {
     name: 'another admission, with a policy that approves',
     attempt: ({ app }) =>
