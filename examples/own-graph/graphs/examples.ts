@@ -1,5 +1,6 @@
 import * as agentLoop from './agentLoop.ts';
 import * as evaluatorOptimizer from './evaluatorOptimizer.ts';
+import * as handoffs from './handoffs.ts';
 import * as humanApproval from './humanApproval.ts';
 import * as inputValidation from './inputValidation.ts';
 import * as mapReduce from './mapReduce.ts';
@@ -22,6 +23,7 @@ export const examples: Readonly<Record<string, Example>> = {
   mapReduce,
   agentLoop,
   reactAgent,
+  handoffs,
   humanApproval,
   reviewToolCalls,
   inputValidation,
