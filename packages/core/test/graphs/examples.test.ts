@@ -119,7 +119,10 @@ interface Life {
 /** A process that drives an example to its end, or dies right after one of its calls, before that is recorded. */
 const live = (program: string, [name, dir]: readonly [string, string], diesAfter?: number): Promise<Life> =>
   new Promise((resolve) => {
-    const env = { ...process.env, ...(diesAfter !== undefined && { GRAPH_DIES_AFTER: String(diesAfter) }) };
+    const env = {
+      ...process.env,
+      ...(diesAfter !== undefined && { OWN_GRAPH_DIES_AFTER: String(diesAfter) }),
+    };
     execFile(process.execPath, [program, name, dir], { env }, (error, stdout, stderr) =>
       resolve({ signal: error?.signal ?? null, stdout, stderr }),
     );
