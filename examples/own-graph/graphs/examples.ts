@@ -1,0 +1,32 @@
+import * as agentLoop from './agentLoop.ts';
+import * as evaluatorOptimizer from './evaluatorOptimizer.ts';
+import * as handoffs from './handoffs.ts';
+import * as humanApproval from './humanApproval.ts';
+import * as inputValidation from './inputValidation.ts';
+import * as mapReduce from './mapReduce.ts';
+import * as orchestratorWorker from './orchestratorWorker.ts';
+import * as parallelization from './parallelization.ts';
+import * as promptChaining from './promptChaining.ts';
+import * as reactAgent from './reactAgent.ts';
+import * as retryPolicy from './retryPolicy.ts';
+import * as reviewToolCalls from './reviewToolCalls.ts';
+import * as routing from './routing.ts';
+import * as subgraph from './subgraph.ts';
+import type { Example } from './support/Example.ts';
+
+export const examples: Readonly<Record<string, Example>> = {
+  promptChaining,
+  routing,
+  parallelization,
+  orchestratorWorker,
+  evaluatorOptimizer,
+  mapReduce,
+  agentLoop,
+  reactAgent,
+  handoffs,
+  humanApproval,
+  reviewToolCalls,
+  inputValidation,
+  subgraph,
+  retryPolicy,
+};

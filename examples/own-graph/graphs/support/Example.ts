@@ -1,0 +1,30 @@
+import type { Gate } from '@devs/core/langgraph';
+import type { World } from './world.ts';
+
+/** The form that all examples have. */
+export interface Example {
+  /** The graph, as LangGraph has it, with its effects in steps. */
+  graph(world: World): unknown;
+  /** The same, durable. */
+  app(file: string, world: World): App;
+  readonly input: object;
+  /** The answers to its questions, in their order. */
+  readonly answers?: readonly unknown[];
+  /** What the model says to a prompt. */
+  model?(prompt: string): string;
+  /** Some of the values it ends with. */
+  readonly ends: object;
+}
+
+export interface App {
+  run(id: string, input?: unknown): Promise<Ran>;
+  decide(gate: Gate, answer: { value: unknown; by: { kind: 'human'; id: string } }): Promise<unknown>;
+  close(): void;
+}
+
+interface Ran {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly gates: readonly Gate[];
+  readonly values: unknown;
+}

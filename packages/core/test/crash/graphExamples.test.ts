@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Command, MemorySaver } from '@langchain/langgraph';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { examples } from '../../../../examples/own-graph/graphs/examples.ts';
+import type { Example } from '../../../../examples/own-graph/graphs/support/Example.ts';
+import { type Effect, effectsIn, openWorld } from '../../../../examples/own-graph/graphs/support/world.ts';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import type { step } from '../../src/langgraph.ts';
+import { bundlePrograms } from '../support/bundlePrograms.ts';
+import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
+import { only } from '../support/only.ts';
+
+/** Kills per example, each right after another effect; `DEVS_GRAPH_SEED=42` repeats which. */
+const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
+const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
+
+// LangGraph alone knows no steps: a call in one is the call itself.
+const plainly = vi.hoisted(() => ({ isOn: false }));
+vi.mock('@devs/core/langgraph', async (original) => {
+  const engine = await original<{ step: typeof step }>();
+  const call = { key: 'plain', attempt: 1, signal: new AbortController().signal, usage: () => {} };
+  const either: typeof step = (name, fn, options) =>
+    plainly.isOn ? Promise.resolve(fn(call)) : engine.step(name, fn, options);
+  return { ...engine, step: either };
+});
+
+interface Ran {
+  readonly values: unknown;
+  /** What reached the outside world, sorted: parallel calls have no order. */
+  readonly effects: readonly string[];
+}
+
+interface Compiled {
+  invoke(input: unknown, config: object): Promise<{ readonly __interrupt__?: readonly unknown[] }>;
+  getState(config: object): Promise<{ readonly values: unknown }>;
+}
+interface Compilable {
+  compile(options: { readonly checkpointer: MemorySaver }): Compiled;
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** As it is in JSON, where a message tells its class, without the ids that are made up anew in each run. */
+const told = (values: unknown): unknown =>
+  JSON.parse(JSON.stringify(values), (_key, value: unknown) =>
+    typeof value === 'string' && UUID.test(value) ? 'made up' : value,
+  ) as unknown;
+
+const whatOf = (effects: readonly Effect[]): readonly string[] => effects.map(({ what }) => what).sort();
+
+/** Runs an example by LangGraph alone. */
+async function runPlainly(
+  { graph, input, answers = [], model = String, ends }: Example,
+  dir: string,
+): Promise<Ran> {
+  const ledger = join(dir, 'plain.jsonl');
+  const source = graph(openWorld({ ledger, model })) as Compilable | { readonly builder: Compilable };
+  const builder = 'builder' in source ? source.builder : source;
+  const compiled = builder.compile({ checkpointer: new MemorySaver() });
+  const config = { configurable: { thread_id: 'run' } };
+  plainly.isOn = true;
+  try {
+    let ran = await compiled.invoke(input, config);
+    for (const resume of answers) {
+      expect(ran.__interrupt__).toHaveLength(1);
+      ran = await compiled.invoke(new Command({ resume }), config);
+    }
+    expect(ran.__interrupt__).toBeUndefined();
+    const { values } = await compiled.getState(config);
+    expect(values).toMatchObject(ends);
+    return { values: told(values), effects: whatOf(effectsIn(ledger)) };
+  } finally {
+    plainly.isOn = false;
+  }
+}
+
+/** Runs an example by the engine, in this process. */
+async function runDurably({ app, input, answers = [], model = String }: Example, dir: string): Promise<Ran> {
+  const ledger = join(dir, 'durable.jsonl');
+  const own = app(join(dir, 'durable.sqlite'), openWorld({ ledger, model }));
+  try {
+    let ran = await own.run('run', input);
+    for (const value of answers) {
+      await own.decide(only(ran.gates), { value, by: { kind: 'human', id: 'ada' } });
+      ran = await own.run('run');
+    }
+    expect(ran).toMatchObject({ status: 'completed', reason: null });
+    return { values: told(ran.values), effects: whatOf(effectsIn(ledger)) };
+  } finally {
+    own.close();
+  }
+}
+
+/** The calls whose results are in the state file. */
+function recordedKeys(dbPath: string): ReadonlySet<string> {
+  const db = createDatabase({ dbPath });
+  const keys = db
+    .prepare<[], string>(
+      "SELECT thread_id || '/' || lg_task_id || '/' || name FROM agent_steps WHERE state = 'done'",
+    )
+    .pluck()
+    .all();
+  db.close();
+  return new Set(keys);
+}
+
+interface Life {
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process that drives an example to its end, or dies right after one of its calls, before that is recorded. */
+const live = (program: string, [name, dir]: readonly [string, string], diesAfter?: number): Promise<Life> =>
+  new Promise((resolve) => {
+    const env = {
+      ...process.env,
+      ...(diesAfter !== undefined && { OWN_GRAPH_DIES_AFTER: String(diesAfter) }),
+    };
+    execFile(process.execPath, [program, name, dir], { env }, (error, stdout, stderr) =>
+      resolve({ signal: error?.signal ?? null, stdout, stderr }),
+    );
+  });
+
+/** Runs an example in a process that dies at a call, and to its end in another. */
+async function runKilled(program: string, name: string, dir: string, place: number): Promise<Ran> {
+  const first = await live(program, [name, dir], place);
+  expect(first, first.stderr).toMatchObject({ signal: 'SIGKILL' });
+  const ledger = join(dir, 'ledger.jsonl');
+  const before = effectsIn(ledger);
+  expect(before).toHaveLength(place);
+  const recorded = recordedKeys(join(dir, 'state.sqlite'));
+  const inFlight = before.filter(({ key }) => !recorded.has(key));
+  expect(inFlight).toContainEqual(before.at(-1));
+
+  const second = await live(program, [name, dir]);
+  expect(second.stderr).toBe('');
+  const { status, reason, values } = JSON.parse(second.stdout) as Record<string, unknown>;
+  expect({ status, reason }).toEqual({ status: 'completed', reason: null });
+  const again = effectsIn(ledger).slice(place);
+  expect(again).toEqual(expect.arrayContaining(inFlight)); // under the same keys
+  return {
+    values: told(values),
+    effects: whatOf([...before.filter(({ key }) => recorded.has(key)), ...again]),
+  };
+}
+
+/** The calls after which an example is killed: others in each run, all of them if there are no more. */
+function placesIn(calls: number): readonly number[] {
+  const all = Array.from({ length: calls }, (_, index) => index + 1);
+  const length = Math.min(KILLS, calls);
+  const some = fc.shuffledSubarray(all, { minLength: length, maxLength: length });
+  return fc.sample(some, { seed: SEED, numRuns: 1 }).flat();
+}
+
+describe('an example of a graph', () => {
+  let program = '';
+  const bundled = mkdtempSync(join(tmpdir(), 'devs-graphs-'));
+  beforeAll(async () => {
+    const source = new URL('../../../../examples/own-graph/graphs/run.ts', import.meta.url);
+    [program = ''] = await bundlePrograms([source], bundled);
+  });
+  afterAll(() => rmSync(bundled, { recursive: true }));
+
+  for (const [name, example] of Object.entries(examples)) {
+    test(`${name} ends as by LangGraph alone, in one process and killed after a call`, async ({
+      dbPath,
+      annotate,
+    }) => {
+      const dir = dirname(dbPath);
+      const plain = await runPlainly(example, dir);
+      const own = await runDurably(example, dir);
+      expect(own.values).toStrictEqual(plain.values);
+      // A node that is retried by LangGraph alone makes its calls again.
+      expect(own.effects).toStrictEqual([...new Set(plain.effects)]);
+
+      const places = placesIn(own.effects.length);
+      await annotate(`seed ${SEED}: killed after call ${places.join(', ')} of ${own.effects.length}`);
+      for (const place of places) {
+        const ended = await runKilled(program, name, join(dir, String(place)), place);
+        expect(ended, `killed after call ${place}`).toStrictEqual(own);
+      }
+    });
+  }
+});
