@@ -123,6 +123,7 @@ export {
   routeAfterError,
   type StaleTaskInfo,
 } from './orchestration/robustness.ts';
+export type { PipelineDeps } from './orchestration/task/pipelineDeps.ts';
 export type {
   AgentId,
   AgentLogRecord,
@@ -147,7 +148,6 @@ export type {
   TaskStatus,
 } from './orchestration/types.ts';
 export { createInitialState, OrchestratorAnnotation } from './orchestration/types.ts';
-export type { PipelineDeps } from './orchestration/work/pipelineDeps.ts';
 export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';

@@ -13,8 +13,8 @@ import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineProfile } from './pipelineProfile.ts';
+import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
-import type { PipelineDeps } from './work/pipelineDeps.ts';
 
 export { approveDesignNode, approveTaskDagNode } from './hitl.ts';
 export { designNode } from './nodes/designNode.ts';

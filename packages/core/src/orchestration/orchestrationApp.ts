@@ -3,8 +3,8 @@ import { type DurableOptions, durable } from '../engine/durable.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
+import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
-import type { PipelineDeps } from './work/pipelineDeps.ts';
 
 export interface OrchestrationAppOptions
   extends Pick<

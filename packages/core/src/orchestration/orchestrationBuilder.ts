@@ -25,8 +25,8 @@ import {
   routeAfterResearch,
   routeAfterVerify,
 } from './routing.ts';
+import type { PipelineDeps } from './task/pipelineDeps.ts';
 import { OrchestratorAnnotation } from './types.ts';
-import type { PipelineDeps } from './work/pipelineDeps.ts';
 
 /**
  * The nine nodes and the edges between them. Every edge but the first is conditional: a router must be able to

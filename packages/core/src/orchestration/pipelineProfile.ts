@@ -10,10 +10,10 @@ import { pipelineTurns } from './pipelineTurns.ts';
 import { applyReview } from './review/applyReview.ts';
 import type { ReviewAnswer } from './review/reviewGate.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
+import { lastObservation } from './task/agentLog.ts';
+import { guidanceFor, strategiesOf } from './task/taskBrief.ts';
 import { abandonTask, isEpicOpen, isTaskTerminal, pickTask } from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
-import { lastObservation } from './work/agentLog.ts';
-import { guidanceFor, strategiesOf } from './work/taskBrief.ts';
 
 /** Gates ask their own question; `error` repairs, and a lost answer would be asked there again. */
 const WITHOUT_ENTRY_QUESTION: ReadonlySet<string> = new Set(['approveDesign', 'approveTaskDag', 'error']);

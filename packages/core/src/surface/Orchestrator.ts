@@ -15,7 +15,7 @@ import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
-import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
+import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { workspaceName } from '../state/workspaceName.ts';

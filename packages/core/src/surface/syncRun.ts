@@ -3,7 +3,7 @@ import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { assertHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Delivery, Synced } from '../orchestration/ports.ts';
-import type { PipelineDeps } from '../orchestration/work/pipelineDeps.ts';
+import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { ability } from './ability.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { finishRewind } from './rewind/finishRewind.ts';

@@ -145,7 +145,7 @@ describe("the folder of an older engine's run", () => {
 
   test.for([
     ['beside the state folder', '/.devs-work/run', '../.devs-work/run'],
-    ['in the state folder', '/.devs/work/run', 'work/run'],
+    ['in the state folder', '/.devs/runs/run', 'runs/run'],
     ['the project itself', '', '..'],
     ['the state folder itself', '/.devs', '.'],
     ['in a folder whose name only begins as that of the state folder', '/.devs-x', '../.devs-x'],

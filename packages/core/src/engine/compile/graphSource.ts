@@ -60,7 +60,7 @@ function noGraph(source: unknown): TypeError {
 /** Nobody is asked at LangGraph's own stops, so a driver would go on at once. */
 function assertNoBareStop(
   { interruptBefore = [], interruptAfter = [] }: CompiledFields,
-  gates: object = {},
+  gates: object,
 ): void {
   const before = [...(interruptBefore === '*' ? ['*'] : interruptBefore)].find(
     (node) => !Object.hasOwn(gates, node),

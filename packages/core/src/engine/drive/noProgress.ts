@@ -1,19 +1,10 @@
-import type { Interrupt } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import { isOutput } from './openQuestions.ts';
+import { openInterrupts } from './openQuestions.ts';
 
 /** Whether a task waits at a question that has no id: LangGraph has no way to give it an answer. */
-export function hasUnanswerable({ pendingWrites = [] }: CheckpointTuple): boolean {
-  const finished = new Set(
-    pendingWrites.filter(([, channel]) => isOutput(channel)).map(([taskId]) => taskId),
-  );
-  return pendingWrites.some(
-    ([taskId, channel, value]) =>
-      channel === '__interrupt__' &&
-      !finished.has(taskId) &&
-      (value as readonly Interrupt[]).some(({ id }) => id === undefined),
-  );
+export function hasUnanswerable(tuple: CheckpointTuple): boolean {
+  return openInterrupts(tuple).some(([, { id }]) => id === undefined);
 }
 
 export function interruptInEdge(threadId: string): DevsError {

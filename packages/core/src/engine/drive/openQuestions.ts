@@ -31,37 +31,34 @@ export interface PendingQuestion extends OpenQuestion {
 }
 
 /**
- * The questions a checkpoint still waits for: interrupts of tasks that have produced no output.
+ * The interrupts of tasks that have produced no output, with the task's id.
  *
  * Read from the pending writes, because `getState().tasks` lists an answered interrupt until the next
  * checkpoint; a driver that trusts it answers twice.
  */
-export function openQuestions({
+export function openInterrupts({
   pendingWrites = [],
-  checkpoint,
-}: CheckpointTuple): readonly PendingQuestion[] {
+}: CheckpointTuple): readonly (readonly [taskId: string, Interrupt])[] {
   const finished = new Set(
     pendingWrites.filter(([, channel]) => isOutput(channel)).map(([taskId]) => taskId),
   );
+  return pendingWrites
+    .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
+    .flatMap(([taskId, , interrupts]) =>
+      (interrupts as Interrupt[]).map((interrupt) => [taskId, interrupt] as const),
+    );
+}
+
+/** The questions a checkpoint still waits for: its open interrupts that an answer can name. */
+export function openQuestions(tuple: CheckpointTuple): readonly PendingQuestion[] {
+  const { pendingWrites = [], checkpoint } = tuple;
   const receivedBy = (task: string): readonly unknown[] =>
     pendingWrites
       .filter(([taskId, channel]) => taskId === task && channel === RESUME)
       .flatMap(([, , v]) => v);
-  return pendingWrites
-    .filter(([taskId, channel]) => channel === INTERRUPT && !finished.has(taskId))
-    .flatMap(([taskId, , interrupts]) =>
-      (interrupts as Interrupt[]).flatMap(({ id, value, response_schema: responseSchema }) =>
-        id === undefined
-          ? []
-          : [
-              {
-                interruptId: id,
-                value,
-                responseSchema,
-                checkpointId: checkpoint.id,
-                received: receivedBy(taskId),
-              },
-            ],
-      ),
-    );
+  return openInterrupts(tuple).flatMap(([taskId, { id, value, response_schema: responseSchema }]) => {
+    if (id === undefined) return [];
+    const received = receivedBy(taskId);
+    return [{ interruptId: id, value, responseSchema, checkpointId: checkpoint.id, received }];
+  });
 }

@@ -3,8 +3,8 @@ import { pipelineTurns } from '../pipelineTurns.ts';
 import { readTestCounts } from '../readTestCounts.ts';
 import { withOutput } from '../robustness/entropy.ts';
 import { buildErrorRecord } from '../robustness.ts';
+import { agentLog, withLog } from '../task/agentLog.ts';
 import type { GraphState } from '../types.ts';
-import { agentLog, withLog } from '../work/agentLog.ts';
 import { AT, aState, aTask } from './aState.ts';
 
 const task = aTask(1, { status: 'in_progress' });

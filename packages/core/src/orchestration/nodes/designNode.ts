@@ -1,7 +1,7 @@
 import { step } from '../../engine/node/step.ts';
+import { agentCall } from '../task/agentCall.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import type { GraphState } from '../types.ts';
-import { agentCall } from '../work/agentCall.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
 import { proposalRequest, withDocuments } from './documents.ts';
 import { isProposedAt } from './proposals.ts';

@@ -1,8 +1,8 @@
 import { step } from '../../engine/node/step.ts';
+import { agentCall } from '../task/agentCall.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
-import { agentCall } from '../work/agentCall.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
 import { proposalRequest } from './documents.ts';
 import { planFrom } from './plan.ts';

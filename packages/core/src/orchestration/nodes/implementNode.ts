@@ -1,10 +1,10 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
+import { agentLog, withLog } from '../task/agentLog.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { pickTask, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { agentLog, withLog } from '../work/agentLog.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
 import { advance } from './advance.ts';
 import { runTddTurn } from './tddTurn.ts';
 

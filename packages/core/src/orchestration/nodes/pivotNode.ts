@@ -4,12 +4,12 @@ import { step } from '../../engine/node/step.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
+import { agentCall } from '../task/agentCall.ts';
+import { reportsOf } from '../task/agentLog.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { agentCall } from '../work/agentCall.ts';
-import { reportsOf } from '../work/agentLog.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
-import { guidanceFor, strategiesOf, taskBrief } from '../work/taskBrief.ts';
 import { advance } from './advance.ts';
 import { draftsOf } from './documents.ts';
 

@@ -8,13 +8,13 @@ import type {
   WorkResult,
 } from '../ports.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
+import { agentCall } from '../task/agentCall.ts';
+import { lastObservation } from '../task/agentLog.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { RecordedTree } from '../task/RecordedTree.ts';
+import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { agentCall } from '../work/agentCall.ts';
-import { lastObservation } from '../work/agentLog.ts';
-import { openWorkspace } from '../work/openWorkspace.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
-import { RecordedTree } from '../work/RecordedTree.ts';
-import { guidanceFor, strategiesOf, taskBrief } from '../work/taskBrief.ts';
 import { draftsOf } from './documents.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */

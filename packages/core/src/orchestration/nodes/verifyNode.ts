@@ -2,12 +2,12 @@ import { step } from '../../engine/node/step.ts';
 import type { CheckResult } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
+import { agentLog, withLog } from '../task/agentLog.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { RecordedTree } from '../task/RecordedTree.ts';
 import { activeTask, closeEpics, isEpicOpen, taskLabel, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { agentLog, withLog } from '../work/agentLog.ts';
-import { openWorkspace } from '../work/openWorkspace.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
-import { RecordedTree } from '../work/RecordedTree.ts';
 import { advance } from './advance.ts';
 
 /** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */

@@ -1,10 +1,10 @@
 import { step } from '../../engine/node/step.ts';
 import type { CodeReview, ReviewedCheck, ReviewedTask, ReviewSubject } from '../CodeReview.ts';
 import type { CheckResult } from '../ports.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { RecordedTree } from '../task/RecordedTree.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from '../types.ts';
-import { openWorkspace } from '../work/openWorkspace.ts';
-import type { PipelineDeps } from '../work/pipelineDeps.ts';
-import { RecordedTree } from '../work/RecordedTree.ts';
 import { reviewDecisions, reviewsOf } from './reviewDecisions.ts';
 import { type DueReview, dueReview } from './reviewRange.ts';
 

@@ -61,8 +61,8 @@ describe('runs', () => {
       });
       expect(() => threads.create(aThread({ threadId: 'run-2', workspace }))).toThrow(busy);
     }
-    threads.create(aThread({ threadId: 'run-3', workspace: '/work/run' }));
-    expect(threads.folderOf({ workspace: '/work/run' })).toBe('/work/run');
+    threads.create(aThread({ threadId: 'run-3', workspace: '/elsewhere/run' }));
+    expect(threads.folderOf({ workspace: '/elsewhere/run' })).toBe('/elsewhere/run');
     expect(threads.folderOf({ workspace: null })).toBeNull();
   });
 

@@ -6,7 +6,7 @@ import { stateFoldersOf, workspaceName, workspaceNames } from '../workspaceName.
 describe('a folder', () => {
   test.for([
     ['/p/.devs-work/csv', '../.devs-work/csv'],
-    ['/p/.devs/work/csv', 'work/csv'],
+    ['/p/.devs/runs/csv', 'runs/csv'],
     ['/p/.devs', '.'],
     ['/p', '..'],
     ['/p/..hidden', '../..hidden'],

@@ -1,7 +1,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Rescue } from '../../orchestration/ports.ts';
-import type { PipelineDeps } from '../../orchestration/work/pipelineDeps.ts';
+import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { Rewind } from '../../state/RewindStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { ability } from '../ability.ts';
