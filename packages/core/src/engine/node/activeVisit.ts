@@ -16,8 +16,8 @@ export interface ActiveVisit {
   readonly isResumed: boolean;
   /** `place/name` of every step of this execution. */
   readonly stepNames: Set<string>;
-  /** The tool call that a run of LangChain belongs to, by the run's id. */
-  readonly toolCalls: Map<string, string>;
+  /** Ids of the tool calls that this execution has begun. */
+  readonly toolCalls: Set<string>;
   readonly calls: CallsInFlight;
   /** What a call was refused with: the node leaves with it, even if it caught it. */
   budgetQuestion: GraphInterrupt | null;

@@ -55,7 +55,7 @@ async function inTask(task: InnerTask | null, times: StepTimes): Promise<'other'
 /** Of the calls of one message nobody knows which one a row belongs to. */
 function inTool({ toolCalls }: RecordedVisit, { toolCallId }: StepPlace): 'its' | 'unknown' {
   if (toolCallId === null) return 'its';
-  const called = new Set([...toolCalls.values(), ...callsToAnswer()]);
+  const called = new Set([...toolCalls, ...callsToAnswer()]);
   return called.size === 1 ? 'its' : 'unknown';
 }
 

@@ -161,7 +161,7 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     events,
     isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
     stepNames: new Set(),
-    toolCalls: new Map(),
+    toolCalls: new Set(),
     fault: null,
     calls: new CallsInFlight(),
     budgetQuestion: null,

@@ -1,4 +1,8 @@
-import { AIMessage } from '@langchain/core/messages';
+import type { CallbackManager } from '@langchain/core/callbacks/manager';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage, type BaseMessage, type ToolMessage } from '@langchain/core/messages';
+import type { ChatResult } from '@langchain/core/outputs';
+import { RunnableLambda } from '@langchain/core/runnables';
 import { tool } from '@langchain/core/tools';
 import {
   Annotation,
@@ -9,7 +13,7 @@ import {
   START,
   StateGraph,
 } from '@langchain/langgraph';
-import { ToolNode } from '@langchain/langgraph/prebuilt';
+import { createReactAgent, ToolNode } from '@langchain/langgraph/prebuilt';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -192,6 +196,40 @@ describe('a step in a subgraph', () => {
     expect([status, made]).toEqual(['completed', ['posted']]);
   });
 
+  test.for([
+    ['a ToolNode', (tools: ToolNode) => tools],
+    ['a function that runs one', (tools: ToolNode) => (state: object) => tools.invoke(state)],
+  ] as const)(
+    'in a tool of %s uses its name again when LangGraph retries the task',
+    async ([, nodeOf], { db }) => {
+      const { made, post } = ledger();
+      let failures = 1;
+      const flaky = tool(
+        async ({ what }) => {
+          const posted = await post(what);
+          failures -= 1;
+          if (failures >= 0) throw new Error('flaky');
+          return posted;
+        },
+        { name: 'book', description: '-', schema: z.object({ what: z.string() }) },
+      );
+      const inner = new StateGraph(ToolState)
+        .addNode('tools', nodeOf(new ToolNode([flaky], { handleToolErrors: false })), {
+          retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false },
+        })
+        .addEdge(START, 'tools')
+        .addEdge('tools', END)
+        .compile();
+      const builder = new StateGraph(ToolState)
+        .addNode('outer', inner)
+        .addEdge(START, 'outer')
+        .addEdge('outer', END);
+      const messages = [new AIMessage({ content: '', tool_calls: [call('a')] })];
+      const { status, reason } = await durable(builder, { db }).run('run', { messages });
+      expect([status, reason, made]).toEqual(['completed', null, ['a']]);
+    },
+  );
+
   test('has its name once in each place', async ({ db }) => {
     const { post } = ledger();
     const inner = new StateGraph(State)
@@ -271,6 +309,115 @@ describe('a step in a tool', () => {
       .addEdge('tools', END);
     const { status } = await durable(builder, { db }).run('run', { messages: [] });
     expect([status, made]).toEqual(['completed', ['outer', 'inner']]);
+  });
+});
+
+const bookTool = (post: Post) =>
+  tool(async ({ what }) => post(what), {
+    name: 'book',
+    description: '-',
+    schema: z.object({ what: z.string() }),
+  });
+
+/** Calls a tool twice in its first message, and is content with the second. */
+class BookingModel extends BaseChatModel {
+  override _llmType(): string {
+    return 'booking';
+  }
+
+  override bindTools(): this {
+    return this;
+  }
+
+  override async _generate(messages: readonly BaseMessage[]): Promise<ChatResult> {
+    const isAsked = messages.length > 0;
+    const message = new AIMessage({ content: '', tool_calls: isAsked ? [] : [call('a'), call('b')] });
+    return { generations: [{ text: '', message }] };
+  }
+}
+
+/** A graph whose one node answers with the results of what it runs. */
+const answering = (work: () => Promise<readonly unknown[]>) =>
+  doing(async () => ({ log: (await work()).map((message) => (message as ToolMessage).text) }));
+
+describe('a tool call is known to what its tool runs', () => {
+  test('where a function calls one tool twice, side by side', async ({ db }) => {
+    const { made, keys, post } = ledger();
+    const book = bookTool(post);
+    const builder = answering(() => Promise.all(['a', 'b'].map((id) => book.invoke(call(id)))));
+    expect((await durable(builder, { db }).run('run', {})).values?.log).toEqual(['a', 'b']);
+    expect([made, new Set(keys).size]).toEqual([['a', 'b'], 2]);
+  });
+
+  test('behind further runnables, a sequence and a graph', async ({ db }) => {
+    const { made, keys, post } = ledger();
+    const graph = doing(async () => ({ log: [await post('graph')] })).compile();
+    const sequence = RunnableLambda.from((what: string) => what).pipe(
+      RunnableLambda.from(async (what: string) => [await post(what), ...(await graph.invoke({})).log].join()),
+    );
+    const book = tool(async ({ what }) => sequence.invoke(what), {
+      name: 'book',
+      description: '-',
+      schema: z.object({ what: z.string() }),
+    });
+    const builder = answering(() => Promise.all(['a', 'b'].map((id) => book.invoke(call(id)))));
+    expect((await durable(builder, { db }).run('run', {})).values?.log).toEqual(['a,graph', 'b,graph']);
+    expect([made.toSorted(), new Set(keys).size]).toEqual([['a', 'b', 'graph', 'graph'], 4]);
+  });
+
+  test('in an agent that is a node', async ({ db }) => {
+    const { made, keys, post } = ledger();
+    const agent = createReactAgent({ llm: new BookingModel({}), tools: [bookTool(post)] });
+    const builder = new StateGraph(ToolState)
+      .addNode('agent', agent)
+      .addEdge(START, 'agent')
+      .addEdge('agent', END);
+    const { status } = await durable(builder, { db }).run('run', { messages: [] });
+    expect(status).toBe('completed');
+    expect([made, new Set(keys).size]).toEqual([['a', 'b'], 2]);
+  });
+
+  test('where a listener hears every run, as it does without durable()', async ({ db }) => {
+    const runsHeard = async (run: (listener: object) => Promise<unknown>): Promise<readonly string[]> => {
+      const heard: string[] = [];
+      const note =
+        (kind: string) =>
+        (_serialized: unknown, _input: unknown, runId: string, parent?: string): void => {
+          heard.push(`${kind} ${parent === undefined ? 'alone' : 'inside'} ${runId === parent}`);
+        };
+      await run({ handleChainStart: note('chain'), handleToolStart: note('tool') });
+      return heard;
+    };
+    const { made, keys, post } = ledger();
+    const plain = booking(async (what) => what);
+    const listened = await runsHeard((listener) =>
+      durable(
+        booking(post)
+          .compile()
+          .withConfig({ callbacks: [listener] }) as never,
+        { db },
+      ).run('run', {
+        messages: [],
+      }),
+    );
+    const alone = await runsHeard((listener) => plain.compile().invoke({}, { callbacks: [listener] }));
+    expect(alone).toContain('tool inside false');
+    expect(listened).toEqual(alone);
+    expect([made, new Set(keys).size]).toEqual([['call/1', 'call 2'], 2]);
+  });
+
+  test('and LangChain starts no run of a chain for it', async ({ db }) => {
+    const found: unknown[] = [];
+    const inner = RunnableLambda.from((_input: object, config) => {
+      const { handlers, getParentRunId } = config.callbacks as CallbackManager;
+      found.push([handlers, getParentRunId.call(config.callbacks)]);
+    });
+    const builder = doing(async () => {
+      await inner.invoke({});
+      return {};
+    });
+    await durable(builder, { db }).run('run', {});
+    expect(found).toEqual([[[], undefined]]);
   });
 });
 
