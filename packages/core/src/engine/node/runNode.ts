@@ -10,7 +10,7 @@
 //       the body runs again on every resume and must reach the same question.
 //   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
 //   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending. So does
-//       an agent out of reach, once it was retried.
+//       an agent out of reach, once it was retried, and a result that cannot be stored, which ends the run as failed.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
@@ -40,6 +40,7 @@ import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { NodeOutput, type Write } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
+import { RefusedResult } from './refusedResult.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { towardsGoal } from './towardsGoal.ts';
@@ -185,7 +186,9 @@ function whatLeavesTheNode<State extends object>(
     const fault = engineFaultOf(error);
     if (fault !== null) return drainWith(fault, visit, deps);
     recordFailure(error, visit, deps);
-    return isOutOfReach(error, visit, deps) ? drainWith(error, visit, deps) : error;
+    const isLeft =
+      isOutOfReach(error, visit, deps) || (error instanceof RefusedResult && visit.epoch !== null);
+    return isLeft ? drainWith(error, visit, deps) : error;
   } catch (failure) {
     return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
   }
