@@ -19,8 +19,8 @@ export interface ActiveVisit {
   /** Ids of the tool calls that this execution has begun. */
   readonly toolCalls: Set<string>;
   readonly calls: CallsInFlight;
-  /** What a call was refused with: the node leaves with it, even if it caught it. */
-  budgetQuestion: GraphInterrupt | null;
+  /** What is asked before a call is made: the node leaves with it, even if it caught it. */
+  question: GraphInterrupt | null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
   hasThrown: boolean;
   /** What the engine could not do for a step: the node leaves with it, even if it caught it. */

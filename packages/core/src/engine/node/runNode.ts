@@ -140,7 +140,7 @@ function handedUp(error: unknown): Left {
 
 /**
  * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
- * refused whatever its author made of that.
+ * not made whatever its author made of that.
  */
 async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
   const ran = runInVisit(active, async () => body());
@@ -149,7 +149,7 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
   });
   if (!active.visit.signal.aborted) await active.calls.settled();
   if (active.fault !== null) throw active.fault;
-  if (active.budgetQuestion !== null) throw active.budgetQuestion;
+  if (active.question !== null) throw active.question;
   return ran;
 }
 
@@ -165,7 +165,7 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     toolCalls: new Set(),
     fault: null,
     calls: new CallsInFlight(),
-    budgetQuestion: null,
+    question: null,
     hasThrown: false,
     progressed: false,
   };

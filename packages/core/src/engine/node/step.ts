@@ -60,7 +60,7 @@ export interface StepOptions {
  * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
  * @throws TypeError outside a durable node, or if `name` was used before in this place.
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another driver took over;
- *   `STEP_AMBIGUOUS` if an older version recorded it and it cannot be told where.
+ *   `STEP_AMBIGUOUS` if an older version recorded it, it cannot be told where, and nobody can be asked.
  *
  * @example
  * ```ts

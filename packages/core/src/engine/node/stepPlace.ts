@@ -62,6 +62,16 @@ function checkpointOf(configurable: Readonly<Record<string, unknown>>): Checkpoi
   return { threadId: String(configurable['thread_id'] ?? ''), checkpointNs, checkpointId };
 }
 
+/** The names of the nodes around this code, outermost first. */
+export function placeNames(): readonly string[] {
+  return namesIn(ambientConfig()?.configurable ?? {});
+}
+
+function namesIn(configurable: Readonly<Record<string, unknown>>): readonly string[] {
+  const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
+  return segments.map((segment) => segment.split(':')[0] ?? '');
+}
+
 /**
  * The names of the tasks on the way, and of the last one its step and which of several branches it is. A graph with a
  * thread of its own may count its steps on from one call to the next; the names alone are left.
@@ -70,8 +80,7 @@ function namesOf(
   configurable: Readonly<Record<string, unknown>>,
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): string {
-  const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
-  const names = segments.map((segment) => segment.split(':')[0]).join('|');
+  const names = namesIn(configurable).join('|');
   if (metadata === undefined) return names;
   const path = metadata['langgraph_path'];
   const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];

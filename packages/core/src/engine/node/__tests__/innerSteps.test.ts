@@ -20,8 +20,10 @@ import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
-import { ada } from '../../__tests__/ownGraph.ts';
+import { ada, bob } from '../../__tests__/ownGraph.ts';
+import type { GateAnswer } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
+import type { Gate } from '../../Gate.ts';
 import { step } from '../step.ts';
 
 const State = Annotation.Root({
@@ -73,6 +75,24 @@ const doing = (work: (state: typeof State.State) => Promise<typeof State.Update>
 function asBefore(db: Database): void {
   db.exec("UPDATE agent_steps SET lg_task_id = substr(lg_task_id, 1, instr(lg_task_id || '/', '/') - 1)");
 }
+
+/** Says yes to every further question of the tools, and to no question of the engine. */
+async function answerInterrupts(app: {
+  readonly run: (id: string) => Promise<{ readonly gates: readonly Gate[] }>;
+  readonly decide: (gate: Gate, answer: GateAnswer) => Promise<unknown>;
+}): Promise<void> {
+  for (let { gates } = await app.run('run'); gates.length > 0; { gates } = await app.run('run')) {
+    for (const gate of gates) await app.decide(gate, { value: true, by: ada });
+  }
+}
+
+/** What the decision log says was answered. */
+const loggedDecisions = (db: Database): readonly unknown[] =>
+  db
+    .prepare<[], string>('SELECT body_json FROM hitl_decisions')
+    .pluck()
+    .all()
+    .map((body) => (JSON.parse(body) as { readonly decision: unknown }).decision);
 
 const visitsIn = (db: Database): readonly string[] =>
   db.prepare<[], string>('SELECT lg_task_id FROM agent_steps ORDER BY started_at').pluck().all();
@@ -486,35 +506,67 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     expect([status, made]).toEqual(['completed', ['paid']]);
   });
 
-  test('stops the run where two branches may have made it, before any call', async ({ db }) => {
-    const { made, post } = ledger();
-    const branch = (name: string) => async () => {
-      interrupt(`${name}?`);
-      return { log: [await post(name)] };
-    };
-    const inner = new StateGraph(State)
-      .addNode('left', branch('left'))
-      .addNode('right', async () => ({ log: [await post('right')] }))
-      .addEdge(START, 'left')
-      .addEdge(START, 'right')
-      .compile();
-    const app = durable(around(inner), { db });
-    const waiting = await app.run('run', {});
-    asBefore(db);
-    await app.decide(only(waiting.gates), { value: true, by: ada });
-    for (let tries = 0; tries < 2; tries += 1) {
-      await expect(app.run('run')).rejects.toMatchObject({
-        code: 'STEP_AMBIGUOUS',
-        context: { name: 'post' },
+  test.for([
+    ['use', 'right', ['right']],
+    ['repeat', 'left', ['right', 'left']],
+  ] as const)(
+    'is %sd as a human says where two branches may have made it',
+    async ([action, result, calls], { db }) => {
+      const { made, keys, post } = ledger();
+      const branch = (name: string) => async () => {
+        interrupt(`${name}?`);
+        return { log: [await post(name)] };
+      };
+      const inner = new StateGraph(State)
+        .addNode('left', branch('left'))
+        .addNode('right', async () => ({ log: [await post('right')] }))
+        .addEdge(START, 'left')
+        .addEdge(START, 'right')
+        .compile();
+      const app = durable(around(inner), { db });
+      const waiting = await app.run('run', {});
+      asBefore(db);
+      await app.decide(only(waiting.gates), { value: true, by: ada });
+      const asked = await app.run('run');
+      const gate = only(asked.gates);
+      expect(gate).toMatchObject({
+        kind: 'step',
+        message: expect.stringContaining('Is it the one of outer > left?'),
+        artifact: { node: 'outer', step: 'post', place: ['outer', 'left'], state: 'done', result: 'right' },
       });
-    }
-    expect(made).toEqual(['right']);
-    db.exec('DELETE FROM agent_steps');
-    expect((await app.run('run')).status).toBe('completed');
-    expect(made).toEqual(['right', 'left']);
+      expect(only((await app.run('run')).gates)).toEqual(gate); // driven again, the same question
+      await expect(app.decide(gate, { action: 'retry', by: ada })).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+      });
+      expect(made).toEqual(['right']);
+
+      await app.decide(gate, { action, by: ada });
+      await expect(app.decide(gate, { action: 'use', by: bob })).rejects.toMatchObject({
+        code: 'GATE_ALREADY_DECIDED',
+        context: { principal: 'human:ada' },
+      });
+      const { status, values } = await app.run('run');
+      expect([status, values?.log.toSorted()]).toEqual(['completed', [result, 'right'].toSorted()]);
+      expect([made, new Set(keys).size]).toEqual([calls, calls.length]);
+      expect(loggedDecisions(db)).toContainEqual({ action });
+    },
+  );
+
+  test('is asked about one place at a time: once it is used there, it is no other', async ({ db }) => {
+    const { made, post } = ledger();
+    const app = durable(booking(post, [call('a'), call('b')], true), { db });
+    const waiting = await app.run('run', { messages: [] });
+    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
+    asBefore(db);
+    for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
+    await app.decide(only((await app.run('run')).gates), { action: 'use', by: ada });
+    await answerInterrupts(app);
+    const { status, values } = await app.run('run');
+    expect([status, values?.messages.map(({ text }) => text)]).toEqual(['completed', ['', 'a', 'b']]);
+    expect(made).toEqual(['a', 'b', 'b']);
   });
 
-  test('stops the run where two calls of a message may have made it, whatever the tool makes of that', async ({
+  test('is told from others by a human where two calls of a message may have made it, whatever the tool makes of that', async ({
     db,
   }) => {
     const { made, post } = ledger();
@@ -523,7 +575,33 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
     asBefore(db);
     for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
-    await expect(app.run('run')).rejects.toMatchObject({ code: 'STEP_AMBIGUOUS' });
+    const first = only((await app.run('run')).gates);
+    expect(first).toMatchObject({
+      kind: 'step',
+      artifact: { place: ['tools'], toolCallId: 'a', result: 'a' },
+    });
+    expect(made).toEqual(['a', 'b']);
+    await app.decide(first, { action: 'repeat', by: ada });
+    const second = only((await app.run('run')).gates);
+    expect(second).toMatchObject({ kind: 'step', artifact: { toolCallId: 'b' } });
+    await app.decide(second, { action: 'use', by: ada });
+    await answerInterrupts(app);
+    expect((await app.run('run')).status).toBe('completed');
+    expect(made).toEqual(['a', 'b', 'a']);
+  });
+
+  test('ends the run where a human says so', async ({ db }) => {
+    const { made, post } = ledger();
+    const app = durable(booking(post, [call('a'), call('b')], true), { db });
+    const waiting = await app.run('run', { messages: [] });
+    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
+    asBefore(db);
+    for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
+    await app.decide(only((await app.run('run')).gates), { action: 'abort', reason: 'too old', by: ada });
+    expect(await app.run('run')).toMatchObject({
+      status: 'cancelled',
+      reason: 'aborted by a human: too old',
+    });
     expect(made).toEqual(['a', 'b']);
   });
 });
