@@ -25,6 +25,8 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
     .option('--raise-tokens <count>', 'budget: add so many tokens', toAmount)
     .option('--raise-calls <count>', 'budget: add so many calls', toAmount)
     .option('--raise-time <length>', 'budget: add so much time of driving, such as 30m', toMilliseconds)
+    .option('--use', 'recorded call of an older version: it is the one that is asked about')
+    .option('--repeat', 'recorded call of an older version: it is another one; this one is made')
     .option('--abort', 'end the run')
     .option('--reason <text>', 'with --skip or --abort: why, for the record')
     .option(
@@ -106,6 +108,8 @@ async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | n
     case 'value':
       return valueFor(read);
     case 'continue':
+    case 'use':
+    case 'repeat':
     case 'approve':
     case 'reject':
     case 'edit':

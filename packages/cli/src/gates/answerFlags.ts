@@ -7,6 +7,8 @@ export interface AnswerFlags {
   readonly retry?: true;
   readonly skip?: true;
   readonly continue?: true;
+  readonly use?: true;
+  readonly repeat?: true;
   readonly abort?: true;
   /** JSON. */
   readonly value?: string;
@@ -68,13 +70,23 @@ export function parseValue(text: string): unknown {
   }
 }
 
-function choicesIn({ retry, skip, continue: goOn, abort, ...flags }: AnswerFlags): readonly ChoiceName[] {
+function choicesIn({
+  retry,
+  skip,
+  continue: goOn,
+  use,
+  repeat,
+  abort,
+  ...flags
+}: AnswerFlags): readonly ChoiceName[] {
   const raises = flags.raiseUsd ?? flags.raiseTokens ?? flags.raiseCalls ?? flags.raiseTime;
   const given: readonly (readonly [ChoiceName, unknown])[] = [
     ['retry', retry],
     ['skip', skip],
     ['continue', goOn],
     ['raise', raises],
+    ['use', use],
+    ['repeat', repeat],
     ['abort', abort],
     ['value', flags.value],
   ];

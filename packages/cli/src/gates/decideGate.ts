@@ -69,6 +69,8 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
   skip: 'given up',
   continue: 'allowed to go on',
   raise: 'raised',
+  use: 'taken as recorded',
+  repeat: 'to be made again',
   abort: 'aborted',
   value: 'answered',
 };

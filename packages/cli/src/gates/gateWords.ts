@@ -12,6 +12,8 @@ export type ChoiceName =
   | 'skip'
   | 'continue'
   | 'raise'
+  | 'use'
+  | 'repeat'
   | 'abort'
   | 'value';
 
@@ -102,6 +104,15 @@ export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
   budget: {
     name: 'budget',
     choices: [answer('raise', 'add to the budget and go on', '--raise-usd', '5'), ABORT],
+    isDeclarable: false,
+  },
+  step: {
+    name: 'recorded call',
+    choices: [
+      answer('use', 'it is this one: take what is recorded'),
+      answer('repeat', 'it is another one: make this call, perhaps a second time'),
+      ABORT,
+    ],
     isDeclarable: false,
   },
 };

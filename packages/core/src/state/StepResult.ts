@@ -4,8 +4,23 @@ import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 /** What the state file says of a result that is encoded by the port below; one that is plain JSON says nothing. */
 export const ENCODED = 'strict';
 
-/** What it says of a step whose result could not be stored. */
+/** What it says of a step whose result could not be stored: the result is then a {@link Refusal}. */
 export const REFUSED = 'refused';
+
+/** Why the result of a call that was made is not on record. Masked. */
+export interface Refusal {
+  readonly code: 'VALUE_NOT_STORABLE' | 'VALUE_TOO_LARGE';
+  readonly message: string;
+}
+
+/** Of rows that say only that there was a refusal. */
+const UNKNOWN_REFUSAL: Refusal = { code: 'VALUE_NOT_STORABLE', message: 'Its call was made.' };
+
+/** A row that is damaged stays one: without its words, nobody makes the call again either. */
+export function readRefusal(json: string | null, sha256: string | null): Refusal {
+  if (json === null || StepResult.sha256(json, REFUSED) !== sha256) return UNKNOWN_REFUSAL;
+  return JSON.parse(json) as Refusal;
+}
 
 /** Between results that are more than JSON and a text of JSON. This layer knows none of their classes. */
 export interface ResultCodec {

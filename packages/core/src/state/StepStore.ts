@@ -1,9 +1,18 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { isDevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
+import { canonicalJson } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
 import { immediately } from './immediately.ts';
-import { damagedResult, ENCODED, REFUSED, type ResultCodec, StepResult } from './StepResult.ts';
+import {
+  damagedResult,
+  ENCODED,
+  REFUSED,
+  type Refusal,
+  type ResultCodec,
+  readRefusal,
+  StepResult,
+} from './StepResult.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type {
   MovedVisit,
@@ -18,7 +27,7 @@ import type {
 } from './stepRecords.ts';
 import * as sql from './stepSql.ts';
 
-export type { ResultCodec, StepResult } from './StepResult.ts';
+export type { Refusal, ResultCodec, StepResult } from './StepResult.ts';
 export type * from './stepRecords.ts';
 export { isOfVisit } from './stepRecords.ts';
 
@@ -26,6 +35,8 @@ export interface StepStoreOptions extends StoreOptions {
   /** For results that are more than JSON. @defaultValue those are refused */
   readonly codec?: ResultCodec;
 }
+
+const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null };
 
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
@@ -49,6 +60,7 @@ export class StepStore {
   readonly #finish: Statement<[object]>;
   readonly #moveVisit: Statement<[MovedVisit]>;
   readonly #fail: Statement<[object]>;
+  readonly #allowRefused: Statement<[object]>;
   readonly #abandon: Statement<[string]>;
 
   /** @param db - An open, migrated state file. */
@@ -66,6 +78,7 @@ export class StepStore {
     this.#intend = db.prepare<[object], number>(sql.INTEND).pluck();
     this.#finish = db.prepare(sql.FINISH);
     this.#fail = db.prepare(sql.FAIL);
+    this.#allowRefused = db.prepare(sql.ALLOW_REFUSED);
     this.#abandon = db.prepare(sql.ABANDON);
     this.#moveVisit = db.prepare(sql.MOVE_VISIT);
   }
@@ -74,9 +87,10 @@ export class StepStore {
   find(step: StepKey): RecordedStep | null {
     const row = this.#select.get(keyOf(step));
     if (row === undefined) return null;
-    const { state, attempt } = row;
-    if (state !== 'done') return { state, attempt, ...(row.codec === REFUSED && { refused: true }) };
-    const { codec } = row;
+    const { state, attempt, codec, resultJson, resultSha256 } = row;
+    if (state !== 'done') {
+      return { state, attempt, ...(codec === REFUSED && { refused: readRefusal(resultJson, resultSha256) }) };
+    }
     return {
       state,
       attempt,
@@ -144,14 +158,25 @@ export class StepStore {
 
   /** Records that a step threw, and what it had cost by then. It is begun again when its node is. */
   fail(step: StepKey, usage: StepUsage, fence: Fence): void {
-    const values = { ...keyOf(step), ...sql.usageColumns(usage), codec: null };
+    const values = { ...keyOf(step), ...sql.usageColumns(usage), ...NO_REFUSAL };
     this.#fenced(fence, () => this.#fail.run(values));
   }
 
-  /** Records that a step's call was made and its result cannot be stored, and what it had cost. */
-  refuse(step: StepKey, usage: StepUsage, fence: Fence): void {
-    const values = { ...keyOf(step), ...sql.usageColumns(usage), codec: REFUSED };
+  /**
+   * Records that a step's call was made and its result cannot be stored, and what it had cost. The call is made again
+   * once somebody has {@link allowRefused}.
+   */
+  refuse(step: StepKey, refusal: Refusal, usage: StepUsage, fence: Fence): void {
+    const resultJson = canonicalJson(refusal);
+    const resultSha256 = StepResult.sha256(resultJson, REFUSED);
+    const refused = { codec: REFUSED, resultJson, resultSha256 };
+    const values = { ...keyOf(step), ...sql.usageColumns(usage), ...refused };
     this.#fenced(fence, () => this.#fail.run(values));
+  }
+
+  /** Lets the calls of a run be made again whose results could not be stored. */
+  allowRefused(threadId: string, fence: Fence): void {
+    this.#fenced(fence, () => this.#allowRefused.run({ threadId, codec: REFUSED }));
   }
 
   /** Gives up the steps of a run that were begun and have no result: the visits they belong to do not go on. */

@@ -6,6 +6,7 @@ export type HitlSessionKind =
   | 'recursion_limit'
   | 'budget'
   | 'review'
+  | 'step'
   | 'node_gate'
   | 'interrupt';
 

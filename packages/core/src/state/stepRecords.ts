@@ -1,3 +1,5 @@
+import type { Refusal } from './StepResult.ts';
+
 /** Which step: LangGraph's task id is the same over resume, retry and crash, and another one after a rewind. */
 export interface StepKey {
   readonly threadId: string;
@@ -60,8 +62,9 @@ export type RecordedStep =
   /** Begun `attempt` times; how the last one ended is unknown (`intent`), or it threw (`failed`). */
   | {
       readonly state: 'intent' | 'failed';
-      readonly attempt: number /** Its result could not be stored. */;
-      readonly refused?: true;
+      readonly attempt: number;
+      /** Its result could not be stored. */
+      readonly refused?: Refusal;
     }
   | {
       readonly state: 'done';

@@ -52,7 +52,8 @@ export const INTEND = `
   INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at)
   VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now)
   ON CONFLICT (thread_id, lg_task_id, name)
-    DO UPDATE SET state = 'intent', attempt = attempt + 1, codec = NULL, reserved_usd = excluded.reserved_usd,
+    DO UPDATE SET state = 'intent', attempt = attempt + 1, codec = NULL, result_json = NULL, result_sha256 = NULL,
+                  reserved_usd = excluded.reserved_usd,
                   reserved_tokens = excluded.reserved_tokens, started_at = excluded.started_at
     WHERE state <> 'done'
   RETURNING attempt`;
@@ -77,8 +78,13 @@ export const FINISH = `
   WHERE ${KEY} AND state = 'intent'`;
 
 export const FAIL = `
-  UPDATE agent_steps SET state = 'failed', failures = failures + 1, codec = @codec, ${ADD_USAGE}
+  UPDATE agent_steps SET state = 'failed', failures = failures + 1, codec = @codec, result_json = @resultJson,
+                         result_sha256 = @resultSha256, ${ADD_USAGE}
   WHERE ${KEY} AND state = 'intent'`;
+
+export const ALLOW_REFUSED = `
+  UPDATE agent_steps SET codec = NULL, result_json = NULL, result_sha256 = NULL
+  WHERE thread_id = @threadId AND codec = @codec`;
 
 export const SUM_COST = `
   SELECT coalesce(sum(tokens_in), 0) AS tokensIn, coalesce(sum(tokens_out), 0) AS tokensOut,

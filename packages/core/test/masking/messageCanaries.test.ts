@@ -38,7 +38,7 @@ const aToolMessage = () =>
     id: 'tool',
     content: canary(),
     tool_call_id: 'call',
-    artifact: { raw: [canary()] },
+    artifact: { raw: [canary()], rows: new Map([[canary(), { at: new Date(0), by: canary() }]]) },
   });
 
 const aDocument = () =>

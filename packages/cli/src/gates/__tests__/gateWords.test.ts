@@ -13,6 +13,7 @@ describe('the answers of a gate', () => {
     ['interrupt', 'value'],
     ['task_failure', 'retry skip abort'],
     ['recursion_limit', 'continue abort'],
+    ['step', 'use repeat abort'],
     ['budget', 'raise abort'],
   ] as const)('%s: %s', (kind, names) => {
     expect(GATE_WORDS[kind].choices.map(({ name }) => name).join(' ')).toBe(names);

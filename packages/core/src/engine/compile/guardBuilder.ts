@@ -5,7 +5,7 @@ import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 import { foldUpdate } from './foldUpdate.ts';
-import { type ErrorHandler, guardErrorHandler } from './guardErrorHandler.ts';
+import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardErrorHandler.ts';
 
 interface NodeSpec {
   readonly runnable: NodeRunnable;
@@ -40,7 +40,7 @@ export function guardBuilder<State extends object, Update, Name extends string>(
   const names = Object.keys(original.channels);
   for (const [name, spec] of Object.entries(original.nodes)) {
     if (spec.isErrorHandler === true) {
-      copy.nodes[name] = spec;
+      replaceNode(copy, name, spec, guardHandlerNode(spec.runnable, deps));
       continue;
     }
     const node: GuardedNode<State> = {
@@ -50,10 +50,15 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       stateAt: (config) => readChannels(config, names) as State | null,
       fold: (state, writes) => foldUpdate(original.channels, state, writes),
     };
-    copy.addNode(name, guardNode(node, deps));
-    copy.nodes[name] = { ...spec, runnable: (copy.nodes[name] as NodeSpec).runnable };
+    replaceNode(copy, name, spec, guardNode(node, deps));
   }
   return copy as unknown as StateGraph<unknown, State, Update, Name>;
+}
+
+/** The same node with another body; LangGraph wraps it. */
+function replaceNode(copy: BuilderFields, name: string, spec: NodeSpec, run: unknown): void {
+  copy.addNode(name, run);
+  copy.nodes[name] = { ...spec, runnable: (copy.nodes[name] as NodeSpec).runnable };
 }
 
 function ownCopy(original: BuilderFields): BuilderFields {

@@ -10,7 +10,9 @@ import { humanDecided } from '../node/humanDecided.ts';
 import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
+import type { NodeFunction } from '../node/runNode.ts';
 import { guardsIn, type Visit, visitOf } from '../visit.ts';
+import { callOf, type NodeRunnable } from './callOf.ts';
 
 /** LangGraph's error handler of a graph: what a node threw, after its retries. */
 export type ErrorHandler<State> = (
@@ -42,6 +44,19 @@ export function guardErrorHandler<State extends object>(
       throw whatLeavesTheHandler(failure, visit, deps);
     }
   };
+}
+
+/** Where LangGraph tells an error handler what its node threw; a test compares it with the installed version. */
+const NODE_ERROR = '__pregel_node_error';
+
+/** {@link guardErrorHandler} for the node that LangGraph adds for a handler of one node: it is told the error in its config. */
+export function guardHandlerNode<State extends object>(
+  runnable: NodeRunnable,
+  deps: RunnerDeps<State>,
+): NodeFunction<State> {
+  const call = callOf(runnable);
+  const guarded = guardErrorHandler<State>((state, _error, config) => call(state, config), deps);
+  return (state, config) => guarded(state, config.configurable?.[NODE_ERROR] as NodeError, config);
 }
 
 /** LangGraph would store a fault of the engine as the handler's own error; the handler has to run again instead. */

@@ -21,6 +21,7 @@ import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Goal, GoalReader } from '../Goal.ts';
 import type { FaultBox } from '../node/FaultBox.ts';
+import { RefusedResult } from '../node/refusedResult.ts';
 import type { DrivenConfigurable } from '../visit.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
@@ -182,9 +183,13 @@ class Drive {
 
   async toEnd(): Promise<DriveOutcome> {
     const { lease, recovered } = this.#held;
-    const { threads } = this.#deps.store;
+    const { threads, steps } = this.#deps.store;
     const { recoveries } = threads.begin(lease, { recovered });
     if (recovered) this.#emitRecovered();
+    // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
+    if (this.#statusBefore === 'failed') {
+      steps.allowRefused(lease.threadId, this.#deps.store.fenceOf(lease));
+    }
     if (recoveries > MAX_RECOVERIES) {
       return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
     }
@@ -278,13 +283,19 @@ class Drive {
       store.threads.resetRecoveries(this.#held.lease);
       return await this.#endIfStuck(before);
     } catch (error) {
-      faults.rethrow(threadId);
+      const left = faults.take(threadId);
+      if (left instanceof RefusedResult) return this.#fail(left);
+      if (left !== null) throw left;
       if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
       if (error instanceof DevsError) throw error;
-      const failure = runError(error);
-      const reason = failure.message;
-      return this.#end('failed', reason) && { status: 'failed', reason, error: failure };
+      return this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): DriveOutcome | null {
+    const failure = runError(error);
+    const reason = failure.message;
+    return this.#end('failed', reason) && { status: 'failed', reason, error: failure };
   }
 
   /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */

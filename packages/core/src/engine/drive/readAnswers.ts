@@ -14,8 +14,8 @@ export interface GivenAnswer {
   /** What LangGraph is resumed with: keyed, but for a bare `interrupt()`, which returns it. */
   readonly resume: unknown;
   /**
-   * LangGraph has stored it: its node took it and then failed or was stopped. Or nobody waits for it: a budget is read
-   * anew by every execution. A bare value is not told from an equal one; it is given again, see `exactAnswers`.
+   * LangGraph has stored it: its node took it and then failed or was stopped. Or nobody waits for it: an answer about
+   * a call is read anew by every execution. A bare value is not told from an equal one; it is given again, see `exactAnswers`.
    */
   readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */
@@ -94,8 +94,8 @@ function givenAnswer(
   return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(asked, answer) };
 }
 
-/** What a budget allows is read from the recorded decisions: the node that asked only has to run again. */
-const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget';
+/** What was asked before a call is read from the recorded decisions: the node that asked only has to run again. */
+const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget' || kind === 'step';
 
 function isAnswerOf(sessionId: string, stored: unknown): boolean {
   return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;

@@ -29,6 +29,12 @@ const budget = z.discriminatedUnion('action', [
     }),
 ]);
 
+const step = z.strictObject({
+  /** The recorded call is this one's, it is made again beside it, or the run ends. */
+  action: z.enum(['use', 'repeat', 'abort']),
+  reason: optionalText,
+});
+
 /** The gates that any graph may stop at: what its author declared, and the guards. */
 export const ENGINE_GATES = {
   node_gate: {
@@ -54,6 +60,12 @@ export const ENGINE_GATES = {
     given: budget,
     recorded: budget,
     shape: "{ action: 'raise', usd?, tokens?, calls?, ms? } or { action: 'abort', reason? }",
+    policyName: null,
+  },
+  step: {
+    given: step,
+    recorded: step,
+    shape: "{ action: 'use' | 'repeat' } or { action: 'abort', reason? }",
     policyName: null,
   },
 } satisfies GateRules;

@@ -38,11 +38,10 @@ export class FaultBox {
     this.#faults.delete(threadId);
   }
 
-  /** Throws what a node of this run left behind, if anything. */
-  rethrow(threadId: string): void {
-    if (!this.#faults.has(threadId)) return;
-    const fault = this.#faults.get(threadId);
+  /** Takes what a node of this run left behind; `null` for nothing. */
+  take(threadId: string): unknown {
+    const fault = this.#faults.get(threadId) ?? null;
     this.#faults.delete(threadId);
-    throw fault;
+    return fault;
   }
 }

@@ -16,11 +16,11 @@ export interface ActiveVisit {
   readonly isResumed: boolean;
   /** `place/name` of every step of this execution. */
   readonly stepNames: Set<string>;
-  /** The tool call that a run of LangChain belongs to, by the run's id. */
-  readonly toolCalls: Map<string, string>;
+  /** Ids of the tool calls that this execution has begun. */
+  readonly toolCalls: Set<string>;
   readonly calls: CallsInFlight;
-  /** What a call was refused with: the node leaves with it, even if it caught it. */
-  budgetQuestion: GraphInterrupt | null;
+  /** What is asked before a call is made: the node leaves with it, even if it caught it. */
+  question: GraphInterrupt | null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
   hasThrown: boolean;
   /** What the engine could not do for a step: the node leaves with it, even if it caught it. */

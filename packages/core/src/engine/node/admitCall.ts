@@ -28,8 +28,8 @@ export async function admitCall(
     if (attempt !== null) return active.calls.track(() => make(attempt));
     const ended = active.calls.next();
     if (ended === null) {
-      active.budgetQuestion = new GraphInterrupt([interruptOf(budgetQuestion(active, call, verdict))]);
-      throw active.budgetQuestion;
+      active.question = new GraphInterrupt([interruptOf(budgetQuestion(active, call, verdict))]);
+      throw active.question;
     }
     await ended;
     if (active.visit.isDraining()) throw new GraphDrained('stopped before a step');

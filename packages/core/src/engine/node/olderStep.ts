@@ -1,15 +1,16 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import { DevsError } from '../../errors/DevsError.ts';
 import type { StepKey, StepTimes } from '../../state/StepStore.ts';
 import type { RecordedVisit } from './activeVisit.ts';
+import { askWhose, decidedOn, type OlderStep } from './askWhoseStep.ts';
 import type { InnerTask, StepPlace } from './stepPlace.ts';
 import { ambientConfig } from './toolCalls.ts';
 
 /**
  * Where a step in a subgraph or a tool is recorded. Version 0.1.0 recorded it as one of the node itself; such a row is
  * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
+ * Where that does not decide, a human does: no call is made, and none is taken as made.
  *
- * @throws DevsError `STEP_AMBIGUOUS` where that does not decide: no call is made, and none is taken as made.
+ * @throws GraphInterrupt with the question; DevsError `STEP_AMBIGUOUS` where nobody can be asked.
  */
 export function recordedKey(
   active: RecordedVisit,
@@ -25,8 +26,9 @@ export function recordedKey(
   const times = store.steps.timesOf(older);
   // A name that this execution has used in the node itself is the node's.
   if (times === null || stepNames.has(`${visit.lgTaskId}/${name}`)) return own;
-  return whose(active, place, times).then((verdict) => {
-    if (verdict === 'unknown') throw ambiguous(older, visit.node);
+  const row = { key: older, times };
+  return whose(active, place, row).then((verdict) => {
+    if (verdict === 'unknown') return askWhose(active, place, row);
     if (verdict === 'other') return own;
     stepNames.add(`${visit.lgTaskId}/${name}`).add(taken);
     return older;
@@ -36,9 +38,10 @@ export function recordedKey(
 async function whose(
   active: RecordedVisit,
   place: StepPlace,
-  times: StepTimes,
+  older: OlderStep,
 ): Promise<'its' | 'other' | 'unknown'> {
-  return (await inTask(place.task, times)) ?? inTool(active, place);
+  const decided = decidedOn(older, place, active.store);
+  return decided ?? (await inTask(place.task, older.times)) ?? inTool(active, place);
 }
 
 /** Whether a row belongs to the task; `null` where that depends on the tool. */
@@ -55,7 +58,7 @@ async function inTask(task: InnerTask | null, times: StepTimes): Promise<'other'
 /** Of the calls of one message nobody knows which one a row belongs to. */
 function inTool({ toolCalls }: RecordedVisit, { toolCallId }: StepPlace): 'its' | 'unknown' {
   if (toolCallId === null) return 'its';
-  const called = new Set([...toolCalls.values(), ...callsToAnswer()]);
+  const called = new Set([...toolCalls, ...callsToAnswer()]);
   return called.size === 1 ? 'its' : 'unknown';
 }
 
@@ -90,16 +93,4 @@ function callsToAnswer(): readonly string[] {
 interface ToolWords {
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly { readonly id?: string }[];
-}
-
-function ambiguous({ threadId, name }: StepKey, node: string): DevsError {
-  return new DevsError(
-    `Step "${name}" of "${node}" was recorded by an older version, which did not note where inside the node it was made.`,
-    {
-      code: 'STEP_AMBIGUOUS',
-      remedy:
-        'End this run with the version that began it; or find out whose call it was and delete this row of agent_steps to make the call again.',
-      context: { threadId, name, node },
-    },
-  );
 }

@@ -1,6 +1,7 @@
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import type { StepResult, StepStore } from '../../state/StepStore.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { Refusal, StepResult, StepStore } from '../../state/StepStore.ts';
 
 /** What is recorded of a call's result, and how many secrets were masked in it. */
 export interface ResultToRecord {
@@ -22,7 +23,7 @@ export async function resultToRecord(
     const { value: masked, count } = maskOrLeave(value);
     return { result: await steps.encode(masked), count };
   } catch (error) {
-    throw isRefusal(error) ? refusedResult(name, error.message, error) : error;
+    throw isRefusal(error) ? refusedResult(name, error) : error;
   }
 }
 
@@ -36,26 +37,38 @@ function maskOrLeave(value: unknown): { readonly value: unknown; readonly count:
   }
 }
 
-/** Of a step whose result was refused before: LangGraph's retry of its node is nobody's decision to pay again. */
-export function refusedBefore(name: string): DevsError {
-  return refusedResult(name, 'Its call was made, and is not made again by a retry of its node.');
+/** What is recorded of a refusal. */
+export function refusalOf({ code, message }: DevsError): Refusal {
+  return { code: code as Refusal['code'], message: maskSensitiveData(message) };
+}
+
+/** The refusal of a call that was made in an execution before: nobody has decided to pay for it again. */
+export function refusedBefore({ code, message }: Refusal, name: string): DevsError {
+  return new DevsError(message, { code, remedy: REMEDY, context: { step: name } });
 }
 
 export function isRefusal(error: unknown): error is DevsError {
   return isDevsError(error, 'VALUE_NOT_STORABLE') || isDevsError(error, 'VALUE_TOO_LARGE');
 }
 
-/** A refusal as an error of the graph, which ends the run as failed; it leaves the node even if the node caught it. */
-export function asFailure(refusal: DevsError): Error {
-  return new Error(`${refusal.code}: ${refusal.message}`, { cause: refusal });
+/**
+ * A refusal as the end of its run: it leaves the node even if the node caught it, and no handler of the graph's and no retry
+ * makes up for it.
+ */
+export class RefusedResult extends Error {
+  constructor(refusal: DevsError) {
+    super(`${refusal.code}: ${refusal.message}`, { cause: refusal });
+  }
 }
 
-function refusedResult(name: string, why: string, cause?: DevsError): DevsError {
-  return new DevsError(`The result of step "${name}" cannot be stored. ${why}`, {
-    code: cause?.code ?? 'VALUE_NOT_STORABLE',
-    remedy:
-      'Return from the step what can be stored: plain values, messages and documents of LangChain, dates, maps, sets, bytes. Then run it again: the call is made anew.',
-    context: { ...cause?.context, step: name },
+const REMEDY =
+  'Return from the step what can be stored: plain values, messages and documents of LangChain, dates, maps, sets, bytes. Then run it again: the call is made anew.';
+
+function refusedResult(name: string, cause: DevsError): DevsError {
+  return new DevsError(`The result of step "${name}" cannot be stored. ${cause.message}`, {
+    code: cause.code,
+    remedy: REMEDY,
+    context: { ...cause.context, step: name },
     cause,
   });
 }

@@ -10,7 +10,7 @@
 //       the body runs again on every resume and must reach the same question.
 //   R2. A guard looks at output that is already returned; the next node's entry asks (commit first, then suspend).
 //   R3. An engine fault leaves the node as GraphDrained: no retry, no error handler, the task stays pending. So does
-//       an agent out of reach, once it was retried.
+//       an agent out of reach, once it was retried, and a result that cannot be stored, which ends the run as failed.
 
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
@@ -40,6 +40,7 @@ import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { NodeOutput, type Write } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
+import { RefusedResult } from './refusedResult.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { towardsGoal } from './towardsGoal.ts';
@@ -139,7 +140,7 @@ function handedUp(error: unknown): Left {
 
 /**
  * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
- * refused whatever its author made of that.
+ * not made whatever its author made of that.
  */
 async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
   const ran = runInVisit(active, async () => body());
@@ -148,7 +149,7 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
   });
   if (!active.visit.signal.aborted) await active.calls.settled();
   if (active.fault !== null) throw active.fault;
-  if (active.budgetQuestion !== null) throw active.budgetQuestion;
+  if (active.question !== null) throw active.question;
   return ran;
 }
 
@@ -161,10 +162,10 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     events,
     isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
     stepNames: new Set(),
-    toolCalls: new Map(),
+    toolCalls: new Set(),
     fault: null,
     calls: new CallsInFlight(),
-    budgetQuestion: null,
+    question: null,
     hasThrown: false,
     progressed: false,
   };
@@ -185,7 +186,9 @@ function whatLeavesTheNode<State extends object>(
     const fault = engineFaultOf(error);
     if (fault !== null) return drainWith(fault, visit, deps);
     recordFailure(error, visit, deps);
-    return isOutOfReach(error, visit, deps) ? drainWith(error, visit, deps) : error;
+    const isLeft =
+      isOutOfReach(error, visit, deps) || (error instanceof RefusedResult && visit.epoch !== null);
+    return isLeft ? drainWith(error, visit, deps) : error;
   } catch (failure) {
     return drainWith(engineFaultOf(failure) ?? failure, visit, deps);
   }

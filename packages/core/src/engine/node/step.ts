@@ -6,7 +6,14 @@ import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from '.
 import { admitCall } from './admitCall.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { recordedKey } from './olderStep.ts';
-import { asFailure, isRefusal, type ResultToRecord, refusedBefore, resultToRecord } from './refusedResult.ts';
+import {
+  isRefusal,
+  RefusedResult,
+  type ResultToRecord,
+  refusalOf,
+  refusedBefore,
+  resultToRecord,
+} from './refusedResult.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
 
 /** What a step's function is told. */
@@ -41,7 +48,8 @@ export interface StepOptions {
  * dates, maps, sets, bytes; also `NaN` and bigints. It is masked before it is stored, and the stored value is what the
  * first run gets too: plain JSON as JSON has it, all else equal, as instances of the same classes.
  *
- * A result that cannot be stored fails the run, with what the call has cost; the call is made again when the run is.
+ * A result that cannot be stored ends the run as failed, with what the call has cost, whatever node or graph make of it;
+ * the call is made again when somebody drives the run that has failed.
  *
  * A call that would pass the run's budget is not made: the node is left, a human is asked, and the node runs again once
  * the budget is raised. Recorded steps are free.
@@ -52,7 +60,7 @@ export interface StepOptions {
  * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
  * @throws TypeError outside a durable node, or if `name` was used before in this place.
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another driver took over;
- *   `STEP_AMBIGUOUS` if an older version recorded it and it cannot be told where.
+ *   `STEP_AMBIGUOUS` if an older version recorded it, it cannot be told where, and nobody can be asked.
  *
  * @example
  * ```ts
@@ -72,7 +80,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
     return await recordedStep<T>({ active, id, isRetry: attempt > 1 }, fn, options);
   } catch (error) {
     // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
-    active.fault ??= isRefusal(error) ? asFailure(error) : engineFaultOf(error);
+    active.fault ??= isRefusal(error) ? new RefusedResult(error) : engineFaultOf(error);
     throw error;
   }
 }
@@ -80,7 +88,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
 interface Asked {
   readonly active: RecordedVisit;
   readonly id: StepKey;
-  /** In a retry by LangGraph, which nobody asked for. */
+  /** In a retry by LangGraph. */
   readonly isRetry: boolean;
 }
 
@@ -92,7 +100,7 @@ async function recordedStep<T>(
   const { store, visit } = active;
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded, id, store.steps);
-  if (recorded?.refused && isRetry) throw refusedBefore(id.name);
+  if (recorded?.refused && (isRetry || visit.epoch !== null)) throw refusedBefore(recorded.refused, id.name);
   if (visit.isDraining()) throw new GraphDrained('stopped before a step');
   if (active.hasThrown) throw new GraphDrained('its node was left');
 
@@ -128,7 +136,7 @@ async function make<T>(
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
     const spent = totalUsage(reports, store.prices);
-    if (isRefusal(error)) store.steps.refuse(step, spent, store.fenceOf(visit));
+    if (isRefusal(error)) store.steps.refuse(step, refusalOf(error), spent, store.fenceOf(visit));
     else store.steps.fail(step, spent, store.fenceOf(visit));
     throw error;
   }

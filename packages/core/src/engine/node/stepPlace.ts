@@ -1,6 +1,5 @@
-import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 import type { ActiveVisit } from './activeVisit.ts';
-import { ambientConfig, currentToolCall } from './toolCalls.ts';
+import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
 export interface StepPlace {
@@ -40,22 +39,18 @@ export function stepPlace(active: ActiveVisit): StepPlace {
   const config = ambientConfig();
   const configurable: Readonly<Record<string, unknown>> = config?.configurable ?? {};
   const taskId = configurable['__pregel_task_id'];
-  const toolCallId = currentToolCall(active.toolCalls);
+  const { id: toolCallId, attempt: retried } = currentToolCall();
   const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
   if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
     return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt: visit.attempt };
   }
   const checkpoint = checkpointOf(configurable);
-  const attempt = Math.max(visit.attempt, attemptOf(config));
+  const attempt = Math.max(visit.attempt, attemptOf(config) ?? retried);
   const isKept =
     store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
   const isNested = checkpoint.threadId === visit.frame;
   const inside = isKept ? taskId : namesOf(configurable, isNested ? config?.metadata : undefined);
   return { id: `${visit.lgTaskId}/${inside}${tool}`, task: { checkpoint, isKept }, toolCallId, attempt };
-}
-
-function attemptOf(config: LangGraphRunnableConfig | undefined): number {
-  return config?.executionInfo?.nodeAttempt ?? 1;
 }
 
 /** The checkpoint that the task around this code starts from: its namespace is the task's without the task. */
@@ -67,6 +62,16 @@ function checkpointOf(configurable: Readonly<Record<string, unknown>>): Checkpoi
   return { threadId: String(configurable['thread_id'] ?? ''), checkpointNs, checkpointId };
 }
 
+/** The names of the nodes around this code, outermost first. */
+export function placeNames(): readonly string[] {
+  return namesIn(ambientConfig()?.configurable ?? {});
+}
+
+function namesIn(configurable: Readonly<Record<string, unknown>>): readonly string[] {
+  const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
+  return segments.map((segment) => segment.split(':')[0] ?? '');
+}
+
 /**
  * The names of the tasks on the way, and of the last one its step and which of several branches it is. A graph with a
  * thread of its own may count its steps on from one call to the next; the names alone are left.
@@ -75,8 +80,7 @@ function namesOf(
   configurable: Readonly<Record<string, unknown>>,
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): string {
-  const segments = String(configurable['checkpoint_ns'] ?? '').split('|');
-  const names = segments.map((segment) => segment.split(':')[0]).join('|');
+  const names = namesIn(configurable).join('|');
   if (metadata === undefined) return names;
   const path = metadata['langgraph_path'];
   const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];

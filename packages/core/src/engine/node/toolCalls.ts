@@ -1,71 +1,127 @@
-import { BaseCallbackHandler, type CallbackHandlerMethods } from '@langchain/core/callbacks/base';
-import type { CallbackManager, Callbacks } from '@langchain/core/callbacks/manager';
+import {
+  CallbackManager,
+  type CallbackManagerForChainRun,
+  type CallbackManagerForToolRun,
+  type Callbacks,
+} from '@langchain/core/callbacks/manager';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import type { LangGraphRunnableConfig } from '@langchain/langgraph';
 
-/** The tool call that a run of LangChain belongs to, by the run's id. */
-type ToolCalls = Map<string, string>;
+type Handlers = Pick<CallbackManager, 'handlers' | 'inheritableHandlers' | 'tags' | 'inheritableTags'> &
+  Pick<CallbackManager, 'metadata' | 'inheritableMetadata'>;
+
+/** A tool call, as code inside it finds it. */
+export interface ToolCall {
+  /** `null` outside every tool. */
+  readonly id: string | null;
+  /** From 1: LangGraph's retries of the innermost task around the tool, whose config does not say so inside. */
+  readonly attempt: number;
+}
+
+const NO_TOOL_CALL: ToolCall = { id: null, attempt: 1 };
 
 /**
- * Notes which tool call each run inside a node belongs to. A tool is told its call as an argument; what it calls in turn
- * can only find the id of the run around it.
+ * Carries the tool call to what is run inside: a tool is told its call as an argument, and what it calls in turn finds
+ * the callbacks of the run around it.
+ *
+ * It is no handler: with one, LangChain takes a slower way through every runnable, also through those in which no tool
+ * is called. Where nobody listens it starts no run of a chain, as if there were no callbacks, and LangChain hands it on as
+ * it is.
  */
-class ToolCallNotes extends BaseCallbackHandler {
-  readonly name = 'devs_tool_calls';
-  override ignoreLLM = true;
-  override ignoreRetriever = true;
-  override ignoreCustomEvent = true;
-  /** Noted before the run begins. */
-  override awaitHandlers = true;
-  readonly #toolCalls: ToolCalls;
+class ToolCallCarrier extends CallbackManager {
+  readonly toolCall: ToolCall;
+  /** Ids of the calls that were begun in this execution. */
+  readonly #begun: Set<string>;
 
-  constructor(toolCalls: ToolCalls) {
-    super();
-    this.#toolCalls = toolCalls;
+  constructor(toolCall: ToolCall, begun: Set<string>, { parentRunId, listeners }: Around = {}) {
+    super(parentRunId, listeners);
+    this.toolCall = toolCall;
+    this.#begun = begun;
   }
 
-  override copy(): this {
-    return this;
+  override copy(...additional: Parameters<CallbackManager['copy']>): CallbackManager {
+    const [handlers = []] = additional;
+    if (this.#isHeard || handlers.length > 0) return this.#around(super.copy(...additional), this.toolCall);
+    return new ToolCallCarrier(this.toolCall, this.#begun, { parentRunId: this.getParentRunId() });
   }
 
-  override handleChainStart: NonNullable<CallbackHandlerMethods['handleChainStart']> = (
-    ...[, , runId, parentRunId]
-  ) => this.#note(runId, undefined, parentRunId);
+  /** LangChain adds tags and metadata after the handlers that read them. */
+  override addTags(...tags: Parameters<CallbackManager['addTags']>): void {
+    if (this.#isHeard) super.addTags(...tags);
+  }
 
-  override handleToolStart: NonNullable<CallbackHandlerMethods['handleToolStart']> = (
-    ...[, , runId, parentRunId, , , , toolCallId]
-  ) => this.#note(runId, toolCallId, parentRunId);
+  override addMetadata(...metadata: Parameters<CallbackManager['addMetadata']>): void {
+    if (this.#isHeard) super.addMetadata(...metadata);
+  }
 
-  #note(runId: string, toolCallId: string | undefined, parentRunId: string | undefined): void {
-    const id = toolCallId ?? (parentRunId === undefined ? undefined : this.#toolCalls.get(parentRunId));
-    if (id !== undefined) this.#toolCalls.set(runId, id);
+  get #isHeard(): boolean {
+    return this.handlers.length > 0;
+  }
+
+  override async handleChainStart(
+    ...start: Parameters<CallbackManager['handleChainStart']>
+  ): Promise<CallbackManagerForChainRun> {
+    // LangChain asks every run with `?.`: there is none without callbacks.
+    if (!this.#isHeard) return undefined as unknown as CallbackManagerForChainRun;
+    return this.#inside(await super.handleChainStart(...start), this.toolCall);
+  }
+
+  override async handleToolStart(
+    ...start: Parameters<CallbackManager['handleToolStart']>
+  ): Promise<CallbackManagerForToolRun> {
+    const id = start[7] ?? this.toolCall.id;
+    const attempt = attemptOf(ambientConfig()) ?? this.toolCall.attempt;
+    if (id !== null) this.#begun.add(id);
+    return this.#inside(await super.handleToolStart(...start), { id, attempt });
+  }
+
+  /** What runs inside a run finds the tool call there. */
+  #inside<Run extends { getChild(tag?: string): CallbackManager }>(run: Run, toolCall: ToolCall): Run {
+    const getChild = run.getChild.bind(run);
+    run.getChild = (tag) => this.#around(getChild(tag), toolCall);
+    return run;
+  }
+
+  #around(manager: CallbackManager, toolCall: ToolCall): ToolCallCarrier {
+    return new ToolCallCarrier(toolCall, this.#begun, around(manager));
   }
 }
 
-/** The config of a node, and the one that LangChain finds where none is passed on, with notes of the tool calls inside. */
-export function withToolCalls<Config extends RunnableConfig>(config: Config, toolCalls: ToolCalls): Config {
-  const notes = new ToolCallNotes(toolCalls);
+interface Around {
+  readonly parentRunId?: string | undefined;
+  readonly listeners?: Handlers;
+}
+
+const around = (manager: CallbackManager): Around => ({
+  parentRunId: manager.getParentRunId(),
+  listeners: manager,
+});
+
+/** The config of a node, and the one that LangChain finds where none is passed on, with the tool calls inside. */
+export function withToolCalls<Config extends RunnableConfig>(config: Config, begun: Set<string>): Config {
   const ambient = ambientConfig();
-  if (ambient !== undefined) ambient.callbacks = joined(ambient.callbacks, notes);
-  return { ...config, callbacks: joined(config.callbacks, notes) };
+  if (ambient !== undefined) ambient.callbacks = carrier(ambient.callbacks, begun);
+  return { ...config, callbacks: carrier(config.callbacks, begun) };
 }
 
-/** The call of the tool that this code runs in; `null` outside one. */
-export function currentToolCall(toolCalls: ReadonlyMap<string, string>): string | null {
+/** The call of the tool that this code runs in. */
+export function currentToolCall(): ToolCall {
   const callbacks = ambientConfig()?.callbacks;
-  const runId = isManager(callbacks) ? callbacks.getParentRunId() : undefined;
-  return (runId === undefined ? undefined : toolCalls.get(runId)) ?? null;
+  return callbacks instanceof ToolCallCarrier ? callbacks.toolCall : NO_TOOL_CALL;
 }
 
 /** The config of the innermost LangChain run around this code. */
-export function ambientConfig(): RunnableConfig | undefined {
-  return AsyncLocalStorageProviderSingleton.getRunnableConfig() as RunnableConfig | undefined;
+export function ambientConfig(): LangGraphRunnableConfig | undefined {
+  return AsyncLocalStorageProviderSingleton.getRunnableConfig() as LangGraphRunnableConfig | undefined;
 }
 
-function joined(callbacks: Callbacks | undefined, notes: BaseCallbackHandler): Callbacks {
-  return isManager(callbacks) ? callbacks.copy([notes]) : [...(callbacks ?? []), notes];
+/** From 1: LangGraph's retries of the task whose config this is; `undefined` inside a runnable, which is not told. */
+export function attemptOf(config: LangGraphRunnableConfig | undefined): number | undefined {
+  return config?.executionInfo?.nodeAttempt;
 }
 
-function isManager(callbacks: Callbacks | undefined): callbacks is CallbackManager {
-  return callbacks !== undefined && !Array.isArray(callbacks);
+function carrier(callbacks: Callbacks | undefined, begun: Set<string>): CallbackManager {
+  const manager = Array.isArray(callbacks) ? CallbackManager.configure(callbacks) : callbacks?.copy();
+  return new ToolCallCarrier(NO_TOOL_CALL, begun, manager === undefined ? {} : around(manager));
 }

@@ -1,11 +1,19 @@
 import { Document } from '@langchain/core/documents';
 import { DevsError } from '../../errors/DevsError.ts';
-import { ERROR_CLASSES, type Numbers, TAG_KEY, type Tag, type TagName, tag } from './strictTags.ts';
+import {
+  DEFAULT_MAX_DEPTH,
+  ERROR_CLASSES,
+  type Numbers,
+  TAG_KEY,
+  type Tag,
+  type TagName,
+  tag,
+} from './strictTags.ts';
 
 /** A value with LangChain's own serialization, and what was written for it. */
 export interface LangChainInstance {
   readonly instance: LangChainSerializable;
-  readonly record: unknown;
+  readonly written: Tag;
   /** Where it is, for messages. */
   readonly path: string;
 }
@@ -241,9 +249,24 @@ export class StrictEncoder {
   }
 
   #ofLangChain(instance: LangChainSerializable): Tag {
-    const record = this.#encode(instance.toJSON());
-    this.#instances.push({ instance, record, path: this.#place() });
-    return this.#tag('langchain', record);
+    const record = instance.toJSON();
+    const parts = this.#partsBeside(record, instance);
+    const written =
+      parts === null
+        ? this.#tag('langchain', this.#encode(record))
+        : this.#tag('langchain with parts', this.#encode(without(record, parts)), parts);
+    this.#instances.push({ instance, written, path: this.#place() });
+    return written;
+  }
+
+  /** Fields that LangChain's own serialization, which is JSON, would change, such as a map in an artifact. */
+  #partsBeside(record: unknown, instance: object): Members | null {
+    const kwargs = Object(kwargsOf(record)) as object;
+    const lost = Object.entries(instance).filter(
+      ([key, value]) => Object.hasOwn(kwargs, key) && typeof value === 'object' && isLostInJson(value),
+    );
+    if (lost.length === 0) return null;
+    return Object.fromEntries(lost.map(([key, value]) => [key, this.#at(key, value)]));
   }
 
   #tag(name: TagName, ...parts: readonly unknown[]): Tag {
@@ -289,6 +312,26 @@ function isPlain(value: unknown): boolean {
   if (typeof value === 'string') return (value as string & { isWellFormed(): boolean }).isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   return value === null || typeof value === 'boolean';
+}
+
+/** Whether what is inside a value would not survive JSON. What is too deep to tell is encoded by itself, and refused there. */
+function isLostInJson(value: unknown, levels = DEFAULT_MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return !isPlain(value);
+  if (isLangChainSerializable(value)) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isLostInJson(item, levels - 1));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return true;
+  return Object.values(value).some((item) => isLostInJson(item, levels - 1));
+}
+
+function kwargsOf(record: unknown): unknown {
+  return (record as { readonly kwargs?: unknown }).kwargs;
+}
+
+/** A record of LangChain's without the fields that are written beside it. */
+function without(record: unknown, parts: Members): object {
+  const kwargs = Object.entries(kwargsOf(record) as object).filter(([key]) => !Object.hasOwn(parts, key));
+  return { ...(record as object), kwargs: Object.fromEntries(kwargs) };
 }
 
 function base64Of(bytes: Uint8Array): string {

@@ -2,10 +2,7 @@ import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import { decodeTagged } from './decodeTagged.ts';
 import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
-import { type Numbers, tag } from './strictTags.ts';
-
-/** Levels of arrays and objects. */
-export const DEFAULT_MAX_DEPTH = 200;
+import { DEFAULT_MAX_DEPTH, type Numbers, type Tag } from './strictTags.ts';
 
 export interface StrictSerdeOptions {
   /** Levels of arrays and objects; deeper values are refused. @defaultValue 200 */
@@ -106,13 +103,13 @@ export class StrictSerde implements SerializerProtocol {
   /** Reads back what was written for an instance: its class may be unknown to LangChain, or leave fields out. */
   async #prove({
     instance,
-    record,
+    written,
     path,
     held,
   }: LangChainInstance & { readonly held: string }): Promise<void> {
     if (proved.get(instance) === held) return;
     const { name } = instance.constructor;
-    const revived = await revivedFrom(record).catch((error: unknown) => {
+    const revived = await revivedFrom(written).catch((error: unknown) => {
       throw notStorable(path, `an instance of ${name}, which cannot be loaded`, error);
     });
     const same = Object.getPrototypeOf(revived) === Object.getPrototypeOf(instance);
@@ -131,8 +128,8 @@ export class StrictSerde implements SerializerProtocol {
   }
 }
 
-async function revivedFrom(record: unknown): Promise<object> {
-  return (await decodeTagged(tag('langchain', structuredClone(record)))) as object;
+async function revivedFrom(written: Tag): Promise<object> {
+  return (await decodeTagged(structuredClone(written))) as object;
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -49,10 +49,21 @@ const BUILDERS: Readonly<Record<TagName, Build>> = {
   },
   // Only what came from LangChain's own serialization gets here: it has escaped every other object of its shape.
   langchain: ([record]) => load(JSON.stringify(record)),
+  'langchain with parts': async ([record, parts]) => {
+    const instance = await load<{ readonly lc_kwargs: object }>(JSON.stringify(record));
+    Object.assign(instance.lc_kwargs, parts); // by these it is written the next time
+    return Object.assign(instance, parts);
+  },
 };
 
 /** Tags whose parts have to be made first, and which then wait themselves. */
-const WAITING: ReadonlySet<TagName> = new Set(['send', 'command', 'overwrite', 'langchain']);
+const WAITING: ReadonlySet<TagName> = new Set([
+  'send',
+  'command',
+  'overwrite',
+  'langchain',
+  'langchain with parts',
+]);
 
 /**
  * The value of a tree that `StrictEncoder` has made; changes the tree in place.

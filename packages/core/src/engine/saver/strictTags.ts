@@ -4,6 +4,9 @@
 /** The one key of a tag. */
 export const TAG_KEY = '$';
 
+/** Levels of arrays and objects. */
+export const DEFAULT_MAX_DEPTH = 200;
+
 /** Which numbers are taken. `every`: `NaN`, the infinities and bigints, too. */
 export type Numbers = 'finite' | 'every';
 
@@ -27,7 +30,9 @@ export type TagName =
   | 'command'
   | 'overwrite'
   | 'delta snapshot'
-  | 'langchain';
+  | 'langchain'
+  /** One with fields that LangChain's own serialization would change: they are beside its record. */
+  | 'langchain with parts';
 
 export type Tag = Readonly<Record<typeof TAG_KEY, readonly [TagName, ...unknown[]]>>;
 

@@ -1,4 +1,8 @@
-import { AIMessage } from '@langchain/core/messages';
+import type { CallbackManager } from '@langchain/core/callbacks/manager';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage, type BaseMessage, type ToolMessage } from '@langchain/core/messages';
+import type { ChatResult } from '@langchain/core/outputs';
+import { RunnableLambda } from '@langchain/core/runnables';
 import { tool } from '@langchain/core/tools';
 import {
   Annotation,
@@ -9,15 +13,17 @@ import {
   START,
   StateGraph,
 } from '@langchain/langgraph';
-import { ToolNode } from '@langchain/langgraph/prebuilt';
+import { createReactAgent, ToolNode } from '@langchain/langgraph/prebuilt';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
-import { ada } from '../../__tests__/ownGraph.ts';
+import { ada, bob } from '../../__tests__/ownGraph.ts';
+import type { GateAnswer } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
+import type { Gate } from '../../Gate.ts';
 import { step } from '../step.ts';
 
 const State = Annotation.Root({
@@ -69,6 +75,24 @@ const doing = (work: (state: typeof State.State) => Promise<typeof State.Update>
 function asBefore(db: Database): void {
   db.exec("UPDATE agent_steps SET lg_task_id = substr(lg_task_id, 1, instr(lg_task_id || '/', '/') - 1)");
 }
+
+/** Says yes to every further question of the tools, and to no question of the engine. */
+async function answerInterrupts(app: {
+  readonly run: (id: string) => Promise<{ readonly gates: readonly Gate[] }>;
+  readonly decide: (gate: Gate, answer: GateAnswer) => Promise<unknown>;
+}): Promise<void> {
+  for (let { gates } = await app.run('run'); gates.length > 0; { gates } = await app.run('run')) {
+    for (const gate of gates) await app.decide(gate, { value: true, by: ada });
+  }
+}
+
+/** What the decision log says was answered. */
+const loggedDecisions = (db: Database): readonly unknown[] =>
+  db
+    .prepare<[], string>('SELECT body_json FROM hitl_decisions')
+    .pluck()
+    .all()
+    .map((body) => (JSON.parse(body) as { readonly decision: unknown }).decision);
 
 const visitsIn = (db: Database): readonly string[] =>
   db.prepare<[], string>('SELECT lg_task_id FROM agent_steps ORDER BY started_at').pluck().all();
@@ -192,6 +216,40 @@ describe('a step in a subgraph', () => {
     expect([status, made]).toEqual(['completed', ['posted']]);
   });
 
+  test.for([
+    ['a ToolNode', (tools: ToolNode) => tools],
+    ['a function that runs one', (tools: ToolNode) => (state: object) => tools.invoke(state)],
+  ] as const)(
+    'in a tool of %s uses its name again when LangGraph retries the task',
+    async ([, nodeOf], { db }) => {
+      const { made, post } = ledger();
+      let failures = 1;
+      const flaky = tool(
+        async ({ what }) => {
+          const posted = await post(what);
+          failures -= 1;
+          if (failures >= 0) throw new Error('flaky');
+          return posted;
+        },
+        { name: 'book', description: '-', schema: z.object({ what: z.string() }) },
+      );
+      const inner = new StateGraph(ToolState)
+        .addNode('tools', nodeOf(new ToolNode([flaky], { handleToolErrors: false })), {
+          retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false },
+        })
+        .addEdge(START, 'tools')
+        .addEdge('tools', END)
+        .compile();
+      const builder = new StateGraph(ToolState)
+        .addNode('outer', inner)
+        .addEdge(START, 'outer')
+        .addEdge('outer', END);
+      const messages = [new AIMessage({ content: '', tool_calls: [call('a')] })];
+      const { status, reason } = await durable(builder, { db }).run('run', { messages });
+      expect([status, reason, made]).toEqual(['completed', null, ['a']]);
+    },
+  );
+
   test('has its name once in each place', async ({ db }) => {
     const { post } = ledger();
     const inner = new StateGraph(State)
@@ -274,6 +332,115 @@ describe('a step in a tool', () => {
   });
 });
 
+const bookTool = (post: Post) =>
+  tool(async ({ what }) => post(what), {
+    name: 'book',
+    description: '-',
+    schema: z.object({ what: z.string() }),
+  });
+
+/** Calls a tool twice in its first message, and is content with the second. */
+class BookingModel extends BaseChatModel {
+  override _llmType(): string {
+    return 'booking';
+  }
+
+  override bindTools(): this {
+    return this;
+  }
+
+  override async _generate(messages: readonly BaseMessage[]): Promise<ChatResult> {
+    const isAsked = messages.length > 0;
+    const message = new AIMessage({ content: '', tool_calls: isAsked ? [] : [call('a'), call('b')] });
+    return { generations: [{ text: '', message }] };
+  }
+}
+
+/** A graph whose one node answers with the results of what it runs. */
+const answering = (work: () => Promise<readonly unknown[]>) =>
+  doing(async () => ({ log: (await work()).map((message) => (message as ToolMessage).text) }));
+
+describe('a tool call is known to what its tool runs', () => {
+  test('where a function calls one tool twice, side by side', async ({ db }) => {
+    const { made, keys, post } = ledger();
+    const book = bookTool(post);
+    const builder = answering(() => Promise.all(['a', 'b'].map((id) => book.invoke(call(id)))));
+    expect((await durable(builder, { db }).run('run', {})).values?.log).toEqual(['a', 'b']);
+    expect([made, new Set(keys).size]).toEqual([['a', 'b'], 2]);
+  });
+
+  test('behind further runnables, a sequence and a graph', async ({ db }) => {
+    const { made, keys, post } = ledger();
+    const graph = doing(async () => ({ log: [await post('graph')] })).compile();
+    const sequence = RunnableLambda.from((what: string) => what).pipe(
+      RunnableLambda.from(async (what: string) => [await post(what), ...(await graph.invoke({})).log].join()),
+    );
+    const book = tool(async ({ what }) => sequence.invoke(what), {
+      name: 'book',
+      description: '-',
+      schema: z.object({ what: z.string() }),
+    });
+    const builder = answering(() => Promise.all(['a', 'b'].map((id) => book.invoke(call(id)))));
+    expect((await durable(builder, { db }).run('run', {})).values?.log).toEqual(['a,graph', 'b,graph']);
+    expect([made.toSorted(), new Set(keys).size]).toEqual([['a', 'b', 'graph', 'graph'], 4]);
+  });
+
+  test('in an agent that is a node', async ({ db }) => {
+    const { made, keys, post } = ledger();
+    const agent = createReactAgent({ llm: new BookingModel({}), tools: [bookTool(post)] });
+    const builder = new StateGraph(ToolState)
+      .addNode('agent', agent)
+      .addEdge(START, 'agent')
+      .addEdge('agent', END);
+    const { status } = await durable(builder, { db }).run('run', { messages: [] });
+    expect(status).toBe('completed');
+    expect([made, new Set(keys).size]).toEqual([['a', 'b'], 2]);
+  });
+
+  test('where a listener hears every run, as it does without durable()', async ({ db }) => {
+    const runsHeard = async (run: (listener: object) => Promise<unknown>): Promise<readonly string[]> => {
+      const heard: string[] = [];
+      const note =
+        (kind: string) =>
+        (_serialized: unknown, _input: unknown, runId: string, parent?: string): void => {
+          heard.push(`${kind} ${parent === undefined ? 'alone' : 'inside'} ${runId === parent}`);
+        };
+      await run({ handleChainStart: note('chain'), handleToolStart: note('tool') });
+      return heard;
+    };
+    const { made, keys, post } = ledger();
+    const plain = booking(async (what) => what);
+    const listened = await runsHeard((listener) =>
+      durable(
+        booking(post)
+          .compile()
+          .withConfig({ callbacks: [listener] }) as never,
+        { db },
+      ).run('run', {
+        messages: [],
+      }),
+    );
+    const alone = await runsHeard((listener) => plain.compile().invoke({}, { callbacks: [listener] }));
+    expect(alone).toContain('tool inside false');
+    expect(listened).toEqual(alone);
+    expect([made, new Set(keys).size]).toEqual([['call/1', 'call 2'], 2]);
+  });
+
+  test('and LangChain starts no run of a chain for it', async ({ db }) => {
+    const found: unknown[] = [];
+    const inner = RunnableLambda.from((_input: object, config) => {
+      const { handlers, getParentRunId } = config.callbacks as CallbackManager;
+      found.push([handlers, getParentRunId.call(config.callbacks)]);
+    });
+    const builder = doing(async () => {
+      await inner.invoke({});
+      return {};
+    });
+    await durable(builder, { db }).run('run', {});
+    expect(found).toEqual([[[], undefined]]);
+  });
+});
+
 describe('a step that version 0.1.0 recorded under the node', () => {
   test('is taken where it was begun after the checkpoint of its task, and nowhere else', async ({ db }) => {
     const { made, post } = ledger();
@@ -339,35 +506,67 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     expect([status, made]).toEqual(['completed', ['paid']]);
   });
 
-  test('stops the run where two branches may have made it, before any call', async ({ db }) => {
-    const { made, post } = ledger();
-    const branch = (name: string) => async () => {
-      interrupt(`${name}?`);
-      return { log: [await post(name)] };
-    };
-    const inner = new StateGraph(State)
-      .addNode('left', branch('left'))
-      .addNode('right', async () => ({ log: [await post('right')] }))
-      .addEdge(START, 'left')
-      .addEdge(START, 'right')
-      .compile();
-    const app = durable(around(inner), { db });
-    const waiting = await app.run('run', {});
-    asBefore(db);
-    await app.decide(only(waiting.gates), { value: true, by: ada });
-    for (let tries = 0; tries < 2; tries += 1) {
-      await expect(app.run('run')).rejects.toMatchObject({
-        code: 'STEP_AMBIGUOUS',
-        context: { name: 'post' },
+  test.for([
+    ['use', 'right', ['right']],
+    ['repeat', 'left', ['right', 'left']],
+  ] as const)(
+    'is %sd as a human says where two branches may have made it',
+    async ([action, result, calls], { db }) => {
+      const { made, keys, post } = ledger();
+      const branch = (name: string) => async () => {
+        interrupt(`${name}?`);
+        return { log: [await post(name)] };
+      };
+      const inner = new StateGraph(State)
+        .addNode('left', branch('left'))
+        .addNode('right', async () => ({ log: [await post('right')] }))
+        .addEdge(START, 'left')
+        .addEdge(START, 'right')
+        .compile();
+      const app = durable(around(inner), { db });
+      const waiting = await app.run('run', {});
+      asBefore(db);
+      await app.decide(only(waiting.gates), { value: true, by: ada });
+      const asked = await app.run('run');
+      const gate = only(asked.gates);
+      expect(gate).toMatchObject({
+        kind: 'step',
+        message: expect.stringContaining('Is it the one of outer > left?'),
+        artifact: { node: 'outer', step: 'post', place: ['outer', 'left'], state: 'done', result: 'right' },
       });
-    }
-    expect(made).toEqual(['right']);
-    db.exec('DELETE FROM agent_steps');
-    expect((await app.run('run')).status).toBe('completed');
-    expect(made).toEqual(['right', 'left']);
+      expect(only((await app.run('run')).gates)).toEqual(gate); // driven again, the same question
+      await expect(app.decide(gate, { action: 'retry', by: ada })).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+      });
+      expect(made).toEqual(['right']);
+
+      await app.decide(gate, { action, by: ada });
+      await expect(app.decide(gate, { action: 'use', by: bob })).rejects.toMatchObject({
+        code: 'GATE_ALREADY_DECIDED',
+        context: { principal: 'human:ada' },
+      });
+      const { status, values } = await app.run('run');
+      expect([status, values?.log.toSorted()]).toEqual(['completed', [result, 'right'].toSorted()]);
+      expect([made, new Set(keys).size]).toEqual([calls, calls.length]);
+      expect(loggedDecisions(db)).toContainEqual({ action });
+    },
+  );
+
+  test('is asked about one place at a time: once it is used there, it is no other', async ({ db }) => {
+    const { made, post } = ledger();
+    const app = durable(booking(post, [call('a'), call('b')], true), { db });
+    const waiting = await app.run('run', { messages: [] });
+    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
+    asBefore(db);
+    for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
+    await app.decide(only((await app.run('run')).gates), { action: 'use', by: ada });
+    await answerInterrupts(app);
+    const { status, values } = await app.run('run');
+    expect([status, values?.messages.map(({ text }) => text)]).toEqual(['completed', ['', 'a', 'b']]);
+    expect(made).toEqual(['a', 'b', 'b']);
   });
 
-  test('stops the run where two calls of a message may have made it, whatever the tool makes of that', async ({
+  test('is told from others by a human where two calls of a message may have made it, whatever the tool makes of that', async ({
     db,
   }) => {
     const { made, post } = ledger();
@@ -376,7 +575,33 @@ describe('a step that version 0.1.0 recorded under the node', () => {
     db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
     asBefore(db);
     for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
-    await expect(app.run('run')).rejects.toMatchObject({ code: 'STEP_AMBIGUOUS' });
+    const first = only((await app.run('run')).gates);
+    expect(first).toMatchObject({
+      kind: 'step',
+      artifact: { place: ['tools'], toolCallId: 'a', result: 'a' },
+    });
+    expect(made).toEqual(['a', 'b']);
+    await app.decide(first, { action: 'repeat', by: ada });
+    const second = only((await app.run('run')).gates);
+    expect(second).toMatchObject({ kind: 'step', artifact: { toolCallId: 'b' } });
+    await app.decide(second, { action: 'use', by: ada });
+    await answerInterrupts(app);
+    expect((await app.run('run')).status).toBe('completed');
+    expect(made).toEqual(['a', 'b', 'a']);
+  });
+
+  test('ends the run where a human says so', async ({ db }) => {
+    const { made, post } = ledger();
+    const app = durable(booking(post, [call('a'), call('b')], true), { db });
+    const waiting = await app.run('run', { messages: [] });
+    db.exec("DELETE FROM agent_steps WHERE lg_task_id LIKE '%/b'");
+    asBefore(db);
+    for (const gate of waiting.gates) await app.decide(gate, { value: true, by: ada });
+    await app.decide(only((await app.run('run')).gates), { action: 'abort', reason: 'too old', by: ada });
+    expect(await app.run('run')).toMatchObject({
+      status: 'cancelled',
+      reason: 'aborted by a human: too old',
+    });
     expect(made).toEqual(['a', 'b']);
   });
 });

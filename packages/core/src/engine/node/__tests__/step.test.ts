@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { Document } from '@langchain/core/documents';
 import { AIMessage, AIMessageChunk, HumanMessage } from '@langchain/core/messages';
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
@@ -11,7 +12,7 @@ import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, type Own, OwnState, type OwnUpdate, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, type Own, OwnState, type OwnUpdate, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
@@ -217,6 +218,17 @@ describe('step records', () => {
   );
 });
 
+/** A step whose calls are counted. */
+function counted(result: () => unknown) {
+  const made: string[] = [];
+  const ask = () =>
+    step('ask', ({ key }) => {
+      made.push(key);
+      return result();
+    });
+  return { made, ask };
+}
+
 describe('step is refused', () => {
   test.for([
     ['a function', () => 1],
@@ -266,9 +278,70 @@ describe('step is refused', () => {
     const app = durable(builder, { db });
     expect((await app.run('run', {})).status).toBe('failed');
     expect([calls, app.store.steps.costOf('run').costUsd]).toEqual([1, 0.5]);
-    expect(caught).toEqual(Array(3).fill(expect.objectContaining({ code: 'VALUE_NOT_STORABLE' })));
+    expect(caught).toEqual([expect.objectContaining({ code: 'VALUE_NOT_STORABLE' })]);
     expect((await app.run('run')).status).toBe('failed');
     expect([calls, app.store.steps.costOf('run').costUsd]).toEqual([2, 1]);
+  });
+
+  test.for(['own', 'default'] as const)(
+    'and no handler of errors makes up for it: %s',
+    async (kind, { db }) => {
+      const handled: string[] = [];
+      const errorHandler = (_state: unknown, { node }: { readonly node: string }) => {
+        handled.push(node);
+        return { log: ['handled'] };
+      };
+      let result: unknown = () => 1;
+      const { made, ask } = counted(() => result);
+      const builder = new StateGraph(OwnState)
+        .addNode('ask', nodeOf(ask), kind === 'own' ? { errorHandler } : {})
+        .addNode('fails', () => Promise.reject(new Error('flaky')), kind === 'own' ? { errorHandler } : {})
+        .addEdge(START, 'ask')
+        .addEdge('ask', 'fails')
+        .addEdge('fails', END);
+      if (kind === 'default') builder.setNodeDefaults({ errorHandler });
+      const app = durable(builder, { db });
+      const refused = await app.run('run', {});
+      expect([refused.status, refused.reason]).toEqual([
+        'failed',
+        expect.stringContaining('VALUE_NOT_STORABLE: The result of step "ask" cannot be stored.'),
+      ]);
+      expect(handled).toEqual([]);
+      result = 'plain';
+      expect((await app.run('run')).status).toBe('completed');
+      expect([made.length, handled]).toEqual([2, ['fails']]);
+    },
+  );
+
+  test('and what runs beside it is not paid again', async ({ db }) => {
+    let result: unknown = () => 1;
+    const { made, ask } = counted(() => result);
+    const beside: string[] = [];
+    const slow = async (): Promise<OwnUpdate> => {
+      await setTimeout(20);
+      return { log: [await step('beside', async () => beside.push('made').toString())] };
+    };
+    const app = durable(twoBranches(nodeOf(ask), slow), { db });
+    expect((await app.run('run', {})).reason).toContain('VALUE_NOT_STORABLE');
+    result = 'plain';
+    expect((await app.run('run')).status).toBe('completed');
+    expect([made.length, beside]).toEqual([2, ['made']]);
+  });
+
+  test('and a drive that follows a crash ends with the same words, without the call', async ({ db }) => {
+    let result: unknown = () => 1;
+    const { made, ask } = counted(() => result);
+    const app = durable(twoSteps(nodeOf(ask)), { db });
+    const refused = await app.run('run', {});
+    const neverSettled = db.prepare("UPDATE threads SET status = 'running' WHERE thread_id = 'run'");
+    for (let crashes = 0; crashes < 2; crashes += 1) {
+      neverSettled.run();
+      expect(await app.run('run')).toMatchObject({ status: 'failed', reason: refused.reason });
+    }
+    expect(made).toHaveLength(1);
+    result = 'plain';
+    expect((await app.run('run')).status).toBe('completed');
+    expect(made).toHaveLength(2);
   });
 
   test('under a name that was used before in the visit', async ({ db }) => {

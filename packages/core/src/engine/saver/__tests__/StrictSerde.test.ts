@@ -1,3 +1,4 @@
+import { Document } from '@langchain/core/documents';
 import { AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { Command, Overwrite, Send } from '@langchain/langgraph';
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint';
@@ -154,6 +155,52 @@ describe('LangChain messages', () => {
       expect(fields(revived)).toStrictEqual(fields(message));
     },
   );
+
+  const artifact = (value: unknown) =>
+    new ToolMessage({ content: 'result', tool_call_id: 'c1', artifact: value });
+  test.each<[string, () => object]>([
+    ['a map', () => artifact(new Map<unknown, unknown>([['rows', new Set([1, new Date(2)])]]))],
+    ['what is deeper in', () => artifact({ rows: [{ at: new Date(0), by: undefined, n: -0 }] })],
+    ['bytes, patterns, errors', () => artifact([new Uint8Array([1]), /x/g, new RangeError('x')])],
+    ['a document', () => artifact({ found: [new Document({ pageContent: 'x', metadata: { n: 1 } })] })],
+    ['messages beside it', () => artifact({ of: new Map([['m', new AIMessage('x')]]) })],
+    ['data shaped like a class', () => artifact({ deep, at: new Date(1) })],
+    [
+      'additional fields',
+      () => new AIMessage({ content: 'x', additional_kwargs: { at: new Date(0) }, tool_calls: calls }),
+    ],
+    ['metadata', () => new AIMessage({ content: 'x', response_metadata: { model: 'm', stop: undefined } })],
+    ['content', () => new HumanMessage({ content: [{ type: 'text', text: 'x', note: undefined }] })],
+  ])('%s in a message comes back equal, and as often as it is written', async (_, make) => {
+    const message = make();
+    const copy = (await roundTrip(await roundTrip({ list: [message] }))) as { list: object[] };
+    const [revived = {}] = copy.list;
+    expect(revived.constructor).toBe(message.constructor);
+    expect(fields(revived)).toStrictEqual(fields(message));
+  });
+
+  test('a message without such a field is written as it always was', async () => {
+    const [, bytes] = await serde.dumpsTyped(messages[4]);
+    expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({
+      $: [
+        'langchain',
+        { id: ['langchain_core', 'messages', 'ToolMessage'], kwargs: { artifact: { rows: [1] } } },
+      ],
+    });
+  });
+
+  test('what cannot be stored in an artifact is refused where it is', async () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
+    expect(await refusalOf([artifact({ call: new Map([['f', () => 1]]) })])).toEqual({
+      code: 'VALUE_NOT_STORABLE',
+      path: '$[0].artifact.call[0][1]',
+    });
+    expect(await refusalOf([artifact(cyclic)])).toEqual({
+      code: 'VALUE_NOT_STORABLE',
+      path: '$[0].artifact.self',
+    });
+  });
 
   test('a changed field is stored, or refused where LangChain leaves it out', async () => {
     const message = new AIMessage({ content: 'x', id: 'a' });
