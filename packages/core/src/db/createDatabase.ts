@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
-import { DevsError } from '../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
+import { statOf } from './fileStat.ts';
 import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
 import {
   APPLICATION_ID,
@@ -15,8 +15,9 @@ import {
   type ConnectionPolicy,
   MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
+import { pragma, pragmaValue, prepare } from './prepare.ts';
 import { markPrepared } from './prepareConnection.ts';
-import { toFileFault, withStateFaults } from './sqliteFault.ts';
+import { withStateFaults } from './sqliteFault.ts';
 
 /** Where the state file is: its path, or the folder whose `.devs/state.sqlite` it is. */
 export type StateFileLocation =
@@ -176,22 +177,18 @@ function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void
 
 /** A file whose first writer died in a rollback journal: only a writing connection can restore it, and does. */
 function needsRollback(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_READONLY');
+  return isDevsError(error, 'STATE_IO') && String(error.context['sqlite']).startsWith('SQLITE_READONLY');
 }
 
 /** SQLite would wait for ever for the other end of a named pipe. */
 function assertFile(path: string): void {
-  const found = path === MEMORY ? undefined : statSync(path, { throwIfNoEntry: false });
+  const found = path === MEMORY ? undefined : statOf(path);
   if (found !== undefined && !found.isFile()) throw notAStateFile(path);
 }
 
 /** The driver takes a missing folder for a wrong argument. */
 function assertPresent(path: string): void {
-  try {
-    if (path === MEMORY || identityOf(path) !== undefined) return;
-  } catch (error) {
-    throw toFileFault(error, path);
-  }
+  if (path === MEMORY || identityOf(path) !== undefined) return;
   throw new DevsError(`There is no state file at ${path}.`, {
     code: 'STATE_IO',
     remedy: 'Check the path; the file is made when the first run starts.',
@@ -201,20 +198,20 @@ function assertPresent(path: string): void {
 
 /** A state file is marked as ours, is empty, or was migrated through a handle that its caller had opened. */
 function assertStateFile(db: Database, path: string): void {
-  const id = db.pragma('application_id', { simple: true });
+  const id = pragmaValue(db, 'application_id');
   if (id === APPLICATION_ID || (id === 0 && (isEmpty(db) || hasLedger(db)))) return;
   throw notAStateFile(path);
 }
 
 function claimFile(db: Database): void {
   assertStateFile(db, db.name);
-  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    db.pragma(`application_id = ${APPLICATION_ID}`);
+  if (pragmaValue(db, 'application_id') !== APPLICATION_ID) {
+    pragma(db, `application_id = ${APPLICATION_ID}`);
   }
 }
 
 function isEmpty(db: Database): boolean {
-  return db.prepare<[], number>(COUNT_OBJECTS).pluck().get() === 0;
+  return prepare<[], number>(db, COUNT_OBJECTS).pluck().get() === 0;
 }
 
 function notAStateFile(path: string): DevsError {

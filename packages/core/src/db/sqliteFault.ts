@@ -22,11 +22,22 @@ const BUSY: Fault = {
   remedy:
     'Find the process that holds a long transaction on the file, end it, then run the same command again.',
 };
+const NO_MEMORY: Fault = {
+  code: 'STATE_IO',
+  message: 'There is not enough memory to read or write the state file.',
+  remedy: 'Free memory, then run the same command again: nothing committed is lost.',
+};
 const CORRUPT: Fault = {
   code: 'STATE_CORRUPT',
   message: 'The state file is damaged, or is no SQLite database.',
   remedy:
     'Keep a copy of the folder, then restore a backup or recover the file with the sqlite3 command line.',
+};
+
+const NOT_OURS: Fault = {
+  code: 'STATE_CORRUPT',
+  message: 'The state file does not hold what the engine reads there',
+  remedy: 'Run devs admin doctor, which names the part; then restore a backup.',
 };
 
 /** By primary result code: `SQLITE_IOERR_FSYNC` is an `IOERR`. */
@@ -36,12 +47,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   CANTOPEN: NOT_WRITABLE,
   READONLY: NOT_WRITABLE,
   PERM: NOT_WRITABLE,
+  AUTH: NOT_WRITABLE,
+  NOLFS: NOT_WRITABLE,
+  ABORT: NOT_WRITABLE,
+  NOMEM: NO_MEMORY,
   BUSY,
   LOCKED: BUSY,
   PROTOCOL: BUSY,
   CORRUPT,
   NOTADB: CORRUPT,
+  FORMAT: CORRUPT,
+  INTERNAL: CORRUPT,
 };
+
+/** The general result code: no such table or column, malformed JSON. */
+const UNINTELLIGIBLE = 'SQLITE_ERROR';
 
 const FAULT_CODES = ['STATE_DISK_FULL', 'STATE_IO', 'STATE_CORRUPT', 'STATE_REPLACED'] as const;
 
@@ -58,9 +78,26 @@ export function toStateFault(error: unknown): DevsError | null {
   return fault === undefined || sqliteCode === null ? null : faultError(fault, { sqlite: sqliteCode }, error);
 }
 
+/**
+ * {@link toStateFault} of a statement whose text is a constant of the engine: what SQLite cannot make sense of, such as a
+ * table that is gone or JSON that is none, is damage of the file.
+ */
+export function toStatementFault(error: unknown): DevsError | null {
+  const sqlite = sqliteCodeOf(error);
+  if (sqlite !== UNINTELLIGIBLE) return toStateFault(error);
+  const message = `${NOT_OURS.message}: ${(error as Error).message}.`;
+  return faultError({ ...NOT_OURS, message }, { sqlite }, error);
+}
+
+/** True where a {@link toStatementFault} says that a part of the schema or a value is not as the engine made it. */
+export function isUnintelligible(fault: DevsError): boolean {
+  return fault.context['sqlite'] === UNINTELLIGIBLE;
+}
+
 /** True for errors after which forward execution must stop (law L6): the file cannot be trusted to take a write. */
 export function isStorageFault(error: unknown): boolean {
-  return toStateFault(error) !== null;
+  const fault = toStateFault(error);
+  return fault !== null && !isUnintelligible(fault);
 }
 
 /** A failure of the file system while the state file's folder or the file itself is created. */

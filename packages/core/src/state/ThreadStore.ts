@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
@@ -127,22 +128,22 @@ export class ThreadStore {
     this.#host = host;
     this.#stateFolders = stateFoldersOf(db);
     this.#signals = new SignalStore(db, { now });
-    this.#select = db.prepare(`SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
-    this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
-    this.#selectPolicy = db.prepare<[string, string], string | null>(SELECT_POLICY).pluck();
-    this.#insert = db.prepare(INSERT);
-    this.#selectLiveOnWorkspace = db.prepare<[string, string], string>(SELECT_LIVE_ON_WORKSPACE).pluck();
-    this.#selectLease = db.prepare(SELECT_LEASE);
-    this.#claim = db.prepare<[object], number>(CLAIM).pluck();
-    this.#renew = db.prepare(RENEW);
-    this.#release = db.prepare(RELEASE);
-    this.#settle = db.prepare(SETTLE);
-    this.#begin = db.prepare(BEGIN);
-    this.#reopen = db.prepare(REOPEN);
-    this.#resetRecoveries = db.prepare(`${updateOf('recoveries = 0')} AND recoveries > 0`);
-    this.#markDegraded = db.prepare(updateOf('degraded = 1'));
-    this.#setPolicies = db.prepare(updateOf('policies_json = @value'));
-    this.#setFingerprint = db.prepare(updateOf('graph_fingerprint = @value'));
+    this.#select = prepare(db, `SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
+    this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
+    this.#selectPolicy = prepare<[string, string], string | null>(db, SELECT_POLICY).pluck();
+    this.#insert = prepare(db, INSERT);
+    this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, SELECT_LIVE_ON_WORKSPACE).pluck();
+    this.#selectLease = prepare(db, SELECT_LEASE);
+    this.#claim = prepare<[object], number>(db, CLAIM).pluck();
+    this.#renew = prepare(db, RENEW);
+    this.#release = prepare(db, RELEASE);
+    this.#settle = prepare(db, SETTLE);
+    this.#begin = prepare(db, BEGIN);
+    this.#reopen = prepare(db, REOPEN);
+    this.#resetRecoveries = prepare(db, `${updateOf('recoveries = 0')} AND recoveries > 0`);
+    this.#markDegraded = prepare(db, updateOf('degraded = 1'));
+    this.#setPolicies = prepare(db, updateOf('policies_json = @value'));
+    this.#setFingerprint = prepare(db, updateOf('graph_fingerprint = @value'));
   }
 
   /**

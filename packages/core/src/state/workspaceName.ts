@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 
 const SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'";
 
@@ -8,7 +9,7 @@ const SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'";
  * database in memory.
  */
 export function stateFoldersOf(db: Database): readonly string[] {
-  const file = db.prepare<[], string | null>(SELECT_FILE).pluck().get() ?? '';
+  const file = prepare<[], string | null>(db, SELECT_FILE).pluck().get() ?? '';
   if (file === '') return [];
   return [...new Set([path.dirname(path.resolve(db.name)), path.dirname(file)])];
 }
