@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
+import { copyInMemory, setOrigin } from './copyInMemory.ts';
 import { toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
@@ -60,7 +61,9 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
 }
 
 /**
- * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration.
+ * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration. Where nothing
+ * can be written beside the file (a file system that is read-only, or full), a copy of it in memory is opened, which
+ * stays as the file was.
  *
  * @throws DevsError `STATE_IO` if the file is missing or cannot be reached, `CONFIG_INVALID` if it is not a state file, `SCHEMA_TOO_NEW`,
  *   `MIGRATION_EDITED`, `MIGRATION_GAP`.
@@ -69,13 +72,19 @@ export function openReadOnly(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
   const path = stateFilePath(options);
   assertPresent(path);
-  return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, (db) => {
+  const setUp = (db: Database): void => {
     applyReadPragmas(db);
     assertReadPragmas(db);
     assertStateFile(db, path);
     if (!hasLedger(db)) throw notAStateFile(path);
     pendingMigrations(db);
-  });
+  };
+  try {
+    return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, setUp);
+  } catch (error) {
+    if (!needsSpaceBeside(error)) throw error;
+    return openedCopy(path, policy, setUp);
+  }
 }
 
 /**
@@ -130,7 +139,7 @@ function policyOf({
 }
 
 /** The driver loads its native part with the first connection. */
-function connect(path: string, options?: Options): Database {
+function connect(path: string | Buffer, options?: Options): Database {
   try {
     return new BetterSqlite3(path, options);
   } catch (error) {
@@ -148,12 +157,44 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
       setUp(db);
       if (path !== MEMORY) watchFile(db, path, file);
     } catch (error) {
-      db.close();
+      closeQuietly(db);
       throw error;
     }
     markPrepared(db);
     return db;
   });
+}
+
+function openedCopy(
+  path: string,
+  { busyTimeoutMs }: ConnectionPolicy,
+  setUp: (db: Database) => void,
+): Database {
+  const db = connect(copyInMemory(path), { readonly: true, timeout: busyTimeoutMs });
+  try {
+    withStateFaults(() => setUp(db));
+  } catch (error) {
+    closeQuietly(db);
+    throw error;
+  }
+  setOrigin(db, path);
+  markPrepared(db);
+  return db;
+}
+
+/** For after an error, which is the one to tell. */
+function closeQuietly(db: Database): void {
+  try {
+    db.close();
+  } catch {
+    // A connection that cannot be closed is closed with the process.
+  }
+}
+
+/** A file in WAL mode is read with the help of `-wal` and `-shm`, which SQLite could not make or grow. */
+function needsSpaceBeside(error: unknown): boolean {
+  const sqlite = isDevsError(error) ? String(error.context['sqlite']) : '';
+  return /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_(?:SHM|WRITE|TRUNCATE|FSYNC))/.test(sqlite);
 }
 
 /**
@@ -170,7 +211,7 @@ function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void
     } catch (error) {
       if (!needsRollback(error)) throw error;
     } finally {
-      db.close();
+      closeQuietly(db);
     }
   });
 }

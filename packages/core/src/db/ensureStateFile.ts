@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { toFileFault } from './sqliteFault.ts';
 
@@ -19,11 +19,18 @@ export function ensureStateFile(path: string): void {
   try {
     const folder = dirname(path);
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
-    if (basename(folder) === '.devs') chmodSync(folder, PRIVATE_FOLDER);
+    if (basename(folder) === '.devs') makePrivate(folder);
     createEmpty(path);
+    for (const needed of [folder, path]) accessSync(needed, constants.W_OK);
   } catch (error) {
     throw toFileFault(error, path);
   }
+}
+
+/** Takes nothing from its owner and gives him nothing: a folder that he made read-only stays so. */
+function makePrivate(folder: string): void {
+  const { mode } = statSync(folder);
+  if ((mode & ~PRIVATE_FOLDER & 0o777) !== 0) chmodSync(folder, mode & PRIVATE_FOLDER);
 }
 
 /**

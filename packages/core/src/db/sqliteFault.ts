@@ -16,6 +16,12 @@ const NOT_WRITABLE: Fault = {
   remedy:
     'Check the path, the permissions of the file and its folder, and the disk; then run the same command again.',
 };
+const READ_ONLY: Fault = {
+  code: 'STATE_IO',
+  message: 'The state file cannot be written: it, its folder or its disk is read-only.',
+  remedy:
+    'Make it writable, then run the same command again. Until then devs status, gates, show and log read it.',
+};
 const BUSY: Fault = {
   code: 'STATE_IO',
   message: 'Another process kept the state file locked for too long.',
@@ -45,7 +51,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   FULL: DISK_FULL,
   IOERR: NOT_WRITABLE,
   CANTOPEN: NOT_WRITABLE,
-  READONLY: NOT_WRITABLE,
+  READONLY: READ_ONLY,
   PERM: NOT_WRITABLE,
   AUTH: NOT_WRITABLE,
   NOLFS: NOT_WRITABLE,
@@ -59,6 +65,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   FORMAT: CORRUPT,
   INTERNAL: CORRUPT,
 };
+
+/** Where the detail says more: the index of the log in shared memory is a file, too. */
+const EXACT_FAULTS: Readonly<Record<string, Fault>> = { SQLITE_IOERR_SHMSIZE: DISK_FULL };
 
 /** The general result code: no such table or column, malformed JSON. */
 const UNINTELLIGIBLE = 'SQLITE_ERROR';
@@ -74,7 +83,8 @@ const FAULT_CODES = ['STATE_DISK_FULL', 'STATE_IO', 'STATE_CORRUPT', 'STATE_REPL
 export function toStateFault(error: unknown): DevsError | null {
   if (FAULT_CODES.some((code) => isDevsError(error, code))) return error as DevsError;
   const sqliteCode = sqliteCodeOf(error);
-  const fault = sqliteCode === null ? undefined : FAULTS[sqliteCode.split('_')[1] ?? ''];
+  const fault =
+    sqliteCode === null ? undefined : (EXACT_FAULTS[sqliteCode] ?? FAULTS[sqliteCode.split('_')[1] ?? '']);
   return fault === undefined || sqliteCode === null ? null : faultError(fault, { sqlite: sqliteCode }, error);
 }
 
@@ -100,11 +110,16 @@ export function isStorageFault(error: unknown): boolean {
   return fault !== null && !isUnintelligible(fault);
 }
 
+const FILE_FAULTS: Readonly<Record<string, Fault>> = {
+  ENOSPC: DISK_FULL,
+  EDQUOT: DISK_FULL,
+  EROFS: READ_ONLY,
+};
+
 /** A failure of the file system while the state file's folder or the file itself is created. */
 export function toFileFault(error: unknown, path: string): DevsError {
   const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
-  const full = code === 'ENOSPC' || code === 'EDQUOT';
-  return faultError(full ? DISK_FULL : NOT_WRITABLE, { path, errno: code }, error);
+  return faultError(FILE_FAULTS[code] ?? NOT_WRITABLE, { path, errno: code }, error);
 }
 
 /** Runs a synchronous piece of database work and types the storage faults it throws. */

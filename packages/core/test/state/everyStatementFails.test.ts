@@ -10,7 +10,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 
 /** Of the statements, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_FAULTS_EVERY', 30);
+const EVERY = howMany('DEVS_FAULTS_EVERY', 40);
 const ADA = { kind: 'human', id: 'ada' } as const;
 
 const FAULTS: readonly (readonly [sqlite: string, code: ErrorCode])[] = [
