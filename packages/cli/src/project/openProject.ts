@@ -41,20 +41,13 @@ async function using<Result>(
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
   const [done] = await Promise.allSettled([work(devs)]);
-  if (done.status === 'rejected') {
-    closeQuietly(devs);
-    throw done.reason;
-  }
-  devs.close();
-  return done.value;
-}
-
-function closeQuietly(devs: Orchestrator): void {
   try {
     devs.close();
-  } catch {
-    // The error before says why.
+  } catch (error) {
+    if (done.status === 'fulfilled') throw error;
   }
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
 }
 
 /**
