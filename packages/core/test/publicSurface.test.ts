@@ -262,6 +262,7 @@ describe('the public surface', () => {
         "RUN_DEGRADED",
         "RUN_FINISHED",
         "RUN_RECOVERED",
+        "RUN_REVIVED",
         "RUN_SUSPENDED",
         "RUN_SYNCED",
         "SANDBOX_WAIVED",

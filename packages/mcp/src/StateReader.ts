@@ -43,11 +43,14 @@ export class StateReader {
     const config = this.#config;
     if (!existsSync(this.#dir)) throw noFolder(this.#dir);
     const devs = await Orchestrator.open({ dir: this.#dir, config, readOnly: true });
+    const [done] = await Promise.allSettled([work({ devs, maxRecursionDepth: config.maxRecursionDepth })]);
     try {
-      return await work({ devs, maxRecursionDepth: config.maxRecursionDepth });
-    } finally {
       devs.close();
+    } catch (error) {
+      if (done.status === 'fulfilled') throw error;
     }
+    if (done.status === 'rejected') throw done.reason;
+    return done.value;
   }
 }
 

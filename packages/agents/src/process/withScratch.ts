@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from './removeTree.ts';
 
 /** Folders of one command, empty at its start and removed after it. */
 export interface Scratch {
@@ -20,6 +21,7 @@ export async function withScratch<Result>(
     await Promise.all([mkdir(scratch.home), mkdir(scratch.temporary)]);
     return await work(scratch);
   } finally {
-    await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+    // What cannot be removed is the system's to remove, and never hides what became of the command.
+    await removeTree(dir).catch(() => undefined);
   }
 }

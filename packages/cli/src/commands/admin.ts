@@ -9,6 +9,7 @@ import { addDoctor } from './admin/doctor.ts';
 import { addExplain } from './admin/explain.ts';
 import { addPause } from './admin/pause.ts';
 import { addPrune } from './admin/prune.ts';
+import { addRevive } from './admin/revive.ts';
 import { addRewind } from './admin/rewind.ts';
 import { addSync } from './admin/sync.ts';
 import { addAnswer } from './answer.ts';
@@ -25,6 +26,7 @@ const VERBS: readonly AddVerb[] = [
   addAdopt,
   addSync,
   addRewind,
+  addRevive,
   addAcceptGraph,
   addDoctor,
   addBackup,
@@ -37,7 +39,7 @@ export function addAdmin(program: Command, start: Start): void {
   const admin = program
     .command('admin')
     .description(
-      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, accept-graph, doctor, backup, prune, chaos',
+      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, revive, accept-graph, doctor, backup, prune, chaos',
     )
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   for (const addVerb of VERBS) {

@@ -1,7 +1,7 @@
 import type { Gate, Orchestrator } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { hasRuns, withRuns } from '../project/openProject.ts';
+import { hasRuns, withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { gateLine } from '../render/renderGate.ts';
@@ -20,7 +20,7 @@ export function addGates(program: Command, start: Start, options?: CommandOption
 
 async function gates(id: string | undefined, session: Session): Promise<ExitCode> {
   const isEmpty = id === undefined && !hasRuns(session);
-  const open = isEmpty ? [] : await withRuns(session, (devs) => openGates(devs, id));
+  const open = isEmpty ? [] : await withView(session, (devs) => openGates(devs, id));
   const table = columns([['gate', 'run', 'about', 'open since'], ...open.map(gateLine)]);
   const first = open[0];
   session.out.result(

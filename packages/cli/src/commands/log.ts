@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { withRuns } from '../project/openProject.ts';
+import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { wholeLog } from '../project/wholeLog.ts';
@@ -19,7 +19,7 @@ export function addLog(program: Command, start: Start): void {
 }
 
 async function log(id: string, session: Session): Promise<ExitCode> {
-  const entries = await withRuns(session, async (devs) => wholeLog(await devs.run(id)));
+  const entries = await withView(session, async (devs) => wholeLog(await devs.run(id)));
   const rows = entries.flatMap(storyRow);
   await session.out.pages(entries, rows.length === 0 ? ['Nothing has happened yet.'] : columns(rows));
   return EXIT.ok;

@@ -1,10 +1,10 @@
-import type { Gate, Principal, Run } from '@devs/core';
+import { type Gate, isDevsError, type Principal, type Run } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
-import { withRuns } from '../project/openProject.ts';
+import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { hasChanges } from '../render/artifactChanges.ts';
@@ -44,7 +44,7 @@ interface ShowOptions {
 
 async function show(name: string, options: ShowOptions, session: Session): Promise<ExitCode> {
   // The state file is closed before anybody reads: that may take an hour.
-  const { document, lines } = await withRuns(session, async (devs) => {
+  const { document, lines } = await withView(session, async (devs) => {
     const { run, sessionId, gate } = await resolveGate(devs, name);
     if (gate === null) throw gateNotOpen(sessionId);
     const diff = await readReviewDiff(gate, session);
@@ -72,9 +72,24 @@ async function linesFor(
   const code = diff === null ? [] : diffLines(diff, gate, { full: full === true || md === true, devs });
   if (md === true) return renderGateMarkdown(gate, devs, code);
   const reader = out.json ? null : readerFrom(by);
-  const before = reader === null ? null : await run.shown(gate, reader);
+  const before = reader === null ? null : await shownTo(reader, { run, gate }, out);
   const isWhole = full === true || !hasChanges(gate.artifact);
   return renderGate(gate, devs, { before: isWhole ? null : before, code });
+}
+
+/** Where nothing can be written, all of it can be read all the same. */
+async function shownTo(
+  reader: Principal,
+  { run, gate }: Pick<ShownGate, 'run' | 'gate'>,
+  out: Session['out'],
+): Promise<Gate | null> {
+  try {
+    return await run.shown(gate, reader);
+  } catch (error) {
+    if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
+    out.note(`it is not recorded that ${reader.id} was shown this: ${error.message}`);
+    return null;
+  }
 }
 
 /** Reading needs no name, unlike deciding: without one nobody is told what has changed. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { hasRuns, withRuns } from '../project/openProject.ts';
+import { hasRuns, withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { renderStatus, runTable } from '../render/renderStatus.ts';
@@ -17,7 +17,7 @@ export function addStatus(program: Command, start: Start): void {
 }
 
 async function listRuns(session: Session): Promise<ExitCode> {
-  const runs = hasRuns(session) ? await withRuns(session, (devs) => devs.list()) : [];
+  const runs = hasRuns(session) ? await withView(session, (devs) => devs.list()) : [];
   const none = [
     `There are no runs in ${session.dir}.`,
     `Start one: ${session.devs('run', 'brief.md', '--help')}`,
@@ -27,7 +27,7 @@ async function listRuns(session: Session): Promise<ExitCode> {
 }
 
 async function showRun(id: string, session: Session): Promise<ExitCode> {
-  const status = await withRuns(session, async (devs) => (await devs.run(id)).status());
+  const status = await withView(session, async (devs) => (await devs.run(id)).status());
   session.out.result(status, renderStatus(status, session.devs));
   return EXIT.ok;
 }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Io } from '../terminal/Io.ts';
 import { usageError } from '../usageError.ts';
+import { readHanded } from './readHanded.ts';
 import { textOf } from './textOf.ts';
 
 /**
@@ -12,7 +12,7 @@ import { textOf } from './textOf.ts';
 export async function readBrief(name: string, { cwd, stdin }: Pick<Io, 'cwd' | 'stdin'>): Promise<string> {
   try {
     if (name === '-') return textOf(await readAll(stdin));
-    return textOf(await readFile(path.resolve(cwd, name)));
+    return textOf(await readHanded(path.resolve(cwd, name)));
   } catch (error) {
     throw usageError(
       `The brief ${name} cannot be read: ${(error as Error).message}`,

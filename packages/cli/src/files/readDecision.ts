@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Io } from '../terminal/Io.ts';
 import { usageError } from '../usageError.ts';
+import { readHanded } from './readHanded.ts';
 
 /** A decision that was made elsewhere, such as in a reviewed pull request; `devs show --md` prints one to fill in. */
 const about = {
@@ -34,7 +34,7 @@ export async function readDecision(name: string, { cwd }: Pick<Io, 'cwd'>): Prom
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return JSON.parse((await readHanded(file)).toString());
   } catch (error) {
     throw invalid(file, (error as Error).message, error);
   }

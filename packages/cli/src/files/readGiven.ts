@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { planShape } from '@devs/agents';
 import type { DraftDocument, Given, PlanResult } from '@devs/core';
@@ -9,6 +8,7 @@ import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { repeated } from '../flags/repeated.ts';
 import type { Io } from '../terminal/Io.ts';
 import { usageError } from '../usageError.ts';
+import { readHanded } from './readHanded.ts';
 import { textOf } from './textOf.ts';
 
 /** What `devs run` was told to take instead of asking an agent. */
@@ -84,7 +84,7 @@ function parsedYaml(text: string, name: string): unknown {
 
 async function readText(name: string, cwd: string): Promise<string> {
   try {
-    return textOf(await readFile(path.resolve(cwd, name)));
+    return textOf(await readHanded(path.resolve(cwd, name)));
   } catch (error) {
     throw notUsable(name, (error as Error).message, error);
   }

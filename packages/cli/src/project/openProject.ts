@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
   DevsError,
+  isDevsError,
   loadOrchestratorConfig,
   Orchestrator,
   type OrchestratorOptions,
@@ -23,16 +24,30 @@ export async function withProject<Result>(
   options: Omit<OrchestratorOptions, 'dir'>,
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
+  return using(await open(session, options), work);
+}
+
+async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<Orchestrator> {
   const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
   const dir = path.join(session.dir, '.devs');
   await refuseForeignState(path.join(dir, STATE_FILE));
   const prices = session.io.env['DEVS_PRICES']?.trim();
-  const devs = await Orchestrator.open({ dir, config, ...(prices && { prices }), ...options });
+  return Orchestrator.open({ dir, config, ...(prices && { prices }), ...options });
+}
+
+/** Of two errors the first is told. */
+async function using<Result>(
+  devs: Orchestrator,
+  work: (devs: Orchestrator) => Promise<Result>,
+): Promise<Result> {
+  const [done] = await Promise.allSettled([work(devs)]);
   try {
-    return await work(devs);
-  } finally {
     devs.close();
+  } catch (error) {
+    if (done.status === 'fulfilled') throw error;
   }
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
 }
 
 /**
@@ -44,7 +59,35 @@ export async function withRuns<Result>(
   session: Session,
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
-  if (hasRuns(session)) return withProject(session, {}, work);
+  assertRuns(session);
+  return withProject(session, {}, work);
+}
+
+/**
+ * {@link withRuns} for what only looks: works where the state file cannot be written, too, because its disk is full or
+ * read-only.
+ */
+export async function withView<Result>(
+  session: Session,
+  work: (devs: Orchestrator) => Promise<Result>,
+): Promise<Result> {
+  assertRuns(session);
+  return using(await openToView(session), work);
+}
+
+async function openToView(session: Session): Promise<Orchestrator> {
+  try {
+    return await open(session, {});
+  } catch (error) {
+    if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
+    const [viewer] = await Promise.allSettled([open(session, { readOnly: true })]);
+    if (viewer.status === 'fulfilled') return viewer.value;
+    throw error;
+  }
+}
+
+function assertRuns(session: Session): void {
+  if (hasRuns(session)) return;
   throw new DevsError(`There are no runs in ${session.dir}.`, {
     code: 'THREAD_NOT_FOUND',
     remedy: 'Name the project folder with --dir, or start a run with devs run.',

@@ -38,6 +38,7 @@ export function renderOutcome(
         { style: 'bold', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
         ...workLines(result, workspace),
         `what happened: ${devs('log', id)}`,
+        ...(result.status === 'dead_letter' ? [`once it is mended: ${devs('admin', 'revive', id)}`] : []),
       ];
   }
 }

@@ -89,6 +89,7 @@ const SENTENCES: Sentences = {
     `committed ${commit.slice(0, 7)}: ${files === 1 ? 'a file' : `${files} files`} changed by ${principal}`,
   RUN_SYNCED: ({ principal, base }) => `carried over to your commit ${base.slice(0, 7)}, by ${principal}`,
   RUN_RECOVERED: () => 'taken over from a process that had gone',
+  RUN_REVIVED: ({ principal }) => `brought back by ${principal}`,
   RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),
   GUARD_TRIPPED: (found) =>

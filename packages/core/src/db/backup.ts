@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { createPrivateFile } from './ensureStateFile.ts';
+import { prepare } from './prepare.ts';
 import { toFileFault, toStateFault } from './sqliteFault.ts';
 
 /** A finished backup. */
@@ -37,7 +38,7 @@ export function backup(db: Database, target: string): Backup {
   const partial = `${path}.${randomUUID()}.partial`;
   try {
     createPrivateFile(partial);
-    db.prepare<[string]>('VACUUM INTO ?').run(partial);
+    prepare<[string]>(db, 'VACUUM INTO ?').run(partial);
     linkSync(partial, path); // Unlike a rename, fails if somebody else has made the target meanwhile.
     syncFolder(dirname(path));
     return { path, bytes: statSync(path).size };

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import { pragma } from './prepare.ts';
 import { type SchemaDrift, schemaDrift } from './schemaDrift.ts';
-import { toStateFault } from './sqliteFault.ts';
+import { isUnintelligible, toStatementFault } from './sqliteFault.ts';
 
 /** What is wrong with a state file, for people; `code` is for programs. */
 export interface FileFinding {
@@ -53,15 +54,15 @@ export function findingsOrDamage<Finding>(
 }
 
 function findingOf(error: unknown): FileFinding | null {
-  const fault = toStateFault(error);
-  if (fault !== null) return fault.code === 'STATE_CORRUPT' ? damage(fault.message) : null;
-  if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR')) return null;
-  const detail = `A part of the file was not examined: ${error.message}.`;
+  const fault = toStatementFault(error);
+  if (fault?.code !== 'STATE_CORRUPT') return null;
+  if (!isUnintelligible(fault)) return damage(fault.message);
+  const detail = `A part of the file was not examined: ${(fault.cause as Error).message}.`;
   return { code: 'NOT_EXAMINED', severity: 'error', table: null, detail };
 }
 
 function pageFindings(db: Database): readonly FileFinding[] {
-  const rows = db.pragma('integrity_check') as readonly { readonly integrity_check: string }[];
+  const rows = pragma(db, 'integrity_check') as readonly { readonly integrity_check: string }[];
   return rows
     .map(({ integrity_check: detail }) => detail)
     .filter((detail) => detail !== 'ok')
@@ -69,7 +70,7 @@ function pageFindings(db: Database): readonly FileFinding[] {
 }
 
 function referenceFindings(db: Database): readonly FileFinding[] {
-  const rows = db.pragma('foreign_key_check') as readonly BrokenReference[];
+  const rows = pragma(db, 'foreign_key_check') as readonly BrokenReference[];
   return rows.map(({ table, rowid, parent }) => ({
     code: 'FOREIGN_KEY_BROKEN',
     severity: 'error',

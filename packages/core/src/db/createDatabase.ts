@@ -1,10 +1,11 @@
-import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
-import { DevsError } from '../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../errors/DevsError.ts';
+import { copyInMemory, setOrigin } from './copyInMemory.ts';
 import { toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
+import { statOf } from './fileStat.ts';
 import { hasLedger, pendingMigrations, runMigrations } from './migrate.ts';
 import {
   APPLICATION_ID,
@@ -15,8 +16,9 @@ import {
   type ConnectionPolicy,
   MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
+import { pragma, pragmaValue, prepare } from './prepare.ts';
 import { markPrepared } from './prepareConnection.ts';
-import { toFileFault, withStateFaults } from './sqliteFault.ts';
+import { withStateFaults } from './sqliteFault.ts';
 
 /** Where the state file is: its path, or the folder whose `.devs/state.sqlite` it is. */
 export type StateFileLocation =
@@ -59,7 +61,9 @@ export function createDatabase(options: CreateDatabaseOptions): Database {
 }
 
 /**
- * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration.
+ * Opens an existing state file for reading only: for viewers beside a running engine. Applies no migration. Where nothing
+ * can be written beside the file (a file system that is read-only, or full), a copy of it in memory is opened, which
+ * stays as the file was.
  *
  * @throws DevsError `STATE_IO` if the file is missing or cannot be reached, `CONFIG_INVALID` if it is not a state file, `SCHEMA_TOO_NEW`,
  *   `MIGRATION_EDITED`, `MIGRATION_GAP`.
@@ -68,13 +72,19 @@ export function openReadOnly(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
   const path = stateFilePath(options);
   assertPresent(path);
-  return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, (db) => {
+  const setUp = (db: Database): void => {
     applyReadPragmas(db);
     assertReadPragmas(db);
     assertStateFile(db, path);
     if (!hasLedger(db)) throw notAStateFile(path);
     pendingMigrations(db);
-  });
+  };
+  try {
+    return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, setUp);
+  } catch (error) {
+    if (!needsSpaceBeside(error)) throw error;
+    return openedCopy(path, policy, setUp);
+  }
 }
 
 /**
@@ -129,7 +139,7 @@ function policyOf({
 }
 
 /** The driver loads its native part with the first connection. */
-function connect(path: string, options?: Options): Database {
+function connect(path: string | Buffer, options?: Options): Database {
   try {
     return new BetterSqlite3(path, options);
   } catch (error) {
@@ -147,12 +157,44 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
       setUp(db);
       if (path !== MEMORY) watchFile(db, path, file);
     } catch (error) {
-      db.close();
+      closeQuietly(db);
       throw error;
     }
     markPrepared(db);
     return db;
   });
+}
+
+function openedCopy(
+  path: string,
+  { busyTimeoutMs }: ConnectionPolicy,
+  setUp: (db: Database) => void,
+): Database {
+  const db = connect(copyInMemory(path), { readonly: true, timeout: busyTimeoutMs });
+  try {
+    withStateFaults(() => setUp(db));
+  } catch (error) {
+    closeQuietly(db);
+    throw error;
+  }
+  setOrigin(db, path);
+  markPrepared(db);
+  return db;
+}
+
+/** For after an error, which is the one to tell. */
+function closeQuietly(db: Database): void {
+  try {
+    db.close();
+  } catch {
+    // A connection that cannot be closed is closed with the process.
+  }
+}
+
+/** A file in WAL mode is read with the help of `-wal` and `-shm`, which SQLite could not make or grow. */
+function needsSpaceBeside(error: unknown): boolean {
+  const sqlite = isDevsError(error) ? String(error.context['sqlite']) : '';
+  return /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_(?:SHM|WRITE|TRUNCATE|FSYNC))/.test(sqlite);
 }
 
 /**
@@ -169,29 +211,25 @@ function refuseUnusable(path: string, { busyTimeoutMs }: ConnectionPolicy): void
     } catch (error) {
       if (!needsRollback(error)) throw error;
     } finally {
-      db.close();
+      closeQuietly(db);
     }
   });
 }
 
 /** A file whose first writer died in a rollback journal: only a writing connection can restore it, and does. */
 function needsRollback(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_READONLY');
+  return isDevsError(error, 'STATE_IO') && String(error.context['sqlite']).startsWith('SQLITE_READONLY');
 }
 
 /** SQLite would wait for ever for the other end of a named pipe. */
 function assertFile(path: string): void {
-  const found = path === MEMORY ? undefined : statSync(path, { throwIfNoEntry: false });
+  const found = path === MEMORY ? undefined : statOf(path);
   if (found !== undefined && !found.isFile()) throw notAStateFile(path);
 }
 
 /** The driver takes a missing folder for a wrong argument. */
 function assertPresent(path: string): void {
-  try {
-    if (path === MEMORY || identityOf(path) !== undefined) return;
-  } catch (error) {
-    throw toFileFault(error, path);
-  }
+  if (path === MEMORY || identityOf(path) !== undefined) return;
   throw new DevsError(`There is no state file at ${path}.`, {
     code: 'STATE_IO',
     remedy: 'Check the path; the file is made when the first run starts.',
@@ -201,20 +239,20 @@ function assertPresent(path: string): void {
 
 /** A state file is marked as ours, is empty, or was migrated through a handle that its caller had opened. */
 function assertStateFile(db: Database, path: string): void {
-  const id = db.pragma('application_id', { simple: true });
+  const id = pragmaValue(db, 'application_id');
   if (id === APPLICATION_ID || (id === 0 && (isEmpty(db) || hasLedger(db)))) return;
   throw notAStateFile(path);
 }
 
 function claimFile(db: Database): void {
   assertStateFile(db, db.name);
-  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    db.pragma(`application_id = ${APPLICATION_ID}`);
+  if (pragmaValue(db, 'application_id') !== APPLICATION_ID) {
+    pragma(db, `application_id = ${APPLICATION_ID}`);
   }
 }
 
 function isEmpty(db: Database): boolean {
-  return db.prepare<[], number>(COUNT_OBJECTS).pluck().get() === 0;
+  return prepare<[], number>(db, COUNT_OBJECTS).pluck().get() === 0;
 }
 
 function notAStateFile(path: string): DevsError {

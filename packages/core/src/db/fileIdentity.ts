@@ -1,7 +1,9 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { withStateFaults } from './sqliteFault.ts';
+import { statOf } from './fileStat.ts';
+import { pragmaValue } from './prepare.ts';
+import { isLogTruncated, logBytes, logOf } from './writeAheadLog.ts';
 
 /** Which file a path leads to. */
 export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
@@ -17,9 +19,13 @@ interface WatchedFile {
 
 const watched = new WeakMap<Database, WatchedFile>();
 
-/** Which file a path leads to now, without opening it; `undefined` if there is none. */
+/**
+ * Which file a path leads to now, without opening it; `undefined` if there is none.
+ *
+ * @throws DevsError `STATE_IO`.
+ */
 export function identityOf(path: string): FileIdentity | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+  return statOf(path);
 }
 
 /**
@@ -30,14 +36,14 @@ export function identityOf(path: string): FileIdentity | undefined {
  * @throws DevsError `STATE_REPLACED` if it leads elsewhere by now: the connection may have either file.
  */
 export function watchFile(db: Database, path: string, before: FileIdentity | undefined): void {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const file = statOf(path);
   if (file === undefined || !isSame(file, before)) throw replaced(path);
-  watched.set(db, { path, file, wal: identityOf(walOf(path)), size: file.size });
+  watched.set(db, { path, file, wal: identityOf(logOf(path)), size: file.size });
 }
 
 /**
  * Refuses to go on once the open state file is no longer the one at its path: deleted, moved, replaced or truncated,
- * or its write-ahead log deleted. SQLite would go on and acknowledge commits to a file that nobody finds again.
+ * or its write-ahead log deleted or truncated. SQLite would go on and acknowledge commits to a file that nobody finds again.
  *
  * Asks the file system for two entries and opens nothing, so it is cheap enough for every commit: called after one, it
  * keeps the commit from being acknowledged. Does nothing for a database in memory or one that nobody watches.
@@ -48,23 +54,40 @@ export function assertSameFile(db: Database): void {
   const known = watched.get(db);
   if (known === undefined) return;
   assertIntact(db, known);
-  if (known.wal !== undefined && !isSame(known.wal, identityOf(walOf(known.path))))
+  if (known.wal !== undefined && !isSame(known.wal, identityOf(logOf(known.path))))
     throw replaced(known.path);
 }
 
 /**
- * {@link assertSameFile} without the write-ahead log, for the moment before a commit: a truncated file must be found
- * before the commit moves the log into it, which may give the file its old size back.
+ * For the moment before a transaction that writes: a truncated file must be found before a commit moves the log into it,
+ * a truncated log before a commit writes behind the gap; either may have its old size back then.
  *
  * @throws DevsError as {@link assertSameFile}.
  */
 export function assertIntactFile(db: Database): void {
   const known = watched.get(db);
-  if (known !== undefined) assertIntact(db, known);
+  if (known === undefined) return;
+  assertIntact(db, known);
+  if (known.wal !== undefined && isLogTruncated(db, known.path)) throw replaced(known.path);
+}
+
+/**
+ * Runs the work of a transaction that writes, and sees that the log was not truncated meanwhile: who holds the right to
+ * write is the only one who may change its size.
+ *
+ * @throws DevsError `STATE_REPLACED`, or what `work` throws.
+ */
+export function keepingLog<T>(db: Database, work: () => T): T {
+  const known = watched.get(db);
+  if (known?.wal === undefined) return work();
+  const before = logBytes(known.path);
+  const result = work();
+  if (logBytes(known.path) < before) throw replaced(known.path);
+  return result;
 }
 
 function assertIntact(db: Database, known: WatchedFile): void {
-  const file = statSync(known.path, { bigint: true, throwIfNoEntry: false });
+  const file = statOf(known.path);
   if (file === undefined || !isSame(file, known.file)) throw replaced(known.path);
   if (file.size < known.size && isTruncated(db, file.size)) throw replaced(known.path);
   known.size = file.size;
@@ -73,16 +96,12 @@ function assertIntact(db: Database, known: WatchedFile): void {
 /** SQLite itself shrinks a file after VACUUM only, and never below the pages it counts. */
 function isTruncated(db: Database, size: bigint): boolean {
   if (size === 0n) return true;
-  const read = (name: string): number => Number(withStateFaults(() => db.pragma(name, { simple: true })));
+  const read = (name: string): number => Number(pragmaValue(db, name));
   return size < BigInt(read('page_count') * read('page_size'));
 }
 
 function isSame(a: FileIdentity, b: FileIdentity | undefined): boolean {
   return a.dev === b?.dev && a.ino === b.ino;
-}
-
-function walOf(path: string): string {
-  return `${path}-wal`;
 }
 
 function replaced(path: string): DevsError {

@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { pragmaValue, prepare } from './prepare.ts';
+import { logBytes } from './writeAheadLog.ts';
 
 /** Where the bytes of a state file are. */
 export interface FileSizes {
@@ -20,13 +21,13 @@ const SELECT_TABLES = `
 
 /** Measures a state file; reads every page of it. */
 export function fileSizes(db: Database): FileSizes {
-  const read = (name: string): number => Number(db.pragma(name, { simple: true }));
+  const read = (name: string): number => Number(pragmaValue(db, name));
   const pageSize = read('page_size');
-  const tables = db.prepare<[], { readonly name: string; readonly bytes: number }>(SELECT_TABLES).all();
+  const tables = prepare<[], { readonly name: string; readonly bytes: number }>(db, SELECT_TABLES).all();
   return {
     fileBytes: read('page_count') * pageSize,
     freeBytes: read('freelist_count') * pageSize,
-    walBytes: db.memory ? 0 : (statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0),
+    walBytes: db.memory ? 0 : logBytes(db.name),
     tables: Object.fromEntries(tables.map(({ name, bytes }) => [name, bytes])),
   };
 }

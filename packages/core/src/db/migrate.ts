@@ -2,6 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import type { Migration } from './Migration.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { execute, prepare } from './prepare.ts';
+import { transaction } from './transaction.ts';
 
 export type { Migration } from './Migration.ts';
 
@@ -41,18 +43,17 @@ const INSERT_APPLIED = `
 export function runMigrations(db: Database, migrations: readonly Migration[] = MIGRATIONS): string[] {
   assertAscending(migrations);
   if (pendingMigrations(db, migrations).length === 0) return [];
-  const apply = db.transaction(() => {
+  return transaction(db, 'immediate', () => {
     const pending = pendingMigrations(db, migrations);
     if (pending.length === 0) return [];
-    db.exec(CREATE_LEDGER);
-    const record = db.prepare<[number, string, string]>(INSERT_APPLIED);
+    execute(db, CREATE_LEDGER);
+    const record = prepare<[number, string, string]>(db, INSERT_APPLIED);
     for (const { version, name, sha256, sql } of pending) {
-      db.exec(sql);
+      execute(db, sql);
       record.run(version, name, sha256);
     }
     return pending.map(({ name }) => name);
   });
-  return apply.immediate();
 }
 
 /**
@@ -78,11 +79,11 @@ export function pendingMigrations(
 
 /** True when the file holds the engine's own ledger, and not another tool's table of the same name. */
 export function hasLedger(db: Database): boolean {
-  return db.prepare<[], number>(SELECT_LEDGER).pluck().get() === 1;
+  return prepare<[], number>(db, SELECT_LEDGER).pluck().get() === 1;
 }
 
 function appliedMigrations(db: Database): readonly AppliedMigration[] {
-  return hasLedger(db) ? db.prepare<[], AppliedMigration>(SELECT_APPLIED).all() : [];
+  return hasLedger(db) ? prepare<[], AppliedMigration>(db, SELECT_APPLIED).all() : [];
 }
 
 function assertKnown(applied: AppliedMigration, known: Migration | undefined): void {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { DevsError, type ErrorCode } from '../errors/DevsError.ts';
+import { prepare } from './prepare.ts';
 
 /** How a connection treats the file; see {@link applyPragmas}. */
 export interface ConnectionPolicy {
@@ -137,7 +138,7 @@ export function isSupportedSqlite(version: string): boolean {
 }
 
 function versionDeviations(db: Database): readonly Deviation[] {
-  const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
+  const version = String(prepare(db, 'SELECT sqlite_version()').pluck().get());
   if (isSupportedSqlite(version)) return [];
   return [
     { code: 'CONFIG_INVALID', text: `SQLite is ${version}, older than ${MIN_SQLITE_VERSION.join('.')}` },

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { pendingMigrations, runMigrations } from './migrate.ts';
 import { MIN_BUSY_TIMEOUT_MS, pragmaDeviations } from './pragmas.ts';
+import { pragma } from './prepare.ts';
 import { withStateFaults } from './sqliteFault.ts';
 
 const prepared = new WeakSet<Database>();
@@ -20,7 +21,7 @@ export function prepareConnection(db: Database): void {
     if (db.readonly) {
       pendingMigrations(db);
     } else {
-      db.pragma('synchronous = FULL');
+      pragma(db, 'synchronous = FULL');
       runMigrations(db);
       warnAboutDeviations(db);
     }

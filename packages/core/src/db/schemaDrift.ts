@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { openScratch } from './createDatabase.ts';
 import { pendingMigrations, runMigrations } from './migrate.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { prepare } from './prepare.ts';
 
 /** How an object of the schema differs from what the migrations make. */
 export interface SchemaDrift {
@@ -59,7 +60,7 @@ function expectedObjects(count: number): readonly SchemaObject[] {
 }
 
 function objectsOf(db: Database): readonly SchemaObject[] {
-  return db.prepare<[], SchemaObject>(SELECT_OBJECTS).all();
+  return prepare<[], SchemaObject>(db, SELECT_OBJECTS).all();
 }
 
 function keyOf({ type, name }: SchemaObject): string {

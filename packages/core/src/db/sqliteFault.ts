@@ -16,11 +16,22 @@ const NOT_WRITABLE: Fault = {
   remedy:
     'Check the path, the permissions of the file and its folder, and the disk; then run the same command again.',
 };
+const READ_ONLY: Fault = {
+  code: 'STATE_IO',
+  message: 'The state file cannot be written: it, its folder or its disk is read-only.',
+  remedy:
+    'Make it writable, then run the same command again. Until then devs status, gates, show and log read it.',
+};
 const BUSY: Fault = {
   code: 'STATE_IO',
   message: 'Another process kept the state file locked for too long.',
   remedy:
     'Find the process that holds a long transaction on the file, end it, then run the same command again.',
+};
+const NO_MEMORY: Fault = {
+  code: 'STATE_IO',
+  message: 'There is not enough memory to read or write the state file.',
+  remedy: 'Free memory, then run the same command again: nothing committed is lost.',
 };
 const CORRUPT: Fault = {
   code: 'STATE_CORRUPT',
@@ -29,19 +40,37 @@ const CORRUPT: Fault = {
     'Keep a copy of the folder, then restore a backup or recover the file with the sqlite3 command line.',
 };
 
+const NOT_OURS: Fault = {
+  code: 'STATE_CORRUPT',
+  message: 'The state file does not hold what the engine reads there',
+  remedy: 'Run devs admin doctor, which names the part; then restore a backup.',
+};
+
 /** By primary result code: `SQLITE_IOERR_FSYNC` is an `IOERR`. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   FULL: DISK_FULL,
   IOERR: NOT_WRITABLE,
   CANTOPEN: NOT_WRITABLE,
-  READONLY: NOT_WRITABLE,
+  READONLY: READ_ONLY,
   PERM: NOT_WRITABLE,
+  AUTH: NOT_WRITABLE,
+  NOLFS: NOT_WRITABLE,
+  ABORT: NOT_WRITABLE,
+  NOMEM: NO_MEMORY,
   BUSY,
   LOCKED: BUSY,
   PROTOCOL: BUSY,
   CORRUPT,
   NOTADB: CORRUPT,
+  FORMAT: CORRUPT,
+  INTERNAL: CORRUPT,
 };
+
+/** Where the detail says more: the index of the log in shared memory is a file, too. */
+const EXACT_FAULTS: Readonly<Record<string, Fault>> = { SQLITE_IOERR_SHMSIZE: DISK_FULL };
+
+/** The general result code: no such table or column, malformed JSON. */
+const UNINTELLIGIBLE = 'SQLITE_ERROR';
 
 const FAULT_CODES = ['STATE_DISK_FULL', 'STATE_IO', 'STATE_CORRUPT', 'STATE_REPLACED'] as const;
 
@@ -54,20 +83,43 @@ const FAULT_CODES = ['STATE_DISK_FULL', 'STATE_IO', 'STATE_CORRUPT', 'STATE_REPL
 export function toStateFault(error: unknown): DevsError | null {
   if (FAULT_CODES.some((code) => isDevsError(error, code))) return error as DevsError;
   const sqliteCode = sqliteCodeOf(error);
-  const fault = sqliteCode === null ? undefined : FAULTS[sqliteCode.split('_')[1] ?? ''];
+  const fault =
+    sqliteCode === null ? undefined : (EXACT_FAULTS[sqliteCode] ?? FAULTS[sqliteCode.split('_')[1] ?? '']);
   return fault === undefined || sqliteCode === null ? null : faultError(fault, { sqlite: sqliteCode }, error);
+}
+
+/**
+ * {@link toStateFault} of a statement whose text is a constant of the engine: what SQLite cannot make sense of, such as a
+ * table that is gone or JSON that is none, is damage of the file.
+ */
+export function toStatementFault(error: unknown): DevsError | null {
+  const sqlite = sqliteCodeOf(error);
+  if (sqlite !== UNINTELLIGIBLE) return toStateFault(error);
+  const message = `${NOT_OURS.message}: ${(error as Error).message}.`;
+  return faultError({ ...NOT_OURS, message }, { sqlite }, error);
+}
+
+/** True where a {@link toStatementFault} says that a part of the schema or a value is not as the engine made it. */
+export function isUnintelligible(fault: DevsError): boolean {
+  return fault.context['sqlite'] === UNINTELLIGIBLE;
 }
 
 /** True for errors after which forward execution must stop (law L6): the file cannot be trusted to take a write. */
 export function isStorageFault(error: unknown): boolean {
-  return toStateFault(error) !== null;
+  const fault = toStateFault(error);
+  return fault !== null && !isUnintelligible(fault);
 }
+
+const FILE_FAULTS: Readonly<Record<string, Fault>> = {
+  ENOSPC: DISK_FULL,
+  EDQUOT: DISK_FULL,
+  EROFS: READ_ONLY,
+};
 
 /** A failure of the file system while the state file's folder or the file itself is created. */
 export function toFileFault(error: unknown, path: string): DevsError {
   const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
-  const full = code === 'ENOSPC' || code === 'EDQUOT';
-  return faultError(full ? DISK_FULL : NOT_WRITABLE, { path, errno: code }, error);
+  return faultError(FILE_FAULTS[code] ?? NOT_WRITABLE, { path, errno: code }, error);
 }
 
 /** Runs a synchronous piece of database work and types the storage faults it throws. */

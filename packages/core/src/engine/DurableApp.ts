@@ -11,16 +11,18 @@ import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
-import { holdLease } from './drive/LeaseKeeper.ts';
+import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameInput, dumpInput, loadInput } from './drive/recordedInput.ts';
+import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
 import { drivenGraph, type ReadableGraph, readState } from './drivenGraph.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import { assertHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
@@ -251,6 +253,25 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /**
+   * Brings a run back that was given up as a dead letter, because its drivers kept dying: the next drive goes on where it
+   * stood, and counts anew. Drives nothing. Who did it is an event, `RUN_REVIVED`.
+   *
+   * @returns False, and changes nothing, for a run that is no dead letter.
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `WORKSPACE_BUSY` if its folder is
+   *   another run's now; `THREAD_BUSY`, `THREAD_NOT_FOUND`.
+   *
+   * @example
+   * ```ts
+   * await app.revive('post-42', { by: { kind: 'human', id: 'ada' } });
+   * ```
+   */
+  async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
+    assertHuman(by, id, 'revive');
+    if (this.store.threads.require(id).status !== 'dead_letter') return false;
+    return this.hold(id, async (lease) => revive(lease, by, { store: this.store, events: this.events }));
+  }
+
+  /**
    * Thins out a run's history: the first checkpoint, the newest and what they and open questions need are kept. Holds
    * the run meanwhile.
    *
@@ -267,12 +288,8 @@ export class DurableApp<Graph, State, Update> {
    */
   async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     this.store.threads.require(id);
-    const { lease, stop } = await holdLease(this.store.threads, id);
-    try {
-      return await work(lease);
-    } finally {
-      stop();
-    }
+    const held = await holdLease(this.store.threads, id);
+    return releasing(held, () => work(held.lease));
   }
 
   /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */

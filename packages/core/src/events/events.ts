@@ -87,6 +87,8 @@ export interface OrchestratorEvents {
   };
   /** A driver took up a run that another one left. */
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
+  /** A person brought a run back that had been given up as a dead letter. */
+  RUN_REVIVED: { readonly principal: string };
   /** A transient error is about to be retried. */
   RETRIED: { readonly node: string; readonly attempt: number; readonly message: string };
   /** A guard reached its warning share. */

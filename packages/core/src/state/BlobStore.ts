@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { assembleValue, type SplicePart } from './blobs/assembleValue.ts';
 import { commonEnds } from './blobs/commonEnds.ts';
@@ -67,11 +68,11 @@ export class BlobStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, cache: ValueCache = cacheOf(db)) {
     this.#cache = cache;
-    this.#insert = db.prepare(INSERT);
-    this.#selectId = db.prepare<[Uint8Array], number>(SELECT_ID).pluck();
-    this.#selectHead = db.prepare(SELECT_HEAD);
-    this.#selectRow = db.prepare(SELECT_ROW);
-    this.#selectSame = db.prepare<[Uint8Array, number], 0 | 1>(SELECT_SAME).pluck();
+    this.#insert = prepare(db, INSERT);
+    this.#selectId = prepare<[Uint8Array], number>(db, SELECT_ID).pluck();
+    this.#selectHead = prepare(db, SELECT_HEAD);
+    this.#selectRow = prepare(db, SELECT_ROW);
+    this.#selectSame = prepare<[Uint8Array, number], 0 | 1>(db, SELECT_SAME).pluck();
   }
 
   /**

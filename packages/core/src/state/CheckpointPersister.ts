@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { withStateFaults } from '../db/sqliteFault.ts';
+import { pragma, prepare } from '../db/prepare.ts';
+import { transaction } from '../db/transaction.ts';
 import { BlobStore } from './BlobStore.ts';
 import { RecentMap } from './blobs/RecentMap.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
@@ -95,10 +96,10 @@ export class CheckpointPersister {
   constructor(db: Database, { fence = NO_FENCE }: CheckpointPersisterOptions = {}) {
     this.#db = db;
     this.#fence = fence;
-    this.#insert = db.prepare(insertInto(columnsOf(db)));
-    this.#selectLatest = db.prepare(SELECT_LATEST);
-    this.#selectForTask = db.prepare(SELECT_FOR_TASK);
-    this.#selectExists = db.prepare(SELECT_EXISTS);
+    this.#insert = prepare(db, insertInto(columnsOf(db)));
+    this.#selectLatest = prepare(db, SELECT_LATEST);
+    this.#selectForTask = prepare(db, SELECT_FOR_TASK);
+    this.#selectExists = prepare(db, SELECT_EXISTS);
   }
 
   /**
@@ -109,7 +110,7 @@ export class CheckpointPersister {
    */
   save(checkpoint: LangGraphCheckpoint): void {
     const state = storeState(checkpoint.state); // before the transaction: a bad state must not open one
-    withStateFaults(() => immediately(this.#db, () => this.#saveInTx(checkpoint, state)));
+    immediately(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
   /** The turn of a run that was written last; `null` before the first. */
@@ -137,14 +138,15 @@ export class CheckpointPersister {
     if (later.length === 0) return;
     const placeholders = Array(later.length).fill('?').join(',');
     const inRun = graphId === undefined ? '' : ' AND graph_id = ?';
-    const remove = this.#db.prepare<string[]>(
+    const remove = prepare<string[]>(
+      this.#db,
       `DELETE FROM langgraph_checkpoints WHERE task_id IN (${placeholders})${inRun}`,
     );
     const removeAll = (): void => {
       this.#fence.assertInTx();
       remove.run(...later, ...(graphId === undefined ? [] : [graphId]));
     };
-    withStateFaults(() => immediately(this.#db, removeAll));
+    immediately(this.#db, removeAll);
   }
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
@@ -201,7 +203,7 @@ export class CheckpointPersister {
 
   /** A row and the values it refers to are deleted together; they have to be read together. */
   #atOneMoment<T>(read: () => T): T {
-    return withStateFaults(() => this.#db.transaction(read).deferred());
+    return transaction(this.#db, 'deferred', read);
   }
 
   /** Made when first needed: a table with small states works without `state_blobs`. */
@@ -223,7 +225,7 @@ function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readon
 
 /** The optional columns that the table has, behind the required ones. */
 function columnsOf(db: Database): readonly string[] {
-  const table = db.pragma('table_info(langgraph_checkpoints)') as readonly { readonly name: string }[];
+  const table = pragma(db, 'table_info(langgraph_checkpoints)') as readonly { readonly name: string }[];
   const existing = new Set(table.map(({ name }) => name));
   return [...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS.filter((name) => existing.has(name))];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
 import type { ChannelKey, CheckpointKey, NamespaceKey, StoredCheckpoint } from './checkpointRecords.ts';
@@ -79,13 +80,13 @@ export class CheckpointPruner {
     this.#db = db;
     this.#store = store;
     this.#sweeper = new BlobSweeper(db);
-    this.#selectState = db.prepare(SELECT_STATE);
-    this.#selectOpen = db.prepare(SELECT_OPEN);
-    this.#selectCheckpoints = db.prepare(SELECT_CHECKPOINTS);
-    this.#selectChannels = db.prepare(SELECT_CHANNELS);
-    this.#deleteCheckpoint = db.prepare(DELETE_CHECKPOINT);
-    this.#deleteWrites = db.prepare(DELETE_WRITES);
-    this.#deleteChannel = db.prepare(DELETE_CHANNEL);
+    this.#selectState = prepare(db, SELECT_STATE);
+    this.#selectOpen = prepare(db, SELECT_OPEN);
+    this.#selectCheckpoints = prepare(db, SELECT_CHECKPOINTS);
+    this.#selectChannels = prepare(db, SELECT_CHANNELS);
+    this.#deleteCheckpoint = prepare(db, DELETE_CHECKPOINT);
+    this.#deleteWrites = prepare(db, DELETE_WRITES);
+    this.#deleteChannel = prepare(db, DELETE_CHANNEL);
   }
 
   /** Names which checkpoints a thread has now; another text as soon as one is added or changed. */

@@ -1,4 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
+import { transaction } from '../db/transaction.ts';
 import { canonicalJson, sha256Hex } from './canonicalJson.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { type DecisionBody, inlineBody, referringBody } from './decisionBody.ts';
@@ -57,10 +59,10 @@ export class DecisionLog {
     this.#db = db;
     this.#sessions = new HitlSessionStore(db);
     this.#texts = new DecisionTextStore(db);
-    this.#selectLast = db.prepare(`SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq DESC LIMIT 1`);
-    this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
-    this.#selectRun = db.prepare(SELECT_RUN);
-    this.#insert = db.prepare(INSERT);
+    this.#selectLast = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq DESC LIMIT 1`);
+    this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
+    this.#selectRun = prepare(db, SELECT_RUN);
+    this.#insert = prepare(db, INSERT);
   }
 
   /** Appends a line in the caller's transaction, or its own. @param body - Plain JSON. */
@@ -88,7 +90,7 @@ export class DecisionLog {
 
   /** Checks the chain, the texts, and every answered session against its line. */
   verify(): LogVerdict {
-    return this.#db.transaction(() => this.#verify())();
+    return transaction(this.#db, 'deferred', () => this.#verify());
   }
 
   #verify(): LogVerdict {

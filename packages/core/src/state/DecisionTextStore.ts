@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { sha256Hex } from './canonicalJson.ts';
 import type { DecisionTexts } from './decisionBody.ts';
 
@@ -17,8 +18,9 @@ export class DecisionTextStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#selectAll = db.prepare('SELECT sha256, text FROM decision_texts');
-    this.#insert = db.prepare(
+    this.#selectAll = prepare(db, 'SELECT sha256, text FROM decision_texts');
+    this.#insert = prepare(
+      db,
       'INSERT INTO decision_texts (sha256, text) VALUES (@sha256, @text) ON CONFLICT (sha256) DO NOTHING',
     );
   }

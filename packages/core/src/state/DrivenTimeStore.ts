@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 
 const ADD = `
   INSERT INTO driven_time (thread_id, task_id, ms) VALUES (@threadId, @taskId, @ms)
@@ -14,8 +15,8 @@ export class DrivenTimeStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#add = db.prepare(ADD);
-    this.#sum = db.prepare<[object], number>(SUM).pluck();
+    this.#add = prepare(db, ADD);
+    this.#sum = prepare<[object], number>(db, SUM).pluck();
   }
 
   /** Adds to a task's time, in the caller's transaction; `null` is the time outside a task. */

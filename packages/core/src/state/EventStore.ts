@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
@@ -57,10 +58,10 @@ export class EventStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#now = now;
-    this.#insert = db.prepare(INSERT);
-    this.#selectPage = db.prepare(SELECT_PAGE);
-    this.#selectNamed = db.prepare(SELECT_NAMED);
-    this.#selectIs = db.prepare<[string, string, number], 0 | 1>(SELECT_IS).pluck();
+    this.#insert = prepare(db, INSERT);
+    this.#selectPage = prepare(db, SELECT_PAGE);
+    this.#selectNamed = prepare(db, SELECT_NAMED);
+    this.#selectIs = prepare<[string, string, number], 0 | 1>(db, SELECT_IS).pluck();
   }
 
   /** Appends one event in the caller's transaction and returns its position. */

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { immediately } from './immediately.ts';
 
 /** A task that was handed to a human and waits for the answer. */
@@ -59,11 +60,11 @@ export class FailureGateStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#db = db;
-    this.#select = db.prepare(`SELECT ${COLUMNS} FROM hitl_failure_gates WHERE task_id = ?`);
-    this.#insert = db.prepare(INSERT);
-    this.#copyToHistory = db.prepare(COPY_TO_HISTORY);
-    this.#delete = db.prepare('DELETE FROM hitl_failure_gates WHERE task_id = ?');
-    this.#selectHistory = db.prepare(SELECT_HISTORY);
+    this.#select = prepare(db, `SELECT ${COLUMNS} FROM hitl_failure_gates WHERE task_id = ?`);
+    this.#insert = prepare(db, INSERT);
+    this.#copyToHistory = prepare(db, COPY_TO_HISTORY);
+    this.#delete = prepare(db, 'DELETE FROM hitl_failure_gates WHERE task_id = ?');
+    this.#selectHistory = prepare(db, SELECT_HISTORY);
   }
 
   findByTask(taskId: string): FailureGate | null {

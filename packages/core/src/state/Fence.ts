@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 
 /**
@@ -53,7 +54,7 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
 function epochQueryOf(db: Database): EpochQuery {
   const prepared = epochQueries.get(db);
   if (prepared !== undefined) return prepared;
-  const query = db.prepare<[string], number>('SELECT lease_epoch FROM threads WHERE thread_id = ?').pluck();
+  const query = prepare<[string], number>(db, 'SELECT lease_epoch FROM threads WHERE thread_id = ?').pluck();
   epochQueries.set(db, query);
   return query;
 }

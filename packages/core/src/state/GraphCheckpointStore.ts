@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from './BlobStore.ts';
 import { BlobSweeper } from './blobs/BlobSweeper.ts';
@@ -60,27 +61,29 @@ export class GraphCheckpointStore {
   /** @param db - An open, migrated state file. Statements are prepared here, once. */
   constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
     this.#blobs = blobs;
-    this.#upsertCheckpoint = db.prepare(sql.UPSERT_CHECKPOINT);
-    this.#selectCheckpoint = db.prepare(sql.SELECT_CHECKPOINT);
-    this.#selectLatest = db.prepare(sql.SELECT_LATEST);
-    this.#selectPage = db.prepare(sql.SELECT_PAGE);
-    this.#selectPageOfThread = db.prepare(sql.SELECT_PAGE_OF_THREAD);
-    this.#selectSeq = db.prepare(sql.SELECT_SEQ);
-    this.#insertChannel = db.prepare(sql.INSERT_CHANNEL);
-    this.#selectChannel = db.prepare(sql.SELECT_CHANNEL);
-    this.#selectSize = db.prepare(sql.SELECT_CHANNEL_SIZE);
-    const heads = db
-      .prepare<[NamespaceKey], [channel: string, blobId: number]>(sql.SELECT_CHANNEL_HEADS)
-      .raw();
+    this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
+    this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
+    this.#selectLatest = prepare(db, sql.SELECT_LATEST);
+    this.#selectPage = prepare(db, sql.SELECT_PAGE);
+    this.#selectPageOfThread = prepare(db, sql.SELECT_PAGE_OF_THREAD);
+    this.#selectSeq = prepare(db, sql.SELECT_SEQ);
+    this.#insertChannel = prepare(db, sql.INSERT_CHANNEL);
+    this.#selectChannel = prepare(db, sql.SELECT_CHANNEL);
+    this.#selectSize = prepare(db, sql.SELECT_CHANNEL_SIZE);
+    const heads = prepare<[NamespaceKey], [channel: string, blobId: number]>(
+      db,
+      sql.SELECT_CHANNEL_HEADS,
+    ).raw();
     this.#heads = new ChannelHeads(({ threadId, checkpointNs }) => heads.all({ threadId, checkpointNs }));
-    this.#insertWrite = db.prepare(sql.INSERT_WRITE);
-    this.#upsertWrite = db.prepare(sql.UPSERT_WRITE);
-    this.#selectWrites = db.prepare(sql.SELECT_WRITES);
+    this.#insertWrite = prepare(db, sql.INSERT_WRITE);
+    this.#upsertWrite = prepare(db, sql.UPSERT_WRITE);
+    this.#selectWrites = prepare(db, sql.SELECT_WRITES);
     this.#sweeper = new BlobSweeper(db);
-    this.#selectBlobs = db
-      .prepare<[{ readonly threadId: string }], number>(sql.SELECT_BLOBS_OF_THREAD)
-      .pluck();
-    this.#deletes = sql.DELETE_THREAD.map((text) => db.prepare<[string]>(text));
+    this.#selectBlobs = prepare<[{ readonly threadId: string }], number>(
+      db,
+      sql.SELECT_BLOBS_OF_THREAD,
+    ).pluck();
+    this.#deletes = sql.DELETE_THREAD.map((text) => prepare<[string]>(db, text));
   }
 
   /** Inserts a checkpoint, or replaces the content of its row; the row keeps its place in the order. */

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 
 /** Rows of `guard_firings`: what the guards of a run have fired for. */
 export class GuardStore {
@@ -6,7 +7,7 @@ export class GuardStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#insert = db.prepare('INSERT OR IGNORE INTO guard_firings (thread_id, firing) VALUES (?, ?)');
+    this.#insert = prepare(db, 'INSERT OR IGNORE INTO guard_firings (thread_id, firing) VALUES (?, ?)');
   }
 
   /** Notes a firing in the caller's transaction; true the first time, so that its event is written once. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
@@ -168,39 +169,42 @@ export class HitlSessionStore {
     this.#db = db;
     this.#now = now;
     this.#newId = newId;
-    this.#select = db.prepare(`${rows} WHERE id = ?`);
-    this.#selectByInterrupt = db.prepare(`${rows} WHERE thread_id = ? AND interrupt_id = ?`);
-    this.#selectOpen = db.prepare(`${rows} WHERE status = 'awaiting_approval' ${OLDEST_FIRST}`);
-    this.#selectOpenOf = db.prepare(
+    this.#select = prepare(db, `${rows} WHERE id = ?`);
+    this.#selectByInterrupt = prepare(db, `${rows} WHERE thread_id = ? AND interrupt_id = ?`);
+    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${OLDEST_FIRST}`);
+    this.#selectOpenOf = prepare(
+      db,
       `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${OLDEST_FIRST}`,
     );
-    this.#selectOpenForTask = db.prepare(SELECT_OPEN_FOR_TASK);
-    this.#selectAnswered = db.prepare(
+    this.#selectOpenForTask = prepare(db, SELECT_OPEN_FOR_TASK);
+    this.#selectAnswered = prepare(
+      db,
       `${rows} WHERE decision_json IS NOT NULL OR status = 'decided'
          OR (status = 'resumed' AND thread_id IS NOT NULL) ${OLDEST_FIRST}`,
     );
-    this.#selectDecided = db.prepare(
+    this.#selectDecided = prepare(
+      db,
       `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`,
     );
-    this.#selectState = db
-      .prepare<[string], string>('SELECT graph_state_json FROM hitl_sessions WHERE id = ?')
-      .pluck();
-    this.#countDecisions = db
-      .prepare<[{ readonly threadId: string | null }], number>(
-        `SELECT count(*) FROM hitl_sessions
+    this.#selectState = prepare<[string], string>(
+      db,
+      'SELECT graph_state_json FROM hitl_sessions WHERE id = ?',
+    ).pluck();
+    this.#countDecisions = prepare<[{ readonly threadId: string | null }], number>(
+      db,
+      `SELECT count(*) FROM hitl_sessions
          WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
-      )
-      .pluck();
-    this.#selectHumanAt = db.prepare<[string, string], 1>(SELECT_HUMAN_AT).pluck();
-    this.#insert = db.prepare(INSERT);
-    this.#bind = db.prepare(BIND);
-    this.#supersedeOlder = db.prepare(SUPERSEDE_OLDER);
-    this.#carry = db.prepare(CARRY);
-    this.#adopt = db.prepare(ADOPT);
-    this.#decide = db.prepare(DECIDE);
-    this.#resumeUnbound = db.prepare(RESUME_UNBOUND);
-    this.#markResumed = db.prepare(MARK_RESUMED);
-    this.#closeOpen = db.prepare<[string, string], string>(CLOSE_OPEN).pluck();
+    ).pluck();
+    this.#selectHumanAt = prepare<[string, string], 1>(db, SELECT_HUMAN_AT).pluck();
+    this.#insert = prepare(db, INSERT);
+    this.#bind = prepare(db, BIND);
+    this.#supersedeOlder = prepare(db, SUPERSEDE_OLDER);
+    this.#carry = prepare(db, CARRY);
+    this.#adopt = prepare(db, ADOPT);
+    this.#decide = prepare(db, DECIDE);
+    this.#resumeUnbound = prepare(db, RESUME_UNBOUND);
+    this.#markResumed = prepare(db, MARK_RESUMED);
+    this.#closeOpen = prepare<[string, string], string>(db, CLOSE_OPEN).pluck();
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
@@ -75,10 +76,11 @@ export class RewindStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#now = now;
-    this.#select = db.prepare(SELECT);
-    this.#insert = db.prepare(INSERT);
-    this.#finish = db.prepare("UPDATE rewinds SET state = 'done' WHERE id = ? AND state = 'intent'");
-    this.#markUndone = db.prepare(
+    this.#select = prepare(db, SELECT);
+    this.#insert = prepare(db, INSERT);
+    this.#finish = prepare(db, "UPDATE rewinds SET state = 'done' WHERE id = ? AND state = 'intent'");
+    this.#markUndone = prepare(
+      db,
       "UPDATE rewinds SET state = 'undone', undone_at = ? WHERE id = ? AND state = 'done'",
     );
   }

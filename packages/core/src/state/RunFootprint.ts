@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { sha256Hex } from './canonicalJson.ts';
 
 // Since the run's own latest one, also those of graphs inside its nodes, and of runs inside the run: their ids begin with
@@ -27,9 +28,9 @@ export class RunFootprint {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#checkpoints = db.prepare<[{ readonly threadId: string }], CheckpointKey>(SELECT_CHECKPOINTS).raw();
-    this.#writes = db.prepare<CheckpointKey, readonly unknown[]>(SELECT_WRITES).raw();
-    this.#decisions = db.prepare<[string], number>(COUNT_DECISIONS).pluck();
+    this.#checkpoints = prepare<[{ readonly threadId: string }], CheckpointKey>(db, SELECT_CHECKPOINTS).raw();
+    this.#writes = prepare<CheckpointKey, readonly unknown[]>(db, SELECT_WRITES).raw();
+    this.#decisions = prepare<[string], number>(db, COUNT_DECISIONS).pluck();
   }
 
   /** Equal as long as nothing has happened. */

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import { type NewSignal, SIGNAL_KINDS, type Signal } from './threadRecords.ts';
@@ -29,13 +30,14 @@ export class SignalStore {
 
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     this.#now = now;
-    this.#selectById = db.prepare(`SELECT ${COLUMNS} FROM signals WHERE id = ?`);
-    this.#selectPending = db.prepare(
+    this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
+    this.#selectPending = prepare(
+      db,
       `SELECT ${COLUMNS} FROM signals WHERE thread_id = ? AND consumed_at IS NULL ORDER BY seq ASC`,
     );
-    this.#wake = db.prepare<[object], number>(WAKE).pluck();
-    this.#insert = db.prepare(INSERT);
-    this.#consume = db.prepare('UPDATE signals SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL');
+    this.#wake = prepare<[object], number>(db, WAKE).pluck();
+    this.#insert = prepare(db, INSERT);
+    this.#consume = prepare(db, 'UPDATE signals SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL');
   }
 
   /**

@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
+import { prepare } from '../db/prepare.ts';
+import { transaction } from '../db/transaction.ts';
 
 /** How the values in `state_blobs` are stored. */
 export interface BlobStats {
@@ -27,21 +29,19 @@ const SELECT_BLOBS = `
 
 /** Measures a state file, at one moment. Reads every page of it. */
 export function stateStats(db: Database): StateStats {
-  return db
-    .transaction((): StateStats => {
-      const tables = db.prepare<[], string>(SELECT_TABLES).pluck().all();
-      const blobs = db.prepare<[number], BlobStats>(SELECT_BLOBS);
-      return {
-        ...fileSizes(db),
-        rows: Object.fromEntries(tables.map((name) => [name, rowsOf(db, name)])),
-        fullValues: blobs.get(1) as BlobStats,
-        splices: blobs.get(0) as BlobStats,
-      };
-    })
-    .deferred();
+  return transaction(db, 'deferred', (): StateStats => {
+    const tables = prepare<[], string>(db, SELECT_TABLES).pluck().all();
+    const blobs = prepare<[number], BlobStats>(db, SELECT_BLOBS);
+    return {
+      ...fileSizes(db),
+      rows: Object.fromEntries(tables.map((name) => [name, rowsOf(db, name)])),
+      fullValues: blobs.get(1) as BlobStats,
+      splices: blobs.get(0) as BlobStats,
+    };
+  });
 }
 
 // An aggregate always gives a row.
 function rowsOf(db: Database, table: string): number {
-  return db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() as number;
+  return prepare<[], number>(db, `SELECT count(*) FROM "${table}"`).pluck().get() as number;
 }

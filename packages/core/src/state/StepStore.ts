@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { isDevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -69,18 +70,18 @@ export class StepStore {
     this.#now = now;
     this.#codec = codec ?? null;
     this.#blobs = new BlobStore(db);
-    this.#select = db.prepare(sql.SELECT);
-    this.#selectTimes = db.prepare(sql.SELECT_TIMES);
-    this.#selectVisit = db.prepare<[object], number>(sql.SELECT_VISIT).pluck();
-    this.#selectForThread = db.prepare(sql.SELECT_FOR_THREAD);
-    this.#sumCost = db.prepare(sql.SUM_COST);
-    this.#sumSpending = db.prepare(sql.SUM_SPENDING);
-    this.#intend = db.prepare<[object], number>(sql.INTEND).pluck();
-    this.#finish = db.prepare(sql.FINISH);
-    this.#fail = db.prepare(sql.FAIL);
-    this.#allowRefused = db.prepare(sql.ALLOW_REFUSED);
-    this.#abandon = db.prepare(sql.ABANDON);
-    this.#moveVisit = db.prepare(sql.MOVE_VISIT);
+    this.#select = prepare(db, sql.SELECT);
+    this.#selectTimes = prepare(db, sql.SELECT_TIMES);
+    this.#selectVisit = prepare<[object], number>(db, sql.SELECT_VISIT).pluck();
+    this.#selectForThread = prepare(db, sql.SELECT_FOR_THREAD);
+    this.#sumCost = prepare(db, sql.SUM_COST);
+    this.#sumSpending = prepare(db, sql.SUM_SPENDING);
+    this.#intend = prepare<[object], number>(db, sql.INTEND).pluck();
+    this.#finish = prepare(db, sql.FINISH);
+    this.#fail = prepare(db, sql.FAIL);
+    this.#allowRefused = prepare(db, sql.ALLOW_REFUSED);
+    this.#abandon = prepare(db, sql.ABANDON);
+    this.#moveVisit = prepare(db, sql.MOVE_VISIT);
   }
 
   /** @throws DevsError `STATE_CORRUPT` if the result is damaged. */

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
 import type { TypedBytes } from './checkpointRecords.ts';
@@ -27,9 +28,9 @@ export class ThreadInputStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#select = db.prepare('SELECT type, value, sha256 FROM thread_inputs WHERE thread_id = ?');
-    this.#insert = db.prepare(INSERT);
-    this.#update = db.prepare(UPDATE);
+    this.#select = prepare(db, 'SELECT type, value, sha256 FROM thread_inputs WHERE thread_id = ?');
+    this.#insert = prepare(db, INSERT);
+    this.#update = prepare(db, UPDATE);
   }
 
   /** Records the input of a run, in the transaction that creates it. @param input - Masked. */

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
@@ -24,6 +25,12 @@ import {
 import { stateFoldersOf, workspaceNames } from './workspaceName.ts';
 
 export type * from './threadRecords.ts';
+
+/**
+ * Milliseconds. Drivers that went away before they had begun a node, one after the other within this time, count as one
+ * recovery: a machine that goes down again and again while it starts says nothing about the run.
+ */
+export const RECOVERY_SPAN_MS = 600_000;
 
 /** Milliseconds a lease lasts without renewal, on the clock of its holder. */
 export const LEASE_TTL_MS = 10_000;
@@ -87,8 +94,21 @@ const SETTLE = `
   WHERE thread_id = @threadId AND wake_seq <= @seenWakeSeq`;
 
 const BEGIN = `
-  UPDATE threads SET status = 'running', reason = NULL, recoveries = recoveries + @recovered, updated_at = @now
-  WHERE thread_id = @threadId`;
+  UPDATE threads SET status = 'running', reason = NULL, updated_at = @now WHERE thread_id = @threadId`;
+
+// The driver that went away held the lease before this one.
+const COUNT_RECOVERY = `
+  UPDATE threads SET recoveries = recoveries + 1, recovery_counted_at = @now
+  WHERE thread_id = @threadId
+    AND (worked_epoch = @epoch - 1 OR recovery_counted_at IS NULL
+      OR @now NOT BETWEEN recovery_counted_at AND recovery_counted_at + @spanMs - 1)`;
+
+const MARK_WORKED = `
+  UPDATE threads SET worked_epoch = @epoch WHERE thread_id = @threadId AND worked_epoch IS NOT @epoch`;
+
+const REVIVE = `
+  UPDATE threads SET status = 'paused', reason = @reason, recoveries = 0, recovery_counted_at = NULL, updated_at = @now
+  WHERE thread_id = @threadId AND status = 'dead_letter'`;
 
 const REOPEN = `
   UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
@@ -114,6 +134,9 @@ export class ThreadStore {
   readonly #release: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #begin: Statement<[object]>;
+  readonly #countRecovery: Statement<[object]>;
+  readonly #markWorked: Statement<[object]>;
+  readonly #revive: Statement<[object]>;
   readonly #reopen: Statement<[object]>;
   readonly #resetRecoveries: Statement<[object]>;
   readonly #markDegraded: Statement<[object]>;
@@ -127,22 +150,25 @@ export class ThreadStore {
     this.#host = host;
     this.#stateFolders = stateFoldersOf(db);
     this.#signals = new SignalStore(db, { now });
-    this.#select = db.prepare(`SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
-    this.#selectAll = db.prepare(`SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
-    this.#selectPolicy = db.prepare<[string, string], string | null>(SELECT_POLICY).pluck();
-    this.#insert = db.prepare(INSERT);
-    this.#selectLiveOnWorkspace = db.prepare<[string, string], string>(SELECT_LIVE_ON_WORKSPACE).pluck();
-    this.#selectLease = db.prepare(SELECT_LEASE);
-    this.#claim = db.prepare<[object], number>(CLAIM).pluck();
-    this.#renew = db.prepare(RENEW);
-    this.#release = db.prepare(RELEASE);
-    this.#settle = db.prepare(SETTLE);
-    this.#begin = db.prepare(BEGIN);
-    this.#reopen = db.prepare(REOPEN);
-    this.#resetRecoveries = db.prepare(`${updateOf('recoveries = 0')} AND recoveries > 0`);
-    this.#markDegraded = db.prepare(updateOf('degraded = 1'));
-    this.#setPolicies = db.prepare(updateOf('policies_json = @value'));
-    this.#setFingerprint = db.prepare(updateOf('graph_fingerprint = @value'));
+    this.#select = prepare(db, `SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
+    this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
+    this.#selectPolicy = prepare<[string, string], string | null>(db, SELECT_POLICY).pluck();
+    this.#insert = prepare(db, INSERT);
+    this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, SELECT_LIVE_ON_WORKSPACE).pluck();
+    this.#selectLease = prepare(db, SELECT_LEASE);
+    this.#claim = prepare<[object], number>(db, CLAIM).pluck();
+    this.#renew = prepare(db, RENEW);
+    this.#release = prepare(db, RELEASE);
+    this.#settle = prepare(db, SETTLE);
+    this.#begin = prepare(db, BEGIN);
+    this.#countRecovery = prepare(db, COUNT_RECOVERY);
+    this.#markWorked = prepare(db, MARK_WORKED);
+    this.#revive = prepare(db, REVIVE);
+    this.#reopen = prepare(db, REOPEN);
+    this.#resetRecoveries = prepare(db, `${updateOf('recoveries = 0')} AND recoveries > 0`);
+    this.#markDegraded = prepare(db, updateOf('degraded = 1'));
+    this.#setPolicies = prepare(db, updateOf('policies_json = @value'));
+    this.#setFingerprint = prepare(db, updateOf('graph_fingerprint = @value'));
   }
 
   /**
@@ -280,16 +306,37 @@ export class ThreadStore {
   }
 
   /**
-   * Marks the run as being driven. Pass `recovered` from {@link claim}: it is counted until
-   * {@link resetRecoveries}.
+   * Marks the run as being driven. Pass `recovered` from {@link claim}: it is counted until {@link resetRecoveries}, but
+   * once per {@link RECOVERY_SPAN_MS} where the driver before had not {@link markWorked}.
    *
    * @throws DevsError `LEASE_LOST`, or `WORKSPACE_BUSY` if the run had ended and its folder is another run's now.
    */
   begin(lease: Lease, { recovered = false }: { readonly recovered?: boolean } = {}): Thread {
     return this.#fenced(lease, () => {
       this.#assertWorkspaceIsFree(this.require(lease.threadId));
-      this.#begin.run({ threadId: lease.threadId, recovered: recovered ? 1 : 0, now: this.#now() });
-      return this.require(lease.threadId);
+      const { threadId, epoch } = lease;
+      const now = this.#now();
+      if (recovered) this.#countRecovery.run({ threadId, epoch, now, spanMs: RECOVERY_SPAN_MS });
+      this.#begin.run({ threadId, now });
+      return this.require(threadId);
+    });
+  }
+
+  /** The driver begins a node: what happens to it from here on is counted as the run's doing. @throws DevsError `LEASE_LOST` */
+  markWorked({ threadId, epoch }: FencedLease): void {
+    this.#fenced({ threadId, epoch }, () => this.#markWorked.run({ threadId, epoch }));
+  }
+
+  /**
+   * Brings a run back that was given up; the lease stays held. False, and nothing is changed, for any other.
+   *
+   * @throws DevsError `LEASE_LOST`, or `WORKSPACE_BUSY` if its folder is another run's now.
+   */
+  revive(lease: FencedLease, reason: string): boolean {
+    const { threadId } = lease;
+    return this.#fenced(lease, () => {
+      this.#assertWorkspaceIsFree(this.require(threadId));
+      return this.#revive.run({ threadId, reason, now: this.#now() }).changes === 1;
     });
   }
 

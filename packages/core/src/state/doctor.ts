@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { checkFile, findingsOrDamage } from '../db/checkFile.ts';
 import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
 import { pendingMigrations } from '../db/migrate.ts';
-import { withStateFaults } from '../db/sqliteFault.ts';
+import { transaction } from '../db/transaction.ts';
 import { DecisionLog } from './DecisionLog.ts';
 import { damagedValues } from './doctor/damagedValues.ts';
 import { error, type Finding, note } from './doctor/finding.ts';
@@ -45,12 +45,12 @@ export function doctor(db: Database): DoctorReport {
       return [];
     },
   ];
-  const examine = db.transaction(() => {
+  const examine = (): readonly Finding[] => {
     for (const part of parts) findings.push(...findingsOrDamage(part));
     return [];
-  });
+  };
   // In a damaged file even the end of a transaction can fail; what was found until then is kept.
-  findings.push(...withStateFaults(() => findingsOrDamage(() => examine.deferred())));
+  findings.push(...findingsOrDamage(() => transaction(db, 'deferred', examine)));
   const all = withoutRepetition(findings);
   return { ok: all.every(({ severity }) => severity === 'note'), findings: all, sizes };
 }

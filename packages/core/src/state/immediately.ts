@@ -1,11 +1,7 @@
-import type { Database, Transaction } from 'better-sqlite3';
-import { assertIntactFile, assertSameFile } from '../db/fileIdentity.ts';
+import type { Database } from 'better-sqlite3';
+import { assertIntactFile, assertSameFile, keepingLog } from '../db/fileIdentity.ts';
 import { withStateFaults } from '../db/sqliteFault.ts';
-
-type Run = Transaction<(work: () => unknown) => unknown>;
-
-// `db.transaction` makes four functions each time; a super-step has several transactions.
-const runs = new WeakMap<Database, Run>();
+import { transaction } from '../db/transaction.ts';
 
 /**
  * Runs `work` in one immediate write transaction of its own, or in a savepoint of the one around it. Rolled back when
@@ -17,20 +13,11 @@ const runs = new WeakMap<Database, Run>();
  *   `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT` if it cannot be written.
  */
 export function immediately<T>(db: Database, work: () => T): T {
-  const run = runOf(db);
-  if (db.inTransaction) return run(work) as T;
+  if (db.inTransaction) return transaction(db, 'immediate', work);
   return withStateFaults(() => {
     assertIntactFile(db);
-    const result = run.immediate(work) as T;
+    const result = transaction(db, 'immediate', () => keepingLog(db, work));
     assertSameFile(db);
     return result;
   });
-}
-
-function runOf(db: Database): Run {
-  const known = runs.get(db);
-  if (known !== undefined) return known;
-  const run: Run = db.transaction((work: () => unknown) => work());
-  runs.set(db, run);
-  return run;
 }

@@ -39,7 +39,7 @@ export interface Thread {
   readonly handledSeq: number;
   readonly leaseOwner: string | null;
   readonly leaseEpoch: number;
-  /** Times a driver took the run over from one that had gone, since the last progress. */
+  /** Times that a driver had gone, since the last progress, as `ThreadStore.begin` counts them. */
   readonly recoveries: number;
   /** Milliseconds since the Unix epoch, UTC. */
   readonly createdAt: number;

@@ -1,5 +1,7 @@
 import path from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { originOf } from '../db/copyInMemory.ts';
+import { prepare } from '../db/prepare.ts';
 
 const SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'";
 
@@ -8,9 +10,10 @@ const SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'";
  * database in memory.
  */
 export function stateFoldersOf(db: Database): readonly string[] {
-  const file = db.prepare<[], string | null>(SELECT_FILE).pluck().get() ?? '';
-  if (file === '') return [];
-  return [...new Set([path.dirname(path.resolve(db.name)), path.dirname(file)])];
+  const origin = originOf(db);
+  if (origin === null) return [];
+  const file = prepare<[], string | null>(db, SELECT_FILE).pluck().get() || origin;
+  return [...new Set([origin, file].map((name) => path.dirname(path.resolve(name))))];
 }
 
 /**

@@ -229,6 +229,15 @@ export class Run {
   }
 
   /**
+   * Brings the run back from being a dead letter; see {@link DurableApp.revive}. False, and nothing changes, for any other.
+   *
+   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `WORKSPACE_BUSY`, `THREAD_BUSY`.
+   */
+  async revive(request: { readonly by: Principal }): Promise<boolean> {
+    return this.#app.revive(this.id, request);
+  }
+
+  /**
    * Records that a person lets the commands of the next drive do what they can themselves. It lifts nothing: whoever
    * opens the orchestrator chooses the sandbox.
    *

@@ -52,7 +52,9 @@ describe('a file of the engine before migration 022', () => {
     const before = rowsOf(old);
     old.close();
     for (const [table, rows] of Object.entries(before)) expect(rows.length, table).toBeGreaterThan(0);
-    const db = createDatabase({ dbPath });
+    const db = new BetterSqlite3(dbPath);
+    const upTo022 = MIGRATIONS.filter(({ version }) => version <= 22);
+    runMigrations(db, upTo022);
     expect(rowsOf(db)).toStrictEqual(expectedOf(before));
     expect(db.prepare('SELECT name FROM temp.sqlite_schema').all()).toEqual([]);
     expect(schemaDrift(db)).toEqual([]);

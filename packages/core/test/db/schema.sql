@@ -74,6 +74,12 @@ CREATE TABLE checkpoints (
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT;
 
+CREATE TABLE decision_log_end (
+  id     INTEGER PRIMARY KEY CHECK (id = 1),
+  lines  INTEGER NOT NULL,
+  sha256 TEXT    NOT NULL                                -- 64 zeros where there is no line
+) STRICT;
+
 CREATE TABLE decision_texts (
   sha256 TEXT PRIMARY KEY NOT NULL,                      -- hex, of text as UTF-8
   text   TEXT NOT NULL
@@ -149,7 +155,7 @@ CREATE TABLE hitl_sessions (
   decision_json    TEXT    CHECK (decision_json IS NULL OR json_valid(decision_json)),
   principal_kind   TEXT    CHECK (principal_kind IN ('human', 'policy', 'agent')),
   principal_id     TEXT,
-  decided_at       INTEGER,
+  decided_at       INTEGER, row_sha256 BLOB,
   UNIQUE (thread_id, interrupt_id)
 );
 
@@ -184,7 +190,7 @@ CREATE TABLE signals (
   kind         TEXT    NOT NULL,
   payload_json TEXT    NOT NULL CHECK (json_valid(payload_json)),
   created_at   INTEGER NOT NULL,
-  consumed_at  INTEGER,
+  consumed_at  INTEGER, row_sha256 BLOB,
   UNIQUE (thread_id, seq)
 ) STRICT;
 
@@ -227,7 +233,7 @@ CREATE TABLE threads (
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-) STRICT;
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER) STRICT;
 
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
@@ -248,6 +254,8 @@ CREATE INDEX hitl_failure_gates_history_by_task ON hitl_failure_gates_history (t
 CREATE INDEX hitl_sessions_by_key ON hitl_sessions (thread_id, question_key);
 
 CREATE INDEX hitl_sessions_open ON hitl_sessions (status, suspended_at);
+
+CREATE INDEX hitl_sessions_unsealed ON hitl_sessions (id) WHERE row_sha256 = x'';
 
 CREATE INDEX langgraph_checkpoints_by_graph ON langgraph_checkpoints (graph_id);
 

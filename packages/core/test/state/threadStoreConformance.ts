@@ -15,6 +15,7 @@ export type ThreadStorePort = Pick<
   | 'release'
   | 'begin'
   | 'settle'
+  | 'markWorked'
   | 'resetRecoveries'
   | 'fence'
   | 'signal'
@@ -48,6 +49,7 @@ const WRITES_OF_A_HOLDER: Readonly<Record<string, (store: ThreadStorePort, lease
   renew: (store, lease) => store.renew(lease),
   begin: (store, lease) => store.begin(lease),
   settle: (store, lease) => store.settle(lease, 'completed', { seenWakeSeq: 99 }),
+  markWorked: (store, lease) => store.markWorked(lease),
   resetRecoveries: (store, lease) => store.resetRecoveries(lease),
   'a fenced write': (store, lease) => store.fence(lease).assertInTx(),
 };
@@ -198,12 +200,14 @@ function leasing(withRun: With): void {
     withRun((under) => {
       const store = under.as('b');
       let lease = leaseIn(under.as('a').claim(RUN));
+      under.as('a').markWorked(lease);
       under.end('a');
       for (let count = 1; count <= 3; count += 1) {
         const claim = store.claim(RUN);
         lease = leaseIn(claim);
         const recovered = claim.kind === 'claimed' && claim.recovered;
         expect(store.begin(lease, { recovered })).toMatchObject({ recoveries: count, status: 'running' });
+        store.markWorked(lease);
         under.pass(under.leaseTtlMs);
       }
       store.resetRecoveries(lease);

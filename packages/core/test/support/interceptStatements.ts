@@ -3,14 +3,22 @@ import type { Database, Statement } from 'better-sqlite3';
 /** Does a statement's work, or what a test puts in its place. */
 export type Around = (work: () => unknown, statement: Statement) => unknown;
 
+/** What begins, ends or divides a transaction. */
+const CONTROL = /^(?:BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/;
+
 /**
- * Puts `around` around every execution of every statement that is prepared from now on. `BEGIN` and `COMMIT` of
- * transactions are not among them.
+ * Puts `around` around every execution of every statement that is prepared from now on. `BEGIN`, `COMMIT` and the like are
+ * among them with `controls` only.
  */
-export function interceptStatements(db: Database, around: Around): void {
+export function interceptStatements(
+  db: Database,
+  around: Around,
+  { controls = false }: { readonly controls?: boolean } = {},
+): void {
   const prepare = db.prepare.bind(db) as (sql: string) => Statement;
   const intercepted = (sql: string): Statement => {
     const statement = prepare(sql);
+    if (!controls && CONTROL.test(sql)) return statement;
     const methods = statement.reader ? (['get', 'all'] as const) : (['run'] as const);
     for (const name of methods) {
       const work = statement[name].bind(statement) as (...args: unknown[]) => unknown;

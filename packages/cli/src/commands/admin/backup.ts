@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { withRuns } from '../../project/openProject.ts';
+import { withView } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 
@@ -18,7 +18,7 @@ export function addBackup(program: Command, start: Start, options?: CommandOptio
 
 async function backup(file: string, session: Session): Promise<ExitCode> {
   const target = path.resolve(session.io.cwd, file);
-  const copy = await withRuns(session, async (devs) => devs.backup(target));
+  const copy = await withView(session, async (devs) => devs.backup(target));
   session.out.result(copy, [
     `wrote ${copy.path} (${copy.bytes} bytes)`,
     'The git stores of the runs, .devs/git, are not in it.',

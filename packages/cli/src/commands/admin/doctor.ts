@@ -1,7 +1,7 @@
 import type { DoctorReport } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { withRuns } from '../../project/openProject.ts';
+import { withView } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { columns } from '../../terminal/columns.ts';
@@ -16,7 +16,7 @@ export function addDoctor(program: Command, start: Start, options?: CommandOptio
 }
 
 async function doctor(session: Session): Promise<ExitCode> {
-  const report = await withRuns(session, async (devs) => devs.verify());
+  const report = await withView(session, async (devs) => devs.verify());
   session.out.result(report, renderReport(report));
   return report.ok ? EXIT.ok : EXIT.stateFile;
 }

@@ -1,7 +1,7 @@
 import type { LogEntry, RecursionDepth, RunStatus } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
-import { withRuns } from '../../project/openProject.ts';
+import { withView } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { wholeLog } from '../../project/wholeLog.ts';
@@ -38,7 +38,7 @@ interface Explanation {
 }
 
 async function explain(id: string, session: Session): Promise<ExitCode> {
-  const found = await withRuns(session, async (devs): Promise<Explanation> => {
+  const found = await withView(session, async (devs): Promise<Explanation> => {
     const run = await devs.run(id);
     const state = await run.state();
     return {

@@ -66,6 +66,7 @@ const EXAMPLES: Examples = {
     'carried over to your commit d4181fd, by human:ada',
   ],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
+  RUN_REVIVED: [{ principal: 'human:ada' }, 'brought back by human:ada'],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
   GUARD_WARNED: [guard, 'calls: 8 of 10'],
   GUARD_TRIPPED: [guard, 'limit reached: calls, 8 of 10'],

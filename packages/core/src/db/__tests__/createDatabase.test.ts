@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -376,5 +377,33 @@ describe('prepareConnection', () => {
     expect(pragma(db, 'application_id')).toBe(APPLICATION_ID);
     db.close();
     warn.mockRestore();
+  });
+});
+
+describe('a folder .devs', () => {
+  test('is ignored by git before the state file is in it', ({ dbPath }) => {
+    const project = dirname(dbPath);
+    const git = (...args: readonly string[]): string =>
+      execFileSync('git', args, { cwd: project }).toString();
+    git('init', '-q');
+    createDatabase({ fromDir: project }).close();
+    git('add', '--all');
+    expect(git('status', '--porcelain')).toBe('');
+    expect(readdirSync(join(project, '.devs')).sort()).toEqual(['.gitignore', 'state.sqlite']);
+  });
+
+  test('keeps the .gitignore that it has, and gets one where a full disk left nothing in it', ({
+    dbPath,
+  }) => {
+    const folder = join(dirname(dbPath), '.devs');
+    mkdirSync(folder);
+    for (const [before, after] of [
+      ['state*\n', 'state*\n'],
+      ['', '*\n'],
+    ] as const) {
+      writeFileSync(join(folder, '.gitignore'), before);
+      createDatabase({ fromDir: dirname(dbPath) }).close();
+      expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe(after);
+    }
   });
 });

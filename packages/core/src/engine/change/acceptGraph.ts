@@ -4,7 +4,7 @@ import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
-import { holdLease } from '../drive/LeaseKeeper.ts';
+import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
 import { dumpInput, loadInput } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -58,13 +58,12 @@ export async function acceptGraph(
     if (thread.graphFingerprint === graphFingerprint(deps.shape)) return { changes: [] };
     const plan = await planFor(thread, declared, deps);
     const held = await holdLease(threads, threadId);
-    try {
+    const accepted = await releasing(held, async () => {
       // Claiming is a write, so refusals come before it; a run that was driven in between is looked at again.
       const isUntouched = held.lease.epoch === thread.leaseEpoch + 1;
-      if (isUntouched) return await commit(plan, held.lease, by, deps);
-    } finally {
-      held.stop();
-    }
+      return isUntouched ? await commit(plan, held.lease, by, deps) : null;
+    });
+    if (accepted !== null) return accepted;
   }
 }
 

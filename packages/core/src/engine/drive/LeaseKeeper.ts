@@ -41,6 +41,18 @@ export async function holdLease(threads: ThreadStore, threadId: string): Promise
   };
 }
 
+/** Does `work` under a lease and gives it back; of two errors the first is the one that is thrown. */
+export async function releasing<T>(held: HeldLease, work: () => Promise<T>): Promise<T> {
+  const [done] = await Promise.allSettled([work()]);
+  try {
+    held.stop();
+  } catch (error) {
+    if (done.status === 'fulfilled') throw error;
+  }
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
+}
+
 /** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
 function renewQuietly(threads: ThreadStore, lease: Lease): void {
   try {

@@ -27,7 +27,7 @@ import { askAtEnd } from './askAtEnd.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
 import { exactAnswers } from './exactAnswers.ts';
-import { type HeldLease, holdLease } from './LeaseKeeper.ts';
+import { type HeldLease, holdLease, releasing } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outcome.ts';
@@ -123,9 +123,18 @@ async function driveAlone(
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
   const held = await holdLease(deps.store.threads, threadId);
+  return releasing(held, () => driveHeld(held, deps, { signal, abort, goal, prepare }));
+}
+
+async function driveHeld(
+  held: HeldLease,
+  deps: DriverDeps,
+  { signal, abort, goal, prepare }: { readonly [Name in keyof DriveOptions]: DriveOptions[Name] | undefined },
+): Promise<DriveOutcome> {
+  const { threadId } = held.lease;
   const control = new RunControl();
-  const forget = drainOnAbort(control, [signal, abort]);
   const requests = new SignalWatch(deps.store.threads, threadId, control);
+  const forget = drainOnAbort(control, [signal, abort]);
   try {
     await prepare?.(held.lease);
     deps.faults.forget(threadId);
@@ -141,7 +150,6 @@ async function driveAlone(
     forget();
     requests.stop();
     deps.store.budgets.stopClock(threadId);
-    held.stop();
   }
 }
 
@@ -274,6 +282,7 @@ class Drive {
     const { threadId } = this.#held.lease;
     const { graph, faults, store } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
+    if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
     this.#hasWorked = true;
     const before = store.footprint.of(threadId);
     try {

@@ -8,8 +8,8 @@ import {
   TASKS,
   writesSortKey,
 } from '@langchain/langgraph-checkpoint';
-import type { Database, Transaction } from 'better-sqlite3';
-import { withStateFaults } from '../../db/sqliteFault.ts';
+import type { Database } from 'better-sqlite3';
+import { transaction } from '../../db/transaction.ts';
 import type {
   CheckpointQuery,
   StoredCheckpoint,
@@ -41,29 +41,22 @@ const PAGE_SIZE = 32;
 
 /** Puts checkpoints together from their rows, as LangGraph's tuples. */
 export class CheckpointReader {
+  readonly #db: Database;
   readonly #store: GraphCheckpointStore;
   readonly #codec: ValueCodec;
   readonly #firstVersion: () => number;
-  readonly #readRow: Transaction<(load: () => StoredCheckpoint | null) => Snapshot | null>;
-  readonly #readChannels: Transaction<
-    (stored: StoredCheckpoint, checkpoint: Checkpoint) => readonly LoadedChannel[] | null
-  >;
 
   /** @param firstVersion - The version of a channel that has none yet. */
   constructor(db: Database, store: GraphCheckpointStore, codec: ValueCodec, firstVersion: () => number) {
+    this.#db = db;
     this.#store = store;
     this.#codec = codec;
     this.#firstVersion = firstVersion;
-    this.#readRow = db.transaction((load) => this.#snapshot(load()));
-    // At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again.
-    this.#readChannels = db.transaction((stored, checkpoint) =>
-      this.#store.has(stored) ? this.#channelsOf(stored, checkpoint) : null,
-    );
   }
 
   /** `undefined` if there is none, or it was deleted while it was read. */
   async read(load: () => StoredCheckpoint | null): Promise<CheckpointTuple | undefined> {
-    const snapshot = withStateFaults(() => this.#readRow.deferred(load));
+    const snapshot = transaction(this.#db, 'deferred', () => this.#snapshot(load()));
     return snapshot === null ? undefined : await this.#tupleOf(snapshot);
   }
 
@@ -71,7 +64,7 @@ export class CheckpointReader {
   *rows(query: CheckpointQuery): Generator<StoredCheckpoint> {
     let beforeSeq = query.beforeSeq;
     for (;;) {
-      const page = withStateFaults(() => this.#store.loadPage({ ...query, beforeSeq }, PAGE_SIZE));
+      const page = this.#store.loadPage({ ...query, beforeSeq }, PAGE_SIZE);
       yield* page;
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE_SIZE) return;
@@ -104,7 +97,7 @@ export class CheckpointReader {
 
   async #tupleOf({ stored, writes, parentWrites, known }: Snapshot): Promise<CheckpointTuple | undefined> {
     const loaded = known?.checkpoint ?? (await this.#codec.load<Checkpoint>(stored.checkpoint));
-    const channels = known?.channels ?? withStateFaults(() => this.#readChannels.deferred(stored, loaded));
+    const channels = known?.channels ?? this.#channelsLater(stored, loaded);
     if (channels === null) return undefined;
     const checkpoint = { ...loaded, channel_values: await this.#channelValues(loaded, channels) };
     if (loaded.v < VERSIONED_FORMAT && stored.parentId !== null) {
@@ -130,6 +123,13 @@ export class CheckpointReader {
         channel,
         this.#store.loadChannel(stored, { channel, version: String(version) }),
       ]);
+  }
+
+  /** At a later moment: a prune takes a checkpoint's values together with its row, so the row is looked for again. */
+  #channelsLater(stored: StoredCheckpoint, checkpoint: Checkpoint): readonly LoadedChannel[] | null {
+    return transaction(this.#db, 'deferred', () =>
+      this.#store.has(stored) ? this.#channelsOf(stored, checkpoint) : null,
+    );
   }
 
   async #channelValues(

@@ -14,7 +14,6 @@ import {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { prepareConnection } from '../../db/prepareConnection.ts';
-import { withStateFaults } from '../../db/sqliteFault.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { ChannelRecord } from '../../state/checkpointRecords.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
@@ -201,7 +200,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   /** Deletes every checkpoint and write of a thread, in all namespaces, and the values that nothing else uses. */
   override async deleteThread(threadId: string): Promise<void> {
     if (typeof threadId !== 'string') throw new TypeError(`threadId: ${String(threadId)} is not a text`);
-    withStateFaults(() => immediately(this.#db, () => this.#store.deleteThread(threadId)));
+    immediately(this.#db, () => this.#store.deleteThread(threadId));
   }
 
   /**
@@ -228,7 +227,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
 
   /** Rows and bytes by table, and how the values are stored. Reads the whole file. */
   stats(): StateStats {
-    return withStateFaults(() => stateStats(this.#db));
+    return stateStats(this.#db);
   }
 
   /**
@@ -296,7 +295,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       fence.assertInTx();
       work(lease);
     };
-    withStateFaults(() => immediately(this.#db, fenced));
+    immediately(this.#db, fenced);
   }
 
   async #dumpChannels(

@@ -1,6 +1,5 @@
 import type { Checkpoint } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import { withStateFaults } from '../../db/sqliteFault.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import {
   CheckpointPruner,
@@ -45,14 +44,14 @@ export class ThreadPruner {
     const fence = policy.lease === undefined ? NO_FENCE : leaseFence(this.#db, policy.lease);
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const plan = await this.#planFor(threadId, policy);
-      const result = withStateFaults(() => this.#pruner.prune(plan, fence));
+      const result = this.#pruner.prune(plan, fence);
       if (result !== null) return result;
     }
     throw busy(threadId);
   }
 
   async #planFor(threadId: string, policy: PrunePolicy): Promise<PrunePlan> {
-    const state = withStateFaults(() => this.#pruner.stateOf(threadId));
+    const state = this.#pruner.stateOf(threadId);
     const waiting = new Set(
       this.#pruner
         .waiting(threadId)

@@ -1,8 +1,8 @@
-import { rmSync, truncateSync } from 'node:fs';
+import { rmSync, statSync, truncateSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
-import { openReadOnly } from '../../db/createDatabase.ts';
+import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { immediately } from '../immediately.ts';
 
 const REPLACED = expect.objectContaining({ code: 'STATE_REPLACED' });
@@ -27,6 +27,38 @@ describe('a write transaction', () => {
     for (let n = 0; n < 20; n += 1) insert(db);
     truncateSync(dbPath, 4096);
     for (let n = 0; n < 100; n += 1) expect(() => insert(db)).toThrow(REPLACED);
+  });
+
+  test.for([
+    ['to nothing', () => 0],
+    ['to its header', () => 32],
+    ['by its last frame', (size: number) => size - 4120],
+  ] as const)('is refused once the log was truncated in place %s', ([, left], { db, dbPath }) => {
+    for (let n = 0; n < 20; n += 1) insert(db);
+    const log = `${dbPath}-wal`;
+    truncateSync(log, left(statSync(log).size));
+    for (let n = 0; n < 100; n += 1) expect(() => insert(db)).toThrow(REPLACED);
+  });
+
+  test('is refused if the log is truncated after it has begun', ({ db, dbPath }) => {
+    insert(db);
+    const truncatedMeanwhile = (): void => {
+      db.exec(INSERT);
+      truncateSync(`${dbPath}-wal`, 0);
+    };
+    expect(() => immediately(db, truncatedMeanwhile)).toThrow(REPLACED);
+    expect(() => insert(db)).toThrow(REPLACED);
+  });
+
+  test('goes on beside others that checkpoint and restart the log', ({ db, dbPath }) => {
+    const other = createDatabase({ dbPath });
+    for (const mode of ['PASSIVE', 'RESTART', 'TRUNCATE']) {
+      for (let n = 0; n < 10; n += 1) insert(n % 2 === 0 ? db : other);
+      other.pragma(`wal_checkpoint(${mode})`);
+      insert(db);
+    }
+    other.close();
+    expect(count(db)).toBe(33);
   });
 
   test('on a file that takes no writes is refused with a typed error', ({ db, dbPath }) => {

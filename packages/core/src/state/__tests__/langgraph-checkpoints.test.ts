@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import BetterSqlite3 from 'better-sqlite3';
-import { beforeEach, describe, expect, vi } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { BlobSweeper } from '../blobs/BlobSweeper.ts';
@@ -79,15 +80,15 @@ describe('save', () => {
   });
 
   test('leaves no partial row when the statement throws', ({ db }) => {
-    const prepare = vi.spyOn(db, 'prepare').mockReturnValue({
-      run: () => {
-        throw new Error('disk on fire');
-      },
-    } as unknown as ReturnType<typeof db.prepare>);
+    const prepare = db.prepare;
+    interceptStatements(db, (work, { readonly }) => {
+      if (readonly) return work();
+      throw new Error('disk on fire');
+    });
     const turns = new CheckpointPersister(db);
     expect(() => turns.save(aTurn())).toThrow('disk on fire');
     expect(() => turns.save(aTurn({ state: largeState }))).toThrow();
-    prepare.mockRestore();
+    db.prepare = prepare;
 
     expect(db.prepare('SELECT count(*) FROM langgraph_checkpoints').pluck().get()).toBe(0);
     expect(db.prepare('SELECT count(*) FROM state_blobs').pluck().get()).toBe(0);

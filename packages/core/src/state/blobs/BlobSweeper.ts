@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
 import { referencesOf, type StoredState } from '../journaledState.ts';
 
 /** What was deleted. */
@@ -42,8 +43,8 @@ export class BlobSweeper {
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#db = db;
-    this.#selectAll = db.prepare<[], number>(SELECT_ALL).pluck();
-    this.#delete = db.prepare(DELETE_UNUSED);
+    this.#selectAll = prepare<[], number>(db, SELECT_ALL).pluck();
+    this.#delete = prepare(db, DELETE_UNUSED);
   }
 
   /** Looks at every value of the file. */
@@ -74,7 +75,7 @@ export class BlobSweeper {
 
   /** The journal refers to values inside its text, where no index can see them. */
   #journaled(): ReadonlySet<number> {
-    const turns = this.#db.prepare<[], StoredState>(SELECT_MANIFESTS).all();
+    const turns = prepare<[], StoredState>(this.#db, SELECT_MANIFESTS).all();
     return new Set(turns.flatMap((turn) => Object.values(referencesOf(turn))));
   }
 }

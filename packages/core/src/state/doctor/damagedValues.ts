@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { findingsOrDamage } from '../../db/checkFile.ts';
+import { prepare } from '../../db/prepare.ts';
 import { BlobStore, equalBytes, hashBytes } from '../BlobStore.ts';
 import type { CheckpointKey } from '../checkpointRecords.ts';
 import { GraphCheckpointStore } from '../GraphCheckpointStore.ts';
@@ -67,35 +68,35 @@ export function damagedValues(db: Database): readonly ValueFinding[] {
 
 function damagedBlobs(db: Database): readonly ValueFinding[] {
   const blobs = new BlobStore(db);
-  const ids = db.prepare<[], number>(SELECT_BLOBS).pluck().all();
+  const ids = prepare<[], number>(db, SELECT_BLOBS).pluck().all();
   return ids.flatMap((blobId) => damageOf('state_blobs', () => blobs.get(blobId)));
 }
 
 function damagedCheckpoints(db: Database): readonly ValueFinding[] {
   const store = new GraphCheckpointStore(db);
-  const keys = db.prepare<[], CheckpointKey>(SELECT_CHECKPOINTS).all();
+  const keys = prepare<[], CheckpointKey>(db, SELECT_CHECKPOINTS).all();
   return keys.flatMap((key) => damageOf('checkpoints', () => store.load(key)));
 }
 
 function damagedSteps(db: Database): readonly ValueFinding[] {
   const steps = new StepStore(db);
-  const keys = db.prepare<[], StepKey>(SELECT_STEPS).all();
+  const keys = prepare<[], StepKey>(db, SELECT_STEPS).all();
   return keys.flatMap((key) => damageOf('agent_steps', () => steps.find(key)));
 }
 
 function damagedInputs(db: Database): readonly ValueFinding[] {
   const inputs = new ThreadInputStore(db);
-  const ids = db.prepare<[], string>(SELECT_INPUTS).pluck().all();
+  const ids = prepare<[], string>(db, SELECT_INPUTS).pluck().all();
   return ids.flatMap((threadId) => damageOf('thread_inputs', () => inputs.require(threadId)));
 }
 
 /** A write whose bytes are a blob names the blob's hash; the blob itself is checked above. */
 function damagedWrites(db: Database): readonly ValueFinding[] {
   const damaged: Pick<InlineWrite, 'taskId' | 'idx'>[] = [];
-  for (const write of db.prepare<[], InlineWrite>(SELECT_INLINE_WRITES).iterate()) {
+  for (const write of prepare<[], InlineWrite>(db, SELECT_INLINE_WRITES).iterate()) {
     if (!equalBytes(hashBytes(write.value), write.sha256)) damaged.push(write);
   }
-  damaged.push(...db.prepare<[], InlineWrite>(SELECT_MISMATCHED_WRITES).all());
+  damaged.push(...prepare<[], InlineWrite>(db, SELECT_MISMATCHED_WRITES).all());
   return damaged.map(({ taskId, idx }) =>
     error('VALUE_DAMAGED', 'checkpoint_writes', `Write ${taskId}/${idx} does not match its SHA-256.`),
   );
@@ -104,7 +105,7 @@ function damagedWrites(db: Database): readonly ValueFinding[] {
 /** Of the values that lie in their rows. */
 function damagedChannels(db: Database): readonly ValueFinding[] {
   const damaged: InlineChannel[] = [];
-  for (const channel of db.prepare<[], InlineChannel>(SELECT_INLINE_CHANNELS).iterate()) {
+  for (const channel of prepare<[], InlineChannel>(db, SELECT_INLINE_CHANNELS).iterate()) {
     if (!equalBytes(hashBytes(channel.value), channel.sha256)) damaged.push(channel);
   }
   return damaged.map(({ channel, version }) =>
@@ -118,9 +119,9 @@ function damagedChannels(db: Database): readonly ValueFinding[] {
 
 /** Whether a turn's text is the one that was written, and its large fields exist. */
 function unreadableTurns(db: Database): readonly ValueFinding[] {
-  const existing = new Set(db.prepare<[], number>(SELECT_BLOBS).pluck().all());
+  const existing = new Set(prepare<[], number>(db, SELECT_BLOBS).pluck().all());
   const findings: ValueFinding[] = [];
-  for (const turn of db.prepare<[], Turn>(SELECT_TURNS).iterate()) {
+  for (const turn of prepare<[], Turn>(db, SELECT_TURNS).iterate()) {
     const blobIds = blobsOfTurn(turn);
     const missing = blobIds?.filter((blobId) => !existing.has(blobId));
     if (missing === undefined) {

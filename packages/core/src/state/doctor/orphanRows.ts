@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
 import { error, note, type ValueFinding } from './finding.ts';
 
 const SELECT_WRITES_WITHOUT_CHECKPOINT = `
@@ -19,7 +20,7 @@ const SELECT_SESSIONS_WITHOUT_RUN = `
 
 /** Rows whose other half is missing, beyond what foreign keys can say. */
 export function orphanRows(db: Database): readonly ValueFinding[] {
-  const list = (sql: string): readonly string[] => db.prepare<[], string>(sql).pluck().all();
+  const list = (sql: string): readonly string[] => prepare<[], string>(db, sql).pluck().all();
   return [
     // Plain LangGraph use without `sync` durability may write first and be killed before the checkpoint.
     ...list(SELECT_WRITES_WITHOUT_CHECKPOINT).map((id) =>

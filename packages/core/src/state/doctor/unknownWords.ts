@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
 import { SIGNAL_KINDS, THREAD_STATUSES } from '../threadRecords.ts';
 import { error, type ValueFinding } from './finding.ts';
 
@@ -11,7 +12,7 @@ const SELECT_SIGNALS = `
 /** Rows whose status or kind this engine does not know: the code checks what no CHECK does. */
 export function unknownWords(db: Database): readonly ValueFinding[] {
   const idsOf = (sql: string, known: readonly string[]): readonly string[] =>
-    db.prepare<[string], string>(sql).pluck().all(JSON.stringify(known));
+    prepare<[string], string>(db, sql).pluck().all(JSON.stringify(known));
   return [
     ...idsOf(SELECT_RUNS, THREAD_STATUSES).map((id) =>
       error('VALUE_DAMAGED', 'threads', `Run ${id} has a status that this engine does not know.`),

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { prepare } from '../../db/prepare.ts';
 import type { StoredState } from '../journaledState.ts';
 import { blobsOfTurn } from './blobsOfTurn.ts';
 import { note, type ValueFinding } from './finding.ts';
@@ -22,12 +23,12 @@ const SELECT_SIZES = `
 
 /** Bytes that nothing refers to any more: what a deleted run leaves until it is pruned. */
 export function unusedBlobs(db: Database): readonly ValueFinding[] {
-  const used = new Set(db.prepare<[], number>(SELECT_REFERRED).pluck().all());
-  for (const turn of db.prepare<[], StoredState>(SELECT_TURNS).iterate()) {
+  const used = new Set(prepare<[], number>(db, SELECT_REFERRED).pluck().all());
+  for (const turn of prepare<[], StoredState>(db, SELECT_TURNS).iterate()) {
     for (const blobId of blobsOfTurn(turn) ?? []) used.add(blobId);
   }
   const unused: BlobSize[] = [];
-  for (const blob of db.prepare<[], BlobSize>(SELECT_SIZES).iterate()) {
+  for (const blob of prepare<[], BlobSize>(db, SELECT_SIZES).iterate()) {
     if (!used.has(blob.blobId)) unused.push(blob);
     else if (blob.baseId !== null) used.add(blob.baseId);
   }

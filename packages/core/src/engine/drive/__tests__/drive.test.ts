@@ -5,12 +5,12 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { MAX_RECURSION_DEPTH } from '../../../config/defaults.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { isDevsError } from '../../../errors/DevsError.ts';
+import { DevsError, isDevsError } from '../../../errors/DevsError.ts';
 import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { localHost } from '../../../state/hostIdentity.ts';
-import { ThreadStore } from '../../../state/ThreadStore.ts';
+import { RECOVERY_SPAN_MS, ThreadStore } from '../../../state/ThreadStore.ts';
 import {
   ada,
   bob,
@@ -799,20 +799,87 @@ describe('a run that is taken over', () => {
   const dead = { ...localHost(), pid: 4_194_300, startTime: '1' };
   const leaveBehind = (db: Database) => new ThreadStore(db, { host: dead }).claim('run');
 
-  test('ends as dead letter after five recoveries that committed nothing', async ({ db }) => {
-    const app = durable(twoSteps(), { db });
-    await app.admit({ threadId: 'run', input: {} });
-    const threads = new ThreadStore(db, { host: dead });
-    for (let driver = 0; driver <= 5; driver += 1) {
+  /** So many drivers begin the run and die, one after the other; `worked`: after they have begun a node. */
+  function diesOften(db: Database, drivers: number, { now = Date.now, worked = false } = {}): void {
+    const threads = new ThreadStore(db, { host: dead, now });
+    for (let driver = 0; driver < drivers; driver += 1) {
       const claim = threads.claim('run');
       if (claim.kind === 'busy') throw new Error('The dead driver counts as alive.');
       threads.begin(claim.lease, { recovered: claim.recovered });
+      if (worked) threads.markWorked(claim.lease);
     }
+  }
+
+  test('ends as dead letter after five recoveries that committed nothing', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.admit({ threadId: 'run', input: {} });
+    diesOften(db, 6, { worked: true });
     expect(await app.run('run')).toMatchObject({
       status: 'dead_letter',
       reason: '5 recoveries without progress',
     });
     expect(await app.values('run')).toBeNull();
+  });
+
+  test('is not given up because a machine goes down again and again before it works', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.admit({ threadId: 'run', input: {} });
+    diesOften(db, 50);
+    expect(new ThreadStore(db).require('run').recoveries).toBe(1);
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+  });
+
+  test('is given up when that goes on for long: reading it may be what kills them', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.admit({ threadId: 'run', input: {} });
+    let clock = Date.now() - 10 * RECOVERY_SPAN_MS;
+    diesOften(db, 12, { now: () => (clock += RECOVERY_SPAN_MS / 2) });
+    expect(await app.run('run')).toMatchObject({ status: 'dead_letter' });
+  });
+
+  test('and given up is brought back by a human, who is on record, and by nobody else', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.admit({ threadId: 'run', input: {} });
+    diesOften(db, 6, { worked: true });
+    await app.run('run');
+    await expect(app.revive('run', { by: { kind: 'agent', id: 'gpt' } })).rejects.toMatchObject({
+      code: 'AGENT_MAY_NOT_DECIDE',
+    });
+    expect(await app.revive('run', { by: ada })).toBe(true);
+    expect(new ThreadStore(db).require('run')).toMatchObject({
+      status: 'paused',
+      reason: 'revived by human:ada',
+      recoveries: 0,
+      leaseOwner: null,
+    });
+    expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toMatchObject([
+      { payload: { principal: 'human:ada' } },
+    ]);
+    expect(await app.revive('run', { by: ada })).toBe(false);
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    expect(await app.revive('run', { by: ada })).toBe(false);
+    expect(new EventStore(db).listNamed('run', 'RUN_REVIVED')).toHaveLength(1);
+  });
+
+  test('and given up is not brought back into a folder that is another run’s now', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.admit({ threadId: 'run', input: {}, workspace: '/w' });
+    diesOften(db, 6, { worked: true });
+    await app.run('run');
+    await app.admit({ threadId: 'other', input: {}, workspace: '/w' });
+    await expect(app.revive('run', { by: ada })).rejects.toMatchObject({ code: 'WORKSPACE_BUSY' });
+    expect(new ThreadStore(db).require('run')).toMatchObject({ status: 'dead_letter', leaseOwner: null });
+  });
+
+  test('with a fault tells the fault, and not that the lease could not be given back', async ({ db }) => {
+    const app = durable(
+      twoSteps(() => {
+        db.close();
+        throw new DevsError('Full.', { code: 'STATE_DISK_FULL', remedy: 'Free space.' });
+      }),
+      { db },
+    );
+    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
   });
 
   test('is not given up while every driver commits a super-step before it dies', async ({ db }) => {

@@ -9,7 +9,9 @@ import {
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
+import { applyPragmas, MIN_BUSY_TIMEOUT_MS } from '../../../db/pragmas.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
 
 const THREAD = { configurable: { thread_id: 'run-1', checkpoint_ns: '' } };
@@ -72,31 +74,31 @@ describe('a failed commit', () => {
   const FAULTS = 80;
 
   /** A connection whose commits fail on demand: before anything is on disk, or after everything is. */
-  function withFaults(db: Database): { fault: 'none' | 'lost' | 'unknown' } {
-    const state: { fault: 'none' | 'lost' | 'unknown' } = { fault: 'none' };
+  function withFaults(dbPath: string): { readonly db: Database; fault: 'none' | 'lost' | 'unknown' } {
+    const db = new BetterSqlite3(dbPath);
+    applyPragmas(db, { synchronous: 'full', busyTimeoutMs: MIN_BUSY_TIMEOUT_MS });
+    const state: ReturnType<typeof withFaults> = { db, fault: 'none' };
     const ioError = (): Error => new BetterSqlite3.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
-    const original = db.transaction.bind(db);
-    vi.spyOn(db, 'transaction').mockImplementation(((work: (...args: unknown[]) => unknown) => {
-      const real = original(work);
-      const failing = original((...args: unknown[]) => {
-        work(...args);
-        throw ioError();
-      });
-      const immediate = (...args: unknown[]): unknown => {
-        if (state.fault === 'lost') return failing.immediate(...args);
-        const result = real.immediate(...args);
+    interceptStatements(
+      db,
+      (commit, { source }) => {
+        if (source !== 'COMMIT') return commit();
+        if (state.fault === 'lost') throw ioError();
+        const result = commit();
         if (state.fault === 'unknown') throw ioError();
         return result;
-      };
-      return Object.assign((...args: unknown[]) => real(...args), { deferred: real.deferred, immediate });
-    }) as unknown as typeof db.transaction);
+      },
+      { controls: true },
+    );
     return state;
   }
 
   test(`is an error, and repeating the call neither doubles nor loses anything (${FAULTS} faults)`, async ({
-    db,
+    dbPath,
   }) => {
-    const faults = withFaults(db);
+    createDatabase({ dbPath }).close();
+    const faults = withFaults(dbPath);
+    const { db } = faults;
     const saver = new SqliteSaver(db);
     let config: object = THREAD;
     let text = '';
@@ -111,11 +113,12 @@ describe('a failed commit', () => {
       faults.fault = at % 2 === 0 ? 'lost' : 'unknown';
       await expect(write()).rejects.toMatchObject({ code: 'STATE_IO' });
       expect(db.inTransaction).toBe(false);
+      const { fault } = faults;
+      faults.fault = 'none';
       const found = await saver.getTuple({
         configurable: { ...THREAD.configurable, checkpoint_id: checkpoint.id },
       });
-      expect(found === undefined).toBe(faults.fault === 'lost');
-      faults.fault = 'none';
+      expect(found === undefined).toBe(fault === 'lost');
       await write();
       const tuple = await saver.getTuple(config);
       expect(tuple?.checkpoint.channel_values).toEqual({ text });

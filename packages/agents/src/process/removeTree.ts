@@ -1,0 +1,32 @@
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Characters; a system takes a path of 1,024 at least (macOS), or 4,096 (Linux). */
+const LONGEST = 512;
+
+/** Removes a folder with all that is in it, also where paths in it are longer than the system takes. */
+export async function removeTree(dir: string): Promise<void> {
+  for (let round = 0; ; round += 1) {
+    try {
+      await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENAMETOOLONG') throw error;
+      if (!(await raiseDeepFolders(dir, dir, `${round}`))) throw error;
+    }
+  }
+}
+
+/** Moves each folder that lies too deep right under `root`; false where there was none. */
+async function raiseDeepFolders(root: string, folder: string, round: string): Promise<boolean> {
+  let raised = 0;
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries.filter((found) => found.isDirectory())) {
+    const path = join(folder, entry.name);
+    if (path.length - root.length > LONGEST) {
+      await rename(path, join(root, `${round}-${raised}-${entry.name.length}`));
+      raised += 1;
+    } else if (await raiseDeepFolders(root, path, `${round}-${raised}`)) raised += 1;
+  }
+  return raised > 0;
+}

@@ -1,0 +1,29 @@
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanFrom } from '../../flags/humanFrom.ts';
+import { withRuns } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+
+export function addRevive(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('revive', options)
+    .description(
+      'bring a run back that was given up (dead_letter) because its drivers kept dying; drives nothing',
+    )
+    .argument('<id>', 'run')
+    .option('--by <name>', 'who decides (default: your user name)')
+    .addHelpText('after', examples('devs admin revive csv-export && devs resume csv-export'))
+    .action((id: string, { by }: { readonly by?: string }, command: Command) =>
+      start(command, (session) => revive(id, by, session)),
+    );
+}
+
+async function revive(id: string, name: string | undefined, session: Session): Promise<ExitCode> {
+  const by = humanFrom(name);
+  const revived = await withRuns(session, async (devs) => (await devs.run(id)).revive({ by }));
+  session.out.result({ run: id, revived, principal: by }, [
+    revived ? `recorded; ${session.devs('resume', id)} goes on` : `nothing to revive: ${id} was not given up`,
+  ]);
+  return EXIT.ok;
+}

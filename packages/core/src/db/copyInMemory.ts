@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+import { committedPages } from './committedPages.ts';
+import { statOf } from './fileStat.ts';
+import { toFileFault } from './sqliteFault.ts';
+import { logOf } from './writeAheadLog.ts';
+
+/** Where in its header a file says that it has a write-ahead log, once for readers and once for writers. */
+const FORMAT_VERSIONS = [18, 19] as const;
+const WITHOUT_LOG = 1;
+
+const ATTEMPTS = 3;
+
+const origins = new WeakMap<Database, string>();
+
+/** Records which file a connection to a copy in memory shows. */
+export function setOrigin(db: Database, path: string): void {
+  origins.set(db, path);
+}
+
+/** The path of the file that a connection shows; `null` in memory without one. */
+export function originOf(db: Database): string | null {
+  return origins.get(db) ?? (db.memory ? null : db.name);
+}
+
+/**
+ * The bytes of a state file with every commit of its write-ahead log, for where SQLite cannot open it: it wants to write
+ * beside a file even to read it. Nothing is written. Not for a file that this process has open: closing a descriptor of it
+ * would drop the locks that SQLite holds.
+ *
+ * @throws DevsError `STATE_IO` where it cannot be read, or somebody keeps writing to it meanwhile.
+ */
+export function copyInMemory(path: string): Buffer {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const before = versionOf(path);
+    const file = withLog(readOf(path), statOf(logOf(path)) === undefined ? null : readOf(logOf(path)));
+    if (versionOf(path) === before) return file;
+  }
+  throw new DevsError(`The state file ${path} changes while it is read.`, {
+    code: 'STATE_IO',
+    remedy: 'Read it where it can be written, or when nobody writes to it.',
+    context: { path },
+  });
+}
+
+function withLog(file: Buffer, log: Buffer | null): Buffer {
+  const committed = log === null ? null : committedPages(log);
+  const merged = committed === null ? file : Buffer.alloc(committed.pageCount * committed.pageSize);
+  if (committed !== null) {
+    file.copy(merged);
+    for (const [number, page] of committed.pages) page.copy(merged, (number - 1) * committed.pageSize);
+  }
+  if (merged.length > FORMAT_VERSIONS[1])
+    for (const at of FORMAT_VERSIONS) merged.writeUInt8(WITHOUT_LOG, at);
+  return merged;
+}
+
+function readOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw toFileFault(error, path);
+  }
+}
+
+function versionOf(path: string): string {
+  const parts = [statOf(path), statOf(logOf(path))];
+  return parts
+    .map((part) => (part === undefined ? '-' : `${part.ino} ${part.size} ${part.mtimeNs}`))
+    .join(', ');
+}

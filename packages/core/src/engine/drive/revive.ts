@@ -1,0 +1,20 @@
+import type { EventBus } from '../../events/EventBus.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+
+export interface ReviveDeps {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+}
+
+/** Brings a dead letter back, and records who did, in one transaction. False for a run that is none. */
+export function revive({ threadId, epoch }: Lease, by: Principal, { store, events }: ReviveDeps): boolean {
+  const principal = principalText(by);
+  return store.transact(events, (emit) => {
+    const isRevived = store.threads.revive({ threadId, epoch }, `revived by ${principal}`);
+    if (isRevived) emit('RUN_REVIVED', { principal }, { threadId });
+    return isRevived;
+  });
+}
