@@ -112,8 +112,10 @@ export class GitRunWorkspace implements RunWorkspace {
     }
   }
 
+  /** @throws DevsError `PATH_REFUSED` for a way out, and for what {@link snapshot} would not hold; nothing is written then. */
   apply(edits: readonly FileEdit[]): Promise<void> {
-    return applyEdits({ root: this.dir, staging: join(this.#git.gitDir, 'devs-staging') }, edits);
+    const staging = join(this.#git.gitDir, 'devs-staging');
+    return applyEdits({ root: this.dir, staging, judge: (all) => this.#folder.refuseUnheld(all) }, edits);
   }
 
   /**

@@ -1,11 +1,12 @@
 import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DevsError, type Rescue } from '@devs/core';
+import { DevsError, type FileEdit, type Rescue } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
 import { repositoriesIn } from './nestedRepositories.ts';
 import { moveRef, refsUnder } from './refs.ts';
+import { refuseUnheld } from './refuseUnheld.ts';
 
 /** In the git dir: the index of the folder as the engine left it. Its file times make "did it change?" cheap. */
 const LEFT = 'devs-left';
@@ -58,6 +59,14 @@ export class WorkFolder {
     return this.#withIndex(async (indexFile) => {
       await this.#addAll(indexFile);
       return listed(await this.#git.run(['ls-files', '-z'], { indexFile })).toSorted();
+    });
+  }
+
+  /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
+  refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#readTip(indexFile);
+      await refuseUnheld({ git: this.#git, indexFile, edits });
     });
   }
 
