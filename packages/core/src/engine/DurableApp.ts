@@ -10,7 +10,7 @@ import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
-import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
+import { type DrivableGraph, type DriveOptions, drive, type LeaveRun, leaveQuietly } from './drive/drive.ts';
 import { holdLease } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
@@ -40,6 +40,8 @@ export interface DurableParts<Graph> {
   readonly endOf: (values: unknown) => EndOfRun;
   /** @defaultValue runs are driven as far as they go */
   readonly goals?: GoalReader;
+  /** @defaultValue a driver holds nothing beside the state file */
+  readonly leave?: LeaveRun;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;
@@ -175,13 +177,13 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
+    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events, leave } = this.#parts;
     const graph = drivenGraph(this.#drivable, saver);
     const inputOf = ({ threadId }: Thread): Promise<unknown> =>
       loadInput(store.inputs.require(threadId), saver.serde);
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, endOf, goals },
+      { store, saver, graph, shape, faults, events, inputOf, endOf, goals, leave },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
@@ -271,6 +273,7 @@ export class DurableApp<Graph, State, Update> {
     try {
       return await work(lease);
     } finally {
+      await leaveQuietly(lease, this.#parts.leave);
       stop();
     }
   }

@@ -47,8 +47,8 @@ describe('GitWorkspace.open', () => {
   });
 
   it('makes an empty folder beside a git dir that lies outside it', async () => {
-    expect(run.dir).toBe(join(base, '.devs-work', 'run-1'));
-    expect(workspaces.dirOf('run-1')).toBe(run.dir);
+    expect(workspaces.dirOf('run-1')).toBe(join(base, '.devs-work', 'run-1'));
+    expect(await realpath(workspaces.dirOf('run-1'))).toBe(await realpath(run.dir));
     expect(await readdir(run.dir)).toEqual(['.git']);
     expect((await stat(gitDir())).isDirectory()).toBe(true);
     expect((await stat(run.dir)).mode & 0o777).toBe(0o700);
