@@ -67,12 +67,17 @@ const gitOf =
   (...args: string[]): string =>
     execFileSync('git', args, { cwd: join(dir, '.devs-work', 'r'), encoding: 'utf8' }).trim();
 
-/** Trees that finished steps recorded: of work that was done, and of the first step of each visit. */
-function recordedTrees(dir: string): readonly string[] {
+interface Step {
+  readonly name: string;
+  readonly result: string;
+}
+
+/** What is finished in the state file. */
+function stepsIn(dir: string): readonly Step[] {
   const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
-  const rows = db.prepare("SELECT result_json FROM agent_steps WHERE state = 'done'").pluck().all() as string[];
+  const steps = db.prepare("SELECT name, result_json AS result FROM agent_steps WHERE state = 'done'").all();
   db.close();
-  return rows.flatMap((text) => /"?([0-9a-f]{40})"?/.exec(text)?.[1] ?? []);
+  return steps as Step[];
 }
 
 const foldersIn = (dir: string): readonly string[] =>
@@ -105,7 +110,9 @@ describe('a driver that was frozen while another one has taken over', () => {
         ['document', 'implement', 'test'].map((name) => `${name}/1.txt`),
       );
       expect(git('status', '--porcelain')).toBe('');
-      expect(recordedTrees(dir)).toContain(git('rev-parse', 'devs/r^{tree}'));
+      const steps = stepsIn(dir);
+      expect(steps.filter(({ name }) => name === 'implement')).toHaveLength(1);
+      expect(steps.map(({ result }) => result).join()).toContain(git('rev-parse', 'devs/r^{tree}'));
       expect(readFileSync(join(dir, '.devs-work', 'r', 'implement', '1.txt'), 'utf8')).toBe(`${text}\n`);
     },
   );
