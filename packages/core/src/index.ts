@@ -78,6 +78,7 @@ export type {
   DistillRequest,
   DocumentsResult,
   DraftDocument,
+  Driver,
   EpicDraft,
   FileChange,
   FileEdit,

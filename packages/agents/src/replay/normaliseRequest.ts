@@ -12,7 +12,7 @@ const ERROR = '<error>';
 
 /** What differs between two runs of one brief, in the order of replacement. */
 const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
-  [/(?:file:\/\/)?(?:\/[\w.@+-]+)*\/\.devs-work\/[a-z0-9-]+/g, '<workspace>'],
+  [/(?:file:\/\/)?(?:\/[\w.@+-]+)*\/\.devs-work\/[a-z0-9-]+(?:\.\d+)?/g, '<workspace>'],
   [/(?:file:\/\/)?(?:\/private)?\/(?:tmp|var\/tmp|var\/folders)(?:\/[\w.@+-]+)+/g, '<temporary path>'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, '<time>'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],

@@ -3,7 +3,18 @@ import type { GitRepository } from './GitRepository.ts';
 import { mergeTrees, type TreesToMerge } from './mergeTrees.ts';
 import { namedFiles } from './namedFiles.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
-import { BASE, DEVS, EMPTY_TREE, moveRefs, readRef, refsUnder, signedAt, signedBy, treeOf } from './refs.ts';
+import {
+  BASE,
+  DEVS,
+  EMPTY_TREE,
+  moveRef,
+  moveRefs,
+  readRef,
+  refsUnder,
+  signedAt,
+  signedBy,
+  treeOf,
+} from './refs.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
@@ -76,7 +87,7 @@ export class BranchSync {
     await this.#folder.restore(await treeOf(this.#git, due));
     const tip = await readRef(this.#git, this.#ref);
     if (tip !== null) await this.#folder.showCommit(tip);
-    await this.#git.run(['update-ref', '-d', UNFOLDED, due]);
+    await moveRef(this.#git, UNFOLDED, { from: due, to: null });
   }
 
   async #fetchHead(): Promise<string | null> {

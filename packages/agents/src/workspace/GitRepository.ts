@@ -2,6 +2,7 @@ import { DevsError } from '@devs/core';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { pickEnvironment } from '../process/pickEnvironment.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
+import type { RefGuard } from './refs.ts';
 
 const STDERR_BYTES = 4 * 1024;
 
@@ -56,6 +57,8 @@ export interface GitRepositoryOptions {
   readonly workTree: string;
   /** Per command. @defaultValue 60 000 */
   readonly timeoutMs?: number;
+  /** Refs are moved while it holds. @defaultValue always */
+  readonly guard?: RefGuard;
 }
 
 export interface GitCall {
@@ -76,11 +79,13 @@ const LOCAL_PATHS = ['-c', 'protocol.file.allow=always'];
 export class GitRepository {
   readonly gitDir: string;
   readonly workTree: string;
+  readonly guard: RefGuard | null;
   readonly #timeoutMs: number;
 
-  constructor({ gitDir, workTree, timeoutMs = 60_000 }: GitRepositoryOptions) {
+  constructor({ gitDir, workTree, timeoutMs = 60_000, guard }: GitRepositoryOptions) {
     this.gitDir = gitDir;
     this.workTree = workTree;
+    this.guard = guard ?? null;
     this.#timeoutMs = timeoutMs;
   }
 

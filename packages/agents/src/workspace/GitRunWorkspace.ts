@@ -22,6 +22,7 @@ import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync } from './BranchSync.ts';
 import { ADOPTED_TRAILER, UNVERIFIED } from './branchHistory.ts';
 import { CommitDiff } from './CommitDiff.ts';
+import { showFolder } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { resolveInside } from './pathJail.ts';
@@ -35,6 +36,8 @@ const DELIVERED = 'refs/devs/delivered';
 
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
+  /** What the engine keeps of the folder, outside of it. */
+  readonly kept: string;
   readonly branch: string;
   /** The repository the run works for; `null` for a run that begins empty. */
   readonly user: UserRepository | null;
@@ -53,7 +56,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
 
-  constructor({ git, branch, user, now }: GitRunWorkspaceOptions) {
+  constructor({ git, kept, branch, user, now }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
     this.#branch = branch;
@@ -63,6 +66,7 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
+      kept,
       tip: () => this.#tip(),
       store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
     });
@@ -75,12 +79,23 @@ export class GitRunWorkspace implements RunWorkspace {
     });
   }
 
+  /** Fills a new folder with what the engine left in another one; see {@link WorkFolder.fill}. */
+  fill(kept: string): Promise<void> {
+    return this.#folder.fill(kept);
+  }
+
+  /** Keeps what somebody changed in a folder that is about to be removed. */
+  keepChanges(): Promise<Rescue | null> {
+    return this.#folder.keepChanges();
+  }
+
   /**
    * Begins the run at the commit the user has checked out: its files come into the folder, then the branch is made.
    * A kill before that lets the next call begin anew. Without a repository, or with one that has no commit yet, the
    * run begins empty.
    */
   async begin(): Promise<void> {
+    await showFolder(this.#git);
     if (this.#user === null) return;
     if ((await this.#tip()) !== null) return this.#sync(this.#user).finish();
     const head = await this.#user.head();
@@ -112,8 +127,10 @@ export class GitRunWorkspace implements RunWorkspace {
     }
   }
 
+  /** @throws DevsError `PATH_REFUSED` for a way out, and for what {@link snapshot} would not hold; nothing is written then. */
   apply(edits: readonly FileEdit[]): Promise<void> {
-    return applyEdits({ root: this.dir, staging: join(this.#git.gitDir, 'devs-staging') }, edits);
+    const staging = join(this.#git.gitDir, 'devs-staging');
+    return applyEdits({ root: this.dir, staging, judge: (all) => this.#folder.refuseUnheld(all) }, edits);
   }
 
   /**
@@ -123,6 +140,11 @@ export class GitRunWorkspace implements RunWorkspace {
    */
   snapshot(): Promise<string> {
     return this.#folder.snapshot();
+  }
+
+  /** The tree of the last {@link snapshot}, {@link restore} or {@link discard}, whatever lies in the folder by now. */
+  left(): Promise<string> {
+    return this.#folder.left();
   }
 
   /**

@@ -1,19 +1,13 @@
-import { lstat, mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import {
-  type Checks,
-  type CommitRange,
-  DevsError,
-  type OpenOptions,
-  type RunWorkspace,
-  type Workspace,
-} from '@devs/core';
+import { dirname, join, resolve } from 'node:path';
+import type { Checks, CommitRange, Driver, OpenOptions, RunWorkspace, Workspace } from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace } from './GitRunWorkspace.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
+import { makeFolder } from './makeFolder.ts';
 import { prepareFolder } from './prepareFolder.ts';
+import { type OpenFolder, RunFolders } from './RunFolders.ts';
 import { UserRepository } from './UserRepository.ts';
 
 export interface GitWorkspaceOptions {
@@ -62,7 +56,7 @@ export class GitWorkspace implements Workspace {
     this.#now = now;
   }
 
-  /** @throws RangeError when the id cannot be a folder's name. */
+  /** A link to the newest folder of the run. @throws RangeError when the id cannot be a folder's name. */
   dirOf(threadId: string): string {
     return join(this.#dir, '.devs-work', requireFolderName(threadId));
   }
@@ -82,24 +76,42 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
-   * @throws DevsError `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
+   * @throws DevsError `LEASE_LOST` for a driver that was replaced; `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
    *   the setup failed; `CONFIG_INVALID` when `repository` is none.
    */
-  async open(threadId: string, { signal = NEVER }: OpenOptions = {}): Promise<RunWorkspace> {
-    const workTree = this.dirOf(threadId);
+  async open(threadId: string, { signal = NEVER, driver }: OpenOptions = {}): Promise<RunWorkspace> {
+    const link = this.dirOf(threadId);
     const gitDir = this.#gitDirOf(threadId);
-    await makeFolder(workTree);
+    await makeFolder(dirname(link));
     await makeFolder(gitDir);
-    const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
-    const git = new GitRepository({ gitDir, workTree, ...limit });
+    await hideFromStatus(join(this.#dir, '.devs'), dirname(link));
     const branch = `devs/${threadId}`;
+    await createGitDir({ gitDir, link, branch });
+    const folders = new RunFolders({ link, gitDir, timeoutMs: this.#timeoutMs });
+    const { guard, isNew, madeFrom, ...folder } = await folders.open(driver ?? null);
     const user = this.#repository === null ? null : await UserRepository.at(this.#repository);
-    await hideFromStatus(join(this.#dir, '.devs'), join(this.#dir, '.devs-work'));
-    await createGitDir(git, branch);
-    const run = new GitRunWorkspace({ git, branch, user, now: this.#now });
+    const runIn = ({ dir, kept }: Pick<OpenFolder, 'dir' | 'kept'>): GitRunWorkspace => {
+      const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
+      const git = new GitRepository({ gitDir, workTree: dir, guard, ...limit });
+      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now });
+    };
+    const run = runIn(folder);
+    const source = madeFrom ?? (isNew ? folder.kept : null);
+    if (source !== null) await run.fill(source);
     await run.begin();
-    if (this.#setup !== null) await prepareFolder({ dir: workTree, gitDir, setup: this.#setup, signal });
+    if (this.#setup !== null) await prepareFolder({ dir: folder.dir, gitDir, setup: this.#setup, signal });
+    if (driver !== undefined) await folders.sweep(driver, (left) => runIn(left).keepChanges());
     return run;
+  }
+
+  /** The next driver goes on in the folder of this one, and needs no folder of its own. */
+  async leave(threadId: string, driver: Driver): Promise<void> {
+    const folders = {
+      link: this.dirOf(threadId),
+      gitDir: this.#gitDirOf(threadId),
+      timeoutMs: this.#timeoutMs,
+    };
+    await new RunFolders(folders).leave(driver);
   }
 
   #gitDirOf(threadId: string): string {
@@ -111,22 +123,4 @@ function requireFolderName(threadId: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,99}$/.test(threadId)) return threadId;
   const rule = '1 to 100 characters of a-z, 0-9 and "-", not starting with "-"';
   throw new RangeError(`Expected threadId to be ${rule}, got ${JSON.stringify(threadId)}.`);
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    if ((await lstat(path)).isDirectory()) return;
-  } catch (error) {
-    throw unusable(path, error);
-  }
-  throw unusable(path, undefined);
-}
-
-function unusable(path: string, cause: unknown): DevsError {
-  return new DevsError(`${path} is not a usable folder.`, {
-    code: 'WORKSPACE_FAILED',
-    remedy: 'Remove what stands there or make its parent writable, then resume the run.',
-    cause,
-  });
 }

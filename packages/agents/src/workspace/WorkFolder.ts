@@ -1,14 +1,15 @@
 import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DevsError, type Rescue } from '@devs/core';
+import { DevsError, type FileEdit, type Rescue } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
 import { repositoriesIn } from './nestedRepositories.ts';
 import { moveRef, refsUnder } from './refs.ts';
+import { refuseUnheld } from './refuseUnheld.ts';
 
-/** In the git dir: the index of the folder as the engine left it. Its file times make "did it change?" cheap. */
-const LEFT = 'devs-left';
+/** In what is kept of a folder: the index of it as the engine left it. Its file times make "did it change?" cheap. */
+export const LEFT = 'left';
 
 const RESCUED = 'refs/devs/rescued';
 
@@ -24,6 +25,8 @@ const CLEAN = ['clean', '-ffdq', '-e', 'node_modules'] as const;
 
 export interface WorkFolderOptions {
   readonly git: GitRepository;
+  /** Where the engine keeps what it knows of this folder, outside of it. */
+  readonly kept: string;
   /** The commit the run's branch is at. */
   readonly tip: () => Promise<string | null>;
   /** Makes a commit without moving a branch. */
@@ -46,11 +49,11 @@ export class WorkFolder {
   readonly #store: WorkFolderOptions['store'];
   readonly #left: string;
 
-  constructor({ git, tip, store }: WorkFolderOptions) {
+  constructor({ git, kept, tip, store }: WorkFolderOptions) {
     this.#git = git;
     this.#tip = tip;
     this.#store = store;
-    this.#left = join(git.gitDir, LEFT);
+    this.#left = join(kept, LEFT);
   }
 
   /** Files that are not ignored, sorted, relative. */
@@ -58,6 +61,14 @@ export class WorkFolder {
     return this.#withIndex(async (indexFile) => {
       await this.#addAll(indexFile);
       return listed(await this.#git.run(['ls-files', '-z'], { indexFile })).toSorted();
+    });
+  }
+
+  /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
+  refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#readTip(indexFile);
+      await refuseUnheld({ git: this.#git, indexFile, edits });
     });
   }
 
@@ -71,17 +82,38 @@ export class WorkFolder {
     });
   }
 
+  /** The tree of the folder as the engine left it; of the branch, where that is not known. */
+  async left(): Promise<string> {
+    return (
+      (await this.#treeOf(this.#left)) ??
+      this.#withIndex(async (indexFile) => {
+        await this.#readTip(indexFile);
+        return this.#writeTree(indexFile);
+      })
+    );
+  }
+
+  /**
+   * Fills a new folder with what the engine left in another one, or in this one before it was removed; else with what
+   * is in the branch.
+   *
+   * @param kept - What the engine keeps of that folder.
+   */
+  async fill(kept: string): Promise<void> {
+    const tree = (await this.#treeOf(join(kept, LEFT))) ?? (await this.#tip());
+    if (tree !== null) await this.checkOut(tree);
+  }
+
+  /** Keeps what somebody changed since the engine left the folder; `null` when nothing. */
+  async keepChanges(): Promise<Rescue | null> {
+    const changed = await this.#changed();
+    return changed.length === 0 ? null : this.#rescue(await this.left(), changed);
+  }
+
   /** What a person changed since the engine left the folder; `null` when nothing. */
   async changes(): Promise<FolderChange | null> {
     if ((await this.#changed()).length === 0) return null;
-    const left = await this.#withIndex(async (indexFile) => {
-      const isKnown = await copyFile(this.#left, indexFile).then(
-        () => true,
-        () => false,
-      );
-      if (!isKnown) await this.#readTip(indexFile);
-      return this.#writeTree(indexFile);
-    });
+    const left = await this.left();
     const found = await this.#withIndex(async (indexFile) => {
       await this.#addAll(indexFile);
       return this.#writeTree(indexFile);
@@ -178,6 +210,18 @@ export class WorkFolder {
     return listed(
       await this.#git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
     );
+  }
+
+  /** `null` for an index that is not there, or damaged: a cache that git does not flush. */
+  #treeOf(index: string): Promise<string | null> {
+    return this.#withIndex(async (indexFile) => {
+      try {
+        await copyFile(index, indexFile);
+        return await this.#writeTree(indexFile);
+      } catch {
+        return null;
+      }
+    });
   }
 
   async #writeTree(indexFile: string): Promise<string> {

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { DevsError, type FileEdit } from '@devs/core';
-import { resolveInside } from './pathJail.ts';
+import { relativePath, resolveInside } from './pathJail.ts';
 
 export interface EditTarget {
   /** The workspace, absolute. */
   readonly root: string;
   /** A folder outside the workspace on the same file system: a kill leaves half a file there, never inside. */
   readonly staging: string;
+  /** Rejects for edits that may not be made; asked once all paths are known to lie inside. */
+  readonly judge: (edits: readonly FileEdit[]) => Promise<void>;
 }
 
 interface PlannedEdit {
@@ -24,6 +26,7 @@ interface PlannedEdit {
  */
 export async function applyEdits(target: EditTarget, edits: readonly FileEdit[]): Promise<void> {
   const planned = await plan(target.root, edits);
+  await target.judge(edits.map(({ path, content }) => ({ path: relativePath(path), content })));
   for (const { file, content } of planned) {
     if (content === null) await rm(file, { force: true });
     else await replaceFile(target.staging, file, content);

@@ -14,28 +14,33 @@ export const SCRATCH_PREFIX = 'devs-index-';
 const ATTRIBUTES = '* -text -ident -filter !eol !working-tree-encoding\n';
 const EXCLUDES = 'node_modules\n';
 
+export interface NewGitDir {
+  readonly gitDir: string;
+  /** Where a person finds the files, whatever folder they are in. */
+  readonly link: string;
+  readonly branch: string;
+}
+
 /**
  * Creates the git dir of a run, or completes one that a kill left half made. No git runs and no branch is
  * made: it begins with the run's first commit. The files are written directly, so no template, no hook and no
  * config of the machine gets in, and they are rewritten on every open.
  */
-export async function createGitDir(git: GitRepository, branch: string): Promise<void> {
-  const { gitDir } = git;
+export async function createGitDir({ gitDir, link, branch }: NewGitDir): Promise<void> {
   for (const folder of ['objects', join('refs', 'heads'), 'info']) {
     await mkdir(join(gitDir, folder), { recursive: true, mode: 0o700 });
   }
   await Promise.all([
     replaceText(join(gitDir, 'HEAD'), `ref: refs/heads/${branch}\n`),
-    replaceText(join(gitDir, 'config'), config(relative(gitDir, git.workTree))),
+    replaceText(join(gitDir, 'config'), config(relative(gitDir, link))),
     replaceText(join(gitDir, 'info', 'attributes'), ATTRIBUTES),
     replaceText(join(gitDir, 'info', 'exclude'), EXCLUDES),
     removeStaleScratch(gitDir),
   ]);
-  await showFolder(git);
 }
 
 /** A new folder belongs to its own repository from the start, not to one around it. */
-async function showFolder(git: GitRepository): Promise<void> {
+export async function showFolder(git: GitRepository): Promise<void> {
   const scratch = await mkdtemp(join(git.gitDir, SCRATCH_PREFIX));
   await writeGitPointer(git, scratch);
   await rm(scratch, { recursive: true, force: true });

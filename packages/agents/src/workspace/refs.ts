@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Author } from '@devs/core';
+import { type Author, DevsError } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
 
 /** As an old value: the ref must not exist. */
@@ -57,38 +57,57 @@ export interface RefMove {
   readonly name: string;
   /** What it points to now; `null`: it must not exist. */
   readonly from: string | null;
-  readonly to: string;
+  /** `null` removes it. */
+  readonly to: string | null;
 }
 
-/** Moves all refs or none. Locks left by a killed process are removed once. */
-export async function moveRefs(git: GitRepository, moves: readonly RefMove[]): Promise<void> {
-  const lines = moves.map(({ name, from, to }) => `update ${name} ${to} ${from ?? NO_OBJECT}\n`);
-  const stdin = `start\n${lines.join('')}prepare\ncommit\n`;
-  try {
-    await git.run(['update-ref', '--stdin'], { stdin });
-  } catch (error) {
-    const removed = await Promise.all(moves.map(({ name }) => removeDeadLocks(git.gitDir, name)));
-    if (!removed.includes(true)) throw error;
-    await git.run(['update-ref', '--stdin'], { stdin });
-  }
+/** Refs are moved while another one points to a value, and not after: read and written under its lock. */
+export interface RefGuard {
+  readonly name: string;
+  /** `null`: it must not exist. */
+  readonly value: string | null;
 }
 
 /**
- * Moves a ref only if it still points to `from`; with `null`, makes it only if there is none. A lock left
- * by a killed process is removed once.
+ * Moves all refs or none, while the repository's guard holds. Locks left by a killed process are removed once.
+ *
+ * @throws DevsError `LEASE_LOST` when the guard does not hold any more.
  */
+export async function moveRefs(git: GitRepository, moves: readonly RefMove[]): Promise<void> {
+  const { guard } = git;
+  const guarded = guard === null ? '' : `verify ${guard.name} ${guard.value ?? NO_OBJECT}\n`;
+  const stdin = `start\n${guarded}${moves.map(commandOf).join('')}prepare\ncommit\n`;
+  const names = [...(guard === null ? [] : [guard.name]), ...moves.map(({ name }) => name)];
+  const move = async (): Promise<void> => void (await git.run(['update-ref', '--stdin'], { stdin }));
+  try {
+    await move();
+  } catch (error) {
+    if (guard !== null && (await readRef(git, guard.name)) !== guard.value) throw replaced(error);
+    const removed = await Promise.all(names.map((name) => removeDeadLocks(git.gitDir, name)));
+    if (!removed.includes(true)) throw error;
+    await move();
+  }
+}
+
+function commandOf({ name, from, to }: RefMove): string {
+  if (to === null) return `delete ${name} ${from ?? NO_OBJECT}\n`;
+  return `update ${name} ${to} ${from ?? NO_OBJECT}\n`;
+}
+
+const replaced = (cause: unknown): DevsError =>
+  new DevsError('Another driver has taken over the folder of the run.', {
+    code: 'LEASE_LOST',
+    remedy: 'Let the driver that holds the run go on, or drive it again.',
+    cause,
+  });
+
+/** Moves a ref only if it still points to `from`; with `null`, makes it only if there is none. See {@link moveRefs}. */
 export async function moveRef(
   git: GitRepository,
   name: string,
-  move: { from: string | null; to: string },
+  move: Pick<RefMove, 'from' | 'to'>,
 ): Promise<void> {
-  const args = ['update-ref', name, move.to, move.from ?? NO_OBJECT];
-  try {
-    await git.run(args);
-  } catch (error) {
-    if (!(await removeDeadLocks(git.gitDir, name))) throw error;
-    await git.run(args);
-  }
+  await moveRefs(git, [{ name, ...move }]);
 }
 
 async function removeDeadLocks(gitDir: string, name: string): Promise<boolean> {

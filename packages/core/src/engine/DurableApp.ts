@@ -10,7 +10,7 @@ import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
-import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
+import { type DrivableGraph, type DriveOptions, drive, type LeaveRun, leaveQuietly } from './drive/drive.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
@@ -42,6 +42,8 @@ export interface DurableParts<Graph> {
   readonly endOf: (values: unknown) => EndOfRun;
   /** @defaultValue runs are driven as far as they go */
   readonly goals?: GoalReader;
+  /** @defaultValue a driver holds nothing beside the state file */
+  readonly leave?: LeaveRun;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;
@@ -177,13 +179,13 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
+    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events, leave } = this.#parts;
     const graph = drivenGraph(this.#drivable, saver);
     const inputOf = ({ threadId }: Thread): Promise<unknown> =>
       loadInput(store.inputs.require(threadId), saver.serde);
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, endOf, goals },
+      { store, saver, graph, shape, faults, events, inputOf, endOf, goals, leave },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
@@ -289,7 +291,13 @@ export class DurableApp<Graph, State, Update> {
   async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     this.store.threads.require(id);
     const held = await holdLease(this.store.threads, id);
-    return releasing(held, () => work(held.lease));
+    return releasing(held, async () => {
+      try {
+        return await work(held.lease);
+      } finally {
+        await leaveQuietly(held.lease, this.#parts.leave);
+      }
+    });
   }
 
   /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */

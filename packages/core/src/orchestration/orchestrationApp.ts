@@ -3,6 +3,7 @@ import { type DurableOptions, durable } from '../engine/durable.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
+import { driverOf } from './task/driverOf.ts';
 import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
 
@@ -23,7 +24,12 @@ export function orchestrationApp(
   return durable(
     orchestrationBuilder(pipeline),
     { ...options, guards },
-    { profile: pipelineProfile, endOf: endOfPipeline, goals: pipelineGoals },
+    {
+      profile: pipelineProfile,
+      endOf: endOfPipeline,
+      goals: pipelineGoals,
+      leave: async (lease, store) => pipeline?.workspace.leave?.(lease.threadId, driverOf(store, lease)),
+    },
   );
 }
 

@@ -194,6 +194,8 @@ export interface RunWorkspace extends WorkspaceReader {
   apply(edits: readonly FileEdit[]): Promise<void>;
   /** Stores the folder's content and returns the id of its git tree. */
   snapshot(): Promise<string>;
+  /** The tree the engine left in the folder, whatever lies there by now. @defaultValue {@link snapshot} */
+  left?(): Promise<string>;
   /**
    * Makes the folder equal to a tree made by `snapshot`. What somebody else changed in it since the engine left it is
    * kept first; `null` when there was nothing.
@@ -353,11 +355,29 @@ export interface Workspace {
   dirOf(threadId: string): string;
   /** Rejects where no run could work, before one is recorded and paid for; writes nothing. @defaultValue nothing is looked at */
   assertUsable?(): Promise<void>;
-  /** Creates or reopens the folder of a run. */
+  /**
+   * Creates or reopens the folder of a run.
+   *
+   * @throws DevsError `LEASE_LOST` for a driver that was replaced.
+   */
   open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
+  /** A driver that has ended its work lets go of the folder, and the next one goes on in it. @defaultValue nothing is done */
+  leave?(threadId: string, driver: Driver): Promise<void>;
+}
+
+/** Whoever drives a run, as its folder knows it. */
+export interface Driver {
+  /** Of its lease: one with a greater epoch has replaced it. */
+  readonly epoch: number;
+  /** Names its process: the same text is the same process, wherever it is read. */
+  readonly holder: string;
+  /** True only if the process of that name is provably gone. */
+  isGone(holder: string): boolean;
 }
 
 export interface OpenOptions {
+  /** Who works in the folder. @defaultValue nobody: what is there is looked at, and a first folder made */
+  readonly driver?: Driver;
   /** Aborting it ends what prepares the folder. */
   readonly signal?: AbortSignal;
 }

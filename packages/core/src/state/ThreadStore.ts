@@ -259,6 +259,17 @@ export class ThreadStore {
     this.#release.run({ ...lease, now: this.#now() });
   }
 
+  /** Names this process to others that keep something beside the file: `bootId pid:startTime`. */
+  get holder(): string {
+    return `${this.#host.bootId} ${ownerToken(this.#host)}`;
+  }
+
+  /** True only if the process that called itself so, see {@link holder}, is provably gone: not for one of another host. */
+  isGone(holder: string): boolean {
+    const at = holder.lastIndexOf(' ');
+    return holder.slice(0, at) === this.#host.bootId && !isOwnerAlive(this.#host, holder.slice(at + 1));
+  }
+
   /** Guards the writes of this lease's driver. */
   fence(lease: FencedLease): Fence {
     return leaseFence(this.#db, lease);

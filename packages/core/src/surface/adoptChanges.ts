@@ -3,6 +3,7 @@ import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { assertHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery } from '../orchestration/ports.ts';
+import { driverOf } from '../orchestration/task/driverOf.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { ability } from './ability.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
@@ -38,7 +39,7 @@ export async function adoptChanges(
   assertHuman(by, id, 'adopt changes for');
   return app.betweenVisits(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
-    const workspace = await pipeline.workspace.open(id, { signal });
+    const workspace = await pipeline.workspace.open(id, { signal, driver: driverOf(app.store, lease) });
     const principal = principalText(by);
     const adopted = await ability(workspace, 'adopt')({ author, message, principal });
     if (adopted === null) return null;

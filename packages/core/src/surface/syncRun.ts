@@ -3,6 +3,7 @@ import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { assertHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Delivery, Synced } from '../orchestration/ports.ts';
+import { driverOf } from '../orchestration/task/driverOf.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { ability } from './ability.ts';
 import { withCurrentCommits } from './currentCommits.ts';
@@ -25,7 +26,7 @@ export async function syncRun(
   assertHuman(by, id, 'sync');
   return app.betweenVisits(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
-    const workspace = await pipeline.workspace.open(id);
+    const workspace = await pipeline.workspace.open(id, { driver: driverOf(app.store, lease) });
     const { tasks = [] } = withCurrentCommits(await app.values(id), id, app) ?? {};
     const recorded = tasks.flatMap(({ gitHash }) => gitHash ?? []);
     const synced = await ability(workspace, 'sync')(recorded);

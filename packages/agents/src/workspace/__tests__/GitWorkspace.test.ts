@@ -13,7 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunWorkspace } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -47,8 +47,8 @@ describe('GitWorkspace.open', () => {
   });
 
   it('makes an empty folder beside a git dir that lies outside it', async () => {
-    expect(run.dir).toBe(join(base, '.devs-work', 'run-1'));
-    expect(workspaces.dirOf('run-1')).toBe(run.dir);
+    expect(workspaces.dirOf('run-1')).toBe(join(base, '.devs-work', 'run-1'));
+    expect(await realpath(workspaces.dirOf('run-1'))).toBe(await realpath(run.dir));
     expect(await readdir(run.dir)).toEqual(['.git']);
     expect((await stat(gitDir())).isDirectory()).toBe(true);
     expect((await stat(run.dir)).mode & 0o777).toBe(0o700);
@@ -191,8 +191,8 @@ describe('snapshot and restore', () => {
       { path: 'change.txt', content: 'after!' },
       { path: 'remove.txt', content: null },
       { path: 'new/untracked.txt', content: 'new' },
-      { path: '.gitignore', content: '*\n' },
     ]);
+    await writeFile(inFolder('.gitignore'), '*\n');
     await rm(inFolder('file'));
     await mkdir(inFolder('file', 'sub'), { recursive: true });
     await writeFile(inFolder('file', 'sub', 'x'), 'x');
@@ -230,11 +230,12 @@ describe('snapshot and restore', () => {
   it('leaves ignored files and dependencies out, whatever the workspace asks for', async () => {
     await run.apply([
       { path: '.gitignore', content: 'out/\n!node_modules\n' },
-      { path: 'out/big.bin', content: 'x' },
-      { path: 'node_modules/dep/index.js', content: 'x' },
-      { path: 'packages/a/node_modules/dep/index.js', content: 'x' },
       { path: 'a.js', content: 'x' },
     ]);
+    for (const path of ['out/big.bin', 'node_modules/dep/index.js', 'packages/a/node_modules/dep/index.js']) {
+      await mkdir(dirname(inFolder(path)), { recursive: true });
+      await writeFile(inFolder(path), 'x');
+    }
     expect(await run.list()).toEqual(['.gitignore', 'a.js']);
     const tree = await run.snapshot();
     expect(

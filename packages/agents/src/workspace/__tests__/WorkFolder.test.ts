@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunWorkspace } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -93,7 +93,7 @@ describe('restore', () => {
   });
 
   it('looks at the whole folder when the record of how it was left is damaged', async () => {
-    await writeFile(join(base, '.devs', 'git', 'run-1.git', 'devs-left'), 'no index');
+    await writeFile(join(base, '.devs/git/run-1.git/devs-folders', basename(run.dir), 'left'), 'no index');
     await writeFile(inFolder('a.js'), 'person\n');
     expect(await run.restore(tree)).toMatchObject({ files: 1 });
     expect(await git('show', 'refs/devs/rescued/1:a.js')).toBe('person\n');

@@ -60,7 +60,7 @@ describe('adopt', () => {
   });
 
   it('is completed by the next call after a kill between the commit and its record', async () => {
-    const left = join(base, '.devs', 'git', 'run-1.git', 'devs-left');
+    const left = join(base, '.devs', 'git', 'run-1.git', 'devs-folders', 'run-1.0', 'left');
     await execute('cp', [left, join(base, 'left')]);
     await write('a.js', 'person\n');
     const first = await adopt();

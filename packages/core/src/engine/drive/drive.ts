@@ -78,7 +78,11 @@ export interface DriverDeps {
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals: GoalReader;
+  readonly leave?: LeaveRun | undefined;
 }
+
+/** What a driver does last under its lease: it lets go of what it held beside the state file. */
+export type LeaveRun = (lease: Lease) => Promise<void>;
 
 export interface DriveOptions {
   /** Aborting it stops the run at the next safe point; it can be resumed. */
@@ -150,7 +154,14 @@ async function driveHeld(
     forget();
     requests.stop();
     deps.store.budgets.stopClock(threadId);
+    // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
+    if (abort?.aborted !== true) await leaveQuietly(held.lease, deps.leave);
   }
+}
+
+/** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
+export async function leaveQuietly(lease: Lease, leave: LeaveRun | undefined): Promise<void> {
+  await leave?.(lease).catch(() => undefined);
 }
 
 /** What a checkpoint leads to. */

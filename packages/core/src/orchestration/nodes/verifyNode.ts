@@ -31,7 +31,7 @@ export function makeVerifyNode(deps: PipelineDeps) {
     if (task.status === 'failed') return {};
 
     const workspace = await openWorkspace(state, deps);
-    const tree = await RecordedTree.at(workspace);
+    const tree = await RecordedTree.left(workspace);
     const result = await tree.check('verify', deps.checks);
     if (!result.passed) return red(state, task, result.output, deps);
     const gitHash = await step(

@@ -26,9 +26,15 @@ export class RecordedTree {
     this.#tree = tree;
   }
 
-  /** The folder as this visit of the node found it. */
+  /** The folder as this visit of the node found it: a person may have worked in it. */
   static async at(workspace: RunWorkspace): Promise<RecordedTree> {
     return new RecordedTree(workspace, await step('base', () => workspace.snapshot(), WORK));
+  }
+
+  /** What the step before recorded, and nothing that came into the folder since. */
+  static async left(workspace: RunWorkspace): Promise<RecordedTree> {
+    const left = async (): Promise<string> => (await workspace.left?.()) ?? workspace.snapshot();
+    return new RecordedTree(workspace, await step('base', left, WORK));
   }
 
   get id(): string {
@@ -40,6 +46,7 @@ export class RecordedTree {
     const { tree, summary } = await step(name, async (call): Promise<Edited> => {
       await this.#restore();
       const { files, summary } = await propose(call);
+      call.signal.throwIfAborted(); // an agent may not care; then the folder is another drive's by now
       await this.#workspace.apply(files);
       return { tree: await this.#workspace.snapshot(), summary };
     });

@@ -1,6 +1,7 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import type { RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
+import { driverOf } from './driverOf.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 
 /** The folder of the run that is being driven; a stop at once reaches what prepares it. */
@@ -8,5 +9,10 @@ export function openWorkspace(
   { projectConfig }: GraphState,
   { workspace }: PipelineDeps,
 ): Promise<RunWorkspace> {
-  return workspace.open(projectConfig.projectId, { signal: activeVisit('a task').visit.signal });
+  const { store, visit } = activeVisit('a task');
+  const { epoch, signal } = visit;
+  return workspace.open(projectConfig.projectId, {
+    signal,
+    ...(store !== null && epoch !== null && { driver: driverOf(store, { epoch }) }),
+  });
 }

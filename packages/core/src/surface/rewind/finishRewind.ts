@@ -1,6 +1,7 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { BranchMove, Rescue } from '../../orchestration/ports.ts';
+import type { BranchMove, Driver, Rescue } from '../../orchestration/ports.ts';
+import { driverOf } from '../../orchestration/task/driverOf.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { Rewind } from '../../state/RewindStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
@@ -24,7 +25,7 @@ export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps):
   const rewind = store.rewinds.unfinished(threadId);
   if (rewind === null) return null;
   const move = moveOf(rewind);
-  const kept = move === null ? null : await follow(threadId, move, pipeline);
+  const kept = move === null ? null : await follow(move, pipeline, { threadId, ...driverOf(store, lease) });
   store.transact(events, (emit) => {
     store.threads.fence(lease).assertInTx();
     store.rewinds.finish(rewind.id);
@@ -48,9 +49,9 @@ export function moveOf({ id, refBefore, refAfter, before }: Rewind): BranchMove 
 }
 
 async function follow(
-  threadId: string,
   move: BranchMove,
   pipeline: PipelineDeps | null,
+  { threadId, ...driver }: Driver & { readonly threadId: string },
 ): Promise<Rescue | null> {
   if (pipeline === null) {
     throw new DevsError(`The files of run "${threadId}" have not followed its rewind yet.`, {
@@ -59,5 +60,5 @@ async function follow(
       context: { threadId },
     });
   }
-  return ability(await pipeline.workspace.open(threadId), 'follow')(move);
+  return ability(await pipeline.workspace.open(threadId, { driver }), 'follow')(move);
 }

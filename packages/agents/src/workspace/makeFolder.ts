@@ -1,0 +1,29 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import { DevsError } from '@devs/core';
+
+/**
+ * Makes a folder of the engine's, private to this user, unless it is there.
+ *
+ * @throws DevsError `WORKSPACE_FAILED` when something else, or a link, stands there.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unusable(path, error);
+  }
+  if (!(await isFolder(path))) throw unusable(path, undefined);
+}
+
+/** A link to a folder is none. */
+export async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
+export function unusable(path: string, cause: unknown): DevsError {
+  return new DevsError(`${path} is not a usable folder.`, {
+    code: 'WORKSPACE_FAILED',
+    remedy: 'Remove what stands there or make its parent writable, then resume the run.',
+    cause,
+  });
+}
