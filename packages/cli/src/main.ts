@@ -10,6 +10,7 @@ import { addResume } from './commands/resume.ts';
 import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
 import { addStatus } from './commands/status.ts';
+import { addTrust } from './commands/trust.ts';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { type GlobalOptions, newSession } from './project/Session.ts';
 import { examples, type Start } from './project/Start.ts';
@@ -54,6 +55,7 @@ const VERBS = [
   addResume,
   addLog,
   addStatus,
+  addTrust,
   addAdmin,
 ] as const;
 
@@ -63,6 +65,7 @@ function program(io: Io, start: Start): Command {
     .version(packageVersion())
     .option('--dir <folder>', 'project folder; runs are in its .devs and .devs-work (default: here)')
     .option('--json', 'print one JSON document and nothing else')
+    .option('--trust <sha256>', 'accept .devs/config.json with this content, for this command')
     .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')
     .option('--no-pager', 'print long text at once on a terminal (also: PAGER=cat)')
     .addHelpText(

@@ -4,6 +4,7 @@ import type { Gate, RunStatus } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
+import { trusting } from './support/writeConfig.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -42,10 +43,10 @@ describe('a budget on the command line', () => {
     const file = join(dir, '.devs', 'config.json');
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(file, JSON.stringify({ ...config, budget: { calls: 1 } }));
-    expect((await callMain(dir, [...RUN_SUM, '--yes'])).exitCode).toBe(75);
+    expect((await callMain(dir, [...RUN_SUM, '--yes', ...trusting(dir)])).exitCode).toBe(75);
     const [gate] = documentOf<Gate[]>(await callMain(dir, ['gates', '--json']));
     expect(gate).toMatchObject({ kind: 'budget', artifact: { limits: [{ measure: 'calls', limit: 1 }] } });
-    const again = await callMain(dir, [...RUN_SUM, '--budget-calls', '9']);
+    const again = await callMain(dir, [...RUN_SUM, '--budget-calls', '9', ...trusting(dir)]);
     expect(again.stderr).toContain('the budget was not taken up');
   });
 

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CodeReview, Gate } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { type Called, callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+import { trusting, writeConfig } from './support/writeConfig.ts';
 
 /** The second attempt at the one task, after a review; the file hides itself from `git diff` and holds a secret. */
 const SECOND = [
@@ -40,11 +41,9 @@ function aProject(dir: string, review?: 'task' | 'epic'): readonly string[] {
   );
   const recording = join(dir, 'reviewed.jsonl');
   writeFileSync(recording, `${readFileSync(AGENTS.slice('replay:'.length), 'utf8')}${lines.join('\n')}\n`);
-  mkdirSync(join(dir, '.devs'));
-  const gates = { design: 'auto', dag: 'auto' };
-  writeFileSync(join(dir, '.devs', 'config.json'), JSON.stringify({ gates, ...(review && { review }) }));
+  writeConfig(dir, { gates: { design: 'auto', dag: 'auto' }, ...(review && { review }) });
   const agents = ['--agents', `replay:${recording}`, '--check', 'node --test', '--no-sandbox'];
-  return ['run', BRIEF, '--id', 'sum', ...agents];
+  return ['run', BRIEF, '--id', 'sum', ...agents, ...trusting(dir)];
 }
 
 const documentOf = <T>({ stdout }: Called): T => JSON.parse(stdout) as T;

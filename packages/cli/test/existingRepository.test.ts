@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
-import { writeConfig } from './support/writeConfig.ts';
+import { trusting, writeConfig } from './support/writeConfig.ts';
 
 interface RecordedLine {
   readonly response?: { readonly files?: readonly { readonly path: string; readonly content: string }[] };
@@ -83,7 +83,7 @@ describe('an existing repository', () => {
     user.change(() => addMonorepo(user));
     writeConfig(dir, config);
     const flags = flag.startsWith('--') ? [flag] : [];
-    const run = await callMain(dir, [...RUN_SUM, '--yes', ...flags, '--json']);
+    const run = await callMain(dir, [...RUN_SUM, '--yes', ...flags, ...trusting(dir), '--json']);
     expect(run.exitCode, run.stderr).toBe(0);
     expect((JSON.parse(run.stdout) as DriveResult).delivery).toBeNull();
     expect(user.git('branch', '--list', 'devs/*')).toBe('');
@@ -100,7 +100,8 @@ describe('an existing repository', () => {
       `console.error('registry down'); process.exit(${code})`,
     ];
     writeFileSync(file, JSON.stringify({ ...config, setup: say(1) }));
-    const red = await callMain(dir, ['run', BRIEF, '--id', 'sum', '--yes', '--no-sandbox']);
+    const run = ['run', BRIEF, '--id', 'sum', '--yes', '--no-sandbox', ...trusting(dir)];
+    const red = await callMain(dir, run);
     expect(red.exitCode).toBe(1);
     expect(red.stderr).toMatch(/WORKSPACE_FAILED: The setup command failed[\s\S]*registry down/);
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('test written');

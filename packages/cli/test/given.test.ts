@@ -4,7 +4,7 @@ import type { DriveResult } from '@devs/core';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
-import { writeConfig } from './support/writeConfig.ts';
+import { trusting, writeConfig } from './support/writeConfig.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -68,7 +68,7 @@ describe('devs run with what was brought along', () => {
     const agent = join(dir, write(dir, 'designer.mjs', DESIGNER));
     const flags = flag.startsWith('--') ? [flag] : [];
     const agents = ['--agents', `command:${process.execPath} ${agent}`, '--no-sandbox'];
-    const run = await callMain(dir, ['run', BRIEF, ...agents, ...flags, '--json']);
+    const run = await callMain(dir, ['run', BRIEF, ...agents, ...flags, ...trusting(dir), '--json']);
     expect(run.exitCode, run.stderr).toBe(75);
     expect(documentOf<DriveResult>(run).gates).toMatchObject([
       { artifact: { documents: [{ type: 'BRIEF' }, { type: 'PRD' }, { type: 'TAS' }] } },

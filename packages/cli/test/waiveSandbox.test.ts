@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, test } from './support/fixtures.ts';
+import { trusting, writeConfig } from './support/writeConfig.ts';
 
 /** A sandbox that runs nothing: whatever is green went around it. */
 const NOTHING_RUNS = [process.execPath, '-e', 'process.exit(1)', '--'];
@@ -10,10 +9,9 @@ const LOGGED = 'commands go on without the sandbox this time, by human:ada';
 
 describe('devs resume --no-sandbox', () => {
   test('drives without the recorded sandbox, once, and the log says who allowed it', async ({ dir }) => {
-    mkdirSync(join(dir, '.devs'));
-    writeFileSync(join(dir, '.devs', 'config.json'), JSON.stringify({ sandbox: NOTHING_RUNS }));
+    writeConfig(dir, { sandbox: NOTHING_RUNS });
     const sum = [BRIEF, '--id', 'sum', '--agents', AGENTS, '--check', 'node --test', '--until', 'dag'];
-    const started = await callMain(dir, ['run', ...sum]);
+    const started = await callMain(dir, ['run', ...sum, ...trusting(dir)]);
     expect(started.stdout).toContain(`sandbox: ${process.execPath}\n`);
     await callMain(dir, ['approve', 'sum']);
 

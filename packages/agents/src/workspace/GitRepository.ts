@@ -10,9 +10,9 @@ const STDERR_BYTES = 4 * 1024;
 const MAX_STDOUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Set on every command. The git dir lies outside what agent commands write, so its config is ours; these
- * settings make a workspace inert even if somebody reached it. Attributes that would start a program need a
- * driver in the config, and there is none.
+ * Set on every command. The engine's git dir lies outside what agent commands write, so its config is ours; that of a
+ * user's repository may be anybody's. With these settings neither starts a program. Attributes that would start one need
+ * a driver in the config: the engine's has none, and nothing that is done with a user's repository asks for attributes.
  */
 const SETTINGS: readonly string[] = [
   'core.hooksPath=/dev/null',
@@ -25,7 +25,9 @@ const SETTINGS: readonly string[] = [
   'core.safecrlf=false',
   'core.sshCommand=false',
   'core.pager=cat',
-  'protocol.allow=never',
+  // Asked by a fetch into a repository that shares the objects of another one.
+  'core.alternateRefsCommand=true',
+  'fetch.bundleURI=',
   'submodule.recurse=false',
   'commit.gpgSign=false',
   'log.showSignature=false',
@@ -39,12 +41,17 @@ const SETTINGS: readonly string[] = [
   'core.fsync=objects,reference',
 ];
 
+/** {@link SETTINGS} as arguments of git; none of them needs quotes in a shell. */
+export const SET: readonly string[] = SETTINGS.flatMap((setting) => ['-c', setting]);
+
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_SYSTEM: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_ATTR_NOSYSTEM: '1',
   GIT_NO_REPLACE_OBJECTS: '1',
+  // Objects that are missing are not fetched from where the config says.
+  GIT_NO_LAZY_FETCH: '1',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_TERMINAL_PROMPT: '0',
   LC_ALL: 'C',
@@ -72,8 +79,8 @@ export interface GitCall {
   readonly answers?: readonly number[];
 }
 
-/** Stronger than `protocol.allow`: paths, and nothing else. */
-const LOCAL_PATHS = ['-c', 'protocol.file.allow=always'];
+/** By the environment: what a config says about a single protocol is stronger than a setting for all of them. */
+const protocols = (fromPath: boolean) => ({ GIT_ALLOW_PROTOCOL: fromPath ? 'file' : '' });
 
 /** Runs git on one git dir and one work tree, by argument list, with a fixed configuration and environment. */
 export class GitRepository {
@@ -101,9 +108,13 @@ export class GitRepository {
     const stderr = new MaskedTail(STDERR_BYTES);
     let bytes = 0;
     const end = await this.#spawn({
-      argv: this.#argv(fromPath ? [...LOCAL_PATHS, ...args] : args),
+      argv: this.#argv(args),
       cwd: this.workTree,
-      env: environment({ ...env, ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }) }),
+      env: environment({
+        ...env,
+        ...protocols(fromPath),
+        ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
+      }),
       timeoutMs: this.#timeoutMs,
       stdin,
       onStdout: (chunk) => {
@@ -120,7 +131,7 @@ export class GitRepository {
 
   #argv(args: readonly string[]): readonly string[] {
     const places = [`--git-dir=${this.gitDir}`, `--work-tree=${this.workTree}`];
-    return ['git', '--no-pager', ...places, ...SETTINGS.flatMap((setting) => ['-c', setting]), ...args];
+    return ['git', '--no-pager', ...places, ...SET, ...args];
   }
 
   async #spawn(request: Parameters<typeof runProcess>[0]): Promise<ProcessEnd> {

@@ -27,7 +27,7 @@ import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { resolveInside } from './pathJail.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
-import { STEP_TRAILER, StepCommits } from './StepCommits.ts';
+import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import { type FolderChange, WorkFolder } from './WorkFolder.ts';
 
@@ -282,8 +282,7 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
-    const text = `${message.trim() || 'Step'}\n\n${STEP_TRAILER}${stepKey}\n`;
-    const commit = await this.#store(tree, parent, text);
+    const commit = await this.#store(tree, parent, messageWith(`${STEP_TRAILER}${stepKey}`, message));
     try {
       await moveRef(this.#git, this.#ref, { from: parent, to: commit });
       return commit;
@@ -303,8 +302,8 @@ export class GitRunWorkspace implements RunWorkspace {
     const tip = await this.#tip();
     const committed = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
     const parent = committed === left ? tip : await this.#store(left, tip, `${UNVERIFIED}\n`);
-    const signature = `${ADOPTED_TRAILER}${principal.replaceAll(/\s+/g, ' ')}`;
-    const commit = await this.#store(found, parent, `${message.trim()}\n\n${signature}\n`, author);
+    const signature = `${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`;
+    const commit = await this.#store(found, parent, messageWith(signature, message), author);
     await moveRef(this.#git, this.#ref, { from: tip, to: commit });
     return commit;
   }

@@ -4,6 +4,19 @@ import { BASE, readRef } from './refs.ts';
 /** Stands alone on the last line of a commit's message, so a message that mentions a key cannot be mistaken for one. */
 export const STEP_TRAILER = 'Devs-Step: ';
 
+// Controls but tab and line feed, marks that turn the direction of a text, and separators that some show as a line's end.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
+const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * A commit's message. The trailer is a paragraph of its own and the last one, so what ends the message before it, a
+ * `Signed-off-by: …` of an agent for one, is none.
+ */
+export function messageWith(trailer: string, message: string): string {
+  const text = message.replaceAll('\r\n', '\n').replaceAll(UNSEEN, '').trim();
+  return `${text || 'Step'}\n\n${trailer}\n`;
+}
+
 /** Text of a commit, its id before it. */
 const ID_AND_MESSAGE = '--format=%H %B';
 

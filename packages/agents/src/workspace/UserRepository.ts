@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
-import { GitRepository } from './GitRepository.ts';
+import { GitRepository, SET } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { NO_OBJECT, readRef } from './refs.ts';
 
@@ -78,7 +78,10 @@ export class UserRepository {
   }
 }
 
-/** Brings objects of another repository, and no ref, tag or record of the visit. */
+/**
+ * Brings objects of another repository, and no ref, tag or record of the visit. The program at the other end is named: it
+ * would not get our settings, and the config may name another one.
+ */
 export const FETCH: readonly string[] = [
   'fetch',
   '--quiet',
@@ -86,6 +89,7 @@ export const FETCH: readonly string[] = [
   '--no-write-fetch-head',
   '--no-recurse-submodules',
   '--update-shallow',
+  `--upload-pack=${['git', ...SET, 'upload-pack'].join(' ')}`,
 ];
 
 /** A linked worktree has a file that names its git dir. */

@@ -5,9 +5,10 @@ import { hideFromStatus } from '@devs/agents';
 import type { Command } from 'commander';
 import { configSchemaText } from '../config/configSchemaText.ts';
 import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
-import { configPath } from '../config/readConfig.ts';
+import { configPath, sha256Of } from '../config/readConfig.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type DetectedProject, detectProject } from '../init/detectProject.ts';
+import { rememberOrSay } from '../project/acceptedConfig.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import type { Line } from '../terminal/Output.ts';
@@ -35,17 +36,19 @@ async function init({ agents, force = false }: InitOptions, session: Session): P
   }
   const found = await detectProject(session.dir);
   const config: ProjectConfigInput = { ...(agents !== undefined && { agents }), ...found.config };
-  await writeConfig(file, config);
+  const text = `${JSON.stringify({ $schema: './config.schema.json', ...config }, null, 2)}\n`;
+  await writeConfig(file, text);
+  await rememberOrSay({ sha256: sha256Of(text) }, session);
   session.out.result({ file, ...found, config }, summary(file, found, config, session));
   return EXIT.ok;
 }
 
-async function writeConfig(file: string, config: ProjectConfigInput): Promise<void> {
+async function writeConfig(file: string, text: string): Promise<void> {
   const folder = path.dirname(file);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await hideFromStatus(folder);
   await writeAnew(path.join(folder, 'config.schema.json'), configSchemaText());
-  await writeAnew(file, `${JSON.stringify({ $schema: './config.schema.json', ...config }, null, 2)}\n`);
+  await writeAnew(file, text);
 }
 
 /** A link that stands there, from whoever wrote the repository, is replaced and not followed. */

@@ -1,7 +1,6 @@
 import type { BudgetUse, Orchestrator, Run, StartOptions } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
-import { readConfig } from '../config/readConfig.ts';
 import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import type { ExitCode } from '../exitCodes.ts';
@@ -13,6 +12,7 @@ import { addGoalOptions } from '../flags/goalFlags.ts';
 import { repeated } from '../flags/repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpec.ts';
 import { GATE_WORDS } from '../gates/gateWords.ts';
+import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { withProject } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
@@ -73,7 +73,7 @@ export function addRun(program: Command, start: Start): void {
 
 async function runBrief(name: string, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
-  const config = await readConfig(dir);
+  const config = await acceptedConfig(session, { canAsk: name !== '-' });
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
   const brief = await readBrief(name, io);
   const given = await readGiven(options, { io, config });

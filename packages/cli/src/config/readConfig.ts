@@ -1,25 +1,36 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { usageError } from '../usageError.ts';
-import { isTracked } from './isTracked.ts';
 import { type ProjectConfig, projectConfigSchema } from './ProjectConfig.ts';
 
 /** Beside the state file, out of the agents' workspace: nothing a run writes configures the next one. */
 export const configPath = (dir: string): string => path.join(dir, '.devs', 'config.json');
 
+/** What the file says, and of which bytes that is true. */
+export interface ReadConfig {
+  readonly file: string;
+  /** SHA-256 of the bytes that were parsed, hex; `null` where there is no file. */
+  readonly sha256: string | null;
+  /** The defaults where there is no file. */
+  readonly config: ProjectConfig;
+}
+
+export const sha256Of = (content: Uint8Array | string): string =>
+  createHash('sha256').update(content).digest('hex');
+
 /**
- * The project's configuration; the defaults where there is none.
+ * The project's configuration. It is read once: what is hashed is what is parsed.
  *
- * @throws DevsError `CONFIG_INVALID` naming each field that is wrong, or when the file came with the repository: it says
- *   which commands run, and with what rights.
+ * @throws DevsError `CONFIG_INVALID` naming each field that is wrong.
  */
-export async function readConfig(dir: string): Promise<ProjectConfig> {
+export async function readConfig(dir: string): Promise<ReadConfig> {
   const file = configPath(dir);
-  const text = await readText(file);
-  if (text === null) return projectConfigSchema.parse({});
-  if (await isTracked(file)) throw foreign(file);
-  return parseConfig(text, file);
+  const bytes = await readBytes(file);
+  if (bytes === null) return { file, sha256: null, config: projectConfigSchema.parse({}) };
+  return { file, sha256: sha256Of(bytes), config: parseConfig(bytes.toString('utf8'), file) };
 }
 
 function parseConfig(text: string, file: string): ProjectConfig {
@@ -36,20 +47,19 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-async function readText(file: string): Promise<string | null> {
+/** Not blocking: an archive can hold a pipe of this name, whose opening would wait for a writer. */
+async function readBytes(file: string): Promise<Buffer | null> {
+  let handle: FileHandle | null = null;
   try {
-    return await readFile(file, 'utf8');
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await handle.stat()).isFile()) throw new Error('it is no file');
+    return await handle.readFile();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw invalid(file, (error as Error).message, error);
+  } finally {
+    await handle?.close();
   }
-}
-
-function foreign(file: string) {
-  return usageError(
-    `${file} is part of the repository: its authors would say what runs on this machine.`,
-    'Read it; then take it out with git rm --cached .devs/config.json, or remove it and run devs init.',
-  );
 }
 
 function invalid(file: string, why: string, cause: unknown) {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Io } from '../terminal/Io.ts';
 import type { Output } from '../terminal/Output.ts';
+import { usageError } from '../usageError.ts';
 
 /** The options every verb understands. */
 export interface GlobalOptions {
@@ -8,6 +9,7 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly color?: boolean;
   readonly pager?: boolean;
+  readonly trust?: string;
 }
 
 /** One execution of one verb. */
@@ -16,20 +18,34 @@ export interface Session {
   readonly out: Output;
   /** The project folder, absolute. */
   readonly dir: string;
+  /** SHA-256 of the configurations that are accepted for this command. */
+  readonly trusted: readonly string[];
   /** A command line the user can copy, for the same project folder. */
   readonly devs: (...words: readonly string[]) => string;
 }
 
-export function newSession(io: Io, out: Output, { dir }: GlobalOptions): Session {
+export function newSession(io: Io, out: Output, { dir, trust }: GlobalOptions): Session {
   const prefix = dir === undefined ? ['devs'] : ['devs', '--dir', dir];
   return {
     io,
     out,
     dir: path.resolve(io.cwd, dir ?? '.'),
+    trusted: [...hashesOf('--trust', trust), ...hashesOf('DEVS_TRUST', io.env['DEVS_TRUST'])],
     devs: (...words) => [...prefix, ...words].map(quoted).join(' '),
   };
 }
 
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Whole hashes only: whoever writes the file could make one that begins alike. */
+function hashesOf(name: string, text = ''): readonly string[] {
+  const hashes = text.split(/[\s,]+/).filter((hash) => hash !== '');
+  const wrong = hashes.find((hash) => !/^[0-9a-f]{64}$/i.test(hash));
+  if (wrong === undefined) return hashes.map((hash) => hash.toLowerCase());
+  throw usageError(
+    `${name} is ${JSON.stringify(wrong)}, expected a SHA-256.`,
+    'Give the 64 digits that devs trust shows.',
+  );
 }

@@ -1,5 +1,5 @@
-import { readConfig } from '../config/readConfig.ts';
 import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags } from '../flags/runSpec.ts';
+import { acceptedConfig } from './acceptedConfig.ts';
 import { withRuns } from './openProject.ts';
 import type { Session } from './Session.ts';
 
@@ -9,5 +9,5 @@ export async function specOf(id: string, flags: SpecFlags, session: Session): Pr
   const agentsRef = await withRuns(session, async (devs) => (await devs.run(id)).agentsRef());
   const recorded = parseSpec(agentsRef);
   if (recorded !== null) return resumedSpec(flags, io.cwd, recorded);
-  return newSpec(flags, { cwd: io.cwd, dir, config: await readConfig(dir) });
+  return newSpec(flags, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
 }

@@ -9,6 +9,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   AGENT_MAY_NOT_DECIDE: EXIT.gateRefused,
   CHECKPOINT_NOT_FOUND: EXIT.notFound,
   CONFIG_INVALID: EXIT.usage,
+  CONFIG_NOT_TRUSTED: EXIT.usage,
   DAG_INVALID: EXIT.runFailed,
   FEEDBACK_REQUIRED: EXIT.gateRefused,
   GATE_ALREADY_DECIDED: EXIT.gateRefused,

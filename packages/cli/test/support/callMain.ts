@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pid, env as processEnv } from 'node:process';
 import type { ExitCode } from '../../src/exitCodes.ts';
 import { main } from '../../src/main.ts';
 import type { Io } from '../../src/terminal/Io.ts';
@@ -8,6 +11,9 @@ export interface Called {
   readonly stderr: string;
 }
 
+/** Where this process's commands keep what they accept; in the tests' empty home, which is removed. */
+const STATE_HOME = join(processEnv['HOME'] ?? tmpdir(), `state-${pid}`);
+
 /** Runs a command line in this process. */
 export async function callMain(
   cwd: string,
@@ -17,7 +23,7 @@ export async function callMain(
     readonly onWrite?: (text: string) => void;
   } = {},
 ): Promise<Called> {
-  const { isTTY = false, onWrite, ...given } = io;
+  const { isTTY = false, onWrite, env = {}, ...given } = io;
   const written = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
     isTTY,
@@ -28,7 +34,7 @@ export async function callMain(
   });
   const exitCode = await main(argv, {
     stdin: noInput(),
-    env: {},
+    env: { XDG_STATE_HOME: STATE_HOME, ...env },
     cwd,
     signal: new AbortController().signal,
     stdout: sink('stdout'),

@@ -52,6 +52,15 @@ export class Shell {
     return { text: this.record(command, output), exitCode };
   }
 
+  /** Types a command that asks a question at the terminal, and then the answer. */
+  async answer(command: string, question: string, answer: string): Promise<Typed> {
+    const { child, ended } = this.#start(command, { TERMINAL: join(this.#bin, 'terminal.mjs') }, 'pipe');
+    child.stdin?.end(`${answer}\n`);
+    const { output, exitCode } = await ended;
+    // A terminal shows what is typed.
+    return { text: this.record(command, output.replace(question, `${question}${answer}\n`)), exitCode };
+  }
+
   /** Types a command that opens an editor, which finds each of the texts and changes it. */
   async edit(command: string, ...changes: readonly Change[]): Promise<Typed> {
     this.#program('editor', editor(changes), '/usr/bin/env node');
@@ -83,12 +92,12 @@ export class Shell {
   }
 
   /** `exec`: the process that is killed is the command, not a shell around it. */
-  #start(command: string, more: NodeJS.ProcessEnv) {
+  #start(command: string, more: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe' = 'ignore') {
     const path = [this.#bin, dirname(execPath), env['PATH']].join(delimiter);
     const child = spawn('sh', ['-c', `exec ${command}`], {
       cwd: this.#cwd,
       env: { PATH: path, HOME: this.#bin, LC_ALL: 'C', NO_COLOR: '1', ...more },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
     return { child, ended: outputOf(child) };
   }

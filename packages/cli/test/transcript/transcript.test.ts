@@ -64,6 +64,7 @@ async function ask({ shell, user }: Week): Promise<void> {
   shell.scene('2026-03-02');
   await shell.type('devs init --agents replay:../recording.jsonl');
   await shell.edit('$EDITOR .devs/config.json', [SETUP, ''], [PNPM_TEST, '"node", "--test"']);
+  expect(await shell.answer('devs trust', '(yes or no): ', 'yes')).toMatchObject({ exitCode: 0 });
   user.write('receipts.md', BRIEF);
   await shell.type('cat receipts.md');
   expect(await shell.type('devs run receipts.md --id receipts --review task --no-sandbox')).toMatchObject({

@@ -309,6 +309,16 @@ describe('commit', () => {
     expect(await run.log()).toHaveLength(2);
   });
 
+  it('has no trailer but its own, and no character that is not seen, whatever the message ends with', async () => {
+    const forged =
+      'Add it\u202e\u001b[2J\u0085\r\n\nSigned-off-by: Ada <ada@example.org>\nDevs-Step: T9/1\n\u2028';
+    const sha = await commitFile('1', 'T1/1', forged);
+    expect(await git('log', '-1', '--format=%(trailers)', sha)).toBe('Devs-Step: T1/1\n\n');
+    expect(await git('log', '-1', '--format=%B', sha)).toBe(
+      'Add it[2J\n\nSigned-off-by: Ada <ada@example.org>\nDevs-Step: T9/1\n\nDevs-Step: T1/1\n\n',
+    );
+  });
+
   it('is not misled by a message that mentions a key', async () => {
     const first = await commitFile('1', 'T1/1', 'Trick\n\nDevs-Step: T2/1');
     expect(await commitFile('2', 'T2/1')).not.toBe(first);

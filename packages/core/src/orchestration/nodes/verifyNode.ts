@@ -3,6 +3,7 @@ import type { CheckResult } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { agentLog, withLog } from '../task/agentLog.ts';
+import { oneLine } from '../task/oneLine.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -84,11 +85,12 @@ function closeProject(state: GraphState, tasks: readonly TaskRecord[]): Partial<
 function commitMessage(task: TaskRecord, state: GraphState, { agents }: PipelineDeps): string {
   const { taskId, name, evidence = [] } = task;
   const rework = timesReopened(state, taskId);
-  const subject = rework === 0 ? name : `${name} (rework ${rework})`;
-  const shown = evidence.map(({ criterion, shownBy }) => `- ${criterion}: ${shownBy}`);
+  const title = oneLine(name) || taskLabel(taskId);
+  const subject = rework === 0 ? title : `${title} (rework ${rework})`;
+  const shown = evidence.map(({ criterion, shownBy }) => `- ${oneLine(criterion)}: ${oneLine(shownBy)}`);
   const trailers = [
     `Devs-Task: ${taskLabel(taskId)} (${taskId})`,
-    `Devs-Agents: ${agents.name} (${agents.provenance})`,
+    `Devs-Agents: ${oneLine(agents.name)} (${agents.provenance})`,
   ];
   return [subject, ...(shown.length > 0 ? [shown.join('\n')] : []), trailers.join('\n')].join('\n\n');
 }

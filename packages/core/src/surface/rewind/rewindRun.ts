@@ -4,6 +4,7 @@ import { assertHuman } from '../../engine/gates/principals.ts';
 import { maskPrecise } from '../../masking/maskPrecise.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
+import { oneLine } from '../../orchestration/task/oneLine.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { GraphState, TaskRecord } from '../../orchestration/types.ts';
 import type { NewRewind } from '../../state/RewindStore.ts';
@@ -223,11 +224,11 @@ function whereTo({ taskId, status }: TaskRecord): string {
 }
 
 function commitMessage({ target, earlier }: Standing, { principal, reason }: RewindAuthor): string {
-  const undone = earlier.undone.map(({ taskId, name }) => `- ${taskLabel(taskId)} ${name}`);
+  const undone = earlier.undone.map(({ taskId, name }) => `- ${taskLabel(taskId)} ${oneLine(name)}`);
   return [
     `Go back ${whereTo(target)}`,
-    ...(reason === null ? [] : [reason]),
+    ...(reason === null ? [] : [oneLine(reason)]),
     `Undone:\n${undone.join('\n')}`,
-    `Devs-Rewind: ${taskLabel(target.taskId)} (${target.taskId}), by ${principal}`,
+    `Devs-Rewind: ${taskLabel(target.taskId)} (${target.taskId}), by ${oneLine(principal)}`,
   ].join('\n\n');
 }

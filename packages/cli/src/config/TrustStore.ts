@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { usageError } from '../usageError.ts';
+import { configPath } from './readConfig.ts';
+
+const schema = z.strictObject({
+  version: z.literal(1),
+  /** By the real path of a configuration: the SHA-256 of every content of it that was accepted. */
+  accepted: z.record(z.string(), z.array(z.string().regex(/^[0-9a-f]{64}$/))),
+});
+
+type Trust = Readonly<z.infer<typeof schema>>;
+
+/** Bits of a mode with which somebody else could write an acceptance into the file. */
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Which configurations this user has accepted: `$XDG_STATE_HOME/devs/trust.json`. An acceptance is of a content in a place: the
+ * same words do something else in another folder. Of two that are written at once, one may have to be given again.
+ */
+export class TrustStore {
+  readonly file: string;
+
+  private constructor(file: string) {
+    this.file = file;
+  }
+
+  /** `null` where the environment names no folder of this user. */
+  static of({ XDG_STATE_HOME, HOME }: Readonly<Record<string, string | undefined>>): TrustStore | null {
+    // As XDG has it: a relative path is none.
+    const state = [XDG_STATE_HOME, HOME && path.join(HOME, '.local', 'state')].find(
+      (folder) => folder !== undefined && path.isAbsolute(folder),
+    );
+    return state === undefined ? null : new TrustStore(path.join(state, 'devs', 'trust.json'));
+  }
+
+  /**
+   * The contents of a project's configuration that were accepted, as SHA-256.
+   *
+   * @throws DevsError `CONFIG_INVALID` when the file is not this user's alone, or cannot be read.
+   */
+  async acceptedIn(dir: string): Promise<readonly string[]> {
+    const { accepted } = await this.#read();
+    return ownEntry(accepted, await keyOf(dir));
+  }
+
+  /** @throws DevsError `CONFIG_INVALID` as {@link acceptedIn}, or when the file cannot be written. */
+  async accept(dir: string, sha256: string): Promise<void> {
+    const { accepted } = await this.#read();
+    const key = await keyOf(dir);
+    const others = ownEntry(accepted, key).filter((each) => each !== sha256);
+    await this.#write({ version: 1, accepted: { ...accepted, [key]: [...others, sha256] } });
+  }
+
+  /**
+   * Takes back what was accepted of a project; how many contents that were.
+   *
+   * @throws DevsError `CONFIG_INVALID` as {@link accept}.
+   */
+  async revoke(dir: string): Promise<number> {
+    const { accepted } = await this.#read();
+    const { [await keyOf(dir)]: revoked = [], ...others } = accepted;
+    if (revoked.length > 0) await this.#write({ version: 1, accepted: others });
+    return revoked.length;
+  }
+
+  async #read(): Promise<Trust> {
+    const text = await this.#text();
+    if (text === null) return { version: 1, accepted: {} };
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      throw this.#refused('is no list of what was accepted', error);
+    }
+  }
+
+  async #text(): Promise<string | null> {
+    let handle: FileHandle | null = null;
+    try {
+      handle = await open(this.file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      const [file, folder] = [await handle.stat(), await stat(path.dirname(this.file))];
+      if (!file.isFile()) throw this.#refused('is no file');
+      if (!isMine(file) || !isMine(folder)) throw this.#refused('can be written by somebody else');
+      return await handle.readFile('utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return null;
+      throw code === 'CONFIG_INVALID' ? error : this.#refused((error as Error).message, error);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  async #write(trust: Trust): Promise<void> {
+    const folder = path.dirname(this.file);
+    const anew = path.join(folder, `.trust-${randomUUID()}`);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (!isMine(await stat(folder))) throw new Error('somebody else can write in its folder');
+      const handle = await open(anew, 'wx', 0o600);
+      try {
+        await handle.writeFile(`${JSON.stringify(trust, null, 2)}\n`);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(anew, this.file);
+    } catch (error) {
+      await rm(anew, { force: true }).catch(() => undefined);
+      throw this.#refused((error as Error).message, error);
+    }
+  }
+
+  #refused(why: string, cause?: unknown) {
+    return usageError(
+      `What you have accepted cannot be kept in ${this.file}: ${why}`,
+      `Look at ${this.file} and its folder: both have to be yours, writable by nobody else. Removed, it is made anew.`,
+      cause,
+    );
+  }
+}
+
+/** Only this user can write it. Windows tells no owner. */
+function isMine({ uid, mode }: Stats): boolean {
+  const me = process.getuid?.();
+  return me === undefined || (uid === me && (mode & WRITABLE_BY_OTHERS) === 0);
+}
+
+const ownEntry = (accepted: Trust['accepted'], key: string): readonly string[] =>
+  Object.hasOwn(accepted, key) ? (accepted[key] ?? []) : [];
+
+const keyOf = async (dir: string): Promise<string> => configPath(await realpath(dir));

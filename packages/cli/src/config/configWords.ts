@@ -1,0 +1,36 @@
+import type { ProjectConfig } from './ProjectConfig.ts';
+
+/** What a configuration makes `devs` do on this machine, a line each; defaults are said like everything else. */
+export function configWords(config: ProjectConfig): readonly string[] {
+  const { gates, review, sandbox, setup, checks, agents, stages = {}, repository, research, budget } = config;
+  const perStage = Object.entries(stages).map(([stage, name]) => `${stage}: ${name}`);
+  return [
+    `gates:    design ${whoIs(gates.design)}, plan ${whoIs(gates.dag)}, code ${whoIs(gates.review)}`,
+    `review:   ${review === 'none' ? 'the code is shown to nobody' : `the code of every ${review} is shown`}`,
+    `sandbox:  ${sandboxWords(sandbox)}`,
+    `setup:    ${setup === undefined ? 'nothing' : argvWords(setup)}`,
+    ...(checks.length === 0 ? ['check:    npm test'] : checks.map(checkWords)),
+    `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
+    `begins:   ${repository ? 'at the commit that is checked out, where this is a repository' : 'empty'}`,
+    `research: ${research ? 'before the design' : 'none'}`,
+    `budget:   ${budget === undefined ? 'none' : JSON.stringify(budget)}`,
+  ];
+}
+
+const whoIs = (gate: 'human' | 'auto'): string =>
+  gate === 'human' ? 'asks a human' : 'is approved by policy, nobody is asked';
+
+function sandboxWords(sandbox: ProjectConfig['sandbox']): string {
+  if (sandbox === 'none') return 'none, commands can read and write what you can';
+  return typeof sandbox === 'string' ? sandbox : `a program of its own: ${argvWords(sandbox)}`;
+}
+
+function checkWords({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][number]): string {
+  const where = dir === '.' ? '' : ` in ${JSON.stringify(dir)}`;
+  return `check:    ${JSON.stringify(name)}${where}, up to ${timeoutMs / 1000} s: ${argvWords(argv)}`;
+}
+
+/** Every word apart, and on one line: what looks like two words, or like a line of ours, must not be one word. */
+function argvWords(argv: readonly string[]): string {
+  return argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+}

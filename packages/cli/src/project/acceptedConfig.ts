@@ -1,0 +1,78 @@
+import { DevsError } from '@devs/core';
+import { configWords } from '../config/configWords.ts';
+import type { ProjectConfig } from '../config/ProjectConfig.ts';
+import { type ReadConfig, readConfig } from '../config/readConfig.ts';
+import { TrustStore } from '../config/TrustStore.ts';
+import { LineReader } from '../terminal/LineReader.ts';
+import type { Session } from './Session.ts';
+import { isTerminal } from './terminal.ts';
+
+export interface AcceptOptions {
+  /** False where the input is something else than answers. @defaultValue true */
+  readonly canAsk?: boolean;
+}
+
+/**
+ * The project's configuration, once this user has accepted exactly this content: earlier, with `--trust` or `DEVS_TRUST`, or now,
+ * asked at a terminal. The defaults of a project without one need no yes.
+ *
+ * @throws DevsError `CONFIG_NOT_TRUSTED` where it was not accepted; `CONFIG_INVALID` where it cannot be read.
+ */
+export async function acceptedConfig(
+  session: Session,
+  { canAsk = true }: AcceptOptions = {},
+): Promise<ProjectConfig> {
+  const read = await readConfig(session.dir);
+  if (isAccepted(read, session.trusted)) return read.config;
+  if (isAccepted(read, (await TrustStore.of(session.io.env)?.acceptedIn(session.dir)) ?? []))
+    return read.config;
+  if (!canAsk || !isTerminal(session)) session.out.note(contentWords(read).join('\n'));
+  else if (await confirm(read, session)) {
+    await rememberOrSay(read, session);
+    return read.config;
+  }
+  throw notTrusted(read, session);
+}
+
+const isAccepted = ({ sha256 }: ReadConfig, accepted: readonly string[]): boolean =>
+  sha256 === null || accepted.includes(sha256);
+
+/** Shows what a configuration does, and asks; anything but a yes is a no. */
+export async function confirm(read: ReadConfig, session: Session): Promise<boolean> {
+  session.out.print(...contentWords(read));
+  const reader = new LineReader(session.io);
+  try {
+    for (;;) {
+      session.out.ask('accept exactly this (yes or no): ');
+      const said = (await reader.next())?.toLowerCase() ?? 'no';
+      if (said === 'yes' || said === 'no') return said === 'yes';
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+export const contentWords = ({ file, sha256, config }: ReadConfig): readonly string[] => [
+  `${file} says what runs on this machine, and you have not accepted what it says:`,
+  ...configWords(config).map((line) => `  ${line}`),
+  `  sha256:   ${sha256}`,
+];
+
+/** What was accepted holds for this command also where it cannot be kept. */
+export async function rememberOrSay({ sha256 }: Pick<ReadConfig, 'sha256'>, session: Session): Promise<void> {
+  const store = TrustStore.of(session.io.env);
+  if (sha256 === null) return;
+  try {
+    if (store !== null) return await store.accept(session.dir, sha256);
+    session.out.note(`not kept, HOME is not set: the next command needs --trust ${sha256}`);
+  } catch (error) {
+    session.out.note(`not kept: ${(error as Error).message}; the next command needs --trust ${sha256}`);
+  }
+}
+
+export function notTrusted({ file, sha256 }: ReadConfig, { devs }: Session): DevsError {
+  return new DevsError(`${file} is not accepted: it says what runs on this machine.`, {
+    code: 'CONFIG_NOT_TRUSTED',
+    remedy: `Read it; then ${devs('trust', sha256 ?? '')} accepts exactly this content, --trust ${sha256} or DEVS_TRUST=${sha256} for one command.`,
+  });
+}
