@@ -64,6 +64,8 @@ const SENTENCES: Sentences = {
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
   HITL_SESSION_DECIDED: ({ kind, principal, edited }) =>
     `gate ${edited === true ? 'edited' : 'decided'}: ${gateName(kind)}, by ${principal}`,
+  HITL_ANSWER_VOIDED: ({ kind, principal }) =>
+    `answer void: ${gateName(kind)} shows something else than ${principal} answered; it is asked again`,
   GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,
   FAILURE_GATE_OPENED: () => 'stuck: a human is asked',
   CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `a journal line of ${nodeName} was lost: ${message}`,

@@ -26,6 +26,16 @@ export interface OrchestratorEvents {
     /** The human put a version of their own in the place of what was shown; the gate asks again. */
     readonly edited?: true;
   };
+  /** What a gate shows is not what its answer was given for: the answer counts no more, and the gate asks again. */
+  HITL_ANSWER_VOIDED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+    /** Of what the answer was given for. */
+    readonly artifactHash: string;
+    /** Hash of what the gate shows now. */
+    readonly shows: string;
+  };
   /** A person was shown a gate, by a client that says so. */
   GATE_SHOWN: {
     readonly sessionId: string;

@@ -29,6 +29,13 @@ export interface InterruptedQuestion {
   readonly visitId?: string;
 }
 
+/** The session of a question, and what became of earlier ones. */
+export interface OpenedSession {
+  readonly session: HitlSession;
+  readonly opened: boolean;
+  readonly voided: readonly HitlSession[];
+}
+
 /** Sessions of one visit that go on under another: LangGraph names the visit, and so its interrupts, anew. */
 export interface CarriedSessions {
   readonly threadId: string;
@@ -95,6 +102,20 @@ const SUPERSEDE_OLDER = `
     AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
       OR interrupt_id GLOB 'carried/' || @visitId || '/*')`;
 
+// An answer counts for what was shown, and the same question shows something else now.
+const VOID_OLDER = `
+  UPDATE hitl_sessions SET status = 'superseded'
+  WHERE thread_id = @threadId AND question_key = @questionKey AND interrupt_id <> @interruptId
+    AND artifact_hash <> @artifactHash AND status IN ('decided', 'resumed')
+  RETURNING id`;
+
+// LangGraph names a question by its place, whatever it shows.
+const CLEAR_PLACE = `
+  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id
+  WHERE thread_id = @threadId AND interrupt_id = @interruptId AND artifact_hash <> @artifactHash
+    AND kind IN ('interrupt', 'node_gate')
+  RETURNING id`;
+
 const CARRY = `
   UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId
   WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
@@ -156,6 +177,8 @@ export class HitlSessionStore {
   readonly #insert: Statement<[object]>;
   readonly #bind: Statement<[object]>;
   readonly #supersedeOlder: Statement<[object]>;
+  readonly #voidOlder: Statement<[object], string>;
+  readonly #clearPlace: Statement<[object], string>;
   readonly #carry: Statement<[object]>;
   readonly #adopt: Statement<[object]>;
   readonly #decide: Statement<[object]>;
@@ -199,6 +222,8 @@ export class HitlSessionStore {
     this.#insert = prepare(db, INSERT);
     this.#bind = prepare(db, BIND);
     this.#supersedeOlder = prepare(db, SUPERSEDE_OLDER);
+    this.#voidOlder = prepare<[object], string>(db, VOID_OLDER).pluck();
+    this.#clearPlace = prepare<[object], string>(db, CLEAR_PLACE).pluck();
     this.#carry = prepare(db, CARRY);
     this.#adopt = prepare(db, ADOPT);
     this.#decide = prepare(db, DECIDE);
@@ -212,26 +237,28 @@ export class HitlSessionStore {
    * to the interrupt and can be decided from now on, or a new row. Older open rows of the same question become
    * `superseded`: a node that asks again does so under a new interrupt. A guard's session that a parallel branch
    * has bound already is shared: the guard asks once. A session that was carried to this visit goes on, answered or
-   * not, if the question shows the same bytes; else it is withdrawn.
+   * not, if the question shows the same bytes; else it is withdrawn. So is one whose author's question shows something
+   * else now, answered or not.
    *
-   * @returns `opened` is true only for a new row; a bound one was announced when it was opened.
+   * @returns `opened` is true only for a new row; a bound one was announced when it was opened. `voided`: sessions whose
+   *   answer was given for what the question no longer shows.
    * @throws DevsError `LEASE_LOST`
    */
-  openForInterrupt(
-    question: InterruptedQuestion,
-    fence: Fence = NO_FENCE,
-  ): { readonly session: HitlSession; readonly opened: boolean } {
+  openForInterrupt(question: InterruptedQuestion, fence: Fence = NO_FENCE): OpenedSession {
     const columns = toColumns(question);
     return this.#write(() => {
       fence.assertInTx();
       if (question.visitId !== undefined) this.#adopt.run(columns);
+      const cleared = this.#clearPlace.all(columns);
       const existing = this.findForQuestion(question);
       if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
-        return { session: existing, opened: false };
+        return { session: existing, opened: false, voided: [] };
       const opened = this.#bind.run(columns).changes === 0;
       if (opened) this.#insert.run({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
       this.#supersedeOlder.run(columns);
-      return { session: this.#requireByInterrupt(question), opened };
+      const withdrawn = [...cleared, ...this.#voidOlder.all(columns)].map((id) => this.require(id));
+      const voided = withdrawn.filter(({ decision }) => decision !== null);
+      return { session: this.#requireByInterrupt(question), opened, voided };
     });
   }
 

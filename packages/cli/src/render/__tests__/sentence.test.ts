@@ -18,6 +18,10 @@ const EXAMPLES: Examples = {
     { sessionId: 's', kind: 'review', principal: 'human:ada' },
     'gate decided: code review, by human:ada',
   ],
+  HITL_ANSWER_VOIDED: [
+    { sessionId: 's', kind: 'interrupt', principal: 'human:ada', artifactHash: '9b74', shows: '3f2a' },
+    'answer void: question shows something else than human:ada answered; it is asked again',
+  ],
   GATE_SHOWN: [
     { sessionId: 's', kind: 'dag_approval', principal: 'human:ada', artifactHash: '9b74' },
     'gate read: plan, by human:ada',

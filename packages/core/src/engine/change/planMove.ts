@@ -1,8 +1,8 @@
 import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
-import { interruptIds } from '../drive/interruptIds.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
+import { interruptIds } from '../gates/interruptIds.ts';
 import { isFrameQuestion } from '../gates/question.ts';
 import type { SqliteSaver, StagedCheckpoint } from '../saver/SqliteSaver.ts';
 import type { ChangedShape, GraphMapping } from './GraphMapping.ts';

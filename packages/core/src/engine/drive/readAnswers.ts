@@ -4,7 +4,14 @@ import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
 import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
 import type { interruptGate } from '../gates/interruptGate.ts';
-import { asQuestion, isQuestion, type KeyedAnswer, type Question, sessionOf } from '../gates/question.ts';
+import {
+  bareKey,
+  bareQuestion,
+  type DeliveredAnswer,
+  isQuestion,
+  type Question,
+  sessionOf,
+} from '../gates/question.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -22,12 +29,6 @@ export interface GivenAnswer {
   readonly endsRun: string | null;
 }
 
-/** An answer of the engine's own form carries its session, so that a stored one can be told from an equal one. */
-interface DeliveredAnswer {
-  readonly sessionId: string;
-  readonly [name: string]: unknown;
-}
-
 export interface Answers {
   readonly given: readonly GivenAnswer[];
   readonly unanswered: readonly HitlSession[];
@@ -39,8 +40,8 @@ interface ReadDeps {
 }
 
 /**
- * Pairs open questions with recorded decisions. A question whose session is missing (it was asked on an edge, outside
- * of every node) gets it here.
+ * Pairs open questions with recorded decisions. The runner records the session of a question before LangGraph knows it;
+ * one without was asked on an edge, outside of every node, by whoever wrote the graph. It gets its session here.
  */
 export function readAnswers(
   open: readonly PendingQuestion[],
@@ -62,10 +63,11 @@ function sessionFor(
   threadId: string,
   { store, events }: ReadDeps,
 ): HitlSession {
-  const about = { taskId: threadId, rules: store.rules };
-  const question = asQuestion({ id: interruptId, value, responseSchema }, about);
-  const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey: question.key });
+  // Branches side by side ask for a guard once: only the key tells its session.
+  const questionKey = isQuestion(value, store.rules) ? value.key : bareKey(interruptId);
+  const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey });
   if (known !== null) return known;
+  const question = bareQuestion({ id: interruptId, value, responseSchema }, threadId);
   return store.transact(events, (emit) => {
     const asked = sessionOf(question, interruptId, { threadId, checkpointId });
     const { session, opened } = store.sessions.openForInterrupt(asked);
@@ -86,13 +88,21 @@ function givenAnswer(
   }
   const answer = answerOf(session);
   const sessionId = session.id;
-  const asked = isQuestion(value, rules) ? value : null;
-  const keyed = (key: string): KeyedAnswer => ({ for: key, value: answer });
-  // A bare `interrupt()` that was asked for a yes or no, by an earlier release.
-  const resume: DeliveredAnswer = { ...(asked === null ? answer : keyed(asked.key)), sessionId };
+  const asked = isQuestion(value, rules) && value.key === session.questionKey ? value : null;
+  // Without a key: a bare `interrupt()` that was asked for a yes or no, by an earlier release.
+  const resume = asked === null ? { ...answer, sessionId } : deliveredAnswer(session, asked, answer);
   const isDelivered = isReadAnew(session) || received.some((stored) => isAnswerOf(sessionId, stored));
   return { interruptId, session, resume, isDelivered, endsRun: reasonToEnd(asked, answer) };
 }
+
+function deliveredAnswer(
+  { id, artifactHash }: HitlSession,
+  { key }: Question,
+  value: unknown,
+): DeliveredAnswer {
+  return { for: key, ...(artifactHash !== null && { hash: artifactHash }), value, sessionId: id };
+}
+
 
 /** What was asked before a call is read from the recorded decisions: the node that asked only has to run again. */
 const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget' || kind === 'step';

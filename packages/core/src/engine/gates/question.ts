@@ -29,9 +29,31 @@ export interface Question {
 /** An answer on its way into a node. */
 export interface KeyedAnswer {
   readonly for: string;
+  /** SHA-256 (hex) of what was shown to whoever gave it; missing where an earlier release stored it. */
+  readonly hash?: string;
   readonly value: unknown;
 }
 
+/** A decision as the driver gives it: its session tells a stored one from an equal one. */
+export interface DeliveredAnswer extends KeyedAnswer {
+  readonly sessionId: string;
+}
+
+// By identity: what a value looks like proves nothing about who asks.
+const asked = new WeakSet<Question>();
+
+/** Makes a question one of the engine's, on its way to LangGraph. */
+export function asEngineQuestion(question: Question): Question {
+  asked.add(question);
+  return question;
+}
+
+/** Whether the engine asks this, and not a node that passes `interrupt()` something of the same form. */
+export function isEngineQuestion(value: unknown): value is Question {
+  return isRecord(value) && asked.has(value as unknown as Question);
+}
+
+/** Whether a value has the form of an engine's question: for values whose session says that they are one. */
 export function isQuestion(value: unknown, rules: GateRules): value is Question {
   if (!isRecord(value) || value['kind'] === 'interrupt' || !isKindOf(rules, value['kind'])) return false;
   return typeof value['key'] === 'string' && typeof value['artifactHash'] === 'string';
@@ -43,6 +65,11 @@ export function answerFor(key: string, answer: unknown): { readonly value: unkno
   return { value: answer['value'] };
 }
 
+/** Whether an answer is meant for this question, and was given for what it shows. */
+export function isAnswerTo({ key, artifactHash }: Question, answer: unknown): answer is KeyedAnswer {
+  return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
+}
+
 /** Builds a question; the hash is taken over the masked artifact, so what is shown is what is bound. */
 export function questionAbout(
   artifact: unknown,
@@ -52,7 +79,7 @@ export function questionAbout(
   return { ...about, artifact: value, artifactHash: hashOf(value) };
 }
 
-/** What a node left with, as LangGraph keeps it. */
+/** A bare `interrupt()`, as LangGraph keeps it. */
 export interface Asked {
   readonly id: string;
   readonly value: unknown;
@@ -60,22 +87,27 @@ export interface Asked {
 }
 
 /** A bare `interrupt()` is a gate of its node: what it shows is what it passed, what it returns is what is decided. */
-export function asQuestion(
-  { id, value, responseSchema }: Asked,
-  { taskId, rules }: { readonly taskId: string; readonly rules: GateRules },
-): Question {
-  if (isQuestion(value, rules)) return value;
-  const artifact = value ?? null;
+export function bareQuestion({ id, value, responseSchema }: Asked, taskId: string): Question {
+  const { artifact, artifactHash } = shownBy(value);
   return {
     kind: 'interrupt',
-    key: `interrupt/${id}`,
+    key: bareKey(id),
     taskId,
     artifact,
-    artifactHash: hashOf(artifact),
+    artifactHash,
     message: 'The graph asks, and goes on with the value that you answer.',
     ...(responseSchema !== undefined && { responseSchema }),
   };
 }
+
+/** What a bare `interrupt()` shows, and its hash. */
+export function shownBy(value: unknown): Pick<Question, 'artifact' | 'artifactHash'> {
+  const artifact = maskPreciseDeep(value ?? null).value;
+  return { artifact, artifactHash: hashOf(artifact) };
+}
+
+/** The key of a bare `interrupt()`, by LangGraph's id of it. */
+export const bareKey = (id: string): string => `interrupt/${id}`;
 
 export function sessionOf(
   question: Question,

@@ -1,7 +1,7 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { Question } from '../gates/question.ts';
-import { questionAbout } from '../gates/question.ts';
+import { asEngineQuestion, questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { warningLevel } from '../guards/GuardLevel.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
@@ -75,5 +75,5 @@ function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: Budg
 
 /** Calls that are refused side by side leave with the same question, and so does their node when it runs again. */
 function interruptOf(value: Question): { readonly id: string; readonly value: Question } {
-  return { id: sha256Hex(value.key).slice(0, 32), value };
+  return { id: sha256Hex(value.key).slice(0, 32), value: asEngineQuestion(value) };
 }

@@ -1,7 +1,7 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
-import { ask } from '../gates/ask.ts';
+import { type AskOptions, ask } from '../gates/ask.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { ruleOf } from '../gates/GateRule.ts';
 import { type Question, questionAbout } from '../gates/question.ts';
@@ -13,7 +13,7 @@ import type { RunnerDeps } from './RunnerDeps.ts';
 
 /** A gate an author declared in front of a node. */
 export interface DeclaredGate<State> {
-  /** What the human reads. Pure; plain JSON. */
+  /** What the human reads; plain JSON. An answer counts while it shows the same. */
   readonly show: (state: State) => unknown;
   /** The node's update when the human says no. Without it, a rejection cancels the run. */
   readonly onReject?: (state: State, feedback: string | undefined) => StateUpdate<State>;
@@ -43,7 +43,12 @@ export function askAtEntry<State extends object>(
   const guarded = askForGuard(state, visit, deps);
   const current = mergedState(state, withoutGuards(guarded.update, deps.profile));
   if (node.gate === null || !guarded.runNode) return guarded;
-  return askForGate(node.gate, current, visit, guarded);
+  return askForGate(node.gate, current, visit, { guarded, deps });
+}
+
+/** Read from the file, which only ever adds to it: a void answer is void in every execution to come. */
+function withdrawnIn({ store }: Pick<RunnerDeps<object>, 'store'>): AskOptions {
+  return { isVoid: (sessionId) => store?.sessions.find(sessionId)?.status === 'superseded' };
 }
 
 function askForGuard<State extends object>(
@@ -54,7 +59,7 @@ function askForGuard<State extends object>(
   const question = guardQuestion(state, visit, deps);
   if (question === null) return { update: {}, runNode: true, answered: false };
   const rule = ruleOf(deps.profile.rules, question.kind);
-  const answer = ask(question, (value) => (isAnswer(rule, value) ? value : null));
+  const answer = ask(question, (value) => (isAnswer(rule, value) ? value : null), withdrawnIn(deps));
   return { ...deps.profile.applyAnswer(state, question, answer), answered: true };
 }
 
@@ -92,7 +97,7 @@ function askForGate<State extends object>(
   gate: DeclaredGate<State>,
   state: State,
   visit: Visit,
-  guarded: Entered<State>,
+  { guarded, deps }: { readonly guarded: Entered<State>; readonly deps: Pick<RunnerDeps<State>, 'store'> },
 ): Entered<State> {
   const question = questionAbout(gate.show(state), {
     kind: 'node_gate',
@@ -101,7 +106,8 @@ function askForGate<State extends object>(
     message: `Approve before "${visit.node}" runs.`,
     ...(gate.onReject === undefined && { endsOnRejection: true }),
   });
-  const answer = ask(question, (value) => (isAnswer(ENGINE_GATES.node_gate, value) ? value : null));
+  const parse = (value: unknown) => (isAnswer(ENGINE_GATES.node_gate, value) ? value : null);
+  const answer = ask(question, parse, withdrawnIn(deps));
   if (answer.approved) return { ...guarded, answered: true };
   const rejected = gate.onReject?.(state, answer.feedback) ?? {};
   return { update: { ...guarded.update, ...rejected }, runNode: false, answered: true };

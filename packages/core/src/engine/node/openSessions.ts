@@ -1,7 +1,15 @@
 import { getConfig, type Interrupt } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
-import { asQuestion, isFrameQuestion, type Question, sessionOf } from '../gates/question.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import { principalText } from '../gates/decidable.ts';
+import {
+  bareQuestion,
+  isEngineQuestion,
+  isFrameQuestion,
+  type Question,
+  sessionOf,
+} from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
 import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
@@ -24,12 +32,13 @@ export function openSessions<State extends object>(
   const { store, events, profile, maxDepth } = deps;
   const { value: interrupts, count } = maskPreciseDeep(unmasked.map(withId(visit)));
   const taskId = profile.projectIdOf(state, visit.threadId);
-  const about = { taskId, rules: profile.rules };
-  const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }) =>
-    id === undefined || isFrameQuestion(value)
-      ? []
-      : [{ id, question: asQuestion({ id, value, responseSchema }, about) }],
-  );
+  const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }, at) => {
+    if (id === undefined || isFrameQuestion(value)) return [];
+    const isEngines = isEngineQuestion(unmasked[at]?.value);
+    return [
+      { id, question: isEngines ? (value as Question) : bareQuestion({ id, value, responseSchema }, taskId) },
+    ];
+  });
   if (store === null || visit.epoch === null) {
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
     return interrupts;
@@ -37,9 +46,10 @@ export function openSessions<State extends object>(
   store.transact(events, (emit) => {
     store.fenceOf(visit).assertInTx();
     for (const { id, question } of asked) {
-      const { session, opened } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
+      const { session, opened, voided } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
       const { kind, taskId } = question;
       const scope = { threadId: visit.threadId, taskId };
+      for (const answered of voided) emit('HITL_ANSWER_VOIDED', voidedAnswer(answered, question), scope);
       for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
         reportGuard(finding, { store, emit, scope });
       if (!opened) continue;
@@ -49,6 +59,11 @@ export function openSessions<State extends object>(
     }
   });
   return interrupts;
+}
+
+function voidedAnswer({ id, kind, principal, artifactHash }: HitlSession, { artifactHash: shows }: Question) {
+  const by = principal === null ? '' : principalText(principal);
+  return { sessionId: id, kind, principal: by, artifactHash: artifactHash ?? '', shows };
 }
 
 /** What a node throws by hand has no id: it gets one of its visit and place, the same in every execution. */

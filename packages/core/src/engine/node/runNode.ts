@@ -35,6 +35,7 @@ import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
 import { askAtEntry, type DeclaredGate } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
+import { HeldAnswers } from './HeldAnswers.ts';
 import { humanDecided } from './humanDecided.ts';
 import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { NodeOutput, type Write } from './nodeOutput.ts';
@@ -92,17 +93,13 @@ async function runVisit<State extends object>(
   recordThought(visit, before, deps);
 
   const startedAt = deps.now();
-  const active = activate(visit, before, deps);
-  const left = entered.runNode
-    ? await work(active, () => node.run(before, withToolCalls(config, active.toolCalls))).then(
-        returned,
-        handedUp,
-      )
-    : {};
+  const { left, progressed: hasProgressed } = entered.runNode
+    ? await runBody(node, before, config, { visit, deps })
+    : { left: {}, progressed: false };
   const output = new NodeOutput(left.handedUp ? left.handedUp.command : left.returned);
 
   const progressed =
-    active.progressed ||
+    hasProgressed ||
     entered.answered ||
     deps.profile.isProgress(before, output.update as Partial<State>) ||
     humanDecided(visit, deps.store);
@@ -123,6 +120,25 @@ async function runVisit<State extends object>(
   if (left.handedUp === undefined) return result;
   left.handedUp.command = result as ParentCommand['command'];
   throw left.handedUp;
+}
+
+/** The node's own work; again for an answer that was held back until the node asked for it. */
+async function runBody<State extends object>(
+  node: GuardedNode<State>,
+  state: State,
+  config: LangGraphRunnableConfig,
+  { visit, deps }: VisitContext<State>,
+): Promise<{ readonly left: Left; readonly progressed: boolean }> {
+  const runOnce = async (changed: Readonly<Record<string, unknown>> | null) => {
+    const active = activate(visit, state, deps);
+    const own =
+      changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
+    const body = () => node.run(state, withToolCalls(own, active.toolCalls));
+    const left = await work(active, body).then(returned, handedUp);
+    return { left, progressed: active.progressed };
+  };
+  const held = HeldAnswers.of(config, visit, deps.store);
+  return held === null ? runOnce(null) : held.confirmed(runOnce);
 }
 
 /** How a node was left: with what it returned, or with a command that a graph inside it hands up to this one. */

@@ -436,11 +436,17 @@ describe('a run on a changed graph', () => {
     expect(everyTable(db)).toBe(before);
   });
 
-  test('with other code and other edges goes on', async ({ db }) => {
+  test.for([
+    ['with other code and other edges goes on', (log: readonly string[]) => log, []],
+    ['whose gate shows something else by now asks again, and goes on', () => 'x', ['x']],
+  ] as const)('%s', async ([_name, shows, askedAgain], { db }) => {
     const gate = only((await gated(db).run('run', {})).gates);
     const longer = twoSteps(says('first'), says('new code')).addEdge('first', END);
-    const app = durable(longer, { db, gates: { second: () => 'x' } });
+    const app = durable(longer, { db, gates: { second: ({ log }) => shows(log) } });
     await app.decide(gate, { approved: true, by: ada });
+    const { gates } = await app.run('run');
+    expect(gates.map(({ artifact }) => artifact)).toEqual(askedAgain);
+    for (const again of gates) await app.decide(again, { approved: true, by: ada });
     expect(await app.run('run')).toMatchObject({
       status: 'completed',
       values: { log: ['first', 'new code'] },

@@ -9,7 +9,8 @@ export function interruptIds(node: string, taskId: string, count: number): reado
   return Array.from({ length: count }, (_, answered) => interruptId(`${node}:${taskId}`, answered));
 }
 
-function interruptId(namespace: string, answered: number): string {
+/** Of the interrupt that a task asks after `answered` others. @param namespace - `checkpoint_ns` of the task */
+export function interruptId(namespace: string, answered: number): string {
   const scratchpad = { interruptCounter: answered - 1, resume: Array.from({ length: answered }) };
   const configurable = {
     __pregel_checkpointer: true,
