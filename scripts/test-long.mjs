@@ -31,6 +31,12 @@ const LONG = [
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
   ['examples', { DEVS_GRAPH_KILLS: 100 }, 'graphExamples', 'examples of graphs, killed at each call'],
+  [
+    'graph-programs',
+    { DEVS_PROGRAM_KILLS: 100 },
+    'crash/programs',
+    'programs of every kind, killed at each call',
+  ],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));

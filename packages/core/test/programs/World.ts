@@ -1,0 +1,76 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { step } from '../../src/engine/node/step.ts';
+
+/** The outside world of a program, as it is for one process. */
+export interface World {
+  /**
+   * A call that must be made once. It is in the ledger before it returns `result`.
+   *
+   * @param what - Another one for every call that is meant.
+   */
+  effect<T = string>(name: string, what: string, result?: T): Promise<T>;
+  /** Whether a service is down: so many times in all, over every process. */
+  isDown(service: string, times: number): boolean;
+  /** Told of a node's visit, with what it was given. */
+  visit(node: string, given?: unknown): void;
+}
+
+export interface Effect {
+  readonly what: string;
+  /** Of the step that made the call; `''` by LangGraph alone. */
+  readonly key: string;
+}
+
+export interface WorldOptions {
+  /** Path; beside it is what services were asked. */
+  readonly ledger: string;
+  /** Whether calls are recorded in steps. */
+  readonly isDurable: boolean;
+  /** Calls after which the process makes no more: the last one never returns. @defaultValue none */
+  readonly diesAfter?: number;
+  readonly onDeath?: () => void;
+}
+
+export const effectsIn = (ledger: string): readonly Effect[] =>
+  linesOf(ledger).map((line) => JSON.parse(line) as Effect);
+
+const linesOf = (path: string): readonly string[] =>
+  existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+
+const never = (): Promise<never> => new Promise(() => {});
+
+export class LedgerWorld implements World {
+  readonly visits: (readonly [node: string, given: unknown])[] = [];
+  readonly #options: WorldOptions;
+  #made = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+  }
+
+  effect<T = string>(name: string, what: string, result = `done: ${what}` as T): Promise<T> {
+    const call = (key: string): Promise<T> => this.#call({ what, key }, result);
+    return this.#options.isDurable ? step(name, ({ key }) => call(key)) : call('');
+  }
+
+  async #call<T>(effect: Effect, result: T): Promise<T> {
+    const { ledger, diesAfter = Number.POSITIVE_INFINITY, onDeath } = this.#options;
+    if (this.#made >= diesAfter) return never();
+    this.#made += 1;
+    appendFileSync(ledger, `${JSON.stringify(effect)}\n`);
+    if (this.#made < diesAfter) return result;
+    onDeath?.();
+    return never();
+  }
+
+  isDown(service: string, times: number): boolean {
+    const asked = `${this.#options.ledger}.asked`;
+    const before = linesOf(asked).filter((line) => line === service).length;
+    if (before < times) appendFileSync(asked, `${service}\n`);
+    return before < times;
+  }
+
+  visit(node: string, given?: unknown): void {
+    this.visits.push([node, given]);
+  }
+}

@@ -1,0 +1,186 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, MemorySaver } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { durable } from '../../src/engine/durable.ts';
+import type { Gate } from '../../src/engine/Gate.ts';
+import { described } from './described.ts';
+import type { Program } from './Program.ts';
+import { type Effect, effectsIn, LedgerWorld, type WorldOptions } from './World.ts';
+
+/** What came of a program, in plain words. */
+export interface Told {
+  /** What it threw; `null` where it came to its end. */
+  readonly error: { readonly name: string; readonly message: string } | null;
+  readonly values: unknown;
+  /** What each stop asked. */
+  readonly asked: readonly (readonly unknown[])[];
+  /** Every checkpoint, the first one first: where it led, what was asked and thrown there, and its values. */
+  readonly history: readonly unknown[];
+}
+
+export interface Driven extends Told {
+  /** The nodes as they began, with what they were given. */
+  readonly visits: readonly unknown[];
+  readonly effects: readonly Effect[];
+}
+
+export const whatOf = ({ effects }: Driven): readonly string[] => effects.map(({ what }) => what).sort();
+
+/** By LangGraph alone, what runs again makes its calls again. */
+export const onceEach = (driven: Driven): readonly string[] => [...new Set(whatOf(driven))];
+
+interface Snapshot {
+  readonly values: unknown;
+  readonly next: readonly string[];
+  readonly metadata?: { readonly step: number; readonly source: string };
+  readonly tasks: readonly {
+    readonly name: string;
+    readonly interrupts: readonly { readonly value?: unknown }[];
+    readonly error?: unknown;
+  }[];
+}
+
+interface Compiled {
+  invoke(
+    input: unknown,
+    config: object,
+  ): Promise<{ readonly __interrupt__?: readonly { readonly id: string; readonly value: unknown }[] }>;
+  getState(config: object): Promise<Snapshot>;
+  getStateHistory(config: object): AsyncIterable<Snapshot>;
+}
+
+interface Compilable {
+  compile(options: object): Compiled;
+}
+
+/** Runs of a program in which nobody answers for ever. */
+const MAX_STOPS = 20;
+
+const CONFIG = { configurable: { thread_id: 'run' }, durability: 'sync' } as const;
+
+/** By LangGraph alone, in this process. */
+export async function driveByLangGraph(
+  { build, input, answer = String, oneByOne = false }: Program,
+  dir: string,
+): Promise<Driven> {
+  const { world, ledger } = openWorld(dir, { isDurable: false });
+  const source = build(world) as Compilable & { readonly builder?: Compilable };
+  const graph = (source.builder ?? source).compile({ checkpointer: new MemorySaver() });
+  const asked: unknown[][] = [];
+  const error = await errorOf(async () => {
+    let { __interrupt__: open = [] } = await graph.invoke(input, CONFIG);
+    for (let stops = 0; open.length > 0 && stops < MAX_STOPS; stops += 1) {
+      const questions = inOrder(open, ({ value }) => value);
+      asked.push(questions.map(({ value }) => described(value)));
+      const answered = oneByOne ? questions.slice(0, 1) : questions;
+      const resume = Object.fromEntries(answered.map(({ id, value }) => [id, answer(value)]));
+      ({ __interrupt__: open = [] } = await graph.invoke(new Command({ resume }), CONFIG));
+    }
+    return null;
+  });
+  const told = { error, asked, ...(await readBack(graph)) };
+  return { ...told, visits: world.visits.map(described), effects: effectsIn(ledger) };
+}
+
+interface Death {
+  readonly diesAfter: number;
+  readonly onDeath: () => void;
+}
+
+/** By the engine, through `app.run` and `app.decide`: from its beginning, or on from where another process died. */
+export async function driveDurably(program: Program, dir: string, death?: Death): Promise<Driven> {
+  const { world, ledger } = openWorld(dir, { isDurable: true, ...death });
+  const { build, input, answer = String, oneByOne = false } = program;
+  const db = openStateFile(join(dir, 'state.sqlite'));
+  const app = durable(build(world) as never, { db });
+  const asked: unknown[][] = [];
+  try {
+    let ran = await app.run('run', input as never);
+    for (let stops = 0; ran.status === 'suspended' && stops < MAX_STOPS; stops += 1) {
+      const gates = inOrder(ran.gates, ({ artifact }) => artifact);
+      asked.push(gates.map(({ artifact }) => described(artifact)));
+      for (const gate of oneByOne ? gates.slice(0, 1) : gates)
+        await app.decide(gate, { value: answer(gate.artifact), by: { kind: 'human', id: 'ada' } });
+      ran = await app.run('run');
+    }
+    const error =
+      ran.status === 'completed' ? null : { name: ran.error?.name ?? ran.status, message: `${ran.reason}` };
+    const read = await readBack(app.graph as unknown as Compiled);
+    return {
+      error,
+      asked,
+      ...read,
+      values: described(ran.values),
+      visits: world.visits.map(described),
+      effects: effectsIn(ledger),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** Made once: migrations are a fifth of a second where the disk is busy. */
+let empty: Buffer | undefined;
+
+function openStateFile(dbPath: string): Database {
+  if (!existsSync(dbPath)) {
+    empty ??= createDatabase({ dbPath: ':memory:' }).serialize();
+    writeFileSync(dbPath, empty);
+  }
+  const db = createDatabase({ dbPath });
+  db.pragma('synchronous = OFF'); // what a killed process has written is in the file
+  return db;
+}
+
+function openWorld(dir: string, options: Omit<WorldOptions, 'ledger'>) {
+  mkdirSync(dir, { recursive: true });
+  const ledger = join(dir, 'ledger.jsonl');
+  return { ledger, world: new LedgerWorld({ ...options, ledger }) };
+}
+
+/** Branches ask side by side, in an order that means nothing. */
+function inOrder<Asked extends { readonly id: string } | Gate>(
+  open: readonly Asked[],
+  shown: (asked: Asked) => unknown,
+): readonly Asked[] {
+  const keyed = open.map((asked) => ({ asked, key: JSON.stringify(described(shown(asked))) }));
+  return keyed.toSorted((left, right) => left.key.localeCompare(right.key)).map(({ asked }) => asked);
+}
+
+async function errorOf(run: () => Promise<null>): Promise<Told['error']> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Error)) return { name: typeof error, message: String(error) };
+    const { name, message } = error;
+    return { name, message };
+  }
+}
+
+async function readBack(graph: Compiled): Promise<Pick<Told, 'values' | 'history'>> {
+  const history: unknown[] = [];
+  let last: Pick<Snapshot, 'values'> = { values: null };
+  for await (const snapshot of graph.getStateHistory(CONFIG)) {
+    if (history.length === 0) last = snapshot;
+    history.unshift(tellOf(snapshot));
+  }
+  // What a reducer has refused it refuses again when the state is read: then it is as the last checkpoint has it.
+  const { values } = await graph.getState(CONFIG).catch((): Pick<Snapshot, 'values'> => last);
+  return { values: described(values), history };
+}
+
+function tellOf({ values, next, metadata, tasks }: Snapshot): unknown {
+  return {
+    step: metadata?.step,
+    source: metadata?.source,
+    next,
+    tasks: tasks.map(({ name, interrupts, error }) => ({
+      name,
+      asked: interrupts.map(({ value }) => described(value)),
+      error: described(error),
+    })),
+    values: described(values),
+  };
+}

@@ -1,0 +1,19 @@
+import { agents } from './agents.ts';
+import { channels } from './channels.ts';
+import { commands } from './commands.ts';
+import { errors } from './errors.ts';
+import { interrupts } from './interrupts.ts';
+import type { Programs } from './Program.ts';
+import { sends } from './sends.ts';
+import { subgraphs } from './subgraphs.ts';
+
+/** By what they are about. */
+export const programs: Readonly<Record<string, Programs>> = {
+  sends,
+  commands,
+  subgraphs,
+  errors,
+  interrupts,
+  agents,
+  channels,
+};
