@@ -46,14 +46,34 @@ export function redacted(name: string): string {
   return `[REDACTED:${name}]`;
 }
 
-/** True for a text that a mask has already replaced, or that only says where a value goes. */
+/** True for a text that a mask has already replaced as a whole, or that only says where a value goes. */
 export function isPlaceholder(value: string): boolean {
-  return MARK.test(value) || PLACEHOLDER.test(value);
+  return INSIDE_MARK.test(value) || MARKS.test(value) || PLACEHOLDER.test(value) || WORDS.test(value);
 }
 
-const MARK = /^["'`\\]{0,4}(?:\[(?:[A-Z_]{2,32}=)?)?(?:CREDENTIALS_)?REDACTED[\]:]/;
-const PLACEHOLDER =
-  /^(?:\$\{\{?[^}]{0,64}\}{1,2}|\$\(?[A-Z_][A-Z0-9_]{0,63}\)?|%[A-Z_][A-Z0-9_]{0,63}%|\{\{?[^}]{0,64}\}?\}|<[^>]{0,64}>|\*{3,}|x{3,}|\.{3,}|…)[\s"'`)\]},;.]{0,8}$/;
+/** The rest of a mark that is read as a name and its value: `API_KEY=REDACTED]`. */
+const INSIDE_MARK = /^(?:CREDENTIALS_)?REDACTED[\]:]/;
+/** `[REDACTED]hunter2` is none: somebody may have written the mark there. */
+const MARKS =
+  /^[^A-Za-z0-9[]{0,8}(?:\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\][^A-Za-z0-9[]{0,8})+$/;
+const REFERENCES = [
+  '\\$\\{\\{?[^}]{0,64}\\}{1,2}',
+  '\\$\\([^)]{0,128}\\)?',
+  '\\$(?:env:)?(?:[A-Z_][A-Z0-9_]{0,63}|[a-z_]{1,63})',
+  '%[A-Z_][A-Z0-9_]{0,63}%',
+  '[#@]?\\{\\{?[^}]{0,64}\\}?\\}',
+  '<[^>]{0,64}>',
+  '\\*{3,}',
+  'x{3,}',
+  'X{3,}',
+  '\\.{3,}',
+  '_{3,}',
+  '…',
+].join('|');
+const PLACEHOLDER = new RegExp(`^["'\`\\\\]{0,4}(?:${REFERENCES})[\\s"'\`)\\]},;.]{0,8}$`);
+/** `your-api-key-here`, `<token>`, `changeme`: words that ask for a value. */
+const WORDS =
+  /^["'`\\]{0,4}(?:(?:your|insert|replace|enter|paste)[A-Za-z_-]{0,64}|[A-Za-z_-]{1,64}[_-]here|change[_-]?(?:me|this|it)|placeholder|redacted|todo|tbd|fixme|dummy|masked|hidden|omitted|removed)[\s"'`)\]},;.]{0,8}$/i;
 
 /** Applies the rules one after the other. */
 export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: IsAllowed): Masked<string> {

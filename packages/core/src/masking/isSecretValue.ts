@@ -5,8 +5,13 @@ import { isMadeUp } from './madeUp.ts';
 const NOT_A_SECRET =
   /^(?:true|false|null|none|nil|undefined|string|number|boolean|bool|any|unknown|void|object|required|optional|yes|no|env|\d{1,5}|(?:await|process\.env|import\.meta|os\.environ|secrets\.)\S{0,128})[,;.)]{0,4}$/i;
 
-/** `hash(input)`, `config.get(`: code that makes a value. A name of letters alone, so that `Pa55(word)` is none. */
-const CALL = /^(?:new )?[A-Za-z_$]+(?:\.[A-Za-z_$]+){0,8}\((?:$|[^()]{0,200}\))/;
+/**
+ * `hash(input)`, `config.get(`: code that makes a value. A name of letters alone, so that `Pa55(word)` is none; `live(12ab)`
+ * is none, since nothing in code begins with a digit and goes on with letters, and a capital is called by nobody with a
+ * number (`Summer(2024)`).
+ */
+const CALL =
+  /^(?:(?:new )?[A-Za-z_$]+(?:\.[A-Za-z_$]+){0,8})\((?:$|(?!\d+[A-Za-z])[^()]{0,200}\))(?<!^[A-Z][a-z]{0,64}\(\d{1,200}\))/;
 
 /** `password-reset`, `db.credentials/v2`: words with separators, at most with a version. */
 const WORDS = /^[A-Za-z]+(?:[-_.:/][A-Za-z]*\d{0,4})*$/;

@@ -15,12 +15,13 @@ const KEY = `(?:key|auth|salt|sig|code)(?:[_-]data)?(?![A-Za-z0-9])`;
 
 const QUOTE = `(?:\\\\{0,3}["'\`])`;
 const QUOTED = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`|["'][^"'\\n]{1,4096}$)`;
-const MARK = '(?!\\[?[A-Z_=]{0,40}REDACTED[\\]:])';
-const BARE = `${MARK}[^\\s"'\`,;&<>(){}\\[\\]][^\\s"'\`&<>]*`;
+// A mark with more behind it is a value: what stands before the rest of a secret may have been written there.
+const MARK = '\\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\\]';
+const BARE = `(?:${MARK}|(?!(?:CREDENTIALS_)?REDACTED[\\]:])[^\\s"'\`,;&<>(){}\\[\\]])[^\\s"'\`&<>]*`;
 const VALUE = `(?:${QUOTED}|${BARE})`;
 const LINE_START = '(?<=^[ \\t]{0,64}(?:- |export |set |ENV )?[A-Za-z0-9_.-]{0,64})';
 const TYPE = '(?:\\s?:\\s?[A-Za-z.|]{1,24}(?=\\s?=))?';
-const ASSIGN = `${QUOTE}?\\]?${TYPE}\\s{0,8}(?:=>|->|:=|=|:)\\s{0,8}`;
+const ASSIGN = `${QUOTE}?\\]?${TYPE}\\s{0,8}(?:=>|->|:=|=(?![=~])|:)\\s{0,8}`;
 const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}value=|>|\\s{1,4})`;
 
 const rule = (name: string, pattern: string, isSecret = isSecretValue): MaskRule => ({
@@ -30,7 +31,7 @@ const rule = (name: string, pattern: string, isSecret = isSecretValue): MaskRule
 });
 
 const NAME_RULES: readonly MaskRule[] = [
-  rule('value', `(${NAMED}${QUOTE}?(?:=|:=|%3d))(${VALUE})`),
+  rule('value', `(${NAMED}${QUOTE}?(?:=(?![=~])|:=|%3d))(${VALUE})`),
   rule('quoted_value', `(${NAMED}${ASSIGN})(${QUOTED})`),
   rule(
     'line_value',

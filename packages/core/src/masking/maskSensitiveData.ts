@@ -6,26 +6,25 @@ import { RANDOM_TOKEN_RULE } from './randomTokens.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 
 const VALUE = `(?:"[^"\\n]{1,4096}"|'[^'\\n]{1,4096}'|[^\\s"'&<>\`]+)`;
-const SEPARATOR = '(\\s{0,4}(?::=|[=:])[ \\t]{0,4})';
+/** `==` compares, `=>` and `=~` are no assignments either. */
+const SEPARATOR = '(\\s{0,4}(?::=|=(?![=>~])|:)[ \\t]{0,4})';
 const BEARER = /\bBearer(\s{1,8})([^\s"'`,;<>\\]+)/gi;
 const API_KEY = new RegExp(`\\bapi[_ -]?key${SEPARATOR}(${VALUE})`, 'gi');
 const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
 const SECRET = new RegExp(`(?:password|passwd|pwd|secret)${SEPARATOR}(${VALUE})`, 'gi');
-const BASIC_AUTH = /\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:@"'<>]{1,256}:([^\s/@"'<>]{1,256})@/gi;
 
-/** "Bearer tokens", "bearer authentication", and below "bearer of news": the word, not a credential. */
-const BEARER_PROSE = /^(?:tokens?|auth\w{0,12}|schemes?|headers?|credentials?)[.:)]{0,2}$/i;
+/** "Bearer tokens", "Bearer of bad news": a short word of small letters, no credential. */
+const BEARER_PROSE = /^(?:[a-z]{1,7}|[Tt]okens?|[Aa]uth[a-z]{0,12}|[Ss]chemes?|[Hh]eaders?|[Cc]redentials?)[.:)!?]{0,2}$/;
 
-/** The five families of the first specification, in its order and with its texts [8_RISKS-REQ-001]. */
+/** Four families of the first specification, in its order and with its texts [8_RISKS-REQ-001]; credentials in URLs are precise. */
 const FIRST_RULES: readonly MaskRule[] = [
-  firstRule('bearer', BEARER, ([word, , token]) => (isBearerProse(word, token) ? null : 'Bearer [REDACTED]')),
+  firstRule('bearer', BEARER, ([, , token]) => (BEARER_PROSE.test(token) ? null : 'Bearer [REDACTED]')),
   firstRule('api_key', API_KEY, ([, separator, value]) => assigned(separator, value, '[API_KEY=REDACTED]')),
   firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'),
   firstRule('secret', SECRET, ([, separator, value]) => assigned(separator, value, '[SECRET=REDACTED]')),
-  firstRule('basic_auth', BASIC_AUTH, ([, scheme]) => `${scheme}[CREDENTIALS_REDACTED]@`),
 ];
 
-const LAST_RULES = [...KEY_NAME_RULES, RANDOM_TOKEN_RULE];
+const BROAD_RULES = [...FIRST_RULES, ...KEY_NAME_RULES, RANDOM_TOKEN_RULE];
 
 /**
  * Masks everything that looks like a secret or is named like one, for errors, logs, events and output.
@@ -39,13 +38,9 @@ const LAST_RULES = [...KEY_NAME_RULES, RANDOM_TOKEN_RULE];
  * ```
  */
 export function maskSensitiveData(text: string, registry: SecretRegistry = secretRegistry): string {
-  const { isAllowed } = registry;
-  const first = applyRules(text, FIRST_RULES, isAllowed).value;
-  return applyRules(maskPrecise(first, registry).value, LAST_RULES, isAllowed).value;
-}
-
-function isBearerProse(word: string, token: string): boolean {
-  return BEARER_PROSE.test(token) || (word.startsWith('bearer') && /^[a-z]{1,5}$/.test(token));
+  // The precise rules come first: another rule's mark could take away what they tell a secret by.
+  const precise = maskPrecise(text, registry).value;
+  return applyRules(precise, BROAD_RULES, registry.isAllowed).value;
 }
 
 type Groups = readonly [whole: string, first: string, second: string];

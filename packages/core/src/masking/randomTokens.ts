@@ -29,7 +29,7 @@ const SHORTEST_LONG_HASH = 40;
 const LONGEST_HASH = 128;
 
 /** Hashes and public keys: random, and meant to be read. */
-const PUBLIC = /^(?:sha\d{0,3}|md5)[-_:=]|^AAAA[BCE][0-9A-Za-z]/i;
+const PUBLIC = /^(?:sha\d{0,3}|md5|h1)[-_:=]|^AAAA[BCE][0-9A-Za-z]/i;
 const PUBLIC_BEFORE = /(?:base64,|sha\d{1,3}[:=-] ?)$/i;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;

@@ -1,12 +1,21 @@
+import { looksRandom, looksSecret } from './isSecretValue.ts';
 import { isPlaceholder, type MaskRule, redacted } from './MaskRule.ts';
 
 // Literals come first and what stands before them after: an engine finds a literal fast.
-const SCHEME = '(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://)';
+const SCHEME = '(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\\\?/){2})';
 // The password may hold a raw `@`; the host begins after the last one. Bounds keep many `a://` linear.
 const URL_USERINFO = new RegExp(
-  `://${SCHEME}([^\\s/?#"'\`<>@:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{1,256})@`,
+  `:\\\\?/\\\\?/${SCHEME}([^\\s/?#"'\`<>@:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{0,256})@`,
   'g',
 );
+const ENCODED_CHAR = '(?:[A-Za-z0-9._~!*+-]|%(?!3[Aa]|40|2[Ff])[0-9A-Fa-f]{2})';
+const ENCODED_USERINFO = new RegExp(
+  `%3A%2F%2F${ENCODED_CHAR}{0,128}%3A(${ENCODED_CHAR}{1,256})%40`,
+  'gi',
+);
+/** A token in the place of the user, without a password. */
+const URL_USER = new RegExp(`://${SCHEME}([A-Za-z0-9_.~-]{20,512})@`, 'g');
+const ORACLE = /(jdbc:oracle:(?:thin|oci8?):[^\s/@:"']{1,64}\/)([^\s@"']{1,128})(?=@)/g;
 
 // `Password=…` inside `Server=…;User Id=…;` and inside `host=… user=…` (libpq).
 const DSN_PASSWORD =
@@ -14,18 +23,62 @@ const DSN_PASSWORD =
 const DSN_NEIGHBOUR =
   /(?:^|[;\s"'])(?:host|hostaddr|server|data source|user id|uid|dbname|database|initial catalog)\s?=/i;
 
+const PARAMETER =
+  /([?&;](?:amp;)?([A-Za-z0-9_.-]{0,32}(?:password|passwd|pwd|token|secret|api[_-]?key|key|sig|signature|auth|code|pass))=)([^\s&"'`<>\\#;]{4,4096})/gi;
+const STRONG =
+  /(?:password|passwd|pwd|secret|(?:access|refresh|id|auth|private|job|api|bot|user|session)[_-]?token|api[_-]?key|sig|signature)$/i;
+const PASSWORD = /(?:password|passwd|pwd)$/i;
+/** Characters before a parameter in which its address must begin. */
+const ADDRESS_REACH = 1_024;
+const ADDRESS = /(?:^|[^A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.:-]{1,40}):\/\/[^\s"'`<>]*$/;
+
 /** Characters before the password in which the rest of the connection string must begin. */
 const DSN_REACH = 200;
 
 /** Credentials inside URLs and connection strings. Placeholders such as `${DB_PASSWORD}` stay. */
 export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
+  { name: 'url_credentials', pattern: URL_USERINFO, replace: maskUserInfo },
   {
     name: 'url_credentials',
-    pattern: URL_USERINFO,
-    replace: (match) => (isPlaceholder(match[2] ?? '') ? match[0] : '://[CREDENTIALS_REDACTED]@'),
+    pattern: ENCODED_USERINFO,
+    hint: '%40',
+    replace: (match) => (isPlaceholder(match[1] ?? '') ? match[0] : `%3A%2F%2F${redacted('url_credentials')}%40`),
+  },
+  {
+    name: 'url_credentials',
+    pattern: URL_USER,
+    replace: (match) => (looksRandom(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
+  },
+  {
+    name: 'connection_string',
+    pattern: ORACLE,
+    hint: 'jdbc:oracle:',
+    replace: (match) =>
+      isPlaceholder(match[2] ?? '') ? match[0] : match[1] + redacted('connection_string'),
   },
   { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
+  { name: 'url_parameter', pattern: PARAMETER, replace: maskParameter },
 ];
+
+/** A user without a password is a secret only if it looks like one (`https://KEY:@api.example.com`). */
+function maskUserInfo([whole, user = '', password = '']: RegExpExecArray): string {
+  const isSecret = password === '' ? looksRandom(user) : !isPlaceholder(password);
+  return isSecret ? `${whole.slice(0, whole.lastIndexOf('/') + 1)}[CREDENTIALS_REDACTED]@` : whole;
+}
+
+function maskParameter(match: RegExpExecArray, text: string): string {
+  const [whole, label = '', name = '', value = ''] = match;
+  const before = text.slice(Math.max(0, match.index - ADDRESS_REACH), match.index);
+  const scheme = ADDRESS.exec(before)?.[1];
+  if (scheme === undefined) return whole;
+  return isParameterSecret(name, value, scheme) ? label + redacted('url_parameter') : whole;
+}
+
+function isParameterSecret(name: string, value: string, scheme: string): boolean {
+  if (isPlaceholder(value) || /[()[\]{}]/.test(value)) return false;
+  if (PASSWORD.test(name) && !/^https?$/i.test(scheme)) return true;
+  return STRONG.test(name) ? looksSecret(value) : looksRandom(value);
+}
 
 function maskDsnPassword(match: RegExpExecArray, text: string): string {
   const [whole, label = '', value = ''] = match;

@@ -1,10 +1,17 @@
 import { type AnchoredRules, type MaskRule, type RuleSet, tokenRule } from './MaskRule.ts';
 import { TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
 
-// A token may follow a URL escape (`%3D`) or a JSON escape (`\n`), whose last character is a letter or a digit.
-const AFTER_ESCAPE = '(?<=%[0-9A-Fa-f]{2})|(?<=\\\\[nrt])';
+// A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
+// JSON or a shell (`\n`, `\u003d`), or a sequence that colours a terminal, as it is or escaped.
+const ESCAPES = [
+  '%(?:25)?[0-9A-Fa-f]{2}',
+  '\\\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})',
+  '(?:[\\u001b\\u009b]|\\\\(?:u00[19][bB]|x[19][bB]|033|e))\\[?[0-9;:]{0,24}[A-Za-z]',
+];
+const AFTER_ESCAPE = ESCAPES.map((escape) => `(?<=${escape})`).join('|');
 const LOOSE = `(?:(?<![A-Za-z0-9])|${AFTER_ESCAPE})`;
-const STRICT = `(?:(?<![A-Za-z0-9_-])|${AFTER_ESCAPE})`;
+/** The sign of a line in a diff is no part of what it begins with. */
+const STRICT = `(?:(?<![A-Za-z0-9_-])|(?<=(?:^|\\n)[+-])|${AFTER_ESCAPE})`;
 const END = '(?![A-Za-z0-9])';
 
 // Literals come first and what stands before them after: an engine finds a literal fast.
@@ -17,10 +24,24 @@ const AZURE_SAS = /([?&](?:amp;)?sig=)[A-Za-z0-9%+/]{43,80}=?/g;
 const AZURE_CLIENT_SECRET =
   /(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])/g;
 const MAILCHIMP = new RegExp(`${LOOSE}[0-9a-f]{32}-us\\d{1,2}${END}`, 'g');
-const TELEGRAM = new RegExp(`${LOOSE}\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
+const TELEGRAM = new RegExp(`(?:${LOOSE}|(?<=/bot))\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
 const TERRAFORM = new RegExp(`${LOOSE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60,}`, 'g');
 const ASANA = new RegExp(`[12]/(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g');
 const BITWARDEN = new RegExp(`0\\.(?<=${LOOSE}0.)[0-9a-f-]{36}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==`, 'g');
+
+// What stands in the middle or at the end tells these.
+const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
+const AZURE_KEY = new RegExp(
+  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\\+(?:ASt|ASb|AEh|ARm|ABa|AMC|ACR))[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
+  'g',
+);
+const NEW_RELIC = new RegExp(`${LOOSE}[0-9a-zA-Z]{30,36}NRAL${END}`, 'g');
+const RAPID_API = new RegExp(`${LOOSE}[0-9a-f]{10}msh[0-9a-f]{15}p[0-9a-f]{6}jsn[0-9a-f]{12}${END}`, 'g');
+const MAILGUN = new RegExp(`${STRICT}[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
+const UNLEASH = /(?<![A-Za-z0-9_*:-])[a-z0-9*_-]{1,40}:[a-z0-9*_-]{1,40}\.[0-9a-f]{56}(?![0-9a-f])/g;
+const ABLY = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
+const SIGNATURE = /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
+const STRIPE_CLIENT = new RegExp(`${LOOSE}(?:pi|seti|cs|src|sub)_[A-Za-z0-9]{10,80}_secret_[A-Za-z0-9]{16,}`, 'g');
 
 /** Tokens whose own shape gives them away: a vendor's prefix and length. */
 export const VENDOR_RULES: readonly RuleSet[] = [
@@ -35,6 +56,15 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   tokenRule('terraform', TERRAFORM, '.atlasv1.'),
   tokenRule('asana', ASANA, '/'),
   tokenRule('bitwarden', BITWARDEN, '=='),
+  tokenRule('azure_devops', AZURE_DEVOPS, 'AZDO'),
+  tokenRule('azure_key', AZURE_KEY),
+  tokenRule('newrelic', NEW_RELIC, 'NRAL'),
+  tokenRule('rapid_api', RAPID_API, 'msh'),
+  tokenRule('mailgun', MAILGUN),
+  tokenRule('unleash', UNLEASH),
+  tokenRule('ably', ABLY),
+  tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
+  keepLabel('url_signature', SIGNATURE),
   prefixed(TOKEN_SHAPES),
 ];
 
