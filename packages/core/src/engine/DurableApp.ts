@@ -25,10 +25,13 @@ import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
   readonly shape: GraphShape;
+  /** Where the graph was compiled to stop. @defaultValue nowhere */
+  readonly breakpoints?: Breakpoints;
   /** Node transitions without progress from which a human is asked. */
   readonly maxDepth: number;
   /** Of runs that are started without one of their own. @defaultValue none */
@@ -175,13 +178,13 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
+    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events, breakpoints = NO_BREAKPOINTS } = this.#parts;
     const graph = drivenGraph(this.#drivable, saver);
     const inputOf = ({ threadId }: Thread): Promise<unknown> =>
       loadInput(store.inputs.require(threadId), saver.serde);
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, endOf, goals },
+      { store, saver, graph, shape, faults, events, inputOf, endOf, goals, breakpoints },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];

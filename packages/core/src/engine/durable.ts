@@ -20,6 +20,7 @@ import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
+import { innerBreakpoints } from './stops/innerBreakpoints.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -68,7 +69,7 @@ export interface KnownGraph<State> {
  *
  * @throws RangeError if a guard's or a value's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, if neither or both of `file` and `db` are given, or
- *   if the graph cannot be taken: it has a channel of the engine's name, no builder, or stops that are no gates.
+ *   if the graph cannot be taken: it has a channel of the engine's name, or no builder.
  *
  * @example
  * ```ts
@@ -93,11 +94,13 @@ export function durable<State extends object, Update, Name extends string, Build
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
+  const breakpoints = innerBreakpoints(builder);
   const saver = new DrivenSaver(db, store, {
+    breakpoints,
     ...(options.limits && { limits: options.limits }),
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });
-  const deps = { store, events, profile, maxDepth, faults, now, newId };
+  const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({

@@ -1,4 +1,5 @@
 import type { StateGraph } from '@langchain/langgraph';
+import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../stops/Breakpoints.ts';
 
 /** A graph as its author has it: its builder, or what `compile` made of that. */
 export type GraphSource<Builder, State, Update, Name extends string> =
@@ -11,20 +12,24 @@ export interface Carried {
   readonly name?: string;
   readonly description?: string;
   readonly config?: object;
+  /** Where it stops; not before a node that has a gate, which asks the same. */
+  readonly breakpoints?: Breakpoints;
+}
+
+interface BuilderFields {
+  readonly nodes: Readonly<Record<string, { readonly isErrorHandler?: boolean }>>;
 }
 
 /** The fields of LangGraph's compiled graph that are read here; a test compares them with the installed version. */
-interface CompiledFields extends Carried {
+interface CompiledFields extends Omit<Carried, 'breakpoints'>, CompiledBreakpoints {
   readonly lg_is_pregel: true;
   readonly builder?: unknown;
-  readonly interruptBefore?: readonly string[] | '*';
-  readonly interruptAfter?: readonly string[] | '*';
 }
 
 /**
  * The builder of a graph, and what else it was compiled with.
  *
- * @throws TypeError with the way out for what has no builder, and for stops that only a gate can make durable.
+ * @throws TypeError with the way out for what has no builder.
  */
 export function takeGraph<Builder, State, Update, Name extends string>(
   source: GraphSource<Builder, State, Update, Name>,
@@ -35,13 +40,13 @@ export function takeGraph<Builder, State, Update, Name extends string>(
   if (!isCompiled(source)) throw noGraph(source);
   const { builder } = source as { readonly builder?: unknown };
   if (!isBuilder(builder)) throw new TypeError(NO_BUILDER);
-  assertNoBareStop(source, gates);
   const { store, name, description, config } = source;
   const carried = {
     ...(store !== undefined && { store }),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(config !== undefined && { config }),
+    breakpoints: stopsOf(source, builder as BuilderFields, gates),
   };
   return { builder: builder as Builder & StateGraph<unknown, State, Update, Name>, carried };
 }
@@ -57,24 +62,10 @@ function noGraph(source: unknown): TypeError {
   return new TypeError('Expected a StateGraph, or what its compile() returns.');
 }
 
-/** Nobody is asked at LangGraph's own stops, so a driver would go on at once. */
-function assertNoBareStop(
-  { interruptBefore = [], interruptAfter = [] }: CompiledFields,
-  gates: object,
-): void {
-  const before = [...(interruptBefore === '*' ? ['*'] : interruptBefore)].find(
-    (node) => !Object.hasOwn(gates, node),
-  );
-  if (before !== undefined) {
-    throw new TypeError(
-      `The graph was compiled to stop before "${before}": declare that as a gate, gates: { … }.`,
-    );
-  }
-  if (interruptAfter.length === 0) return;
-  const after = interruptAfter === '*' ? '*' : interruptAfter[0];
-  throw new TypeError(
-    `The graph was compiled to stop after "${after}": declare a gate before the node that follows.`,
-  );
+function stopsOf(source: CompiledBreakpoints, { nodes }: BuilderFields, gates: object): Breakpoints {
+  const own = Object.keys(nodes).filter((name) => nodes[name]?.isErrorHandler !== true);
+  const { before, after } = breakpointsOf(source, own);
+  return { before: before.filter((node) => !Object.hasOwn(gates, node)), after };
 }
 
 const isBuilder = (source: unknown): boolean =>

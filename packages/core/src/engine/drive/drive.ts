@@ -1,13 +1,14 @@
 // The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
 //
-//   claim → no checkpoint: give the input · no tasks: finished · open questions: apply recorded answers,
-//   or settle as waiting · else go on
+//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
+//   waiting · open questions: apply recorded answers, or settle as waiting · else go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
 //   D2. An answer is applied under its interrupt id and carries the key of its question, so applying it twice is
 //       harmless and another question refuses it.
-//   D3. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+//   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
+//   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
 
 import { setImmediate } from 'node:timers/promises';
 import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
@@ -21,8 +22,11 @@ import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Goal, GoalReader } from '../Goal.ts';
 import type { FaultBox } from '../node/FaultBox.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
+import { isNo, refusedAt } from '../stops/Stop.ts';
 import type { DrivenConfigurable } from '../visit.ts';
 import { askAtEnd } from './askAtEnd.ts';
+import { askAtStop, stopAt } from './askAtStop.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
 import { exactAnswers } from './exactAnswers.ts';
@@ -54,6 +58,7 @@ interface ReadConfig {
 /** A task of the next super-step, as LangGraph describes it. */
 interface PendingTask {
   readonly id: string;
+  readonly name: string;
   readonly interrupts: readonly unknown[];
   readonly result?: unknown;
   readonly error?: unknown;
@@ -77,6 +82,8 @@ export interface DriverDeps {
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals: GoalReader;
+  /** Where the graph was compiled to stop. @defaultValue nowhere */
+  readonly breakpoints?: Breakpoints;
 }
 
 export interface DriveOptions {
@@ -162,6 +169,7 @@ class Drive {
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
+  readonly #breakpoints: Breakpoints;
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
@@ -174,6 +182,7 @@ class Drive {
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
+    this.#breakpoints = deps.breakpoints ?? NO_BREAKPOINTS;
     this.#config = {
       configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
       control,
@@ -205,12 +214,14 @@ class Drive {
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined) return this.#goOn(await inputOf(thread), { tasks: [], values: null });
     const open = openQuestions(tuple);
-    store.sessions.markResumed(
-      threadId,
-      open.map(({ interruptId }) => interruptId),
-    );
+    store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await graph.getState(this.#config);
-    if (tasks.length > 0) return this.#answerOrGoOn(thread, open, { tasks, values });
+    if (tasks.length > 0) {
+      const stop = await askAtStop({ threadId, tuple, tasks, values }, { ...this.#deps, breakpoints: this.#breakpoints });
+      if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
+      if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
+      return this.#answerOrGoOn(thread, open, { tasks, values });
+    }
     const last = askAtEnd(values, tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
@@ -265,11 +276,12 @@ class Drive {
     return isSettled ? { status: 'drained', reason } : null;
   }
 
-  async #invoke(input: unknown, interruptAfter: '*' | string[]): Promise<DriveOutcome | null> {
+  async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     this.#hasWorked = true;
+    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...this.#breakpoints.after];
     const before = store.footprint.of(threadId);
     try {
       await withOwnSignal(this.#abort, (signal) =>

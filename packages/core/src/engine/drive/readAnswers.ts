@@ -5,6 +5,7 @@ import { answerOf } from '../gates/answers.ts';
 import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
 import type { interruptGate } from '../gates/interruptGate.ts';
 import { asQuestion, isQuestion, type KeyedAnswer, type Question, sessionOf } from '../gates/question.ts';
+import { isInnerStop, isNo, refusedAt } from '../stops/Stop.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -82,7 +83,9 @@ function givenAnswer(
 ): GivenAnswer {
   if (session.kind === 'interrupt') {
     const { value: resume } = session.decision as AnswerTo<typeof interruptGate>;
-    return { interruptId, session, resume, isDelivered: false, endsRun: null };
+    const isRefused = isInnerStop(interruptId, value) && isNo(session.decision);
+    const endsRun = isRefused ? refusedAt(session.question) : null;
+    return { interruptId, session, resume, isDelivered: false, endsRun };
   }
   const answer = answerOf(session);
   const sessionId = session.id;

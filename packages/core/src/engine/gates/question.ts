@@ -1,6 +1,7 @@
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
 
@@ -72,7 +73,9 @@ export function asQuestion(
     taskId,
     artifact,
     artifactHash: hashOf(artifact),
-    message: 'The graph asks, and goes on with the value that you answer.',
+    message: isInnerStop(id, value)
+      ? stopMessage(value)
+      : 'The graph asks, and goes on with the value that you answer.',
     ...(responseSchema !== undefined && { responseSchema }),
   };
 }

@@ -3,29 +3,54 @@ import type {
   ChannelVersions,
   Checkpoint,
   CheckpointMetadata,
+  CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
+import type { NamespaceKey } from '../../state/checkpointRecords.ts';
 import type { FencedLease } from '../../state/Fence.ts';
-import { leaseOf, requiredId } from './checkpointConfig.ts';
+import { dueStop } from '../stops/dueStop.ts';
+import { type InnerBreakpoints, pathOf } from '../stops/innerBreakpoints.ts';
+import { stopId } from '../stops/Stop.ts';
+import { withoutUnseen, withUnseen } from '../stops/unseen.ts';
+import { leaseOf, namespaceOf, optionalId, requiredId } from './checkpointConfig.ts';
 import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 
-/** Knows who drives a run. */
+/** Knows who drives a run, and what was answered. */
 export interface DriverRegister {
   /** @throws DevsError `LEASE_LOST` without a lease on a thread that is a run. */
   assertDriven(caller: { readonly threadId: string; readonly epoch: FencedLease['epoch'] | null }): void;
+  readonly sessions: {
+    findByInterrupt(threadId: string, interruptId: string): { readonly decision: unknown } | null;
+  };
+  readonly checkpoints: {
+    namespacesWithin(key: NamespaceKey): readonly { readonly checkpointNs: string; readonly seq: number }[];
+    findSeq(checkpointId: string, threadId: string): number | null;
+  };
+}
+
+export interface DrivenSaverOptions extends SqliteSaverOptions {
+  /** Where the graphs inside nodes were compiled to stop. @defaultValue nowhere that is known */
+  readonly breakpoints?: InnerBreakpoints;
 }
 
 /**
  * The checkpointer of an app: a run is written by its driver alone. A raw `updateState`, `Command` or second input
- * would pass the run's gates.
+ * would pass the run's gates. A graph inside a node that is resumed stops again where nobody has answered its stop.
  */
 export class DrivenSaver extends SqliteSaver {
   readonly #store: DriverRegister;
+  readonly #breakpoints: InnerBreakpoints;
 
-  constructor(db: Database, store: DriverRegister, options: SqliteSaverOptions = {}) {
+  constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
     this.#store = store;
+    this.#breakpoints = options.breakpoints ?? new Map();
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple(config);
+    return tuple === undefined || !isResumedInside(config) ? tuple : await this.#atStop(tuple, config);
   }
 
   /** @throws DevsError `LEASE_LOST` for a run that the call has no lease on; else as {@link SqliteSaver.put}. */
@@ -36,7 +61,8 @@ export class DrivenSaver extends SqliteSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     this.#assertDriven(config);
-    return await super.put(config, checkpoint, metadata, newVersions);
+    const channel_versions = withoutUnseen(checkpoint.channel_versions);
+    return await super.put(config, { ...checkpoint, channel_versions }, metadata, withoutUnseen(newVersions));
   }
 
   /** @throws DevsError as {@link put}. */
@@ -50,8 +76,38 @@ export class DrivenSaver extends SqliteSaver {
     await super.putWrites(config, writes, taskId, taskPath);
   }
 
+  async #atStop(tuple: CheckpointTuple, config: RunnableConfig): Promise<CheckpointTuple> {
+    const { checkpoint, metadata, pendingWrites = [], parentConfig } = tuple;
+    const thread = requiredId(config, 'thread_id');
+    const checkpointNs = namespaceOf(config) ?? '';
+    const runId = leaseOf(config)?.threadId ?? thread;
+    const session = this.#store.sessions.findByInterrupt(
+      runId,
+      stopId({ thread, checkpointNs, step: metadata?.step ?? 0 }),
+    );
+    if (pendingWrites.length > 0 || (session !== null && session.decision !== null)) return tuple;
+    const isKnown = this.#breakpoints.get(pathOf(checkpointNs).join('|'));
+    const parent = parentConfig && (await super.getTuple(parentConfig));
+    if (parent === undefined || metadata?.source !== 'loop') return withUnseen(tuple);
+    const due = isKnown && dueStop(isKnown, { tuple, parent });
+    const isAfter = due?.when === 'after' && !this.#hasBegun({ threadId: thread, checkpointNs }, checkpoint.id);
+    return isAfter || session !== null ? parent : withUnseen(tuple);
+  }
+
+  /** Whether a graph inside a task that starts from this checkpoint has. */
+  #hasBegun(key: NamespaceKey, checkpointId: string): boolean {
+    const seq = this.#store.checkpoints.findSeq(checkpointId, key.threadId) ?? 0;
+    return this.#store.checkpoints.namespacesWithin(key).some((inside) => inside.seq > seq);
+  }
+
   #assertDriven(config: RunnableConfig): void {
     const epoch = leaseOf(config)?.epoch ?? null;
     this.#store.assertDriven({ threadId: requiredId(config, 'thread_id'), epoch });
   }
+}
+
+/** A graph inside a node that goes on from its latest checkpoint. */
+function isResumedInside(config: RunnableConfig): boolean {
+  const isInside = (namespaceOf(config) ?? '') !== '' && optionalId(config, 'checkpoint_id') === null;
+  return isInside && config.configurable?.['__pregel_resuming'] === true && leaseOf(config) !== null;
 }
