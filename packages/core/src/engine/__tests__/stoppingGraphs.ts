@@ -140,8 +140,6 @@ export function stoppingGraphs(ran: Ran) {
       asking(row('a').addNode('sub', inner({ interruptAfter: ['x'] })).addEdge('a', 'sub')).compile({}),
     'after a node in a subgraph that a function calls, beside a question': () =>
       asking(row('a').addNode('sub', called(inner({ interruptAfter: ['x'] }))).addEdge('a', 'sub')).compile({}),
-    'in a subgraph beside a question in the same graph': () =>
-      around(asking(row('a').addNode('sub', inner({ interruptBefore: ['y'] })).addEdge('a', 'sub')).compile({})),
   };
 }
 

@@ -11,6 +11,7 @@
 //   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
 
 import { setImmediate } from 'node:timers/promises';
+import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
@@ -30,6 +31,7 @@ import { askAtStop, stopAt } from './askAtStop.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
 import { exactAnswers } from './exactAnswers.ts';
+import type { GivenOptions } from './givenOptions.ts';
 import { type HeldLease, holdLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
@@ -44,8 +46,9 @@ import { withOwnSignal } from './withOwnSignal.ts';
 /** Recoveries without progress after which a run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
 
-interface DrivenConfig {
+interface DrivenConfig extends Omit<GivenOptions, 'configurable'> {
   readonly configurable: DrivenConfigurable;
+  readonly callbacks?: Callbacks;
   readonly control?: RunControl;
   readonly signal?: AbortSignal;
   readonly interruptAfter?: '*' | string[];
@@ -79,6 +82,8 @@ export interface DriverDeps {
   readonly events: EventBus;
   /** The input a run was started with. */
   readonly inputOf: (thread: Thread) => Promise<unknown>;
+  /** What it was given besides, for every drive. @defaultValue nothing */
+  readonly optionsOf?: (thread: Thread) => Promise<GivenOptions>;
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals: GoalReader;
@@ -91,6 +96,8 @@ export interface DriveOptions {
   readonly signal?: AbortSignal;
   /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
   readonly abort?: AbortSignal;
+  /** LangChain's handlers, for this drive: they are told what they are told by LangGraph. */
+  readonly callbacks?: Callbacks;
   /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
   readonly goal?: Goal;
   /** Run under the lease before the run is looked at: finishes what another process left half done. */
@@ -104,6 +111,8 @@ interface Claim {
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
   readonly goal: Goal | undefined;
+  /** For the graph, from whoever started the run and whoever drives it. */
+  readonly given: GivenOptions & { readonly callbacks?: Callbacks };
 }
 
 /**
@@ -123,7 +132,7 @@ export async function drive(
 async function driveAlone(
   threadId: string,
   deps: DriverDeps,
-  { signal, abort, goal, prepare }: DriveOptions,
+  { signal, abort, goal, prepare, callbacks }: DriveOptions,
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
@@ -136,7 +145,8 @@ async function driveAlone(
     await prepare?.(held.lease);
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
-    return await new Drive({ held, control, requests, abort, goal }, deps).toEnd();
+    const given = { ...(await deps.optionsOf?.(thread)), ...(callbacks && { callbacks }) };
+    return await new Drive({ held, control, requests, abort, goal, given }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.
@@ -173,7 +183,7 @@ class Drive {
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#held = held;
@@ -183,10 +193,8 @@ class Drive {
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
     this.#breakpoints = deps.breakpoints ?? NO_BREAKPOINTS;
-    this.#config = {
-      configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
-      control,
-    };
+    const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch };
+    this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
 
   async toEnd(): Promise<DriveOutcome> {
