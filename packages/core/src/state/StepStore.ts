@@ -27,6 +27,14 @@ export interface StepStoreOptions extends StoreOptions {
   readonly codec?: ResultCodec;
 }
 
+/** The visit, and the thread and namespace in which the graphs inside it keep their checkpoints. */
+export interface UnfinishedInside {
+  readonly threadId: string;
+  readonly visitId: string;
+  readonly frame: string;
+  readonly checkpointNs: string;
+}
+
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
 
@@ -42,6 +50,7 @@ export class StepStore {
   readonly #select: Statement<[StepKey], sql.StepRow>;
   readonly #selectTimes: Statement<[StepKey], StepTimes>;
   readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
+  readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
   readonly #selectForThread: Statement<[string], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], Spending>;
@@ -60,6 +69,7 @@ export class StepStore {
     this.#select = db.prepare(sql.SELECT);
     this.#selectTimes = db.prepare(sql.SELECT_TIMES);
     this.#selectVisit = db.prepare<[object], number>(sql.SELECT_VISIT).pluck();
+    this.#selectUnfinished = db.prepare<[UnfinishedInside], number>(sql.SELECT_UNFINISHED_INSIDE).pluck();
     this.#selectForThread = db.prepare(sql.SELECT_FOR_THREAD);
     this.#sumCost = db.prepare(sql.SUM_COST);
     this.#sumSpending = db.prepare(sql.SUM_SPENDING);
@@ -162,6 +172,11 @@ export class StepStore {
   /** `null` for a step that was never begun. */
   timesOf(step: StepKey): StepTimes | null {
     return this.#selectTimes.get(keyOf(step)) ?? null;
+  }
+
+  /** Whether a graph inside a visit has begun a step in a task that has not come to its end. */
+  hasUnfinishedInside(where: UnfinishedInside): boolean {
+    return this.#selectUnfinished.get(where) !== undefined;
   }
 
   /** Whether any step of this visit of a node was ever begun, in whatever place inside. */

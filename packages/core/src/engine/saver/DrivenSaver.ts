@@ -14,6 +14,7 @@ import { type InnerBreakpoints, pathOf } from '../stops/innerBreakpoints.ts';
 import { stopId } from '../stops/Stop.ts';
 import { withoutUnseen, withUnseen } from '../stops/unseen.ts';
 import { leaseOf, namespaceOf, optionalId, requiredId } from './checkpointConfig.ts';
+import type { UnfinishedInside } from '../../state/StepStore.ts';
 import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 
 /** Knows who drives a run, and what was answered. */
@@ -27,6 +28,7 @@ export interface DriverRegister {
     namespacesWithin(key: NamespaceKey): readonly { readonly checkpointNs: string; readonly seq: number }[];
     findSeq(checkpointId: string, threadId: string): number | null;
   };
+  readonly steps: { hasUnfinishedInside(where: UnfinishedInside): boolean };
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -86,12 +88,22 @@ export class DrivenSaver extends SqliteSaver {
       stopId({ thread, checkpointNs, step: metadata?.step ?? 0 }),
     );
     if (pendingWrites.length > 0 || (session !== null && session.decision !== null)) return tuple;
-    const isKnown = this.#breakpoints.get(pathOf(checkpointNs).join('|'));
     const parent = parentConfig && (await super.getTuple(parentConfig));
     if (parent === undefined || metadata?.source !== 'loop') return withUnseen(tuple);
-    const due = isKnown && dueStop(isKnown, { tuple, parent });
-    const isAfter = due?.when === 'after' && !this.#hasBegun({ threadId: thread, checkpointNs }, checkpoint.id);
-    return isAfter || session !== null ? parent : withUnseen(tuple);
+    if (session !== null) return parent;
+    const known = this.#breakpoints.get(pathOf(checkpointNs).join('|'));
+    const mayStand =
+      known === undefined
+        ? !isHandled(parent) && !this.#hasUnfinished(runId, { threadId: thread, checkpointNs })
+        : dueStop(known, { tuple, parent })?.when === 'after';
+    const hasBegun = this.#hasBegun({ threadId: thread, checkpointNs }, checkpoint.id);
+    return mayStand && !hasBegun ? parent : withUnseen(tuple);
+  }
+
+  /** Steps in flight. Ending the super-step before them anew would give their tasks other ids. */
+  #hasUnfinished(threadId: string, { threadId: frame, checkpointNs }: NamespaceKey): boolean {
+    const visitId = /^[^|:]*:([^|]*)/.exec(checkpointNs)?.[1];
+    return visitId === undefined || this.#store.steps.hasUnfinishedInside({ threadId, visitId, frame, checkpointNs });
   }
 
   /** Whether a graph inside a task that starts from this checkpoint has. */
@@ -105,6 +117,10 @@ export class DrivenSaver extends SqliteSaver {
     this.#store.assertDriven({ threadId: requiredId(config, 'thread_id'), epoch });
   }
 }
+
+/** Whether an error was handled in the super-step after a checkpoint: its handler would run a second time. */
+const isHandled = ({ pendingWrites = [] }: CheckpointTuple): boolean =>
+  pendingWrites.some(([, channel]) => channel === '__error__');
 
 /** A graph inside a node that goes on from its latest checkpoint. */
 function isResumedInside(config: RunnableConfig): boolean {

@@ -5,7 +5,8 @@
 //   else                      its checkpoint with a channel that is newer than all LangGraph has seen: where it was
 //                             compiled to stop before what is next, it does
 //
-// Nothing runs twice: at a stop that nobody answered, no task has begun.
+// Nothing runs twice: at a stop that nobody answered, no task has begun. What a graph that only a function knows stops
+// after, nobody can tell; its super-step is ended anew unless a task, a graph or a step after it has begun.
 
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 
