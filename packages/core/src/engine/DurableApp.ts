@@ -1,7 +1,7 @@
 import type { EventBus } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
-import type { TypedBytes } from '../state/checkpointRecords.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import type { TypedBytes } from '../state/checkpointRecords.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
 import type { Lease, Policies, Thread } from '../state/ThreadStore.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
@@ -25,13 +25,13 @@ import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import type { RunError } from './drive/runError.ts';
-import { drivenGraph, type ReadableGraph, readState } from './drivenGraph.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
+import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
@@ -172,7 +172,14 @@ export class DurableApp<Graph, State, Update> {
 
   /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
   async #record(
-    { threadId, input, options, redacted = 0, policies, ...about }: Admission & { readonly options: GivenOptions },
+    {
+      threadId,
+      input,
+      options,
+      redacted = 0,
+      policies,
+      ...about
+    }: Admission & { readonly options: GivenOptions },
     known: Thread | null,
   ): Promise<{ readonly thread: Thread; readonly created: boolean; readonly dumped: TypedBytes }> {
     const masked = maskPreciseDeep({ input, options });
@@ -212,8 +219,17 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events, breakpoints = NO_BREAKPOINTS } = this.#parts;
-    const graph = drivenGraph(this.#drivable, saver);
+    const {
+      saver,
+      endOf,
+      goals = NO_GOALS,
+      faults,
+      shape,
+      store,
+      events,
+      breakpoints = NO_BREAKPOINTS,
+    } = this.#parts;
+    const graph = this.#drivable;
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
     const inputOf = async (): Promise<unknown> => (await given()).input;
     const optionsOf = async (): Promise<GivenOptions> =>

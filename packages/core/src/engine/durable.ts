@@ -5,8 +5,15 @@ import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import { type CompilableBuilder, type CompiledOf, compileDurable } from './compile/compileDurable.ts';
-import { type GraphSource, takeGraph } from './compile/graphSource.ts';
+import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
+import {
+  type BuilderOf,
+  type GraphSource,
+  type NameOf,
+  type StateOf,
+  takeGraph,
+  type UpdateOf,
+} from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
@@ -64,8 +71,8 @@ export interface KnownGraph<State> {
 
 /**
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
- * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store and
- * the name it was compiled with.
+ * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store, the
+ * name and the breakpoints it was compiled with; of an agent, its `graph`.
  *
  * @throws RangeError if a guard's or a value's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, if neither or both of `file` and `db` are given, or
@@ -79,14 +86,17 @@ export interface KnownGraph<State> {
  * await app.run('post-42');
  * ```
  */
-export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
-  source: GraphSource<Builder, State, Update, Name>,
-  options: DurableOptions<State, Name>,
-  { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
-): DurableApp<CompiledOf<Builder>, State, Update> {
+export function durable<Source extends GraphSource>(
+  source: Source,
+  options: DurableOptions<StateOf<Source>, NameOf<Source>>,
+  { profile, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
+): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
-  const { builder, carried } = takeGraph(source, options.gates);
+  const { builder, carried } = takeGraph<StateOf<Source>, UpdateOf<Source>, NameOf<Source>>(
+    source,
+    options.gates,
+  );
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
@@ -105,6 +115,8 @@ export function durable<State extends object, Update, Name extends string, Build
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
     ...compiled,
+    // The copy has the types of the builder that it is of.
+    graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
     maxDepth,
     budget,
     store,

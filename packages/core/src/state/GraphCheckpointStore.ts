@@ -47,7 +47,10 @@ export class GraphCheckpointStore {
     [Pick<CheckpointQuery, 'threadId' | 'checkpointId'>],
     { readonly seq: number | null }
   >;
-  readonly #selectNamespaces: Statement<[NamespaceKey], { readonly checkpointNs: string; readonly seq: number }>;
+  readonly #selectNamespaces: Statement<
+    [NamespaceKey],
+    { readonly checkpointNs: string; readonly seq: number }
+  >;
   readonly #insertChannel: Statement<[sql.ChannelRow]>;
   readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], sql.StoredChannel>;
   readonly #selectSize: Statement<[NamespaceKey & ChannelKey], { readonly size: number | null }>;

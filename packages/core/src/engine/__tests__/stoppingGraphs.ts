@@ -37,7 +37,8 @@ export function stoppingGraphs(ran: Ran) {
       .addEdge('a', 'sub')
       .addEdge('sub', 'z')
       .compile(options);
-  const called = (inner: { invoke(input: object): Promise<{ readonly log?: readonly string[] }> }) =>
+  const called =
+    (inner: { invoke(input: object): Promise<{ readonly log?: readonly string[] }> }) =>
     async ({ log }: { readonly log: readonly string[] }) => {
       const { log: after = [] } = await inner.invoke({ log });
       return { log: after.slice(log.length) };
@@ -61,7 +62,9 @@ export function stoppingGraphs(ran: Ran) {
       .addEdge('each', 'end');
   const loop = (options: object) =>
     row('turn')
-      .addConditionalEdges('turn', ({ log }: { readonly log: readonly string[] }) => (log.length < 3 ? 'turn' : END))
+      .addConditionalEdges('turn', ({ log }: { readonly log: readonly string[] }) =>
+        log.length < 3 ? 'turn' : END,
+      )
       .compile(options);
   const commands = () =>
     (new StateGraph(OwnState) as unknown as LooseBuilder)
@@ -85,7 +88,10 @@ export function stoppingGraphs(ran: Ran) {
       })
       .addEdge('a', 'ask');
   const fannedInner = () =>
-    row('start', 'one').addNode('two', node('two')).addEdge('start', 'two').compile({ interruptBefore: ['two'] });
+    row('start', 'one')
+      .addNode('two', node('two'))
+      .addEdge('start', 'two')
+      .compile({ interruptBefore: ['two'] });
   const sentInner = () =>
     (new StateGraph(Items) as unknown as LooseBuilder)
       .addNode('each', inner({ interruptBefore: ['y'] }))
@@ -135,11 +141,23 @@ export function stoppingGraphs(ran: Ran) {
       around(around(inner({ interruptBefore: ['y'], interruptAfter: ['x'] }), { interruptBefore: ['z'] })),
     'in a subgraph that is sent to, twice': () => sentInner(),
     'in a subgraph beside a question': () =>
-      asking(row('a').addNode('sub', inner({ interruptBefore: ['y'] })).addEdge('a', 'sub')).compile({}),
+      asking(
+        row('a')
+          .addNode('sub', inner({ interruptBefore: ['y'] }))
+          .addEdge('a', 'sub'),
+      ).compile({}),
     'after a node in a subgraph, beside a question': () =>
-      asking(row('a').addNode('sub', inner({ interruptAfter: ['x'] })).addEdge('a', 'sub')).compile({}),
+      asking(
+        row('a')
+          .addNode('sub', inner({ interruptAfter: ['x'] }))
+          .addEdge('a', 'sub'),
+      ).compile({}),
     'after a node in a subgraph that a function calls, beside a question': () =>
-      asking(row('a').addNode('sub', called(inner({ interruptAfter: ['x'] }))).addEdge('a', 'sub')).compile({}),
+      asking(
+        row('a')
+          .addNode('sub', called(inner({ interruptAfter: ['x'] })))
+          .addEdge('a', 'sub'),
+      ).compile({}),
   };
 }
 

@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { durable } from '../durable.ts';
-import { ada, OwnState, says, twoSteps } from './ownGraph.ts';
+import { ada, OwnState, twoSteps } from './ownGraph.ts';
 
 /** Calls its tool once, then answers. */
 class OneCallModel extends BaseChatModel {
@@ -103,6 +103,17 @@ describe('a compiled graph', () => {
   });
 });
 
+describe('an object that has an agent as its graph', () => {
+  test('is taken by that, with its breakpoints', async ({ db }) => {
+    const agent = { graph: twoSteps().compile({ interruptAfter: ['first'] }), options: {} };
+    const app = durable(agent, { db });
+    const { gates } = await app.run('run', {});
+    expect(only(gates)).toMatchObject({ kind: 'interrupt', artifact: { breakpoint: { when: 'after' } } });
+    await app.decide(only(gates), { value: null, by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
+  });
+});
+
 describe('what has no builder', () => {
   test('is refused with the way out', ({ db }) => {
     const shout = task('shout', async (text: string) => text.toUpperCase());
@@ -110,8 +121,6 @@ describe('what has no builder', () => {
     expect(() => durable(functional as never, { db })).toThrow(
       /^A graph made by entrypoint\(\) has no nodes .* a node of a StateGraph, and each task\(\) .* a step\(\)/,
     );
-    const agent = { graph: twoSteps(says('first')).compile() };
-    expect(() => durable(agent as never, { db })).toThrow('pass its `graph`');
     for (const nothing of [undefined, null, 'text', {}, () => {}]) {
       expect(() => durable(nothing as never, { db })).toThrow(
         'Expected a StateGraph, or what its compile() returns.',

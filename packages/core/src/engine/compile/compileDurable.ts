@@ -6,7 +6,7 @@ import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';
-import type { Carried } from './graphSource.ts';
+import type { Carried, CompilableBuilder } from './graphSource.ts';
 import { guardBuilder } from './guardBuilder.ts';
 
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
@@ -19,11 +19,6 @@ export interface CompileOptions<State> {
   readonly version: string;
   /** What its author compiled it with. @defaultValue nothing */
   readonly carried?: Carried;
-}
-
-/** A `StateGraph`, for the type its own `compile` returns: with its input, output and node names. */
-export interface CompilableBuilder {
-  compile(options?: never): unknown;
 }
 
 export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['compile']>;

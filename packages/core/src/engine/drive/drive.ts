@@ -23,6 +23,7 @@ import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Goal, GoalReader } from '../Goal.ts';
 import type { FaultBox } from '../node/FaultBox.ts';
+import { readState } from '../readState.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { isNo, refusedAt } from '../stops/Stop.ts';
 import type { DrivenConfigurable } from '../visit.ts';
@@ -223,14 +224,17 @@ class Drive {
     if (tuple === undefined) return this.#goOn(await inputOf(thread), { tasks: [], values: null });
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
-    const { tasks, values } = await graph.getState(this.#config);
+    const { tasks, values } = await readState(graph, this.#config, saver);
     if (tasks.length > 0) {
-      const stop = await askAtStop({ threadId, tuple, tasks, values }, { ...this.#deps, breakpoints: this.#breakpoints });
+      const stop = await askAtStop(
+        { threadId, tuple, tasks, values },
+        { ...this.#deps, breakpoints: this.#breakpoints },
+      );
       if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
       if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
       return this.#answerOrGoOn(thread, open, { tasks, values });
     }
-    const last = askAtEnd(values, tuple, threadId, store);
+    const last = askAtEnd(tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
     if (aborted !== null) return this.#end('cancelled', aborted);

@@ -9,12 +9,12 @@ import type {
 import type { Database } from 'better-sqlite3';
 import type { NamespaceKey } from '../../state/checkpointRecords.ts';
 import type { FencedLease } from '../../state/Fence.ts';
+import type { UnfinishedInside } from '../../state/StepStore.ts';
 import { dueStop } from '../stops/dueStop.ts';
 import { type InnerBreakpoints, pathOf } from '../stops/innerBreakpoints.ts';
 import { stopId } from '../stops/Stop.ts';
 import { withoutUnseen, withUnseen } from '../stops/unseen.ts';
 import { leaseOf, namespaceOf, optionalId, requiredId } from './checkpointConfig.ts';
-import type { UnfinishedInside } from '../../state/StepStore.ts';
 import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 
 /** Knows who drives a run, and what was answered. */
@@ -103,7 +103,10 @@ export class DrivenSaver extends SqliteSaver {
   /** Steps in flight. Ending the super-step before them anew would give their tasks other ids. */
   #hasUnfinished(threadId: string, { threadId: frame, checkpointNs }: NamespaceKey): boolean {
     const visitId = /^[^|:]*:([^|]*)/.exec(checkpointNs)?.[1];
-    return visitId === undefined || this.#store.steps.hasUnfinishedInside({ threadId, visitId, frame, checkpointNs });
+    return (
+      visitId === undefined ||
+      this.#store.steps.hasUnfinishedInside({ threadId, visitId, frame, checkpointNs })
+    );
   }
 
   /** Whether a graph inside a task that starts from this checkpoint has. */

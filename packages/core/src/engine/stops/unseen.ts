@@ -21,7 +21,9 @@ export function withUnseen(tuple: CheckpointTuple): CheckpointTuple {
 }
 
 /** What of it is stored. */
-export function withoutUnseen<Versions extends Readonly<Record<string, unknown>>>(versions: Versions): Versions {
+export function withoutUnseen<Versions extends Readonly<Record<string, unknown>>>(
+  versions: Versions,
+): Versions {
   if (!Object.hasOwn(versions, UNSEEN)) return versions;
   const { [UNSEEN]: _mark, ...stored } = versions;
   return stored as unknown as Versions;

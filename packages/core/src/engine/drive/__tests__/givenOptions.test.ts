@@ -19,7 +19,7 @@ type Config = LangGraphRunnableConfig<z.infer<typeof Context>>;
 
 /** What a node can read of what the run was given. */
 const told = ({ context, configurable, metadata, tags }: Config) =>
-  JSON.stringify({ context, region: configurable?.['region'], from: metadata?.['from'], tags });
+  JSON.stringify({ context, region: Object(configurable).region as unknown, from: metadata?.['from'], tags });
 
 function tellingGraph() {
   return new StateGraph(OwnState, Context)
@@ -40,10 +40,16 @@ function rowsIn(db: Database): number {
 }
 
 describe('what a run is given', () => {
-  test('reaches its nodes as by LangGraph alone, also where another process goes on', async ({ db, dbPath }) => {
+  test('reaches its nodes as by LangGraph alone, also where another process goes on', async ({
+    db,
+    dbPath,
+  }) => {
     const plain = tellingGraph().compile({ checkpointer: new MemorySaver() });
     const { configurable, ...others } = given;
-    const expected = await plain.invoke({}, { ...others, configurable: { ...configurable, thread_id: 'plain' } });
+    const expected = await plain.invoke(
+      {},
+      { ...others, configurable: { ...configurable, thread_id: 'plain' } },
+    );
 
     const { gates } = await appOf(db).run('run', {}, given);
     await appOf(db).decide(only(gates), { value: true, by: ada });
@@ -81,7 +87,9 @@ describe('what a run is given', () => {
     }
     const unstorable = app.run('run', {}, { context, metadata: { call: () => {} } });
     await expect(unstorable).rejects.toMatchObject({ code: 'VALUE_NOT_STORABLE' });
-    await expect(app.run('run', {}, { context: { tenant: 7 } })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(app.run('run', {}, { context: { tenant: 7 } })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
     await expect(app.run('run', {})).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     await expect(app.run('run', undefined, given)).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
     await expect(app.run('run', {}, { tags: 'nightly' } as unknown as RunOptions)).rejects.toThrow(TypeError);
@@ -94,7 +102,10 @@ describe('what a run is given', () => {
     const secret = `ghp_${'a1B2'.repeat(9)}`;
     const { values } = await app.run('run', {}, { context: { tenant: secret } });
     expect(values?.log[0]).not.toContain(secret);
-    const redacted = db.prepare("SELECT payload_json FROM events WHERE name = 'SECRET_REDACTED'").pluck().all();
+    const redacted = db
+      .prepare("SELECT payload_json FROM events WHERE name = 'SECRET_REDACTED'")
+      .pluck()
+      .all();
     expect(redacted).toEqual([JSON.stringify({ place: 'input', count: 1 })]);
     expect(await app.run('run', {}, { context: { tenant: secret } })).toMatchObject({ status: 'suspended' });
   });
@@ -103,7 +114,9 @@ describe('what a run is given', () => {
     const inner = durable(tellingGraph(), { db });
     const outer = durable(
       new StateGraph(OwnState)
-        .addNode('only', async () => ({ log: (await inner.run('inner', {}, { context: { tenant: 'i' } })).values?.log ?? [] }))
+        .addNode('only', async () => ({
+          log: (await inner.run('inner', {}, { context: { tenant: 'i' } })).values?.log ?? [],
+        }))
         .addEdge(START, 'only'),
       { db },
     );
@@ -161,7 +174,11 @@ describe('callbacks', () => {
   test('that throw end a drive at most: the run goes on, and no call is made twice', async ({ db }) => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {}); // LangChain tells of it
     const calls: string[] = [];
-    const node = (name: string) => async () => ({ log: [await step(name, () => (calls.push(name), name))] });
+    const call = (name: string) => {
+      calls.push(name);
+      return name;
+    };
+    const node = (name: string) => async () => ({ log: [await step(name, () => call(name))] });
     const builder = new StateGraph(OwnState)
       .addNode('first', node('first'))
       .addNode('second', node('second'))
