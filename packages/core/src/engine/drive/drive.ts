@@ -12,7 +12,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
-import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
+import { isGraphDrained, RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
@@ -31,7 +31,6 @@ import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
-import { exactAnswers } from './exactAnswers.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import { type HeldLease, holdLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
@@ -39,7 +38,8 @@ import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outcome.ts';
 import { outsideGraphs } from './outsideGraphs.ts';
 import { RunGoal } from './RunGoal.ts';
-import { type Answers, abortReason, readAnswers } from './readAnswers.ts';
+import { abortReason, readAnswers } from './readAnswers.ts';
+import { resumeWith } from './resumeWith.ts';
 import { runError } from './runError.ts';
 import { SignalWatch } from './SignalWatch.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
@@ -254,7 +254,7 @@ class Drive {
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) return this.#goOn(resumeWith(answers), due);
+    if (answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.tasks.some(isUnstarted)) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered);
@@ -371,13 +371,4 @@ class Drive {
 
 function isUnstarted({ interrupts, result, error }: PendingTask): boolean {
   return interrupts.length === 0 && result === undefined && error === undefined;
-}
-
-/** `null`, which only goes on, when LangGraph has every answer already. */
-function resumeWith({ given }: Answers): Command | null {
-  const fresh = given.filter(({ isDelivered }) => !isDelivered);
-  if (fresh.length === 0) return null;
-  return new Command({
-    resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
-  });
 }

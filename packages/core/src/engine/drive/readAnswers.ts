@@ -16,7 +16,7 @@ export interface GivenAnswer {
   readonly resume: unknown;
   /**
    * LangGraph has stored it: its node took it and then failed or was stopped. Or nobody waits for it: a budget is read
-   * anew by every execution. A bare value is not told from an equal one; it is given again, see `exactAnswers`.
+   * anew by every execution. A bare value is not told from an equal one; it is given again, see `resumeWith`.
    */
   readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */

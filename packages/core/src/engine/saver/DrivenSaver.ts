@@ -7,28 +7,17 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import type { NamespaceKey } from '../../state/checkpointRecords.ts';
 import type { FencedLease } from '../../state/Fence.ts';
-import type { UnfinishedInside } from '../../state/StepStore.ts';
-import { dueStop } from '../stops/dueStop.ts';
-import { type InnerBreakpoints, pathOf } from '../stops/innerBreakpoints.ts';
-import { stopId } from '../stops/Stop.ts';
-import { withoutUnseen, withUnseen } from '../stops/unseen.ts';
+import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
+import { withoutUnseen } from '../stops/unseen.ts';
+import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
 import { leaseOf, namespaceOf, optionalId, requiredId } from './checkpointConfig.ts';
 import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 
 /** Knows who drives a run, and what was answered. */
-export interface DriverRegister {
+export interface DriverRegister extends StopRecords {
   /** @throws DevsError `LEASE_LOST` without a lease on a thread that is a run. */
   assertDriven(caller: { readonly threadId: string; readonly epoch: FencedLease['epoch'] | null }): void;
-  readonly sessions: {
-    findByInterrupt(threadId: string, interruptId: string): { readonly decision: unknown } | null;
-  };
-  readonly checkpoints: {
-    namespacesWithin(key: NamespaceKey): readonly { readonly checkpointNs: string; readonly seq: number }[];
-    findSeq(checkpointId: string, threadId: string): number | null;
-  };
-  readonly steps: { hasUnfinishedInside(where: UnfinishedInside): boolean };
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -52,7 +41,15 @@ export class DrivenSaver extends SqliteSaver {
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const tuple = await super.getTuple(config);
-    return tuple === undefined || !isResumedInside(config) ? tuple : await this.#atStop(tuple, config);
+    if (tuple === undefined || !isResumedInside(config)) return tuple;
+    const thread = requiredId(config, 'thread_id');
+    const at = {
+      runId: leaseOf(config)?.threadId ?? thread,
+      thread,
+      checkpointNs: namespaceOf(config) ?? '',
+    };
+    const load = (parent: RunnableConfig): Promise<CheckpointTuple | undefined> => super.getTuple(parent);
+    return await whereItStands(tuple, at, { store: this.#store, breakpoints: this.#breakpoints, load });
   }
 
   /** @throws DevsError `LEASE_LOST` for a run that the call has no lease on; else as {@link SqliteSaver.put}. */
@@ -78,52 +75,11 @@ export class DrivenSaver extends SqliteSaver {
     await super.putWrites(config, writes, taskId, taskPath);
   }
 
-  async #atStop(tuple: CheckpointTuple, config: RunnableConfig): Promise<CheckpointTuple> {
-    const { checkpoint, metadata, pendingWrites = [], parentConfig } = tuple;
-    const thread = requiredId(config, 'thread_id');
-    const checkpointNs = namespaceOf(config) ?? '';
-    const runId = leaseOf(config)?.threadId ?? thread;
-    const session = this.#store.sessions.findByInterrupt(
-      runId,
-      stopId({ thread, checkpointNs, step: metadata?.step ?? 0 }),
-    );
-    if (pendingWrites.length > 0 || (session !== null && session.decision !== null)) return tuple;
-    const parent = parentConfig && (await super.getTuple(parentConfig));
-    if (parent === undefined || metadata?.source !== 'loop') return withUnseen(tuple);
-    if (session !== null) return parent;
-    const known = this.#breakpoints.get(pathOf(checkpointNs).join('|'));
-    const mayStand =
-      known === undefined
-        ? !isHandled(parent) && !this.#hasUnfinished(runId, { threadId: thread, checkpointNs })
-        : dueStop(known, { tuple, parent })?.when === 'after';
-    const hasBegun = this.#hasBegun({ threadId: thread, checkpointNs }, checkpoint.id);
-    return mayStand && !hasBegun ? parent : withUnseen(tuple);
-  }
-
-  /** Steps in flight. Ending the super-step before them anew would give their tasks other ids. */
-  #hasUnfinished(threadId: string, { threadId: frame, checkpointNs }: NamespaceKey): boolean {
-    const visitId = /^[^|:]*:([^|]*)/.exec(checkpointNs)?.[1];
-    return (
-      visitId === undefined ||
-      this.#store.steps.hasUnfinishedInside({ threadId, visitId, frame, checkpointNs })
-    );
-  }
-
-  /** Whether a graph inside a task that starts from this checkpoint has. */
-  #hasBegun(key: NamespaceKey, checkpointId: string): boolean {
-    const seq = this.#store.checkpoints.findSeq(checkpointId, key.threadId) ?? 0;
-    return this.#store.checkpoints.namespacesWithin(key).some((inside) => inside.seq > seq);
-  }
-
   #assertDriven(config: RunnableConfig): void {
     const epoch = leaseOf(config)?.epoch ?? null;
     this.#store.assertDriven({ threadId: requiredId(config, 'thread_id'), epoch });
   }
 }
-
-/** Whether an error was handled in the super-step after a checkpoint: its handler would run a second time. */
-const isHandled = ({ pendingWrites = [] }: CheckpointTuple): boolean =>
-  pendingWrites.some(([, channel]) => channel === '__error__');
 
 /** A graph inside a node that goes on from its latest checkpoint. */
 function isResumedInside(config: RunnableConfig): boolean {
