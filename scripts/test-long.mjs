@@ -30,6 +30,7 @@ const LONG = [
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
+  ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],
   ['examples', { DEVS_GRAPH_KILLS: 100 }, 'graphExamples', 'examples of graphs, killed at each call'],
   [
     'graph-programs',

@@ -1,6 +1,7 @@
 import type { EventBus } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import type { TypedBytes } from '../state/checkpointRecords.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
 import type { Lease, Policies, Thread } from '../state/ThreadStore.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
@@ -11,13 +12,20 @@ import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import { type DrivableGraph, type DriveOptions, drive, type LeaveRun, leaveQuietly } from './drive/drive.ts';
+import {
+  assertContext,
+  assertGiven,
+  type ContextGraph,
+  type GivenOptions,
+  givenAmong,
+  isNothing,
+} from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { assertInput, assertSameInput, dumpInput, loadInput } from './drive/recordedInput.ts';
+import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
-import { drivenGraph, type ReadableGraph, readState } from './drivenGraph.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -25,12 +33,16 @@ import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { assertHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
+import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
   readonly shape: GraphShape;
+  /** Where the graph was compiled to stop. @defaultValue nowhere */
+  readonly breakpoints?: Breakpoints;
   /** Node transitions without progress from which a human is asked. */
   readonly maxDepth: number;
   /** Of runs that are started without one of their own. @defaultValue none */
@@ -73,7 +85,8 @@ export type RunResult<State> = RunEnd & {
   readonly values: State | null;
 };
 
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'> {
+/** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'>, GivenOptions {
   /**
    * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
    * held meanwhile; aborting `signal` returns. @defaultValue false
@@ -117,21 +130,36 @@ export class DurableApp<Graph, State, Update> {
 
   /**
    * Starts the run `id`, or goes on with it: the same id is the same run, today and tomorrow. Its input is read the
-   * first time; the same one may be given again. Returns when the run has ended, waits for a human or was asked to stop.
+   * first time; the same one may be given again. So are `context`, `configurable`, `tags` and `metadata`, which every
+   * later drive has, in any process; `callbacks` are of this call. Returns when the run has ended, waits for a human or
+   * was asked to stop.
    *
-   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input
-   *   than it was started with; `THREAD_BUSY` while another process drives it.
+   * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
+   *   context than it was started with; `INVALID_INPUT` for a `Command`, a context the graph does not take or a reserved
+   *   name in `configurable`; `VALUE_NOT_STORABLE`; `THREAD_BUSY` while another process drives it.
+   *
+   * @example
+   * ```ts
+   * await app.run('mail-7', { mail }, { context: { tenant: 'acme' }, callbacks: [tracer] });
+   * await app.run('mail-7'); // any process: the same context
+   * ```
    */
   async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
-    if (input !== undefined) await this.#begin(id, input);
+    const given = givenAmong(options);
+    if (input !== undefined || !isNothing(given)) await this.#begin(id, input, given);
     return this.drive(id, options);
   }
 
-  async #begin(threadId: string, input: Update): Promise<void> {
-    await this.admit({ threadId, input });
+  async #begin(threadId: string, input: Update | undefined, options: GivenOptions): Promise<void> {
+    assertInput(input, threadId);
+    assertGiven(options, threadId);
+    const known = this.store.threads.get(threadId);
+    if (known === null && input === undefined) this.store.threads.require(threadId);
+    if (known === null) await assertContext(this.graph as ContextGraph, options, threadId);
+    const { dumped, created } = await this.#record({ threadId, input, options }, known);
+    if (created) return;
     const { serde } = this.#parts.saver;
-    const given = await dumpInput(maskPreciseDeep(input).value, serde);
-    await assertSameInput(given, this.store.inputs.require(threadId), { serde, threadId });
+    await assertSameGiven(dumped, this.store.inputs.require(threadId), { serde, threadId });
   }
 
   /**
@@ -139,12 +167,28 @@ export class DurableApp<Graph, State, Update> {
    *
    * @throws DevsError `INVALID_INPUT` for a `Command`.
    */
-  async admit({ threadId, input, redacted = 0, policies, ...about }: Admission): Promise<Thread> {
-    assertInput(input, threadId);
+  async admit(admission: Admission): Promise<Thread> {
+    const { threadId } = admission;
+    assertInput(admission.input, threadId);
     const known = this.store.threads.get(threadId);
-    if (known !== null) return known;
-    const masked = maskPreciseDeep(input);
-    const dumped = await dumpInput(masked.value, this.#parts.saver.serde);
+    return known ?? (await this.#record({ ...admission, options: {} }, null)).thread;
+  }
+
+  /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
+  async #record(
+    {
+      threadId,
+      input,
+      options,
+      redacted = 0,
+      policies,
+      ...about
+    }: Admission & { readonly options: GivenOptions },
+    known: Thread | null,
+  ): Promise<{ readonly thread: Thread; readonly created: boolean; readonly dumped: TypedBytes }> {
+    const masked = maskPreciseDeep({ input, options });
+    const dumped = await dumpGiven(masked.value, this.#parts.saver.serde);
+    if (known !== null) return { thread: known, created: false, dumped };
     const count = redacted + masked.count;
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     return this.store.transact(this.events, (emit) => {
@@ -162,7 +206,7 @@ export class DurableApp<Graph, State, Update> {
       });
       if (created) this.store.inputs.insert(threadId, dumped);
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
-      return thread;
+      return { thread, created, dumped };
     });
   }
 
@@ -179,13 +223,25 @@ export class DurableApp<Graph, State, Update> {
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const { saver, endOf, goals = NO_GOALS, faults, shape, store, events, leave } = this.#parts;
-    const graph = drivenGraph(this.#drivable, saver);
-    const inputOf = ({ threadId }: Thread): Promise<unknown> =>
-      loadInput(store.inputs.require(threadId), saver.serde);
+    const {
+      saver,
+      endOf,
+      goals = NO_GOALS,
+      faults,
+      shape,
+      store,
+      events,
+      leave,
+      breakpoints = NO_BREAKPOINTS,
+    } = this.#parts;
+    const graph = this.#drivable;
+    const given = () => loadGiven(store.inputs.require(id), saver.serde);
+    const inputOf = async (): Promise<unknown> => (await given()).input;
+    const optionsOf = async (): Promise<GivenOptions> =>
+      hasOptions(store.inputs.typeOf(id)) ? (await given()).options : {};
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, endOf, goals, leave },
+      { store, saver, graph, shape, faults, events, inputOf, optionsOf, endOf, goals, leave, breakpoints },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];

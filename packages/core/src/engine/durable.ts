@@ -6,8 +6,15 @@ import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import type { Lease } from '../state/ThreadStore.ts';
-import { type CompilableBuilder, type CompiledOf, compileDurable } from './compile/compileDurable.ts';
-import { type GraphSource, takeGraph } from './compile/graphSource.ts';
+import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
+import {
+  type BuilderOf,
+  type GraphSource,
+  type NameOf,
+  type StateOf,
+  takeGraph,
+  type UpdateOf,
+} from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
@@ -21,6 +28,7 @@ import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
+import { innerBreakpoints } from './stops/innerBreakpoints.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -65,12 +73,12 @@ export interface KnownGraph<State> {
 
 /**
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
- * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store and
- * the name it was compiled with.
+ * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store, the
+ * name and the breakpoints it was compiled with; of an agent, its `graph`.
  *
  * @throws RangeError if a guard's or a value's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, if neither or both of `file` and `db` are given, or
- *   if the graph cannot be taken: it has a channel of the engine's name, no builder, or stops that are no gates.
+ *   if the graph cannot be taken: it has a channel of the engine's name, or no builder.
  *
  * @example
  * ```ts
@@ -80,14 +88,17 @@ export interface KnownGraph<State> {
  * await app.run('post-42');
  * ```
  */
-export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
-  source: GraphSource<Builder, State, Update, Name>,
-  options: DurableOptions<State, Name>,
-  { profile, leave, ...known }: KnownGraph<State> = ownGraph(options.guards),
-): DurableApp<CompiledOf<Builder>, State, Update> {
+export function durable<Source extends GraphSource>(
+  source: Source,
+  options: DurableOptions<StateOf<Source>, NameOf<Source>>,
+  { profile, leave, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
+): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
-  const { builder, carried } = takeGraph(source, options.gates);
+  const { builder, carried } = takeGraph<StateOf<Source>, UpdateOf<Source>, NameOf<Source>>(
+    source,
+    options.gates,
+  );
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
@@ -95,15 +106,19 @@ export function durable<State extends object, Update, Name extends string, Build
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
+  const breakpoints = innerBreakpoints(builder);
   const saver = new DrivenSaver(db, store, {
+    breakpoints,
     ...(options.limits && { limits: options.limits }),
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });
-  const deps = { store, events, profile, maxDepth, faults, now, newId };
+  const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
     ...compiled,
+    // The copy has the types of the builder that it is of.
+    graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
     maxDepth,
     budget,
     store,

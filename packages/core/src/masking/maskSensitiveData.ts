@@ -14,7 +14,8 @@ const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
 const SECRET = new RegExp(`(?:password|passwd|pwd|secret)${SEPARATOR}(${VALUE})`, 'gi');
 
 /** "Bearer tokens", "Bearer of bad news": a short word of small letters, no credential. */
-const BEARER_PROSE = /^(?:[a-z]{1,7}|[Tt]okens?|[Aa]uth[a-z]{0,12}|[Ss]chemes?|[Hh]eaders?|[Cc]redentials?)[.:)!?]{0,2}$/;
+const BEARER_PROSE =
+  /^(?:[a-z]{1,7}|[Tt]okens?|[Aa]uth[a-z]{0,12}|[Ss]chemes?|[Hh]eaders?|[Cc]redentials?)[.:)!?]{0,2}$/;
 
 /** Four families of the first specification, in its order and with its texts [8_RISKS-REQ-001]; credentials in URLs are precise. */
 const FIRST_RULES: readonly MaskRule[] = [

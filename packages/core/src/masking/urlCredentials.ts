@@ -9,10 +9,7 @@ const URL_USERINFO = new RegExp(
   'g',
 );
 const ENCODED_CHAR = '(?:[A-Za-z0-9._~!*+-]|%(?!3[Aa]|40|2[Ff])[0-9A-Fa-f]{2})';
-const ENCODED_USERINFO = new RegExp(
-  `%3A%2F%2F${ENCODED_CHAR}{0,128}%3A(${ENCODED_CHAR}{1,256})%40`,
-  'gi',
-);
+const ENCODED_USERINFO = new RegExp(`%3A%2F%2F${ENCODED_CHAR}{0,128}%3A(${ENCODED_CHAR}{1,256})%40`, 'gi');
 /** A token in the place of the user, without a password. */
 const URL_USER = new RegExp(`://${SCHEME}([A-Za-z0-9_.~-]{20,512})@`, 'g');
 const ORACLE = /(jdbc:oracle:(?:thin|oci8?):[^\s/@:"']{1,64}\/)([^\s@"']{1,128})(?=@)/g;
@@ -42,7 +39,8 @@ export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
     name: 'url_credentials',
     pattern: ENCODED_USERINFO,
     hint: '%40',
-    replace: (match) => (isPlaceholder(match[1] ?? '') ? match[0] : `%3A%2F%2F${redacted('url_credentials')}%40`),
+    replace: (match) =>
+      isPlaceholder(match[1] ?? '') ? match[0] : `%3A%2F%2F${redacted('url_credentials')}%40`,
   },
   {
     name: 'url_credentials',
@@ -53,8 +51,7 @@ export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
     name: 'connection_string',
     pattern: ORACLE,
     hint: 'jdbc:oracle:',
-    replace: (match) =>
-      isPlaceholder(match[2] ?? '') ? match[0] : match[1] + redacted('connection_string'),
+    replace: (match) => (isPlaceholder(match[2] ?? '') ? match[0] : match[1] + redacted('connection_string')),
   },
   { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
   { name: 'url_parameter', pattern: PARAMETER, replace: maskParameter },

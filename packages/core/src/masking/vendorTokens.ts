@@ -31,17 +31,19 @@ const BITWARDEN = new RegExp(`0\\.(?<=${LOOSE}0.)[0-9a-f-]{36}\\.[A-Za-z0-9]{30}
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
-const AZURE_KEY = new RegExp(
-  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\\+(?:ASt|ASb|AEh|ARm|ABa|AMC|ACR))[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
-  'g',
-);
+const AZURE_KEY =
+  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\+(?:ASt|ASb|AEh|ARm|ABa|AMC|ACR))[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])/g;
 const NEW_RELIC = new RegExp(`${LOOSE}[0-9a-zA-Z]{30,36}NRAL${END}`, 'g');
 const RAPID_API = new RegExp(`${LOOSE}[0-9a-f]{10}msh[0-9a-f]{15}p[0-9a-f]{6}jsn[0-9a-f]{12}${END}`, 'g');
 const MAILGUN = new RegExp(`${STRICT}[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
 const UNLEASH = /(?<![A-Za-z0-9_*:-])[a-z0-9*_-]{1,40}:[a-z0-9*_-]{1,40}\.[0-9a-f]{56}(?![0-9a-f])/g;
 const ABLY = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
-const SIGNATURE = /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
-const STRIPE_CLIENT = new RegExp(`${LOOSE}(?:pi|seti|cs|src|sub)_[A-Za-z0-9]{10,80}_secret_[A-Za-z0-9]{16,}`, 'g');
+const SIGNATURE =
+  /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
+const STRIPE_CLIENT = new RegExp(
+  `${LOOSE}(?:pi|seti|cs|src|sub)_[A-Za-z0-9]{10,80}_secret_[A-Za-z0-9]{16,}`,
+  'g',
+);
 
 /** Tokens whose own shape gives them away: a vendor's prefix and length. */
 export const VENDOR_RULES: readonly RuleSet[] = [

@@ -48,6 +48,10 @@ export class GraphCheckpointStore {
     [Pick<CheckpointQuery, 'threadId' | 'checkpointId'>],
     { readonly seq: number | null }
   >;
+  readonly #selectNamespaces: Statement<
+    [NamespaceKey],
+    { readonly checkpointNs: string; readonly seq: number }
+  >;
   readonly #insertChannel: Statement<[sql.ChannelRow]>;
   readonly #selectChannel: Statement<[NamespaceKey & ChannelKey], sql.StoredChannel>;
   readonly #selectSize: Statement<[NamespaceKey & ChannelKey], { readonly size: number | null }>;
@@ -67,6 +71,7 @@ export class GraphCheckpointStore {
     this.#selectPage = prepare(db, sql.SELECT_PAGE);
     this.#selectPageOfThread = prepare(db, sql.SELECT_PAGE_OF_THREAD);
     this.#selectSeq = prepare(db, sql.SELECT_SEQ);
+    this.#selectNamespaces = prepare(db, sql.SELECT_NAMESPACES_WITHIN);
     this.#insertChannel = prepare(db, sql.INSERT_CHANNEL);
     this.#selectChannel = prepare(db, sql.SELECT_CHANNEL);
     this.#selectSize = prepare(db, sql.SELECT_CHANNEL_SIZE);
@@ -166,6 +171,14 @@ export class GraphCheckpointStore {
   /** Where a checkpoint stands in the order, by its id alone; `null` if the file does not have it. */
   findSeq(checkpointId: string, threadId: string | null): number | null {
     return this.#selectSeq.get({ checkpointId, threadId })?.seq ?? null;
+  }
+
+  /** A namespace and those inside it, with where their newest checkpoint stands in the order; in that order. */
+  namespacesWithin({
+    threadId,
+    checkpointNs,
+  }: NamespaceKey): readonly { readonly checkpointNs: string; readonly seq: number }[] {
+    return this.#selectNamespaces.all({ threadId, checkpointNs });
   }
 
   /** True while the file has this very checkpoint. */

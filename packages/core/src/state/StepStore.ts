@@ -38,6 +38,13 @@ export interface StepStoreOptions extends StoreOptions {
 }
 
 const NO_REFUSAL = { codec: null, resultJson: null, resultSha256: null };
+/** The visit, and the thread and namespace in which the graphs inside it keep their checkpoints. */
+export interface UnfinishedInside {
+  readonly threadId: string;
+  readonly visitId: string;
+  readonly frame: string;
+  readonly checkpointNs: string;
+}
 
 /** Results up to this many bytes lie in the row; larger ones in a blob. */
 const INLINE_RESULT_BYTES = 8 * 1024;
@@ -54,6 +61,7 @@ export class StepStore {
   readonly #select: Statement<[StepKey], sql.StepRow>;
   readonly #selectTimes: Statement<[StepKey], StepTimes>;
   readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
+  readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
   readonly #selectForThread: Statement<[string], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], Spending>;
@@ -73,6 +81,7 @@ export class StepStore {
     this.#select = prepare(db, sql.SELECT);
     this.#selectTimes = prepare(db, sql.SELECT_TIMES);
     this.#selectVisit = prepare<[object], number>(db, sql.SELECT_VISIT).pluck();
+    this.#selectUnfinished = prepare<[UnfinishedInside], number>(db, sql.SELECT_UNFINISHED_INSIDE).pluck();
     this.#selectForThread = prepare(db, sql.SELECT_FOR_THREAD);
     this.#sumCost = prepare(db, sql.SUM_COST);
     this.#sumSpending = prepare(db, sql.SUM_SPENDING);
@@ -188,6 +197,11 @@ export class StepStore {
   /** `null` for a step that was never begun. */
   timesOf(step: StepKey): StepTimes | null {
     return this.#selectTimes.get(keyOf(step)) ?? null;
+  }
+
+  /** Whether a graph inside a visit has begun a step in a task that has not come to its end. */
+  hasUnfinishedInside(where: UnfinishedInside): boolean {
+    return this.#selectUnfinished.get(where) !== undefined;
   }
 
   /** Whether any step of this visit of a node was ever begun, in whatever place inside. */

@@ -18,17 +18,22 @@ const UPDATE = `
   UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256 WHERE thread_id = @threadId`;
 
 /**
- * Rows of `thread_inputs`: what a run was given, as serialized bytes, until its first checkpoint holds it. A row of its
+ * Rows of `thread_inputs`: what a run was given, as serialized bytes: its input until its first checkpoint holds it. A row of its
  * own, because every claim and every settlement rewrites the row of the run. What is read is checked against its SHA-256.
  */
 export class ThreadInputStore {
   readonly #select: Statement<[string], InputRow>;
+  readonly #selectType: Statement<[string], string>;
   readonly #insert: Statement<[object]>;
   readonly #update: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#select = prepare(db, 'SELECT type, value, sha256 FROM thread_inputs WHERE thread_id = ?');
+    this.#selectType = prepare<[string], string>(
+      db,
+      'SELECT type FROM thread_inputs WHERE thread_id = ?',
+    ).pluck();
     this.#insert = prepare(db, INSERT);
     this.#update = prepare(db, UPDATE);
   }
@@ -41,6 +46,11 @@ export class ThreadInputStore {
   /** Puts another input in place of one that no checkpoint holds yet. @throws DevsError `STATE_CORRUPT` if there is none. */
   replace(threadId: string, input: TypedBytes): void {
     if (this.#update.run(toRow(threadId, input)).changes === 0) throw corrupt(threadId, 'is missing');
+  }
+
+  /** How the input of a run is serialized; `null` if it has none. */
+  typeOf(threadId: string): string | null {
+    return this.#selectType.get(threadId) ?? null;
   }
 
   /** @throws DevsError `STATE_CORRUPT` if the run has none, or not the one that was recorded. */

@@ -84,6 +84,14 @@ export const SELECT_PAGE = `
 export const SELECT_PAGE_OF_THREAD = `
   SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE thread_id = @threadId AND ${PAGE_CONDITIONS}`;
 
+// '}' is the character after the bar that parts the names of a namespace.
+export const SELECT_NAMESPACES_WITHIN = `
+  SELECT checkpoint_ns AS checkpointNs, max(seq) AS seq FROM checkpoints
+  WHERE thread_id = @threadId
+    AND (checkpoint_ns = @checkpointNs
+      OR (checkpoint_ns > @checkpointNs || '|' AND checkpoint_ns < @checkpointNs || '}'))
+  GROUP BY checkpoint_ns ORDER BY seq`;
+
 export const SELECT_SEQ = `
   SELECT max(seq) AS seq FROM checkpoints
   WHERE checkpoint_id = @checkpointId AND (@threadId IS NULL OR thread_id = @threadId)`;

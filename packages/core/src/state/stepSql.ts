@@ -41,6 +41,19 @@ const OF_VISIT = `
 
 export const SELECT_VISIT = `SELECT 1 FROM agent_steps WHERE ${OF_VISIT} LIMIT 1`;
 
+// Of graphs inside a visit: a step of a task that has written nothing yet. What follows a visit's slash is the inner
+// task's id, and perhaps another slash. '}' is the character after the bar that parts the names of a namespace.
+export const SELECT_UNFINISHED_INSIDE = `
+  WITH inner_steps AS (
+    SELECT substr(lg_task_id, length(@visitId) + 2) || '/' AS place FROM agent_steps
+    WHERE ${OF_VISIT} AND lg_task_id <> @visitId)
+  SELECT 1 FROM inner_steps
+  WHERE NOT EXISTS (
+    SELECT 1 FROM checkpoint_writes
+    WHERE thread_id = @frame AND checkpoint_ns >= @checkpointNs AND checkpoint_ns < @checkpointNs || '}'
+      AND task_id = substr(place, 1, instr(place, '/') - 1) AND idx >= 0)
+  LIMIT 1`;
+
 export const MOVE_VISIT = `
   UPDATE agent_steps SET lg_task_id = @toVisitId || substr(lg_task_id, length(@visitId) + 1), node = @node
   WHERE ${OF_VISIT}`;

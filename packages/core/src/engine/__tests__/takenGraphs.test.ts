@@ -16,7 +16,7 @@ import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { durable } from '../durable.ts';
-import { ada, OwnState, says, twoSteps } from './ownGraph.ts';
+import { ada, OwnState, twoSteps } from './ownGraph.ts';
 
 /** Calls its tool once, then answers. */
 class OneCallModel extends BaseChatModel {
@@ -81,23 +81,13 @@ describe('a compiled graph', () => {
     });
   });
 
-  test('that stops before a node needs a gate there', async ({ db }) => {
+  test('that stops before a node asks once where that node has a gate', async ({ db }) => {
     const compiled = twoSteps().compile({ interruptBefore: ['second'] });
-    expect(() => durable(compiled, { db })).toThrow(
-      new TypeError('The graph was compiled to stop before "second": declare that as a gate, gates: { … }.'),
-    );
     const app = durable(compiled, { db, gates: { second: ({ log }) => log } });
     const { gates } = await app.run('run', {});
+    expect(only(gates)).toMatchObject({ kind: 'node_gate', artifact: ['first'] });
     await app.decide(only(gates), { approved: true, by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
-  });
-
-  test('that stops after a node needs a gate before the next', ({ db }) => {
-    expect(() => durable(twoSteps().compile({ interruptAfter: ['first'] }), { db })).toThrow(
-      new TypeError(
-        'The graph was compiled to stop after "first": declare a gate before the node that follows.',
-      ),
-    );
   });
 
   test('of a prebuilt agent answers as it does by LangGraph', async ({ db }) => {
@@ -113,6 +103,17 @@ describe('a compiled graph', () => {
   });
 });
 
+describe('an object that has an agent as its graph', () => {
+  test('is taken by that, with its breakpoints', async ({ db }) => {
+    const agent = { graph: twoSteps().compile({ interruptAfter: ['first'] }), options: {} };
+    const app = durable(agent, { db });
+    const { gates } = await app.run('run', {});
+    expect(only(gates)).toMatchObject({ kind: 'interrupt', artifact: { breakpoint: { when: 'after' } } });
+    await app.decide(only(gates), { value: null, by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
+  });
+});
+
 describe('what has no builder', () => {
   test('is refused with the way out', ({ db }) => {
     const shout = task('shout', async (text: string) => text.toUpperCase());
@@ -120,8 +121,6 @@ describe('what has no builder', () => {
     expect(() => durable(functional as never, { db })).toThrow(
       /^A graph made by entrypoint\(\) has no nodes .* a node of a StateGraph, and each task\(\) .* a step\(\)/,
     );
-    const agent = { graph: twoSteps(says('first')).compile() };
-    expect(() => durable(agent as never, { db })).toThrow('pass its `graph`');
     for (const nothing of [undefined, null, 'text', {}, () => {}]) {
       expect(() => durable(nothing as never, { db })).toThrow(
         'Expected a StateGraph, or what its compile() returns.',

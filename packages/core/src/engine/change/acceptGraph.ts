@@ -6,7 +6,7 @@ import { graphChanges, shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
-import { dumpInput, loadInput } from '../drive/recordedInput.ts';
+import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
@@ -88,8 +88,9 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   const changes = graphChanges(before, now);
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   if (tuple === undefined) {
-    const input = movedInput(await loadInput(store.inputs.require(threadId), saver.serde), mapping);
-    return { thread, changes, at: null, move: null, input: await dumpInput(input, saver.serde) };
+    const given = await loadGiven(store.inputs.require(threadId), saver.serde);
+    const moved = { ...given, input: movedInput(given.input, mapping) };
+    return { thread, changes, at: null, move: null, input: await dumpGiven(moved, saver.serde) };
   }
   const steps = store.steps.listForThread(threadId);
   const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);

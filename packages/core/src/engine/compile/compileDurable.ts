@@ -4,8 +4,9 @@ import { GUARD_CHANNELS, GUARD_NAMES } from '../channels.ts';
 import type { DeclaredGate } from '../node/entry.ts';
 import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';
-import type { Carried } from './graphSource.ts';
+import type { Carried, CompilableBuilder } from './graphSource.ts';
 import { guardBuilder } from './guardBuilder.ts';
 
 /** Far above any guard of ours, so that LangGraph's own limit never fires first (law L7). */
@@ -20,16 +21,13 @@ export interface CompileOptions<State> {
   readonly carried?: Carried;
 }
 
-/** A `StateGraph`, for the type its own `compile` returns: with its input, output and node names. */
-export interface CompilableBuilder {
-  compile(options?: never): unknown;
-}
-
 export type CompiledOf<Builder extends CompilableBuilder> = ReturnType<Builder['compile']>;
 
 export interface DurableGraph<Builder extends CompilableBuilder> {
   readonly graph: CompiledOf<Builder>;
   readonly shape: GraphShape;
+  /** Where a run of it stops. */
+  readonly breakpoints: Breakpoints;
 }
 
 /**
@@ -54,8 +52,9 @@ export function compileDurable<
   }
   if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
   const guarded = guardBuilder(builder, gates, deps);
-  const { config = {}, ...named } = carried;
-  const compiled = guarded.compile({ ...(named as object), checkpointer });
+  const { config = {}, breakpoints = NO_BREAKPOINTS, ...named } = carried;
+  const stops = { interruptBefore: [...breakpoints.before], interruptAfter: [...breakpoints.after] };
+  const compiled = guarded.compile({ ...(named as object), ...(stops as object), checkpointer });
   addGuardChannels(compiled);
   const graph = compiled.withConfig(config).withConfig({
     durability: 'sync',
@@ -66,7 +65,7 @@ export function compileDurable<
   const declared = Object.fromEntries([...gates.keys()].map((node) => [node, 'node_gate'] as const));
   const shape = graphShape({ nodes, channels, gates: { ...deps.profile.gates, ...declared }, version });
   // The copy has the builder's own types; LangGraph's `withConfig` forgets them.
-  return { graph: graph as unknown as CompiledOf<Builder>, shape };
+  return { graph: graph as unknown as CompiledOf<Builder>, shape, breakpoints };
 }
 
 /** LangGraph adds a node for every error handler, named after the node it is for. */

@@ -1,9 +1,52 @@
-import type { StateGraph } from '@langchain/langgraph';
+import type { START, StateGraph } from '@langchain/langgraph';
+import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../stops/Breakpoints.ts';
 
-/** A graph as its author has it: its builder, or what `compile` made of that. */
-export type GraphSource<Builder, State, Update, Name extends string> =
-  | (Builder & StateGraph<unknown, State, Update, Name>)
-  | { readonly builder: Builder & StateGraph<unknown, State, Update, Name> };
+/** A builder, for the type its own `compile` returns: with its input, output and node names. */
+export interface CompilableBuilder {
+  compile(options?: never): unknown;
+}
+
+/** A graph as its author has it: its builder, what `compile` made of that, or an agent that has one as its `graph`. */
+export type GraphSource =
+  | CompilableBuilder
+  | { readonly builder: CompilableBuilder }
+  | { readonly graph: { readonly builder: CompilableBuilder } };
+
+/** The builder of a source. */
+export type BuilderOf<Source> = Source extends CompilableBuilder
+  ? Source
+  : Source extends { readonly builder: infer Builder extends CompilableBuilder }
+    ? Builder
+    : Source extends { readonly graph: { readonly builder: infer Builder extends CompilableBuilder } }
+      ? Builder
+      : never;
+
+type TypesOf<Source> =
+  BuilderOf<Source> extends StateGraph<
+    infer _Definition,
+    infer State,
+    infer Update,
+    infer Name,
+    infer _Input,
+    infer _Output,
+    infer _Context,
+    infer _Returned,
+    infer _Interrupt,
+    infer _Written
+  >
+    ? { readonly state: State; readonly update: Update; readonly name: Name }
+    : { readonly state: object; readonly update: object; readonly name: string };
+
+/** What its nodes are given. */
+export type StateOf<Source> = TypesOf<Source>['state'] & object;
+
+/** What it is started with. */
+export type UpdateOf<Source> = TypesOf<Source>['update'];
+
+/** The nodes its type knows: of a builder that is filled step by step none, and then any name may be one. */
+export type NameOf<Source> = [Exclude<TypesOf<Source>['name'], typeof START>] extends [never]
+  ? string
+  : Exclude<TypesOf<Source>['name'], typeof START>;
 
 /** What its author compiled a graph with, besides the checkpointer, which is the engine's. */
 export interface Carried {
@@ -11,70 +54,59 @@ export interface Carried {
   readonly name?: string;
   readonly description?: string;
   readonly config?: object;
+  /** Where it stops; not before a node that has a gate, which asks the same. */
+  readonly breakpoints?: Breakpoints;
+}
+
+interface BuilderFields {
+  readonly nodes: Readonly<Record<string, { readonly isErrorHandler?: boolean }>>;
 }
 
 /** The fields of LangGraph's compiled graph that are read here; a test compares them with the installed version. */
-interface CompiledFields extends Carried {
+interface CompiledFields extends Omit<Carried, 'breakpoints'>, CompiledBreakpoints {
   readonly lg_is_pregel: true;
   readonly builder?: unknown;
-  readonly interruptBefore?: readonly string[] | '*';
-  readonly interruptAfter?: readonly string[] | '*';
 }
 
 /**
  * The builder of a graph, and what else it was compiled with.
  *
- * @throws TypeError with the way out for what has no builder, and for stops that only a gate can make durable.
+ * @throws TypeError with the way out for what has no builder.
  */
-export function takeGraph<Builder, State, Update, Name extends string>(
-  source: GraphSource<Builder, State, Update, Name>,
+export function takeGraph<State, Update, Name extends string>(
+  given: unknown,
   gates: object = {},
-): { readonly builder: Builder & StateGraph<unknown, State, Update, Name>; readonly carried: Carried } {
-  if (isBuilder(source))
-    return { builder: source as Builder & StateGraph<unknown, State, Update, Name>, carried: {} };
-  if (!isCompiled(source)) throw noGraph(source);
-  const { builder } = source as { readonly builder?: unknown };
+): { readonly builder: StateGraph<unknown, State, Update, Name>; readonly carried: Carried } {
+  if (isBuilder(given)) return { builder: given as StateGraph<unknown, State, Update, Name>, carried: {} };
+  const source = isCompiled(given) ? given : graphOf(given);
+  const { builder } = source;
   if (!isBuilder(builder)) throw new TypeError(NO_BUILDER);
-  assertNoBareStop(source, gates);
   const { store, name, description, config } = source;
   const carried = {
     ...(store !== undefined && { store }),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(config !== undefined && { config }),
+    breakpoints: stopsOf(source, builder as BuilderFields, gates),
   };
-  return { builder: builder as Builder & StateGraph<unknown, State, Update, Name>, carried };
+  return { builder: builder as StateGraph<unknown, State, Update, Name>, carried };
 }
 
 const NO_BUILDER =
   'A graph made by entrypoint() has no nodes that could be recorded: make its function a node of a StateGraph, and ' +
   'each task() it calls a step() in that node.';
 
-function noGraph(source: unknown): TypeError {
-  const inner = (Object(source) as { readonly graph?: unknown }).graph;
-  if (isCompiled(inner))
-    return new TypeError('Expected a graph, got an agent that has one: pass its `graph`.');
-  return new TypeError('Expected a StateGraph, or what its compile() returns.');
+/** Of an agent as `createAgent` makes it: the graph it calls. */
+function graphOf(agent: unknown): CompiledFields {
+  const { graph } = Object(agent) as { readonly graph?: unknown };
+  if (isCompiled(graph)) return graph;
+  throw new TypeError('Expected a StateGraph, or what its compile() returns.');
 }
 
-/** Nobody is asked at LangGraph's own stops, so a driver would go on at once. */
-function assertNoBareStop(
-  { interruptBefore = [], interruptAfter = [] }: CompiledFields,
-  gates: object,
-): void {
-  const before = [...(interruptBefore === '*' ? ['*'] : interruptBefore)].find(
-    (node) => !Object.hasOwn(gates, node),
-  );
-  if (before !== undefined) {
-    throw new TypeError(
-      `The graph was compiled to stop before "${before}": declare that as a gate, gates: { … }.`,
-    );
-  }
-  if (interruptAfter.length === 0) return;
-  const after = interruptAfter === '*' ? '*' : interruptAfter[0];
-  throw new TypeError(
-    `The graph was compiled to stop after "${after}": declare a gate before the node that follows.`,
-  );
+function stopsOf(source: CompiledBreakpoints, { nodes }: BuilderFields, gates: object): Breakpoints {
+  const own = Object.keys(nodes).filter((name) => nodes[name]?.isErrorHandler !== true);
+  const { before, after } = breakpointsOf(source, own);
+  return { before: before.filter((node) => !Object.hasOwn(gates, node)), after };
 }
 
 const isBuilder = (source: unknown): boolean =>

@@ -10,12 +10,11 @@ import { suspensionArtifact } from '../ownGraphProfile.ts';
  * the question is bound to the last checkpoint instead of an interrupt; `null` when there is none.
  */
 export function askAtEnd(
-  values: unknown,
-  { config }: CheckpointTuple,
+  { config, checkpoint }: CheckpointTuple,
   threadId: string,
   store: EngineStore,
 ): HitlSession | null {
-  const { pendingSuspension } = guardsOf((values ?? {}) as object);
+  const { pendingSuspension } = guardsOf(checkpoint.channel_values);
   if (!pendingSuspension) return null;
   const { sessionId, kind, taskId } = pendingSuspension;
   const message = `Task ${taskId} makes no progress.`;

@@ -1,16 +1,18 @@
 // The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
 //
-//   claim → no checkpoint: give the input · no tasks: finished · open questions: apply recorded answers,
-//   or settle as waiting · else go on
+//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
+//   waiting · open questions: apply recorded answers, or settle as waiting · else go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
 //   D2. An answer is applied under its interrupt id and carries the key of its question, so applying it twice is
 //       harmless and another question refuses it.
-//   D3. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+//   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
+//   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
 
 import { setImmediate } from 'node:timers/promises';
-import { Command, isGraphDrained, RunControl } from '@langchain/langgraph';
+import type { Callbacks } from '@langchain/core/callbacks/manager';
+import { isGraphDrained, RunControl } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
@@ -20,20 +22,25 @@ import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Goal, GoalReader } from '../Goal.ts';
-import { exactAnswers } from '../gates/exactAnswers.ts';
 import type { FaultBox } from '../node/FaultBox.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
+import { readState } from '../readState.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
+import { isNo, refusedAt } from '../stops/Stop.ts';
 import type { DrivenConfigurable } from '../visit.ts';
 import { askAtEnd } from './askAtEnd.ts';
+import { askAtStop, stopAt } from './askAtStop.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
+import type { GivenOptions } from './givenOptions.ts';
 import { type HeldLease, holdLease, releasing } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { type DriveOutcome, type EndOfRun, type EndStatus, isOver } from './outcome.ts';
 import { outsideGraphs } from './outsideGraphs.ts';
 import { RunGoal } from './RunGoal.ts';
-import { type Answers, abortReason, readAnswers } from './readAnswers.ts';
+import { abortReason, readAnswers } from './readAnswers.ts';
+import { resumeWith } from './resumeWith.ts';
 import { runError } from './runError.ts';
 import { SignalWatch } from './SignalWatch.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
@@ -41,8 +48,9 @@ import { withOwnSignal } from './withOwnSignal.ts';
 /** Recoveries without progress after which a run is given up (no crash loops). */
 const MAX_RECOVERIES = 5;
 
-interface DrivenConfig {
+interface DrivenConfig extends Omit<GivenOptions, 'configurable'> {
   readonly configurable: DrivenConfigurable;
+  readonly callbacks?: Callbacks;
   readonly control?: RunControl;
   readonly signal?: AbortSignal;
   readonly interruptAfter?: '*' | string[];
@@ -55,6 +63,7 @@ interface ReadConfig {
 /** A task of the next super-step, as LangGraph describes it. */
 interface PendingTask {
   readonly id: string;
+  readonly name: string;
   readonly interrupts: readonly unknown[];
   readonly result?: unknown;
   readonly error?: unknown;
@@ -75,10 +84,14 @@ export interface DriverDeps {
   readonly events: EventBus;
   /** The input a run was started with. */
   readonly inputOf: (thread: Thread) => Promise<unknown>;
+  /** What it was given besides, for every drive. @defaultValue nothing */
+  readonly optionsOf?: () => Promise<GivenOptions>;
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals: GoalReader;
   readonly leave?: LeaveRun | undefined;
+  /** Where the graph was compiled to stop. @defaultValue nowhere */
+  readonly breakpoints?: Breakpoints;
 }
 
 /** What a driver does last under its lease: it lets go of what it held beside the state file. */
@@ -89,6 +102,8 @@ export interface DriveOptions {
   readonly signal?: AbortSignal;
   /** Aborting it ends the calls in flight too: they are made again when the run is resumed. */
   readonly abort?: AbortSignal;
+  /** LangChain's handlers, for this drive: they are told what they are told by LangGraph. */
+  readonly callbacks?: Callbacks;
   /** How far to drive; recorded until it is reached. @defaultValue the recorded one, else as far as it goes */
   readonly goal?: Goal;
   /** Run under the lease before the run is looked at: finishes what another process left half done. */
@@ -102,6 +117,8 @@ interface Claim {
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
   readonly goal: Goal | undefined;
+  /** For the graph, from whoever started the run and whoever drives it. */
+  readonly given: GivenOptions & { readonly callbacks?: Callbacks };
 }
 
 /**
@@ -121,19 +138,25 @@ export async function drive(
 async function driveAlone(
   threadId: string,
   deps: DriverDeps,
-  { signal, abort, goal, prepare }: DriveOptions,
+  { signal, abort, goal, prepare, callbacks }: DriveOptions,
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
   const held = await holdLease(deps.store.threads, threadId);
-  return releasing(held, () => driveHeld(held, deps, { signal, abort, goal, prepare }));
+  return releasing(held, () => driveHeld(held, deps, { signal, abort, goal, prepare, callbacks }));
 }
 
 async function driveHeld(
   held: HeldLease,
   deps: DriverDeps,
-  { signal, abort, goal, prepare }: { readonly [Name in keyof DriveOptions]: DriveOptions[Name] | undefined },
+  {
+    signal,
+    abort,
+    goal,
+    prepare,
+    callbacks,
+  }: { readonly [Name in keyof DriveOptions]: DriveOptions[Name] | undefined },
 ): Promise<DriveOutcome> {
   const { threadId } = held.lease;
   const control = new RunControl();
@@ -143,7 +166,8 @@ async function driveHeld(
     await prepare?.(held.lease);
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
-    return await new Drive({ held, control, requests, abort, goal }, deps).toEnd();
+    const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
+    return await new Drive({ held, control, requests, abort, goal, given }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.
@@ -182,10 +206,11 @@ class Drive {
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
+  readonly #breakpoints: Breakpoints;
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#held = held;
@@ -194,10 +219,9 @@ class Drive {
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
-    this.#config = {
-      configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
-      control,
-    };
+    this.#breakpoints = deps.breakpoints ?? NO_BREAKPOINTS;
+    const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch };
+    this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
 
   async toEnd(): Promise<DriveOutcome> {
@@ -229,13 +253,18 @@ class Drive {
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined) return this.#goOn(await inputOf(thread), { tasks: [], values: null });
     const open = openQuestions(tuple);
-    store.sessions.markResumed(
-      threadId,
-      open.map(({ interruptId }) => interruptId),
-    );
-    const { tasks, values } = await graph.getState(this.#config);
-    if (tasks.length > 0) return this.#answerOrGoOn(thread, open, { tasks, values });
-    const last = askAtEnd(values, tuple, threadId, store);
+    store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
+    const { tasks, values } = await readState(graph, this.#config, saver);
+    if (tasks.length > 0) {
+      const stop = await askAtStop(
+        { threadId, tuple, tasks, values },
+        { ...this.#deps, breakpoints: this.#breakpoints },
+      );
+      if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
+      if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
+      return this.#answerOrGoOn(thread, open, { tasks, values });
+    }
+    const last = askAtEnd(tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
     if (aborted !== null) return this.#end('cancelled', aborted);
@@ -255,7 +284,7 @@ class Drive {
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) return this.#goOn(resumeWith(answers), due);
+    if (answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.tasks.some(isUnstarted)) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered);
@@ -289,12 +318,13 @@ class Drive {
     return isSettled ? { status: 'drained', reason } : null;
   }
 
-  async #invoke(input: unknown, interruptAfter: '*' | string[]): Promise<DriveOutcome | null> {
+  async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
     this.#hasWorked = true;
+    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...this.#breakpoints.after];
     const before = store.footprint.of(threadId);
     try {
       await withOwnSignal(this.#abort, (signal) =>
@@ -378,13 +408,4 @@ class Drive {
 
 function isUnstarted({ interrupts, result, error }: PendingTask): boolean {
   return interrupts.length === 0 && result === undefined && error === undefined;
-}
-
-/** `null`, which only goes on, when LangGraph has every answer already. */
-function resumeWith({ given }: Answers): Command | null {
-  const fresh = given.filter(({ isDelivered }) => !isDelivered);
-  if (fresh.length === 0) return null;
-  return new Command({
-    resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
-  });
 }

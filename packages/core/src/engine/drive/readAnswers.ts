@@ -12,6 +12,7 @@ import {
   type Question,
   sessionOf,
 } from '../gates/question.ts';
+import { isInnerStop, isNo, refusedAt } from '../stops/Stop.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -22,7 +23,7 @@ export interface GivenAnswer {
   readonly resume: unknown;
   /**
    * LangGraph has stored it: its node took it and then failed or was stopped. Or nobody waits for it: an answer about
-   * a call is read anew by every execution. A bare value is not told from an equal one; it is given again, see `exactAnswers`.
+   * a call is read anew by every execution. A bare value is not told from an equal one; it is given again, see `resumeWith`.
    */
   readonly isDelivered: boolean;
   /** Set when the decision ends the run instead of reaching its node. */
@@ -84,7 +85,9 @@ function givenAnswer(
 ): GivenAnswer {
   if (session.kind === 'interrupt') {
     const { value: resume } = session.decision as AnswerTo<typeof interruptGate>;
-    return { interruptId, session, resume, isDelivered: false, endsRun: null };
+    const isRefused = isInnerStop(interruptId, value) && isNo(session.decision);
+    const endsRun = isRefused ? refusedAt(session.question) : null;
+    return { interruptId, session, resume, isDelivered: false, endsRun };
   }
   const answer = answerOf(session);
   const sessionId = session.id;
@@ -102,7 +105,6 @@ function deliveredAnswer(
 ): DeliveredAnswer {
   return { for: key, ...(artifactHash !== null && { hash: artifactHash }), value, sessionId: id };
 }
-
 
 /** What was asked before a call is read from the recorded decisions: the node that asked only has to run again. */
 const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget' || kind === 'step';

@@ -3,10 +3,21 @@ import { isCommand } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import { type GivenOptions, isNothing } from './givenOptions.ts';
 
-// A run's first input, as it is kept with the run until its first checkpoint exists.
+// What a run was started with, as it is kept with the run: its first input, which is read until its first checkpoint
+// exists, and the options of every drive.
 
 type Serde = Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
+
+/** What a run was started with. Masked. */
+export interface Given {
+  readonly input: unknown;
+  readonly options: GivenOptions;
+}
+
+/** Before the type of a row that holds options, too; others are the input alone, as every row of an earlier release. */
+const WITH_OPTIONS = 'given:';
 
 /**
  * A `Command` steers a graph past its gates, and a run that has not begun has nothing to steer.
@@ -22,30 +33,41 @@ export function assertInput(input: unknown, threadId: string): void {
   });
 }
 
-export async function dumpInput(input: unknown, serde: Serde): Promise<TypedBytes> {
-  const [type, bytes] = await serde.dumpsTyped(input);
-  return { type, bytes };
+/** @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE` */
+export async function dumpGiven({ input, options }: Given, serde: Serde): Promise<TypedBytes> {
+  const hasOptions = !isNothing(options);
+  const [type, bytes] = await serde.dumpsTyped(hasOptions ? { input, options } : input);
+  return { type: hasOptions ? `${WITH_OPTIONS}${type}` : type, bytes };
 }
 
-export async function loadInput({ type, bytes }: TypedBytes, serde: Serde): Promise<unknown> {
-  return serde.loadsTyped(type, bytes);
+export const hasOptions = (type: string | null): boolean => type?.startsWith(WITH_OPTIONS) === true;
+
+export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Promise<Given> {
+  if (!hasOptions(type)) return { input: await serde.loadsTyped(type, bytes), options: {} };
+  return (await serde.loadsTyped(type.slice(WITH_OPTIONS.length), bytes)) as Given;
 }
 
 /**
- * The id of a run names what it was given: another input under it would never be read.
+ * The id of a run names what it was given: another input or context under it would never be read. What is left out is
+ * what was recorded.
  *
  * @throws DevsError `INPUT_NOT_TAKEN`
  */
-export async function assertSameInput(
+export async function assertSameGiven(
   given: TypedBytes,
   recorded: TypedBytes,
   { serde, threadId }: { readonly serde: Serde; readonly threadId: string },
 ): Promise<void> {
-  const [left, right] = await Promise.all([loadInput(given, serde), loadInput(recorded, serde)]);
-  if (isDeepStrictEqual(left, right)) return;
-  throw new DevsError(`Run "${threadId}" was given another input when it was started.`, {
+  const [left, right] = await Promise.all([loadGiven(given, serde), loadGiven(recorded, serde)]);
+  const others = Object.entries(left.options).filter(
+    ([name, value]) => !isDeepStrictEqual(value, right.options[name as keyof GivenOptions]),
+  );
+  const isSameInput = left.input === undefined || isDeepStrictEqual(left.input, right.input);
+  const other = isSameInput ? others[0]?.[0] : 'input';
+  if (other === undefined) return;
+  throw new DevsError(`Run "${threadId}" was given another ${other} when it was started.`, {
     code: 'INPUT_NOT_TAKEN',
-    remedy: 'Go on with the run by its id alone, or start another run for this input.',
+    remedy: `Go on with the run by its id alone, or start another run for this ${other}.`,
     context: { threadId },
   });
 }

@@ -1,6 +1,7 @@
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
 
@@ -95,7 +96,9 @@ export function bareQuestion({ id, value, responseSchema }: Asked, taskId: strin
     taskId,
     artifact,
     artifactHash,
-    message: 'The graph asks, and goes on with the value that you answer.',
+    message: isInnerStop(id, value)
+      ? stopMessage(value)
+      : 'The graph asks, and goes on with the value that you answer.',
     ...(responseSchema !== undefined && { responseSchema }),
   };
 }

@@ -1,6 +1,7 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { GraphProfile } from '../GraphProfile.ts';
+import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import type { FaultBox } from './FaultBox.ts';
 
 /** Everything around a node, given once per compiled graph. */
@@ -12,6 +13,8 @@ export interface RunnerDeps<State> {
   /** Node transitions without progress from which a human is asked. */
   readonly maxDepth: number;
   readonly faults: FaultBox;
+  /** Where the graphs inside its nodes were compiled to stop. @defaultValue nowhere that is known */
+  readonly breakpoints?: InnerBreakpoints;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;

@@ -42,6 +42,7 @@ import { NodeOutput, type Write } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import { RefusedResult } from './refusedResult.ts';
+import { withStopsInside } from './stopsInside.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { towardsGoal } from './towardsGoal.ts';
@@ -71,7 +72,8 @@ export function guardNode<State extends object>(
       deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });
     } catch (error) {
-      throw whatLeavesTheNode(error, state, visit, deps);
+      const left = await withStopsInside(error, config, visit, deps).catch((fault: unknown) => fault);
+      throw whatLeavesTheNode(left, state, visit, deps);
     }
   };
 }

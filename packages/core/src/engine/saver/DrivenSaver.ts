@@ -3,29 +3,53 @@ import type {
   ChannelVersions,
   Checkpoint,
   CheckpointMetadata,
+  CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import type { FencedLease } from '../../state/Fence.ts';
-import { leaseOf, requiredId } from './checkpointConfig.ts';
+import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
+import { withoutUnseen } from '../stops/unseen.ts';
+import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
+import { leaseOf, namespaceOf, optionalId, requiredId } from './checkpointConfig.ts';
 import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 
-/** Knows who drives a run. */
-export interface DriverRegister {
+/** Knows who drives a run, and what was answered. */
+export interface DriverRegister extends StopRecords {
   /** @throws DevsError `LEASE_LOST` without a lease on a thread that is a run. */
   assertDriven(caller: { readonly threadId: string; readonly epoch: FencedLease['epoch'] | null }): void;
 }
 
+export interface DrivenSaverOptions extends SqliteSaverOptions {
+  /** Where the graphs inside nodes were compiled to stop. @defaultValue nowhere that is known */
+  readonly breakpoints?: InnerBreakpoints;
+}
+
 /**
  * The checkpointer of an app: a run is written by its driver alone. A raw `updateState`, `Command` or second input
- * would pass the run's gates.
+ * would pass the run's gates. A graph inside a node that is resumed stops again where nobody has answered its stop.
  */
 export class DrivenSaver extends SqliteSaver {
   readonly #store: DriverRegister;
+  readonly #breakpoints: InnerBreakpoints;
 
-  constructor(db: Database, store: DriverRegister, options: SqliteSaverOptions = {}) {
+  constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
     this.#store = store;
+    this.#breakpoints = options.breakpoints ?? new Map();
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple(config);
+    if (tuple === undefined || !isResumedInside(config)) return tuple;
+    const thread = requiredId(config, 'thread_id');
+    const at = {
+      runId: leaseOf(config)?.threadId ?? thread,
+      thread,
+      checkpointNs: namespaceOf(config) ?? '',
+    };
+    const load = (parent: RunnableConfig): Promise<CheckpointTuple | undefined> => super.getTuple(parent);
+    return await whereItStands(tuple, at, { store: this.#store, breakpoints: this.#breakpoints, load });
   }
 
   /** @throws DevsError `LEASE_LOST` for a run that the call has no lease on; else as {@link SqliteSaver.put}. */
@@ -36,7 +60,8 @@ export class DrivenSaver extends SqliteSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     this.#assertDriven(config);
-    return await super.put(config, checkpoint, metadata, newVersions);
+    const channel_versions = withoutUnseen(checkpoint.channel_versions);
+    return await super.put(config, { ...checkpoint, channel_versions }, metadata, withoutUnseen(newVersions));
   }
 
   /** @throws DevsError as {@link put}. */
@@ -54,4 +79,10 @@ export class DrivenSaver extends SqliteSaver {
     const epoch = leaseOf(config)?.epoch ?? null;
     this.#store.assertDriven({ threadId: requiredId(config, 'thread_id'), epoch });
   }
+}
+
+/** A graph inside a node that goes on from its latest checkpoint. */
+function isResumedInside(config: RunnableConfig): boolean {
+  const isInside = (namespaceOf(config) ?? '') !== '' && optionalId(config, 'checkpoint_id') === null;
+  return isInside && config.configurable?.['__pregel_resuming'] === true && leaseOf(config) !== null;
 }

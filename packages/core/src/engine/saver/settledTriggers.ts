@@ -1,7 +1,5 @@
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from '@langchain/langgraph-checkpoint';
-
-/** LangGraph's channels that call a node: an edge or a branch, and an edge that waits for several nodes. */
-const TRIGGER = /^(?:branch:to:|join:(?<starts>.*):)(?<node>.+)$/s;
+import { callsItsNode, TRIGGER } from '../stops/triggers.ts';
 
 /**
  * The checkpoint of a super-step with every trigger that had its effect marked as seen.
@@ -25,13 +23,4 @@ export function withSettledTriggers(
     if (seen[node]?.[channel] !== version) seen[node] = { ...seen[node], [channel]: version };
   }
   return { ...checkpoint, versions_seen: seen };
-}
-
-/** A channel that was consumed has no value; an edge that waits for several nodes holds the names of those that ran. */
-function callsItsNode(value: unknown, starts: string | undefined): boolean {
-  if (starts === undefined) return value !== undefined;
-  if (!Array.isArray(value)) return false;
-  const [first] = value as readonly unknown[];
-  const ran: readonly unknown[] = Array.isArray(first) ? first : value; // beside whether the graph has finished
-  return ran.length === starts.split('+').length;
 }

@@ -218,17 +218,22 @@ describe('a Command as input', () => {
 });
 
 describe('static breakpoints', () => {
-  test('in a subgraph are run through, and are no lack of progress', async ({ db }) => {
-    const sub = twoSteps().compile({ interruptBefore: ['second'], interruptAfter: ['first'] });
+  test('in a subgraph that keeps no checkpoint cannot be passed, as by LangGraph, and are not run through', async ({
+    db,
+  }) => {
+    const ran: string[] = [];
+    const second = () => {
+      ran.push('second');
+      return { log: ['second'] };
+    };
+    const sub = twoSteps(undefined, second).compile({ interruptBefore: ['second'], checkpointer: false });
     const builder = new StateGraph(OwnState)
       .addNode('outer', sub)
       .addEdge(START, 'outer')
       .addEdge('outer', END);
-    const app = durable(builder, { db });
-    expect(await app.run('run', {})).toMatchObject({
-      status: 'completed',
-      values: { log: ['first', 'second'] },
-    });
+    const { status, reason } = await durable(builder, { db }).run('run', {});
+    expect({ status, reason }).toEqual({ status: 'failed', reason: expect.stringContaining('NO_PROGRESS') });
+    expect(ran).toEqual([]);
   });
 });
 

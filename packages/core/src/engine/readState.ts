@@ -1,7 +1,5 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
-import { guardsOf } from './channels.ts';
-import type { DrivableGraph } from './drive/drive.ts';
 
 interface ReadConfig {
   readonly configurable: { readonly thread_id: string };
@@ -31,17 +29,4 @@ export async function readState<State>(
       configurable: { ...config.configurable, checkpoint_id } as ReadConfig['configurable'],
     });
   }
-}
-
-/** The graph as its driver reads it: once nothing is due, the suspension that its last node raised is among the values. */
-export function drivenGraph(graph: DrivableGraph, saver: BaseCheckpointSaver): DrivableGraph {
-  return {
-    invoke: (input, config) => graph.invoke(input, config),
-    getState: async (config) => {
-      const { tasks, values } = await readState(graph, config, saver);
-      if (tasks.length > 0) return { tasks, values };
-      const { pendingSuspension } = guardsOf((await saver.getTuple(config))?.checkpoint.channel_values ?? {});
-      return { tasks, values: { ...(values as object), ...(pendingSuspension && { pendingSuspension }) } };
-    },
-  };
 }

@@ -1,0 +1,93 @@
+import { durable, step } from '@devs/core/langgraph';
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { MemorySaver } from '@langchain/langgraph';
+import { createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { test } from '../../../core/test/support/fixtures.ts';
+import { only } from '../../../core/test/support/only.ts';
+
+/** Calls its tool once, then says what it was told. */
+class OneCallModel extends BaseChatModel {
+  _llmType(): string {
+    return 'one-call';
+  }
+  override bindTools(): this {
+    return this;
+  }
+  async _generate(messages: BaseMessage[]) {
+    const result = messages.find((message) => message instanceof ToolMessage);
+    const call = { id: 'call-1', name: 'mail', args: { to: 'bob' } };
+    const message =
+      result === undefined
+        ? new AIMessage({ id: 'ask', content: '', tool_calls: [call] })
+        : new AIMessage({ id: 'answer', content: `Done: ${String(result.content)}.` });
+    return { generations: [{ text: message.text, message }] };
+  }
+}
+
+const INPUT = { messages: [new HumanMessage({ id: 'question', content: 'Tell bob.' })] };
+const ada = { kind: 'human', id: 'ada' } as const;
+
+const told = (messages: readonly BaseMessage[] | undefined) =>
+  messages?.map(({ type, content }) => [type, content]);
+
+interface MailingOptions {
+  readonly middleware?: readonly ReturnType<typeof humanInTheLoopMiddleware>[];
+  readonly checkpointer?: MemorySaver;
+}
+
+/** An agent with a tool that sends; what it sent is outside of it. */
+function mailing(sent: string[], { middleware = [], ...options }: MailingOptions = {}) {
+  const send = (to: string) => {
+    sent.push(to);
+    return `sent to ${to}`;
+  };
+  const mail = tool(({ to }) => step('send', () => send(to)), {
+    name: 'mail',
+    description: 'Sends a mail.',
+    schema: z.object({ to: z.string() }),
+  });
+  return createAgent({ model: new OneCallModel({}), tools: [mail], middleware, ...options });
+}
+
+describe('createAgent of langchain', () => {
+  test('is taken as it is, and answers as it does alone', async ({ db }) => {
+    const schema = z.object({ to: z.string() });
+    const mail = tool((call: { to: string }) => `sent to ${call.to}`, {
+      name: 'mail',
+      description: 'Sends.',
+      schema,
+    });
+    const plain = createAgent({ model: new OneCallModel({}), tools: [mail] });
+    const expected = await plain.invoke(INPUT);
+    const sent: string[] = [];
+    const { status, values } = await durable(mailing(sent), { db }).run('run', INPUT);
+    expect(status).toBe('completed');
+    expect(told(values?.messages)).toEqual(told(expected.messages));
+    expect(told(values?.messages)?.at(-1)).toEqual(['ai', 'Done: sent to bob.']);
+    expect(sent).toEqual(['bob']);
+  });
+
+  test('asks by its middleware, and sends once a human has said so', async ({ db }) => {
+    const options = { interruptOn: { mail: true } } as never; // its type is lost in the installed versions' zod
+    const middleware = [humanInTheLoopMiddleware(options)];
+    const plain = mailing([], { middleware, checkpointer: new MemorySaver() });
+    const paused = (await plain.invoke(INPUT, { configurable: { thread_id: 'plain' } })) as {
+      readonly __interrupt__: readonly { readonly value: unknown }[];
+    };
+    const sent: string[] = [];
+    const app = durable(mailing(sent, { middleware }), { db });
+    const { gates } = await app.run('run', INPUT);
+    const gate = only(gates);
+    expect({ kind: gate.kind, artifact: gate.artifact }).toEqual({
+      kind: 'interrupt',
+      artifact: only(paused.__interrupt__).value,
+    });
+    expect(sent).toEqual([]);
+    await app.decide(gate, { value: { decisions: [{ type: 'approve' }] }, by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    expect(sent).toEqual(['bob']);
+  });
+});

@@ -1,0 +1,60 @@
+import { ReducedValue, START, StateGraph, StateSchema } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { z } from 'zod';
+import { test } from '../../../test/support/fixtures.ts';
+import { durable } from '../durable.ts';
+import { type Own, OwnState, type OwnUpdate, says, twoSteps } from './ownGraph.ts';
+
+const Schema = new StateSchema({
+  question: z.string(),
+  log: new ReducedValue(
+    z.array(z.string()).default(() => []),
+    { reducer: (left: string[], right: string[]) => [...left, ...right] },
+  ),
+});
+
+// What is said here is said to the compiler: a cast or an `any` would hide what a user meets.
+describe('a graph is taken with its types', () => {
+  test('of a StateSchema', async ({ db }) => {
+    const graph = new StateGraph(Schema)
+      .addNode('ask', ({ question }) => ({ log: [question] }))
+      .addEdge(START, 'ask');
+    const app = durable(graph, { db, gates: { ask: ({ question }) => question.length } });
+    const { values } = await app.run('run', { question: 'why?' });
+    const question: string | undefined = values?.question;
+    expect(question).toBe('why?');
+    // @ts-expect-error: no channel of the graph
+    const other: unknown = values?.answer;
+    expect(other).toBeUndefined();
+    // @ts-expect-error: a question is a text
+    const wrong = () => app.run('other', { question: 7 });
+    expect(wrong).toBeTypeOf('function');
+    const compiled = durable(graph.compile(), { db });
+    expect((await compiled.run('compiled', { question: 'how?' })).values?.log).toEqual(['how?']);
+  });
+
+  test('filled step by step', async ({ db }) => {
+    const builder = new StateGraph<typeof OwnState.spec, Own, OwnUpdate, string>(OwnState);
+    for (const name of ['first', 'second']) builder.addNode(name, says(name));
+    builder.addEdge(START, 'first');
+    builder.addEdge('first', 'second');
+    const app = durable(builder, { db, gates: { second: ({ log }) => log } });
+    const { gates, values } = await app.run('run', { log: ['input'] });
+    const log: readonly string[] | undefined = values?.log;
+    expect({ log, shown: gates.map(({ artifact }) => artifact) }).toEqual({
+      log: ['input', 'first'],
+      shown: [['input', 'first']],
+    });
+    const unknowing = new StateGraph(OwnState);
+    unknowing.addNode('first', says('first')).addEdge(START, 'first');
+    durable(unknowing, { db, gates: { first: ({ log: shown }) => shown } });
+  });
+
+  test('with gates before nodes it has', ({ db }) => {
+    durable(twoSteps(), { db, gates: { second: ({ log }) => log } });
+    // @ts-expect-error: there is no such node
+    expect(() => durable(twoSteps(), { db, gates: { third: ({ log }) => log } })).toThrow('third');
+    // @ts-expect-error: there is no such node, in a compiled graph either
+    expect(() => durable(twoSteps().compile(), { db, gates: { third: () => 1 } })).toThrow('third');
+  });
+});

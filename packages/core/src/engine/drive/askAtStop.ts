@@ -1,0 +1,62 @@
+import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { questionAbout, sessionOf } from '../gates/question.ts';
+import type { Breakpoints } from '../stops/Breakpoints.ts';
+import { dueStop } from '../stops/dueStop.ts';
+import { plainValues } from '../stops/plainValues.ts';
+import { type Stop, stopMessage } from '../stops/Stop.ts';
+
+export interface StandingRun {
+  readonly threadId: string;
+  readonly tuple: CheckpointTuple;
+  /** The tasks of the next super-step. */
+  readonly tasks: readonly { readonly id: string; readonly name: string }[];
+  readonly values: unknown;
+}
+
+interface StopDeps {
+  readonly store: EngineStore;
+  readonly saver: BaseCheckpointSaver;
+  readonly events: EventBus;
+  readonly breakpoints: Breakpoints;
+}
+
+/** What stands for the interrupt of a stop: LangGraph has none for its own. */
+export const stopAt = ({ checkpoint }: CheckpointTuple): string => `stop/${checkpoint.id}`;
+
+/**
+ * The session of the stop that a run stands at, answered or not; `null` where it stands at none. A stop that it is past,
+ * because a task of the next super-step has begun, is not asked.
+ */
+export async function askAtStop(run: StandingRun, deps: StopDeps): Promise<HitlSession | null> {
+  const { threadId, tuple, tasks, values } = run;
+  const { store, saver, events, breakpoints } = deps;
+  const known = store.sessions.findByInterrupt(threadId, stopAt(tuple));
+  if (known !== null) return known;
+  if (hasBegun(run, store)) return null;
+  const next = [...new Set(tasks.map(({ name }) => name))];
+  const parent = tuple.parentConfig && (await saver.getTuple(tuple.parentConfig));
+  const due = dueStop(breakpoints, { tuple, parent, next });
+  if (due === null) return null;
+  const stop: Stop = {
+    breakpoint: { graph: [], ...due, next },
+    values: plainValues((values ?? {}) as object),
+  };
+  const about = { kind: 'interrupt', key: `stop/${threadId}`, taskId: threadId } as const;
+  const question = questionAbout(stop, { ...about, message: stopMessage(stop) });
+  const checkpointId = tuple.checkpoint.id;
+  return store.transact(events, (emit) => {
+    const asked = sessionOf(question, stopAt(tuple), { threadId, checkpointId });
+    const { session, opened } = store.sessions.openForInterrupt(asked);
+    const { id: sessionId, kind, taskId } = session;
+    if (opened) emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, { threadId, taskId });
+    return session;
+  });
+}
+
+function hasBegun({ threadId, tuple, tasks }: StandingRun, { steps }: EngineStore): boolean {
+  const written = new Set((tuple.pendingWrites ?? []).map(([taskId]) => taskId));
+  return tasks.some(({ id }) => written.has(id) || steps.hasVisit(threadId, id));
+}

@@ -1,0 +1,75 @@
+import { DevsError } from '../../errors/DevsError.ts';
+
+/** What a run is given besides its input, as LangGraph's `invoke` takes it. Recorded with the run. */
+export interface GivenOptions {
+  /** What the graph's nodes read as `runtime.context`. */
+  readonly context?: object;
+  /** What they read as `config.configurable`; LangGraph's own names and the engine's are refused. */
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly tags?: string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
+
+/** LangGraph's names, and those of a driven run: who gives one would drive another run, or none. */
+const RESERVED = /^(?:thread_id|checkpoint_|__pregel_|lease_|recursion_base$)/;
+
+/** What of the options of a call is recorded. */
+export function givenAmong(options: GivenOptions): GivenOptions {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+}
+
+export const isNothing = (given: GivenOptions): boolean => Object.keys(given).length === 0;
+
+/**
+ * @throws DevsError `INVALID_INPUT` for a reserved name among `configurable`.
+ * @throws TypeError for options that are not of their shape.
+ */
+export function assertGiven({ context, configurable, tags, metadata }: GivenOptions, threadId: string): void {
+  for (const [name, value] of Object.entries({ context, configurable, metadata })) {
+    if (value !== undefined && !isRecord(value)) throw new TypeError(`Expected ${name} as an object.`);
+  }
+  if (tags !== undefined && !(Array.isArray(tags) && tags.every((tag) => typeof tag === 'string'))) {
+    throw new TypeError('Expected tags as a list of texts.');
+  }
+  const reserved = Object.keys(configurable ?? {}).find((name) => RESERVED.test(name));
+  if (reserved === undefined) return;
+  throw invalid(`configurable.${reserved} is a name that LangGraph or the engine keeps for itself`, threadId);
+}
+
+/** A compiled graph that may have a schema for its context. */
+export interface ContextGraph {
+  /** LangGraph's own check; a test compares it with the installed version. */
+  _validateContext?(context: unknown): Promise<unknown>;
+}
+
+/**
+ * Asks LangGraph, which checks at every call, before a context is recorded that no call would take.
+ *
+ * @throws DevsError `INVALID_INPUT` with what the schema says.
+ */
+export async function assertContext(
+  graph: ContextGraph,
+  { context, configurable }: GivenOptions,
+  threadId: string,
+): Promise<void> {
+  try {
+    await graph._validateContext?.(context ?? configurable ?? {});
+  } catch (error) {
+    throw invalid(`the graph does not take this context: ${(error as Error).message}`, threadId);
+  }
+}
+
+function invalid(what: string, threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" cannot be started: ${what}.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Start the run with the context its graph declares, and names of your own in configurable.',
+    context: { threadId },
+  });
+}
+
+const isRecord = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,66 @@
+import type { Checkpoint } from '@langchain/langgraph-checkpoint';
+import { sha256Hex } from '../../state/canonicalJson.ts';
+import { plainValues } from './plainValues.ts';
+
+/** Where a run stands: LangGraph's own stop, shown to a human. Plain JSON. */
+export interface Stop {
+  readonly breakpoint: {
+    /** Names of the nodes on the way to the graph that stopped; empty for the run's own. */
+    readonly graph: readonly string[];
+    /** Absent for a graph that a function calls: which of the two it is, only that graph knows. */
+    readonly when?: 'before' | 'after';
+    /** The nodes it was compiled to stop before or after. */
+    readonly nodes: readonly string[];
+    /** What runs once it is answered; none where the graph ends. */
+    readonly next: readonly string[];
+  };
+  /** Of the graph that stopped. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** A stop as an interrupt, of a graph inside a node: with what its id is made of. */
+export interface InnerStop extends Stop {
+  readonly at: StopPlace;
+}
+
+/** A super-step of a graph. The same one after a crash, whose checkpoint may have another id then. */
+export interface StopPlace {
+  readonly thread: string;
+  readonly checkpointNs: string;
+  readonly step: number;
+}
+
+/** The id of the interrupt that a stop inside a node is: 32 hex digits, as LangGraph's. */
+export function stopId({ thread, checkpointNs, step }: StopPlace): string {
+  return sha256Hex(JSON.stringify(['stop', thread, checkpointNs, step])).slice(0, 32);
+}
+
+/** Told by its id, which no other interrupt can have. */
+export function isInnerStop(id: string, value: unknown): value is InnerStop {
+  const at = (value as Partial<InnerStop> | null)?.at;
+  return typeof at === 'object' && at !== null && stopId(at) === id;
+}
+
+/** The question in one sentence. */
+export function stopMessage({ breakpoint: { graph, when, nodes } }: Stop): string {
+  const where = graph.length === 0 ? '' : ` in "${graph.join('/')}"`;
+  const names = nodes.map((node) => `"${node}"`).join(', ') || 'its end';
+  return `The graph stops ${when ?? 'at'} ${names}${where}. Any value goes on, \`false\` ends the run.`;
+}
+
+/** Whether an answer to a stop is a no. There is no call it could be returned to. */
+export const isNo = (decision: unknown): boolean =>
+  (decision as { readonly value?: unknown } | null)?.value === false;
+
+/** Why a run ends whose human said no. @param question - As its session keeps it. */
+export function refusedAt(question: unknown): string {
+  const { breakpoint } = (question as { readonly artifact: Stop }).artifact;
+  const { when, nodes } = breakpoint;
+  return `rejected: the stop ${when ?? 'at'} ${nodes.map((node) => `"${node}"`).join(', ') || 'the end'}`;
+}
+
+/** What a graph's author sees of a checkpoint: its channels, not LangGraph's. */
+export function ownValues({ channel_values: values }: Checkpoint): Readonly<Record<string, unknown>> {
+  const own = Object.entries(values).filter(([name]) => !/^(?:branch:|join:|__)/.test(name));
+  return plainValues(Object.fromEntries(own));
+}
