@@ -6,6 +6,8 @@ import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import { immediately } from './immediately.ts';
+import { parseStored } from './parseStored.ts';
+import { isSound, SESSION_SEAL, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 export type * from './hitlSession.ts';
@@ -59,12 +61,14 @@ export interface RecordedDecision {
   readonly principal: Principal;
 }
 
+/** A row; `sound` is there where it was compared with its SHA-256. */
 interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal'> {
   readonly questionJson: string | null;
   readonly evidenceJson: string | null;
   readonly decisionJson: string | null;
   readonly principalKind: Principal['kind'] | null;
   readonly principalId: string | null;
+  readonly sound?: 1;
 }
 
 const COLUMNS = `
@@ -74,64 +78,74 @@ const COLUMNS = `
   principal_kind AS principalKind, principal_id AS principalId, suspended_at AS suspendedAt,
   decided_at AS decidedAt, resumed_at AS resumedAt`;
 
+const SOUND = isSound(SESSION_SEAL);
+
+/** For a row that is changed, until {@link SEAL} in the same transaction. */
+const UNSEALED = "row_sha256 = x''";
+
+const SEAL = `UPDATE hitl_sessions SET row_sha256 = ${sealOf(SESSION_SEAL)} WHERE ${UNSEALED}`;
+
 const OLDEST_FIRST = 'ORDER BY suspended_at ASC, rowid ASC';
 
 const INSERT = `
   INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, kind, thread_id, interrupt_id, question_key,
-                             checkpoint_id, artifact_hash, question_json, evidence_json)
+                             checkpoint_id, artifact_hash, question_json, evidence_json, row_sha256)
   VALUES (@id, @taskId, @graphStateJson, @now, @kind, @threadId, @interruptId, @questionKey,
-          @checkpointId, @artifactHash, @questionJson, @evidenceJson)`;
+          @checkpointId, @artifactHash, @questionJson, @evidenceJson, x'')`;
 
 const BIND = `
   UPDATE hitl_sessions SET thread_id = @threadId, interrupt_id = @interruptId, question_key = @questionKey,
                            checkpoint_id = @checkpointId, artifact_hash = @artifactHash,
-                           question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json)
+                           question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json),
+                           ${UNSEALED}
   WHERE id = @questionKey AND kind = @kind AND task_id = @taskId AND interrupt_id IS NULL
-    AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId)`;
+    AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId) AND ${SOUND}`;
 
 const SUPERSEDE_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded'
+  UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
   WHERE thread_id = @threadId AND status = 'awaiting_approval'
     AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
-      OR interrupt_id GLOB 'carried/' || @visitId || '/*')`;
+      OR interrupt_id GLOB 'carried/' || @visitId || '/*') AND ${SOUND}`;
 
 const CARRY = `
-  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId
+  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId, ${UNSEALED}
   WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
     AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
-      OR id IN (SELECT value FROM json_each(@sessionIds)))`;
+      OR id IN (SELECT value FROM json_each(@sessionIds))) AND ${SOUND}`;
 
 // Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
 // a `node_gate`, by an earlier release, stays one.
 const ADOPT = `
   UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, question_json = @questionJson
+                           checkpoint_id = @checkpointId, question_json = @questionJson, ${UNSEALED}
   WHERE id = (
     SELECT id FROM hitl_sessions
     WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
       AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
       AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
-    ${OLDEST_FIRST} LIMIT 1)`;
+    ${OLDEST_FIRST} LIMIT 1) AND ${SOUND}`;
 
 const DECIDE = `
   UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,
-                           principal_id = @principalId, decided_at = @now
-  WHERE id = @id AND status = 'awaiting_approval' AND interrupt_id IS NOT NULL AND artifact_hash = @artifactHash`;
+                           principal_id = @principalId, decided_at = @now, ${UNSEALED}
+  WHERE id = @id AND status = 'awaiting_approval' AND interrupt_id IS NOT NULL AND artifact_hash = @artifactHash
+    AND ${SOUND}`;
 
 const RESUME_UNBOUND = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = ?
-  WHERE id = ? AND status = 'awaiting_approval' AND thread_id IS NULL`;
+  UPDATE hitl_sessions SET status = 'resumed', resumed_at = ?, ${UNSEALED}
+  WHERE id = ? AND status = 'awaiting_approval' AND thread_id IS NULL AND ${SOUND}`;
 
 const MARK_RESUMED = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = @now
+  UPDATE hitl_sessions SET status = 'resumed', resumed_at = @now, ${UNSEALED}
   WHERE thread_id = @threadId AND status = 'decided'
-    AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds))`;
+    AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
 
 const CLOSE_OPEN = `
-  UPDATE hitl_sessions SET status = ? WHERE thread_id = ? AND status = 'awaiting_approval' RETURNING id`;
+  UPDATE hitl_sessions SET status = ?, ${UNSEALED}
+  WHERE thread_id = ? AND status = 'awaiting_approval' AND ${SOUND} RETURNING id`;
 
 const SELECT_OPEN_FOR_TASK = `
-  SELECT ${COLUMNS} FROM hitl_sessions
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;
 
 const SELECT_HUMAN_AT = `
@@ -153,6 +167,7 @@ export class HitlSessionStore {
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
+  readonly #seal: Statement<[]>;
   readonly #insert: Statement<[object]>;
   readonly #bind: Statement<[object]>;
   readonly #supersedeOlder: Statement<[object]>;
@@ -165,7 +180,8 @@ export class HitlSessionStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
-    const rows = `SELECT ${COLUMNS} FROM hitl_sessions`;
+    useSeals(db);
+    const rows = `SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
     this.#now = now;
     this.#newId = newId;
@@ -177,9 +193,10 @@ export class HitlSessionStore {
       `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${OLDEST_FIRST}`,
     );
     this.#selectOpenForTask = prepare(db, SELECT_OPEN_FOR_TASK);
+    // The log judges these itself, and says more.
     this.#selectAnswered = prepare(
       db,
-      `${rows} WHERE decision_json IS NOT NULL OR status = 'decided'
+      `SELECT ${COLUMNS} FROM hitl_sessions WHERE decision_json IS NOT NULL OR status = 'decided'
          OR (status = 'resumed' AND thread_id IS NOT NULL) ${OLDEST_FIRST}`,
     );
     this.#selectDecided = prepare(
@@ -196,6 +213,7 @@ export class HitlSessionStore {
          WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
     ).pluck();
     this.#selectHumanAt = prepare<[string, string], 1>(db, SELECT_HUMAN_AT).pluck();
+    this.#seal = prepare(db, SEAL);
     this.#insert = prepare(db, INSERT);
     this.#bind = prepare(db, BIND);
     this.#supersedeOlder = prepare(db, SUPERSEDE_OLDER);
@@ -224,13 +242,14 @@ export class HitlSessionStore {
     const columns = toColumns(question);
     return this.#write(() => {
       fence.assertInTx();
-      if (question.visitId !== undefined) this.#adopt.run(columns);
+      if (question.visitId !== undefined && this.#adopt.run(columns).changes > 0) this.#seal.run();
       const existing = this.findForQuestion(question);
       if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
         return { session: existing, opened: false };
       const opened = this.#bind.run(columns).changes === 0;
       if (opened) this.#insert.run({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
       this.#supersedeOlder.run(columns);
+      this.#seal.run();
       return { session: this.#requireByInterrupt(question), opened };
     });
   }
@@ -238,12 +257,12 @@ export class HitlSessionStore {
   /** Hands the sessions of a visit to the one that takes its place, with the answers they have. */
   carry({ interruptIds, sessionIds, ...where }: CarriedSessions): void {
     const lists = { interruptIds: JSON.stringify(interruptIds), sessionIds: JSON.stringify(sessionIds) };
-    this.#carry.run({ ...where, ...lists });
+    this.#write(() => this.#carry.run({ ...where, ...lists }));
   }
 
   /** Records a question before LangGraph suspends on it, or one that belongs to no run. */
   insertUnbound({ evidence, ...session }: UnboundSession): HitlSession {
-    this.#insert.run({
+    const columns = {
       ...session,
       interruptId: null,
       questionKey: null,
@@ -251,7 +270,8 @@ export class HitlSessionStore {
       questionJson: null,
       evidenceJson: toJson(evidence),
       now: this.#now(),
-    });
+    };
+    this.#write(() => this.#insert.run(columns));
     return this.require(session.id);
   }
 
@@ -259,7 +279,12 @@ export class HitlSessionStore {
     return fromRow(this.#select.get(id));
   }
 
-  /** @throws DevsError `GATE_NOT_FOUND` */
+  /** Whether there is such a row, damaged or not. */
+  has(id: string): boolean {
+    return this.#selectState.get(id) !== undefined;
+  }
+
+  /** @throws DevsError `GATE_NOT_FOUND`, `STATE_CORRUPT` */
   require(id: string): HitlSession {
     return this.find(id) ?? notFound(id);
   }
@@ -319,31 +344,31 @@ export class HitlSessionStore {
 
   /** The one conditional write of a decision (law L2): true for exactly one caller. */
   decide({ id, artifactHash, decision, principal }: RecordedDecision): boolean {
-    const { changes } = this.#decide.run({
+    const values = {
       id,
       artifactHash,
       decisionJson: canonicalJson(decision),
       principalKind: principal.kind,
       principalId: principal.id,
       now: this.#now(),
-    });
-    return changes === 1;
+    };
+    return this.#write(() => this.#decide.run(values)).changes === 1;
   }
 
   /** Closes an open free-standing session: true for exactly one caller. */
   resumeUnbound(id: string): boolean {
-    return this.#resumeUnbound.run(this.#now(), id).changes === 1;
+    return this.#write(() => this.#resumeUnbound.run(this.#now(), id)).changes === 1;
   }
 
   /** Marks decided sessions whose interrupt LangGraph no longer lists as taken up; returns how many. */
   markResumed(threadId: string, openInterruptIds: readonly string[]): number {
     const values = { threadId, openInterruptIds: JSON.stringify(openInterruptIds), now: this.#now() };
-    return this.#markResumed.run(values).changes;
+    return this.#write(() => this.#markResumed.run(values)).changes;
   }
 
   /** Withdraws a run's open sessions, because it was set back or has ended; returns them. */
   supersedeOpen(threadId: string, as: 'superseded' | 'cancelled' = 'superseded'): readonly HitlSession[] {
-    return this.#closeOpen.all(as, threadId).map((id) => this.require(id));
+    return this.#write(() => this.#closeOpen.all(as, threadId)).map((id) => this.require(id));
   }
 
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
@@ -351,7 +376,11 @@ export class HitlSessionStore {
   }
 
   #write<T>(work: () => T): T {
-    return immediately(this.#db, work);
+    return immediately(this.#db, () => {
+      const result = work();
+      this.#seal.run();
+      return result;
+    });
   }
 }
 
@@ -368,18 +397,18 @@ function fromRow(row: SessionRow | undefined): HitlSession | null {
 }
 
 function toSession(row: SessionRow): HitlSession {
-  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, ...session } = row;
+  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
   return {
     ...session,
-    question: parse(questionJson),
-    evidence: parse(evidenceJson),
-    decision: parse(decisionJson),
+    question: parse(questionJson, session.id),
+    evidence: parse(evidenceJson, session.id),
+    decision: parse(decisionJson, session.id),
     principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
   };
 }
 
-function parse(json: string | null): unknown {
-  return json === null ? null : (JSON.parse(json) as unknown);
+function parse(json: string | null, id: string): unknown {
+  return json === null ? null : parseStored(json, `session "${id}"`);
 }
 
 function notFound(id: string): never {

@@ -6,6 +6,8 @@ import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
+import { parseStored } from './parseStored.ts';
+import { isSound, sealOf, THREAD_SEAL, useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import {
@@ -43,6 +45,7 @@ export interface ThreadStoreOptions extends StoreOptions {
 interface ThreadRow extends Omit<Thread, 'policies' | 'degraded'> {
   readonly policiesJson: string;
   readonly degraded: 0 | 1;
+  readonly sound: 1;
 }
 
 interface LeaseRow {
@@ -56,15 +59,18 @@ const COLUMNS = `
   thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
   graph_fingerprint AS graphFingerprint, policies_json AS policiesJson, status, reason, degraded,
   wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
-  recoveries, created_at AS createdAt, updated_at AS updatedAt`;
+  recoveries, created_at AS createdAt, updated_at AS updatedAt, ${isSound(THREAD_SEAL)} AS sound`;
 
 const INSERT = `
   INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
-                       created_at, updated_at)
-  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now)`;
+                       created_at, updated_at, declared_sha256)
+  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now,
+          ${sealOf(THREAD_SEAL, ['@threadId', '@projectId', '@workspace', '@briefSha256', '@graphFingerprint', '@policiesJson'])})`;
+
+const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)} WHERE thread_id = ?`;
 
 // Of one member: the whole record holds the shape of the run's graph.
-const SELECT_POLICY = 'SELECT policies_json -> ? FROM threads WHERE thread_id = ?';
+const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE thread_id = ? AND ${isSound(THREAD_SEAL)}`;
 
 const SELECT_LIVE_ON_WORKSPACE = `
   SELECT thread_id FROM threads
@@ -139,12 +145,14 @@ export class ThreadStore {
   readonly #revive: Statement<[object]>;
   readonly #reopen: Statement<[object]>;
   readonly #resetRecoveries: Statement<[object]>;
+  readonly #seal: Statement<[string]>;
   readonly #markDegraded: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
   readonly #setFingerprint: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
+    useSeals(db);
     this.#db = db;
     this.#now = now;
     this.#host = host;
@@ -166,6 +174,7 @@ export class ThreadStore {
     this.#revive = prepare(db, REVIVE);
     this.#reopen = prepare(db, REOPEN);
     this.#resetRecoveries = prepare(db, `${updateOf('recoveries = 0')} AND recoveries > 0`);
+    this.#seal = prepare(db, SEAL);
     this.#markDegraded = prepare(db, updateOf('degraded = 1'));
     this.#setPolicies = prepare(db, updateOf('policies_json = @value'));
     this.#setFingerprint = prepare(db, updateOf('graph_fingerprint = @value'));
@@ -206,7 +215,7 @@ export class ThreadStore {
   /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
   policyOf(threadId: string, name: string): unknown {
     const json = this.#selectPolicy.get(name, threadId) ?? null;
-    return json === null ? undefined : (JSON.parse(json) as unknown);
+    return json === null ? undefined : parseStored(json, `run "${threadId}"`);
   }
 
   /** Every run, newest first. */
@@ -362,11 +371,11 @@ export class ThreadStore {
   }
 
   updatePolicies(threadId: string, policies: Policies): void {
-    this.#update(this.#setPolicies, threadId, canonicalJson(policies));
+    this.#declare(this.#setPolicies, threadId, canonicalJson(policies));
   }
 
   setFingerprint(threadId: string, fingerprint: string): void {
-    this.#update(this.#setFingerprint, threadId, fingerprint);
+    this.#declare(this.#setFingerprint, threadId, fingerprint);
   }
 
   #isAbandoned(held: LeaseRow, owner: string, unchangedFor: LeaseSnapshot | undefined): boolean {
@@ -412,6 +421,14 @@ export class ThreadStore {
     });
   }
 
+  #declare(statement: Statement<[object]>, threadId: string, value: string): void {
+    this.#write(() => {
+      this.require(threadId); // What is not as it was written is not sealed again.
+      this.#update(statement, threadId, value);
+      this.#seal.run(threadId);
+    });
+  }
+
   #update(statement: Statement<[object]>, threadId: string, value?: string): void {
     const values = { threadId, now: this.#now(), ...(value !== undefined && { value }) };
     if (statement.run(values).changes === 0) notFound(threadId);
@@ -433,8 +450,9 @@ function updateOf(assignment: string): string {
   return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
 }
 
-function fromRow({ policiesJson, degraded, ...row }: ThreadRow): Thread {
-  return { ...row, degraded: degraded === 1, policies: JSON.parse(policiesJson) as Policies };
+function fromRow({ policiesJson, degraded, sound: _, ...row }: ThreadRow): Thread {
+  const policies = parseStored(policiesJson, `run "${row.threadId}"`) as Policies;
+  return { ...row, degraded: degraded === 1, policies };
 }
 
 function notFound(threadId: string): never {
