@@ -451,8 +451,17 @@ function updateOf(assignment: string): string {
 }
 
 function fromRow({ policiesJson, degraded, sound: _, ...row }: ThreadRow): Thread {
+  if (!THREAD_STATUSES.includes(row.status)) throw unknownStatus(row.threadId);
   const policies = parseStored(policiesJson, `run "${row.threadId}"`) as Policies;
   return { ...row, degraded: degraded === 1, policies };
+}
+
+function unknownStatus(threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" has a status that this engine does not know.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { threadId },
+  });
 }
 
 function notFound(threadId: string): never {
