@@ -5,9 +5,10 @@ import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
+import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
 import { parseStored } from './parseStored.ts';
-import { isSound, SESSION_SEAL, sealOf, useSeals } from './rowSeals.ts';
+import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 export type * from './hitlSession.ts';
@@ -71,87 +72,6 @@ interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decisi
   readonly sound?: 1;
 }
 
-const COLUMNS = `
-  id, task_id AS taskId, kind, status, thread_id AS threadId, interrupt_id AS interruptId,
-  question_key AS questionKey, checkpoint_id AS checkpointId, artifact_hash AS artifactHash,
-  question_json AS questionJson, evidence_json AS evidenceJson, decision_json AS decisionJson,
-  principal_kind AS principalKind, principal_id AS principalId, suspended_at AS suspendedAt,
-  decided_at AS decidedAt, resumed_at AS resumedAt`;
-
-const SOUND = isSound(SESSION_SEAL);
-
-/** For a row that is changed, until {@link SEAL} in the same transaction. */
-const UNSEALED = "row_sha256 = x''";
-
-const SEAL = `UPDATE hitl_sessions SET row_sha256 = ${sealOf(SESSION_SEAL)} WHERE ${UNSEALED}`;
-
-const OLDEST_FIRST = 'ORDER BY suspended_at ASC, rowid ASC';
-
-const INSERT = `
-  INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, kind, thread_id, interrupt_id, question_key,
-                             checkpoint_id, artifact_hash, question_json, evidence_json, row_sha256)
-  VALUES (@id, @taskId, @graphStateJson, @now, @kind, @threadId, @interruptId, @questionKey,
-          @checkpointId, @artifactHash, @questionJson, @evidenceJson, x'')`;
-
-const BIND = `
-  UPDATE hitl_sessions SET thread_id = @threadId, interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, artifact_hash = @artifactHash,
-                           question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json),
-                           ${UNSEALED}
-  WHERE id = @questionKey AND kind = @kind AND task_id = @taskId AND interrupt_id IS NULL
-    AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId) AND ${SOUND}`;
-
-const SUPERSEDE_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
-  WHERE thread_id = @threadId AND status = 'awaiting_approval'
-    AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
-      OR interrupt_id GLOB 'carried/' || @visitId || '/*') AND ${SOUND}`;
-
-const CARRY = `
-  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId, ${UNSEALED}
-  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
-    AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
-      OR id IN (SELECT value FROM json_each(@sessionIds))) AND ${SOUND}`;
-
-// Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
-// a `node_gate`, by an earlier release, stays one.
-const ADOPT = `
-  UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, question_json = @questionJson, ${UNSEALED}
-  WHERE id = (
-    SELECT id FROM hitl_sessions
-    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
-      AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
-      AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
-    ${OLDEST_FIRST} LIMIT 1) AND ${SOUND}`;
-
-const DECIDE = `
-  UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,
-                           principal_id = @principalId, decided_at = @now, ${UNSEALED}
-  WHERE id = @id AND status = 'awaiting_approval' AND interrupt_id IS NOT NULL AND artifact_hash = @artifactHash
-    AND ${SOUND}`;
-
-const RESUME_UNBOUND = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = ?, ${UNSEALED}
-  WHERE id = ? AND status = 'awaiting_approval' AND thread_id IS NULL AND ${SOUND}`;
-
-const MARK_RESUMED = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = @now, ${UNSEALED}
-  WHERE thread_id = @threadId AND status = 'decided'
-    AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
-
-const CLOSE_OPEN = `
-  UPDATE hitl_sessions SET status = ?, ${UNSEALED}
-  WHERE thread_id = ? AND status = 'awaiting_approval' AND ${SOUND} RETURNING id`;
-
-const SELECT_OPEN_FOR_TASK = `
-  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
-  WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;
-
-const SELECT_HUMAN_AT = `
-  SELECT 1 FROM hitl_sessions
-  WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
-
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
@@ -181,27 +101,27 @@ export class HitlSessionStore {
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
     useSeals(db);
-    const rows = `SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions`;
+    const rows = `SELECT ${sql.COLUMNS}, ${sql.SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
     this.#now = now;
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
     this.#selectByInterrupt = prepare(db, `${rows} WHERE thread_id = ? AND interrupt_id = ?`);
-    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${OLDEST_FIRST}`);
+    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${sql.OLDEST_FIRST}`);
     this.#selectOpenOf = prepare(
       db,
-      `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${OLDEST_FIRST}`,
+      `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
     );
-    this.#selectOpenForTask = prepare(db, SELECT_OPEN_FOR_TASK);
+    this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
     // The log judges these itself, and says more.
     this.#selectAnswered = prepare(
       db,
-      `SELECT ${COLUMNS} FROM hitl_sessions WHERE decision_json IS NOT NULL OR status = 'decided'
-         OR (status = 'resumed' AND thread_id IS NOT NULL) ${OLDEST_FIRST}`,
+      `SELECT ${sql.COLUMNS} FROM hitl_sessions WHERE decision_json IS NOT NULL OR status = 'decided'
+         OR (status = 'resumed' AND thread_id IS NOT NULL) ${sql.OLDEST_FIRST}`,
     );
     this.#selectDecided = prepare(
       db,
-      `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`,
+      `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${sql.OLDEST_FIRST}`,
     );
     this.#selectState = prepare<[string], string>(
       db,
@@ -212,17 +132,17 @@ export class HitlSessionStore {
       `SELECT count(*) FROM hitl_sessions
          WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
     ).pluck();
-    this.#selectHumanAt = prepare<[string, string], 1>(db, SELECT_HUMAN_AT).pluck();
-    this.#seal = prepare(db, SEAL);
-    this.#insert = prepare(db, INSERT);
-    this.#bind = prepare(db, BIND);
-    this.#supersedeOlder = prepare(db, SUPERSEDE_OLDER);
-    this.#carry = prepare(db, CARRY);
-    this.#adopt = prepare(db, ADOPT);
-    this.#decide = prepare(db, DECIDE);
-    this.#resumeUnbound = prepare(db, RESUME_UNBOUND);
-    this.#markResumed = prepare(db, MARK_RESUMED);
-    this.#closeOpen = prepare<[string, string], string>(db, CLOSE_OPEN).pluck();
+    this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
+    this.#seal = prepare(db, sql.SEAL);
+    this.#insert = prepare(db, sql.INSERT);
+    this.#bind = prepare(db, sql.BIND);
+    this.#supersedeOlder = prepare(db, sql.SUPERSEDE_OLDER);
+    this.#carry = prepare(db, sql.CARRY);
+    this.#adopt = prepare(db, sql.ADOPT);
+    this.#decide = prepare(db, sql.DECIDE);
+    this.#resumeUnbound = prepare(db, sql.RESUME_UNBOUND);
+    this.#markResumed = prepare(db, sql.MARK_RESUMED);
+    this.#closeOpen = prepare<[string, string], string>(db, sql.CLOSE_OPEN).pluck();
   }
 
   /**
