@@ -46,6 +46,8 @@ async function decideAs(kind: 'human' | 'agent' | 'policy'): Promise<void> {
 const DECIDED = `
   UPDATE hitl_sessions SET status = 'decided', decision_json = '{"approved":true}', principal_kind = 'human',
                            principal_id = 'mallory', decided_at = 1 WHERE id = ?`;
+const OTHER_POLICIES = `UPDATE threads SET policies_json = json_set(policies_json, '$.gates.design', 'auto')`;
+const ALSO_BEFORE_CHECKS = `${OTHER_POLICIES}, declared_sha256 = NULL`;
 const LOGGED = `
   INSERT INTO hitl_decisions (seq, session_id, body_json, prev_sha256, sha256) VALUES (1, ?, ?, ?, ?)`;
 
@@ -104,15 +106,21 @@ const WAYS: Readonly<Record<string, () => unknown>> = {
   'a decision in row and log, with the right chain': () => {
     sql(DECIDED, sessionId);
     logDecision(START_OF_CHAIN);
+    sql('UPDATE decision_log_end SET (lines, sha256) = (SELECT seq, sha256 FROM hitl_decisions)');
+    sql('UPDATE hitl_sessions SET row_sha256 = NULL'); // As in a row from before there was one.
   },
-  'other policies in the row of the run': () =>
-    sql(`UPDATE threads SET policies_json = json_set(policies_json, '$.gates.design', 'auto')`),
+  'a decision in row and log, but not at the end of the log': () => {
+    sql(DECIDED, sessionId);
+    logDecision(START_OF_CHAIN);
+  },
+  'other policies in the row of the run': () => sql(OTHER_POLICIES),
+  'other policies beside their check value': () => sql(ALSO_BEFORE_CHECKS),
   'another state file, while nobody has it open': () => {
     // SQLite moves its log into the file at close: the copy is whole.
     createDatabase({ dbPath: stateFile }).close();
     copyFileSync(stateFile, `${stateFile}.forged`);
     const db = createDatabase({ dbPath: `${stateFile}.forged` });
-    db.prepare(`UPDATE threads SET policies_json = json_set(policies_json, '$.gates.design', 'auto')`).run();
+    db.prepare(ALSO_BEFORE_CHECKS).run();
     db.close();
     renameSync(`${stateFile}.forged`, stateFile);
   },

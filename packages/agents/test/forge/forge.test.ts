@@ -34,7 +34,7 @@ describe('a gate, attacked by a command without a sandbox', () => {
     'devs approve',
     'the library, under the name of a human',
     'a decision in row and log, with the right chain',
-    'other policies in the row of the run',
+    'other policies beside their check value',
     'another state file, while nobody has it open',
   ])('is forged by %s', async (way) => {
     expect(await attack(way)).toContain(`tried: ${way}`);
@@ -45,6 +45,8 @@ describe('a gate, attacked by a command without a sandbox', () => {
     'a decision in its row',
     'a decision in the log alone',
     'a decision in row and log, with a wrong chain',
+    'a decision in row and log, but not at the end of the log',
+    'other policies in the row of the run',
   ])('notices %s', async (way) => {
     expect(await attack(way)).toContain(`tried: ${way}`);
     expect(await project.firstGate()).toEqual({ noticed: 'STATE_CORRUPT' });

@@ -6,6 +6,7 @@ import { DecisionTextStore } from './DecisionTextStore.ts';
 import { type DecisionBody, inlineBody, referringBody } from './decisionBody.ts';
 import { type HitlSession, HitlSessionStore } from './HitlSessionStore.ts';
 import { immediately } from './immediately.ts';
+import { parseStored } from './parseStored.ts';
 
 /** A line of the decision log. */
 export interface LoggedDecision {
@@ -13,6 +14,12 @@ export interface LoggedDecision {
   readonly sessionId: string;
   readonly bodyJson: string;
   readonly prevSha256: string;
+  readonly sha256: string;
+}
+
+/** Kept apart from the lines: a chain alone does not miss its last one. */
+interface EndOfLog {
+  readonly lines: number;
   readonly sha256: string;
 }
 
@@ -29,6 +36,10 @@ const INSERT = `
   INSERT INTO hitl_decisions (seq, session_id, body_json, prev_sha256, sha256)
   VALUES (@seq, @sessionId, @bodyJson, @prevSha256, @sha256)`;
 
+const SELECT_END = 'SELECT lines, sha256 FROM decision_log_end';
+
+const MOVE_END = 'UPDATE decision_log_end SET lines = @seq, sha256 = @sha256';
+
 // A run inside a run has the outer one's id and a slash in front of its own; only the outer one is a thread.
 const SELECT_RUN = `
   SELECT 1 FROM threads
@@ -36,7 +47,7 @@ const SELECT_RUN = `
 
 /**
  * Append-only log of decisions, each line chained to the one before by SHA-256, and each decided session
- * compared with its line. It finds an edited, deleted or reordered line and a forged status. It does not find
+ * compared with its line. It finds an edited, deleted or reordered line, the last one included, and a forged status. It does not find
  * a forger who writes the whole chain and all sessions anew: without a sandbox nothing on this machine can.
  *
  * A line holds who decided what and when, and no text: every string in the answer, however deep, is replaced by
@@ -53,6 +64,8 @@ export class DecisionLog {
   readonly #selectAll: Statement<[], LoggedDecision>;
   readonly #selectRun: Statement<[{ readonly threadId: string }], 1>;
   readonly #insert: Statement<[LoggedDecision]>;
+  readonly #selectEnd: Statement<[], EndOfLog>;
+  readonly #moveEnd: Statement<[LoggedDecision]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
@@ -63,6 +76,8 @@ export class DecisionLog {
     this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
     this.#selectRun = prepare(db, SELECT_RUN);
     this.#insert = prepare(db, INSERT);
+    this.#selectEnd = prepare(db, SELECT_END);
+    this.#moveEnd = prepare(db, MOVE_END);
   }
 
   /** Appends a line in the caller's transaction, or its own. @param body - Plain JSON. */
@@ -74,6 +89,7 @@ export class DecisionLog {
       const seq = (last?.seq ?? 0) + 1;
       const line = { seq, sessionId, bodyJson, prevSha256, sha256: sha256Hex(prevSha256 + bodyJson) };
       this.#insert.run(line);
+      this.#moveEnd.run(line);
       return line;
     };
     return immediately(this.#db, append);
@@ -95,7 +111,7 @@ export class DecisionLog {
 
   #verify(): LogVerdict {
     const lines = this.#selectAll.all();
-    const broken = brokenLine(lines);
+    const broken = brokenLine(lines) ?? brokenEnd(lines, this.#selectEnd.get());
     if (broken !== null) return broken;
     const { kept, edited } = this.#texts.audit();
     if (edited[0] !== undefined) return { ok: false, seq: null, reason: `text ${edited[0]} was changed` };
@@ -115,11 +131,11 @@ export class DecisionLog {
 
   /** A line may stand alone once its run was deleted as a whole. */
   #lossOf({ sessionId, bodyJson }: LoggedDecision): string | null {
-    const body = JSON.parse(bodyJson) as Partial<DecisionBody>;
+    const body = parseStored(bodyJson, 'the decision log') as Partial<DecisionBody>;
     if (body.sessionId !== sessionId) return `it is about another session than "${sessionId}"`;
     const { threadId = null } = body;
     const isRunGone = threadId !== null && this.#selectRun.get({ threadId }) === undefined;
-    const isDeleted = isRunGone && this.#sessions.find(sessionId) === null;
+    const isDeleted = isRunGone && !this.#sessions.has(sessionId);
     return isDeleted ? null : `session "${sessionId}" no longer has its decision`;
   }
 }
@@ -133,6 +149,13 @@ function brokenLine(lines: readonly LoggedDecision[]): LogVerdict | null {
     prev = line.sha256;
   }
   return null;
+}
+
+function brokenEnd(lines: readonly LoggedDecision[], end: EndOfLog | undefined): LogVerdict | null {
+  const last = lines.at(-1);
+  if (end?.lines === lines.length && end.sha256 === (last?.sha256 ?? START_OF_CHAIN)) return null;
+  const recorded = end === undefined ? 'an end that is not recorded' : `${end.lines} lines on record`;
+  return { ok: false, seq: null, reason: `The decision log ends at line ${lines.length}, with ${recorded}.` };
 }
 
 function mismatchOf(

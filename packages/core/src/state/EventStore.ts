@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
+import { parseStored } from './parseStored.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 /** One line of a run's log. */
@@ -97,5 +98,5 @@ export class EventStore {
 }
 
 function fromRow<Name extends EventName>({ payloadJson, ...row }: EventRow): EventRecord<Name> {
-  return { ...row, payload: JSON.parse(payloadJson) } as EventRecord<Name>;
+  return { ...row, payload: parseStored(payloadJson, `event ${row.seq}`) } as EventRecord<Name>;
 }

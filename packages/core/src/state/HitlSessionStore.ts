@@ -5,7 +5,10 @@ import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
+import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
+import { parseStored } from './parseStored.ts';
+import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 export type * from './hitlSession.ts';
@@ -66,98 +69,15 @@ export interface RecordedDecision {
   readonly principal: Principal;
 }
 
+/** A row; `sound` is there where it was compared with its SHA-256. */
 interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal'> {
   readonly questionJson: string | null;
   readonly evidenceJson: string | null;
   readonly decisionJson: string | null;
   readonly principalKind: Principal['kind'] | null;
   readonly principalId: string | null;
+  readonly sound?: 1;
 }
-
-const COLUMNS = `
-  id, task_id AS taskId, kind, status, thread_id AS threadId, interrupt_id AS interruptId,
-  question_key AS questionKey, checkpoint_id AS checkpointId, artifact_hash AS artifactHash,
-  question_json AS questionJson, evidence_json AS evidenceJson, decision_json AS decisionJson,
-  principal_kind AS principalKind, principal_id AS principalId, suspended_at AS suspendedAt,
-  decided_at AS decidedAt, resumed_at AS resumedAt`;
-
-const OLDEST_FIRST = 'ORDER BY suspended_at ASC, rowid ASC';
-
-const INSERT = `
-  INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, kind, thread_id, interrupt_id, question_key,
-                             checkpoint_id, artifact_hash, question_json, evidence_json)
-  VALUES (@id, @taskId, @graphStateJson, @now, @kind, @threadId, @interruptId, @questionKey,
-          @checkpointId, @artifactHash, @questionJson, @evidenceJson)`;
-
-const BIND = `
-  UPDATE hitl_sessions SET thread_id = @threadId, interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, artifact_hash = @artifactHash,
-                           question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json)
-  WHERE id = @questionKey AND kind = @kind AND task_id = @taskId AND interrupt_id IS NULL
-    AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId)`;
-
-const SUPERSEDE_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded'
-  WHERE thread_id = @threadId AND status = 'awaiting_approval'
-    AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
-      OR interrupt_id GLOB 'carried/' || @visitId || '/*')`;
-
-// An answer counts for what was shown, and the same question shows something else now.
-const VOID_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded'
-  WHERE thread_id = @threadId AND question_key = @questionKey AND interrupt_id <> @interruptId
-    AND artifact_hash <> @artifactHash AND status IN ('decided', 'resumed')
-  RETURNING id`;
-
-// LangGraph names a question by its place, whatever it shows.
-const CLEAR_PLACE = `
-  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id
-  WHERE thread_id = @threadId AND interrupt_id = @interruptId AND artifact_hash <> @artifactHash
-    AND kind IN ('interrupt', 'node_gate')
-  RETURNING id`;
-
-const CARRY = `
-  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId
-  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
-    AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
-      OR id IN (SELECT value FROM json_each(@sessionIds)))`;
-
-// Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
-// a `node_gate`, by an earlier release, stays one.
-const ADOPT = `
-  UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, question_json = @questionJson
-  WHERE id = (
-    SELECT id FROM hitl_sessions
-    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
-      AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
-      AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
-    ${OLDEST_FIRST} LIMIT 1)`;
-
-const DECIDE = `
-  UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,
-                           principal_id = @principalId, decided_at = @now
-  WHERE id = @id AND status = 'awaiting_approval' AND interrupt_id IS NOT NULL AND artifact_hash = @artifactHash`;
-
-const RESUME_UNBOUND = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = ?
-  WHERE id = ? AND status = 'awaiting_approval' AND thread_id IS NULL`;
-
-const MARK_RESUMED = `
-  UPDATE hitl_sessions SET status = 'resumed', resumed_at = @now
-  WHERE thread_id = @threadId AND status = 'decided'
-    AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds))`;
-
-const CLOSE_OPEN = `
-  UPDATE hitl_sessions SET status = ? WHERE thread_id = ? AND status = 'awaiting_approval' RETURNING id`;
-
-const SELECT_OPEN_FOR_TASK = `
-  SELECT ${COLUMNS} FROM hitl_sessions
-  WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;
-
-const SELECT_HUMAN_AT = `
-  SELECT 1 FROM hitl_sessions
-  WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
 
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
@@ -174,6 +94,7 @@ export class HitlSessionStore {
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
+  readonly #seal: Statement<[]>;
   readonly #insert: Statement<[object]>;
   readonly #bind: Statement<[object]>;
   readonly #supersedeOlder: Statement<[object]>;
@@ -188,26 +109,28 @@ export class HitlSessionStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
-    const rows = `SELECT ${COLUMNS} FROM hitl_sessions`;
+    useSeals(db);
+    const rows = `SELECT ${sql.COLUMNS}, ${sql.SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
     this.#now = now;
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
     this.#selectByInterrupt = prepare(db, `${rows} WHERE thread_id = ? AND interrupt_id = ?`);
-    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${OLDEST_FIRST}`);
+    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${sql.OLDEST_FIRST}`);
     this.#selectOpenOf = prepare(
       db,
-      `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${OLDEST_FIRST}`,
+      `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
     );
-    this.#selectOpenForTask = prepare(db, SELECT_OPEN_FOR_TASK);
+    this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
+    // The log judges these itself, and says more.
     this.#selectAnswered = prepare(
       db,
-      `${rows} WHERE decision_json IS NOT NULL OR status = 'decided'
-         OR (status = 'resumed' AND thread_id IS NOT NULL) ${OLDEST_FIRST}`,
+      `SELECT ${sql.COLUMNS} FROM hitl_sessions WHERE decision_json IS NOT NULL OR status = 'decided'
+         OR (status = 'resumed' AND thread_id IS NOT NULL) ${sql.OLDEST_FIRST}`,
     );
     this.#selectDecided = prepare(
       db,
-      `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${OLDEST_FIRST}`,
+      `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${sql.OLDEST_FIRST}`,
     );
     this.#selectState = prepare<[string], string>(
       db,
@@ -218,18 +141,19 @@ export class HitlSessionStore {
       `SELECT count(*) FROM hitl_sessions
          WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
     ).pluck();
-    this.#selectHumanAt = prepare<[string, string], 1>(db, SELECT_HUMAN_AT).pluck();
-    this.#insert = prepare(db, INSERT);
-    this.#bind = prepare(db, BIND);
-    this.#supersedeOlder = prepare(db, SUPERSEDE_OLDER);
-    this.#voidOlder = prepare<[object], string>(db, VOID_OLDER).pluck();
-    this.#clearPlace = prepare<[object], string>(db, CLEAR_PLACE).pluck();
-    this.#carry = prepare(db, CARRY);
-    this.#adopt = prepare(db, ADOPT);
-    this.#decide = prepare(db, DECIDE);
-    this.#resumeUnbound = prepare(db, RESUME_UNBOUND);
-    this.#markResumed = prepare(db, MARK_RESUMED);
-    this.#closeOpen = prepare<[string, string], string>(db, CLOSE_OPEN).pluck();
+    this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
+    this.#seal = prepare(db, sql.SEAL);
+    this.#insert = prepare(db, sql.INSERT);
+    this.#bind = prepare(db, sql.BIND);
+    this.#supersedeOlder = prepare(db, sql.SUPERSEDE_OLDER);
+    this.#voidOlder = prepare<[object], string>(db, sql.VOID_OLDER).pluck();
+    this.#clearPlace = prepare<[object], string>(db, sql.CLEAR_PLACE).pluck();
+    this.#carry = prepare(db, sql.CARRY);
+    this.#adopt = prepare(db, sql.ADOPT);
+    this.#decide = prepare(db, sql.DECIDE);
+    this.#resumeUnbound = prepare(db, sql.RESUME_UNBOUND);
+    this.#markResumed = prepare(db, sql.MARK_RESUMED);
+    this.#closeOpen = prepare<[string, string], string>(db, sql.CLOSE_OPEN).pluck();
   }
 
   /**
@@ -248,15 +172,18 @@ export class HitlSessionStore {
     const columns = toColumns(question);
     return this.#write(() => {
       fence.assertInTx();
-      if (question.visitId !== undefined) this.#adopt.run(columns);
+      const adopted = question.visitId === undefined ? 0 : this.#adopt.run(columns).changes;
       const cleared = this.#clearPlace.all(columns);
+      if (adopted + cleared.length > 0) this.#seal.run();
       const existing = this.findForQuestion(question);
       if (existing?.interruptId === question.interruptId || existing?.status === 'awaiting_approval')
         return { session: existing, opened: false, voided: [] };
       const opened = this.#bind.run(columns).changes === 0;
       if (opened) this.#insert.run({ ...columns, id: this.#newId(), graphStateJson: '{}', now: this.#now() });
       this.#supersedeOlder.run(columns);
-      const withdrawn = [...cleared, ...this.#voidOlder.all(columns)].map((id) => this.require(id));
+      const older = this.#voidOlder.all(columns);
+      this.#seal.run();
+      const withdrawn = [...cleared, ...older].map((id) => this.require(id));
       const voided = withdrawn.filter(({ decision }) => decision !== null);
       return { session: this.#requireByInterrupt(question), opened, voided };
     });
@@ -265,12 +192,12 @@ export class HitlSessionStore {
   /** Hands the sessions of a visit to the one that takes its place, with the answers they have. */
   carry({ interruptIds, sessionIds, ...where }: CarriedSessions): void {
     const lists = { interruptIds: JSON.stringify(interruptIds), sessionIds: JSON.stringify(sessionIds) };
-    this.#carry.run({ ...where, ...lists });
+    this.#write(() => this.#carry.run({ ...where, ...lists }));
   }
 
   /** Records a question before LangGraph suspends on it, or one that belongs to no run. */
   insertUnbound({ evidence, ...session }: UnboundSession): HitlSession {
-    this.#insert.run({
+    const columns = {
       ...session,
       interruptId: null,
       questionKey: null,
@@ -278,7 +205,8 @@ export class HitlSessionStore {
       questionJson: null,
       evidenceJson: toJson(evidence),
       now: this.#now(),
-    });
+    };
+    this.#write(() => this.#insert.run(columns));
     return this.require(session.id);
   }
 
@@ -286,7 +214,12 @@ export class HitlSessionStore {
     return fromRow(this.#select.get(id));
   }
 
-  /** @throws DevsError `GATE_NOT_FOUND` */
+  /** Whether there is such a row, damaged or not. */
+  has(id: string): boolean {
+    return this.#selectState.get(id) !== undefined;
+  }
+
+  /** @throws DevsError `GATE_NOT_FOUND`, `STATE_CORRUPT` */
   require(id: string): HitlSession {
     return this.find(id) ?? notFound(id);
   }
@@ -346,31 +279,31 @@ export class HitlSessionStore {
 
   /** The one conditional write of a decision (law L2): true for exactly one caller. */
   decide({ id, artifactHash, decision, principal }: RecordedDecision): boolean {
-    const { changes } = this.#decide.run({
+    const values = {
       id,
       artifactHash,
       decisionJson: canonicalJson(decision),
       principalKind: principal.kind,
       principalId: principal.id,
       now: this.#now(),
-    });
-    return changes === 1;
+    };
+    return this.#write(() => this.#decide.run(values)).changes === 1;
   }
 
   /** Closes an open free-standing session: true for exactly one caller. */
   resumeUnbound(id: string): boolean {
-    return this.#resumeUnbound.run(this.#now(), id).changes === 1;
+    return this.#write(() => this.#resumeUnbound.run(this.#now(), id)).changes === 1;
   }
 
   /** Marks decided sessions whose interrupt LangGraph no longer lists as taken up; returns how many. */
   markResumed(threadId: string, openInterruptIds: readonly string[]): number {
     const values = { threadId, openInterruptIds: JSON.stringify(openInterruptIds), now: this.#now() };
-    return this.#markResumed.run(values).changes;
+    return this.#write(() => this.#markResumed.run(values)).changes;
   }
 
   /** Withdraws a run's open sessions, because it was set back or has ended; returns them. */
   supersedeOpen(threadId: string, as: 'superseded' | 'cancelled' = 'superseded'): readonly HitlSession[] {
-    return this.#closeOpen.all(as, threadId).map((id) => this.require(id));
+    return this.#write(() => this.#closeOpen.all(as, threadId)).map((id) => this.require(id));
   }
 
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
@@ -378,7 +311,11 @@ export class HitlSessionStore {
   }
 
   #write<T>(work: () => T): T {
-    return immediately(this.#db, work);
+    return immediately(this.#db, () => {
+      const result = work();
+      this.#seal.run();
+      return result;
+    });
   }
 }
 
@@ -395,18 +332,18 @@ function fromRow(row: SessionRow | undefined): HitlSession | null {
 }
 
 function toSession(row: SessionRow): HitlSession {
-  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, ...session } = row;
+  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
   return {
     ...session,
-    question: parse(questionJson),
-    evidence: parse(evidenceJson),
-    decision: parse(decisionJson),
+    question: parse(questionJson, session.id),
+    evidence: parse(evidenceJson, session.id),
+    decision: parse(decisionJson, session.id),
     principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
   };
 }
 
-function parse(json: string | null): unknown {
-  return json === null ? null : (JSON.parse(json) as unknown);
+function parse(json: string | null, id: string): unknown {
+  return json === null ? null : parseStored(json, `session "${id}"`);
 }
 
 function notFound(id: string): never {

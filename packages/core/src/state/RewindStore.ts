@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { canonicalJson } from './canonicalJson.ts';
+import { parseStored } from './parseStored.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
 /** `intent`: recorded, and the run's files may not have followed yet. `undone`: it was taken back. */
@@ -115,7 +116,7 @@ export class RewindStore {
 function fromRow({ undoneJson, beforeJson, ...row }: RewindRow): Rewind {
   return {
     ...row,
-    undone: JSON.parse(undoneJson) as readonly UndoneTask[],
-    before: JSON.parse(beforeJson) as RewindBefore,
+    undone: parseStored(undoneJson, 'a rewind') as readonly UndoneTask[],
+    before: parseStored(beforeJson, 'a rewind') as RewindBefore,
   };
 }

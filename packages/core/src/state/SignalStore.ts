@@ -1,23 +1,27 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { canonicalJson } from './canonicalJson.ts';
+import { parseStored } from './parseStored.ts';
+import { isSound, SIGNAL_SEAL, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import { type NewSignal, SIGNAL_KINDS, type Signal } from './threadRecords.ts';
 
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;
+  readonly sound: 1;
 }
 
 const COLUMNS = `
   id, thread_id AS threadId, seq, kind, payload_json AS payloadJson, created_at AS createdAt,
-  consumed_at AS consumedAt`;
+  consumed_at AS consumedAt, ${isSound(SIGNAL_SEAL)} AS sound`;
 
 const WAKE = `
   UPDATE threads SET wake_seq = wake_seq + 1, updated_at = @now WHERE thread_id = @threadId RETURNING wake_seq`;
 
 const INSERT = `
-  INSERT INTO signals (id, thread_id, seq, kind, payload_json, created_at)
-  VALUES (@id, @threadId, @seq, @kind, @payloadJson, @createdAt)`;
+  INSERT INTO signals (id, thread_id, seq, kind, payload_json, created_at, row_sha256)
+  VALUES (@id, @threadId, @seq, @kind, @payloadJson, @createdAt,
+          ${sealOf(SIGNAL_SEAL, ['@id', '@threadId', 'CAST(@seq AS INTEGER)', '@kind', '@payloadJson', 'CAST(@createdAt AS INTEGER)'])})`;
 
 /** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
 export class SignalStore {
@@ -29,6 +33,7 @@ export class SignalStore {
   readonly #consume: Statement<[number, string]>;
 
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    useSeals(db);
     this.#now = now;
     this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
     this.#selectPending = prepare(
@@ -71,6 +76,6 @@ function sequenceOf({ id, threadId: owner, seq }: SignalRow, threadId: string): 
   throw new RangeError(`Signal id "${id}" is taken by run "${owner}"; got it for run "${threadId}".`);
 }
 
-function fromRow({ payloadJson, ...row }: SignalRow): Signal {
-  return { ...row, payload: JSON.parse(payloadJson) as unknown };
+function fromRow({ payloadJson, sound: _, ...row }: SignalRow): Signal {
+  return { ...row, payload: parseStored(payloadJson, `signal "${row.id}"`) };
 }

@@ -6,6 +6,8 @@ import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
+import { parseStored } from './parseStored.ts';
+import { useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import {
@@ -22,6 +24,7 @@ import {
   type Thread,
   type ThreadStatus,
 } from './threadRecords.ts';
+import * as sql from './threadSql.ts';
 import { stateFoldersOf, workspaceNames } from './workspaceName.ts';
 
 export type * from './threadRecords.ts';
@@ -43,6 +46,7 @@ export interface ThreadStoreOptions extends StoreOptions {
 interface ThreadRow extends Omit<Thread, 'policies' | 'degraded'> {
   readonly policiesJson: string;
   readonly degraded: 0 | 1;
+  readonly sound: 1;
 }
 
 interface LeaseRow {
@@ -51,67 +55,6 @@ interface LeaseRow {
   readonly expiresMono: number | null;
   readonly bootId: string | null;
 }
-
-const COLUMNS = `
-  thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
-  graph_fingerprint AS graphFingerprint, policies_json AS policiesJson, status, reason, degraded,
-  wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
-  recoveries, created_at AS createdAt, updated_at AS updatedAt`;
-
-const INSERT = `
-  INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
-                       created_at, updated_at)
-  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now)`;
-
-// Of one member: the whole record holds the shape of the run's graph.
-const SELECT_POLICY = 'SELECT policies_json -> ? FROM threads WHERE thread_id = ?';
-
-const SELECT_LIVE_ON_WORKSPACE = `
-  SELECT thread_id FROM threads
-  WHERE workspace IN (SELECT value FROM json_each(?)) AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
-
-const SELECT_LEASE = `
-  SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId
-  FROM threads WHERE thread_id = ?`;
-
-const CLAIM = `
-  UPDATE threads SET lease_owner = @owner, lease_epoch = lease_epoch + 1, lease_expires_mono = @expiresMono,
-                     lease_boot_id = @bootId, updated_at = @now
-  WHERE thread_id = @threadId AND lease_epoch = @seenEpoch AND lease_owner IS @seenOwner
-  RETURNING lease_epoch`;
-
-const RENEW = `
-  UPDATE threads SET lease_expires_mono = @expiresMono
-  WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
-
-const RELEASE = `
-  UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
-  WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
-
-const SETTLE = `
-  UPDATE threads SET status = @status, reason = @reason, handled_seq = @seenWakeSeq, lease_owner = NULL,
-                     lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
-  WHERE thread_id = @threadId AND wake_seq <= @seenWakeSeq`;
-
-const BEGIN = `
-  UPDATE threads SET status = 'running', reason = NULL, updated_at = @now WHERE thread_id = @threadId`;
-
-// The driver that went away held the lease before this one.
-const COUNT_RECOVERY = `
-  UPDATE threads SET recoveries = recoveries + 1, recovery_counted_at = @now
-  WHERE thread_id = @threadId
-    AND (worked_epoch = @epoch - 1 OR recovery_counted_at IS NULL
-      OR @now NOT BETWEEN recovery_counted_at AND recovery_counted_at + @spanMs - 1)`;
-
-const MARK_WORKED = `
-  UPDATE threads SET worked_epoch = @epoch WHERE thread_id = @threadId AND worked_epoch IS NOT @epoch`;
-
-const REVIVE = `
-  UPDATE threads SET status = 'paused', reason = @reason, recoveries = 0, recovery_counted_at = NULL, updated_at = @now
-  WHERE thread_id = @threadId AND status = 'dead_letter'`;
-
-const REOPEN = `
-  UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
 
 /**
  * Runs, their leases and their signals. The thread row is the truth about a run: who drives it, where it
@@ -139,33 +82,36 @@ export class ThreadStore {
   readonly #revive: Statement<[object]>;
   readonly #reopen: Statement<[object]>;
   readonly #resetRecoveries: Statement<[object]>;
+  readonly #seal: Statement<[string]>;
   readonly #markDegraded: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
   readonly #setFingerprint: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
+    useSeals(db);
     this.#db = db;
     this.#now = now;
     this.#host = host;
     this.#stateFolders = stateFoldersOf(db);
     this.#signals = new SignalStore(db, { now });
-    this.#select = prepare(db, `SELECT ${COLUMNS} FROM threads WHERE thread_id = ?`);
-    this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
-    this.#selectPolicy = prepare<[string, string], string | null>(db, SELECT_POLICY).pluck();
-    this.#insert = prepare(db, INSERT);
-    this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, SELECT_LIVE_ON_WORKSPACE).pluck();
-    this.#selectLease = prepare(db, SELECT_LEASE);
-    this.#claim = prepare<[object], number>(db, CLAIM).pluck();
-    this.#renew = prepare(db, RENEW);
-    this.#release = prepare(db, RELEASE);
-    this.#settle = prepare(db, SETTLE);
-    this.#begin = prepare(db, BEGIN);
-    this.#countRecovery = prepare(db, COUNT_RECOVERY);
-    this.#markWorked = prepare(db, MARK_WORKED);
-    this.#revive = prepare(db, REVIVE);
-    this.#reopen = prepare(db, REOPEN);
+    this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
+    this.#selectAll = prepare(db, `SELECT ${sql.COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
+    this.#selectPolicy = prepare<[string, string], string | null>(db, sql.SELECT_POLICY).pluck();
+    this.#insert = prepare(db, sql.INSERT);
+    this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, sql.SELECT_LIVE_ON_WORKSPACE).pluck();
+    this.#selectLease = prepare(db, sql.SELECT_LEASE);
+    this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
+    this.#renew = prepare(db, sql.RENEW);
+    this.#release = prepare(db, sql.RELEASE);
+    this.#settle = prepare(db, sql.SETTLE);
+    this.#begin = prepare(db, sql.BEGIN);
+    this.#countRecovery = prepare(db, sql.COUNT_RECOVERY);
+    this.#markWorked = prepare(db, sql.MARK_WORKED);
+    this.#revive = prepare(db, sql.REVIVE);
+    this.#reopen = prepare(db, sql.REOPEN);
     this.#resetRecoveries = prepare(db, `${updateOf('recoveries = 0')} AND recoveries > 0`);
+    this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, updateOf('degraded = 1'));
     this.#setPolicies = prepare(db, updateOf('policies_json = @value'));
     this.#setFingerprint = prepare(db, updateOf('graph_fingerprint = @value'));
@@ -206,7 +152,7 @@ export class ThreadStore {
   /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
   policyOf(threadId: string, name: string): unknown {
     const json = this.#selectPolicy.get(name, threadId) ?? null;
-    return json === null ? undefined : (JSON.parse(json) as unknown);
+    return json === null ? undefined : parseStored(json, `run "${threadId}"`);
   }
 
   /** Every run, newest first. */
@@ -373,11 +319,11 @@ export class ThreadStore {
   }
 
   updatePolicies(threadId: string, policies: Policies): void {
-    this.#update(this.#setPolicies, threadId, canonicalJson(policies));
+    this.#declare(this.#setPolicies, threadId, canonicalJson(policies));
   }
 
   setFingerprint(threadId: string, fingerprint: string): void {
-    this.#update(this.#setFingerprint, threadId, fingerprint);
+    this.#declare(this.#setFingerprint, threadId, fingerprint);
   }
 
   #isAbandoned(held: LeaseRow, owner: string, unchangedFor: LeaseSnapshot | undefined): boolean {
@@ -423,6 +369,14 @@ export class ThreadStore {
     });
   }
 
+  #declare(statement: Statement<[object]>, threadId: string, value: string): void {
+    this.#write(() => {
+      this.require(threadId); // What is not as it was written is not sealed again.
+      this.#update(statement, threadId, value);
+      this.#seal.run(threadId);
+    });
+  }
+
   #update(statement: Statement<[object]>, threadId: string, value?: string): void {
     const values = { threadId, now: this.#now(), ...(value !== undefined && { value }) };
     if (statement.run(values).changes === 0) notFound(threadId);
@@ -444,8 +398,18 @@ function updateOf(assignment: string): string {
   return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
 }
 
-function fromRow({ policiesJson, degraded, ...row }: ThreadRow): Thread {
-  return { ...row, degraded: degraded === 1, policies: JSON.parse(policiesJson) as Policies };
+function fromRow({ policiesJson, degraded, sound: _, ...row }: ThreadRow): Thread {
+  if (!THREAD_STATUSES.includes(row.status)) throw unknownStatus(row.threadId);
+  const policies = parseStored(policiesJson, `run "${row.threadId}"`) as Policies;
+  return { ...row, degraded: degraded === 1, policies };
+}
+
+function unknownStatus(threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" has a status that this engine does not know.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { threadId },
+  });
 }
 
 function notFound(threadId: string): never {

@@ -4,6 +4,7 @@ import { type FileSizes, fileSizes } from '../db/fileSizes.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { transaction } from '../db/transaction.ts';
 import { DecisionLog } from './DecisionLog.ts';
+import { damagedRows } from './doctor/damagedRows.ts';
 import { damagedValues } from './doctor/damagedValues.ts';
 import { error, type Finding, note } from './doctor/finding.ts';
 import { orphanRows } from './doctor/orphanRows.ts';
@@ -61,7 +62,7 @@ function contentFindings(db: Database): readonly Finding[] {
     const detail = `The file lacks migration ${oldest.name} and later ones; its content was not examined.`;
     return [note('NOT_EXAMINED', null, detail)];
   }
-  return [damagedValues, unknownWords, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
+  return [damagedRows, damagedValues, unknownWords, orphanRows, unusedBlobs, logFindings].flatMap((check) =>
     findingsOrDamage(() => check(db)),
   );
 }

@@ -1,14 +1,17 @@
+export const HITL_SESSION_KINDS = [
+  'design_approval',
+  'dag_approval',
+  'task_failure',
+  'recursion_limit',
+  'budget',
+  'review',
+  'step',
+  'node_gate',
+  'interrupt',
+] as const;
+
 /** What a question to a human is about. */
-export type HitlSessionKind =
-  | 'design_approval'
-  | 'dag_approval'
-  | 'task_failure'
-  | 'recursion_limit'
-  | 'budget'
-  | 'review'
-  | 'step'
-  | 'node_gate'
-  | 'interrupt';
+export type HitlSessionKind = (typeof HITL_SESSION_KINDS)[number];
 
 /** `awaiting_approval` → `decided` → `resumed`; or withdrawn: asked again (`superseded`), or run ended. */
 export type HitlSessionStatus = 'awaiting_approval' | 'decided' | 'resumed' | 'superseded' | 'cancelled';

@@ -1,10 +1,13 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { backup } from '../../src/db/backup.ts';
 import { openReadOnly } from '../../src/db/createDatabase.ts';
+import { EngineStore } from '../../src/engine/EngineStore.ts';
 import { isDevsError } from '../../src/errors/DevsError.ts';
+import { EventBus } from '../../src/events/EventBus.ts';
 import {
   aFullFile,
   INPUT_TEXT,
@@ -13,14 +16,19 @@ import {
   type StoredTexts,
   storedTexts,
 } from '../../src/state/__tests__/aFullFile.ts';
+import { aQuestion, HASH } from '../../src/state/__tests__/aQuestion.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
+import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
+import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { ThreadInputStore } from '../../src/state/ThreadInputStore.ts';
+import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 
 const FLIPS = howMany('DEVS_BIT_FLIPS', 120);
+const ROW_FLIPS = Math.ceil(FLIPS / 3);
 const CHECKPOINTS = 12;
 
 // Each column of bytes that has a SHA-256 beside it.
@@ -32,9 +40,9 @@ const STORED_VALUES = `
   UNION ALL SELECT CAST(serialized_state AS BLOB) FROM langgraph_checkpoints`;
 
 /** Where in the file each byte of a stored value lies. */
-function valueBytes(dbPath: string): readonly number[] {
+function valueBytes(dbPath: string, select = STORED_VALUES): readonly number[] {
   const db = openReadOnly({ dbPath });
-  const values = db.prepare<[], Buffer>(STORED_VALUES).pluck().all();
+  const values = db.prepare<[], Buffer>(select).pluck().all();
   db.close();
   const file = readFileSync(dbPath);
   // The last occurrence: a page that was split keeps old bytes, and its new pages lie behind it.
@@ -95,6 +103,107 @@ const CHECKPOINT_TEXTS = Array.from(
 ]);
 
 const EXPECTED = [...CHECKPOINT_TEXTS, INPUT_TEXT];
+
+const ADA = { kind: 'human', id: 'ada' } as const;
+
+/** What people and programs asked of a run, decided and open. */
+function withPeople(db: Database): void {
+  aFullFile(db);
+  const threads = new ThreadStore(db);
+  threads.updatePolicies('run-1', {
+    gates: { design: 'human', dag: 'auto' },
+    budget: { usd: 5 },
+    note: noise(200, 1),
+  });
+  threads.signal('run-1', { id: 'signal-1', kind: 'cancel', payload: { why: noise(100, 2) } });
+  const sessions = new HitlSessionStore(db);
+  for (const n of [1, 2, 3]) {
+    const about = {
+      interruptId: `interrupt-${n}`,
+      questionKey: `question-${n}`,
+      question: { text: noise(300, n) },
+    };
+    const { session } = sessions.openForInterrupt(
+      aQuestion({ ...about, evidence: { measured: noise(100, n + 9) } }),
+    );
+    if (n === 3) continue;
+    const decision = { approved: n === 1, feedback: noise(80, n + 20) };
+    sessions.decide({ id: session.id, artifactHash: HASH, decision, principal: ADA });
+    new DecisionLog(db).record(sessions.require(session.id));
+  }
+}
+
+// Columns that lie side by side in their rows: from the first text on, whatever is NULL left out.
+const ROWS_OF_PEOPLE = `
+  SELECT CAST(status || kind || coalesce(thread_id, '') || coalesce(interrupt_id, '') || coalesce(question_key, '')
+              || coalesce(checkpoint_id, '') || coalesce(artifact_hash, '') || coalesce(question_json, '')
+              || coalesce(evidence_json, '') || coalesce(decision_json, '') || coalesce(principal_kind, '')
+              || coalesce(principal_id, '') AS BLOB) FROM hitl_sessions
+  UNION ALL SELECT CAST(thread_id || project_id || coalesce(brief_sha256, '') || graph_fingerprint || policies_json
+                        || status AS BLOB) FROM threads
+  UNION ALL SELECT CAST(kind || payload_json AS BLOB) FROM signals
+  UNION ALL SELECT CAST(body_json || prev_sha256 || sha256 AS BLOB) FROM hitl_decisions
+  UNION ALL SELECT CAST(sha256 AS BLOB) FROM decision_log_end`;
+
+/** What the engine makes of a file, as far as people's requests go: all of it, or its refusal. */
+function engineReads(db: Database): string {
+  try {
+    const { threads, sessions } = new EngineStore(db, { events: new EventBus() });
+    const runs = threads.list();
+    const ids = runs.map(({ threadId }) => threadId);
+    const declared = runs.map(({ threadId, policies, status }) => ({ threadId, policies, status }));
+    const policies = ids.map((id) => ['gates', 'budget', 'note'].map((name) => threads.policyOf(id, name)));
+    const signals = ids.map((id) => threads.pendingSignals(id));
+    const asked = ['interrupt-1', 'interrupt-2', 'interrupt-3'].map((id) =>
+      sessions.findByInterrupt('run-1', id),
+    );
+    const answers = sessions.listDecided('run-1', 'design_approval');
+    return JSON.stringify({ declared, policies, signals, asked, answers, open: sessions.listOpen() });
+  } catch (error) {
+    if (isDevsError(error, 'STATE_CORRUPT')) return 'refused';
+    throw error;
+  }
+}
+
+describe('a bit that flips in what people asked and decided', () => {
+  test(`changes nothing, or engine and doctor both say so (${ROW_FLIPS} flips)`, {
+    timeout: 60_000 + ROW_FLIPS * 300,
+  }, async ({ annotate, db, dbPath }) => {
+    withPeople(db);
+    const copy = join(dirname(dbPath), 'copy.sqlite');
+    backup(db, copy);
+    const offsets = valueBytes(copy, ROWS_OF_PEOPLE);
+    expect(offsets.length).toBeGreaterThan(3000);
+    const sound = readFileSync(copy);
+    const reading = (): string => {
+      const viewer = openReadOnly({ dbPath: copy });
+      const text = engineReads(viewer);
+      viewer.close();
+      return text;
+    };
+    const expected = reading();
+    expect(expected).not.toBe('refused');
+
+    const tally = { refused: 0, reported: 0, silent: [] as string[] };
+    for (let n = 0; n < ROW_FLIPS; n += 1) {
+      const offset = offsets[randomInt(offsets.length)] ?? 0;
+      writeFileSync(copy, flipped(sound, offset, n % 8));
+      const text = reading();
+      const viewer = openReadOnly({ dbPath: copy });
+      const isReported = !doctor(viewer).ok;
+      viewer.close();
+      if (text === 'refused') tally.refused += 1;
+      if (isReported) tally.reported += 1;
+      const differs = text !== expected;
+      if (differs && !(text === 'refused' && isReported))
+        tally.silent.push(`${offset}, bit ${n % 8}: ${text}`);
+    }
+    await annotate(JSON.stringify({ flips: ROW_FLIPS, ...tally }));
+    expect(tally.silent).toEqual([]);
+    expect(tally.refused).toBeGreaterThan(ROW_FLIPS / 2);
+    expect(tally.reported).toBe(ROW_FLIPS);
+  });
+});
 
 describe('a bit that flips in a stored value', () => {
   test(`is reported by doctor, and the value is never used (${FLIPS} flips)`, {

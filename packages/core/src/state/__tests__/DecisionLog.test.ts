@@ -109,6 +109,17 @@ describe('tampering is found:', () => {
     ['a deleted line', 'DELETE FROM hitl_decisions WHERE seq = 2', 3],
     ['the last line deleted', 'DELETE FROM hitl_decisions WHERE seq = 3', null],
     ['all lines deleted', 'DELETE FROM hitl_decisions', null],
+    [
+      'the last line deleted with its session',
+      "DELETE FROM hitl_decisions WHERE seq = 3; DELETE FROM hitl_sessions WHERE id = 's-3'",
+      null,
+    ],
+    [
+      'all lines deleted with their sessions',
+      'DELETE FROM hitl_decisions; DELETE FROM hitl_sessions; DELETE FROM decision_texts',
+      null,
+    ],
+    ['the record of its end deleted', 'DELETE FROM decision_log_end', null],
     ['reordered lines', REORDER, 2],
     [
       'an open session set to decided',

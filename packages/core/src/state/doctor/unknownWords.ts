@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { prepare } from '../../db/prepare.ts';
+import { HITL_SESSION_KINDS } from '../hitlSession.ts';
 import { SIGNAL_KINDS, THREAD_STATUSES } from '../threadRecords.ts';
 import { error, type ValueFinding } from './finding.ts';
 
@@ -9,6 +10,9 @@ const SELECT_RUNS = `
 const SELECT_SIGNALS = `
   SELECT id FROM signals WHERE kind NOT IN (SELECT value FROM json_each(?)) ORDER BY rowid ASC`;
 
+const SELECT_SESSIONS = `
+  SELECT id FROM hitl_sessions WHERE kind NOT IN (SELECT value FROM json_each(?)) ORDER BY rowid ASC`;
+
 /** Rows whose status or kind this engine does not know: the code checks what no CHECK does. */
 export function unknownWords(db: Database): readonly ValueFinding[] {
   const idsOf = (sql: string, known: readonly string[]): readonly string[] =>
@@ -16,6 +20,9 @@ export function unknownWords(db: Database): readonly ValueFinding[] {
   return [
     ...idsOf(SELECT_RUNS, THREAD_STATUSES).map((id) =>
       error('VALUE_DAMAGED', 'threads', `Run ${id} has a status that this engine does not know.`),
+    ),
+    ...idsOf(SELECT_SESSIONS, HITL_SESSION_KINDS).map((id) =>
+      error('VALUE_DAMAGED', 'hitl_sessions', `Session ${id} is of a kind that this engine does not know.`),
     ),
     ...idsOf(SELECT_SIGNALS, SIGNAL_KINDS).map((id) =>
       error('VALUE_DAMAGED', 'signals', `Signal ${id} is of a kind that this engine does not know.`),

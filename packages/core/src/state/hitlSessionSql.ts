@@ -1,0 +1,98 @@
+// SQL of HitlSessionStore.
+
+import { isSound, SESSION_SEAL, sealOf } from './rowSeals.ts';
+
+export const COLUMNS = `
+  id, task_id AS taskId, kind, status, thread_id AS threadId, interrupt_id AS interruptId,
+  question_key AS questionKey, checkpoint_id AS checkpointId, artifact_hash AS artifactHash,
+  question_json AS questionJson, evidence_json AS evidenceJson, decision_json AS decisionJson,
+  principal_kind AS principalKind, principal_id AS principalId, suspended_at AS suspendedAt,
+  decided_at AS decidedAt, resumed_at AS resumedAt`;
+
+export const SOUND = isSound(SESSION_SEAL);
+
+/** For a row that is changed, until {@link SEAL} in the same transaction. */
+const UNSEALED = "row_sha256 = x''";
+
+export const SEAL = `UPDATE hitl_sessions SET row_sha256 = ${sealOf(SESSION_SEAL)} WHERE ${UNSEALED}`;
+
+export const OLDEST_FIRST = 'ORDER BY suspended_at ASC, rowid ASC';
+
+export const INSERT = `
+  INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, kind, thread_id, interrupt_id, question_key,
+                             checkpoint_id, artifact_hash, question_json, evidence_json, row_sha256)
+  VALUES (@id, @taskId, @graphStateJson, @now, @kind, @threadId, @interruptId, @questionKey,
+          @checkpointId, @artifactHash, @questionJson, @evidenceJson, x'')`;
+
+export const BIND = `
+  UPDATE hitl_sessions SET thread_id = @threadId, interrupt_id = @interruptId, question_key = @questionKey,
+                           checkpoint_id = @checkpointId, artifact_hash = @artifactHash,
+                           question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json),
+                           ${UNSEALED}
+  WHERE id = @questionKey AND kind = @kind AND task_id = @taskId AND interrupt_id IS NULL
+    AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId) AND ${SOUND}`;
+
+export const SUPERSEDE_OLDER = `
+  UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
+  WHERE thread_id = @threadId AND status = 'awaiting_approval'
+    AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
+      OR interrupt_id GLOB 'carried/' || @visitId || '/*') AND ${SOUND}`;
+
+// An answer counts for what was shown, and the same question shows something else now.
+export const VOID_OLDER = `
+  UPDATE hitl_sessions SET status = 'superseded', ${UNSEALED}
+  WHERE thread_id = @threadId AND question_key = @questionKey AND interrupt_id <> @interruptId
+    AND artifact_hash <> @artifactHash AND status IN ('decided', 'resumed') AND ${SOUND}
+  RETURNING id`;
+
+// LangGraph names a question by its place, whatever it shows.
+export const CLEAR_PLACE = `
+  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id, ${UNSEALED}
+  WHERE thread_id = @threadId AND interrupt_id = @interruptId AND artifact_hash <> @artifactHash
+    AND kind IN ('interrupt', 'node_gate') AND ${SOUND}
+  RETURNING id`;
+
+export const CARRY = `
+  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId, ${UNSEALED}
+  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
+    AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
+      OR id IN (SELECT value FROM json_each(@sessionIds))) AND ${SOUND}`;
+
+// Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
+// a `node_gate`, by an earlier release, stays one.
+export const ADOPT = `
+  UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
+                           checkpoint_id = @checkpointId, question_json = @questionJson, ${UNSEALED}
+  WHERE id = (
+    SELECT id FROM hitl_sessions
+    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
+      AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
+      AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
+    ${OLDEST_FIRST} LIMIT 1) AND ${SOUND}`;
+
+export const DECIDE = `
+  UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,
+                           principal_id = @principalId, decided_at = @now, ${UNSEALED}
+  WHERE id = @id AND status = 'awaiting_approval' AND interrupt_id IS NOT NULL AND artifact_hash = @artifactHash
+    AND ${SOUND}`;
+
+export const RESUME_UNBOUND = `
+  UPDATE hitl_sessions SET status = 'resumed', resumed_at = ?, ${UNSEALED}
+  WHERE id = ? AND status = 'awaiting_approval' AND thread_id IS NULL AND ${SOUND}`;
+
+export const MARK_RESUMED = `
+  UPDATE hitl_sessions SET status = 'resumed', resumed_at = @now, ${UNSEALED}
+  WHERE thread_id = @threadId AND status = 'decided'
+    AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
+
+export const CLOSE_OPEN = `
+  UPDATE hitl_sessions SET status = ?, ${UNSEALED}
+  WHERE thread_id = ? AND status = 'awaiting_approval' AND ${SOUND} RETURNING id`;
+
+export const SELECT_OPEN_FOR_TASK = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;
+
+export const SELECT_HUMAN_AT = `
+  SELECT 1 FROM hitl_sessions
+  WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../errors/DevsError.ts';
+
+/** Columns of a table whose SHA-256 is kept in the same row. */
+export interface RowSeal {
+  /** What a row is, for people. */
+  readonly what: string;
+  readonly table: string;
+  readonly id: string;
+  /** Holds the SHA-256; NULL in rows from before there was one. */
+  readonly check: string;
+  readonly columns: readonly string[];
+}
+
+export const SESSION_SEAL: RowSeal = {
+  what: 'Session',
+  table: 'hitl_sessions',
+  id: 'id',
+  check: 'row_sha256',
+  columns: [
+    ...['id', 'task_id', 'graph_state_json', 'suspended_at', 'resumed_at', 'status', 'kind', 'thread_id'],
+    ...['interrupt_id', 'question_key', 'checkpoint_id', 'artifact_hash', 'question_json', 'evidence_json'],
+    ...['decision_json', 'principal_kind', 'principal_id', 'decided_at'],
+  ],
+};
+
+export const SIGNAL_SEAL: RowSeal = {
+  what: 'Signal',
+  table: 'signals',
+  id: 'id',
+  check: 'row_sha256',
+  columns: ['id', 'thread_id', 'seq', 'kind', 'payload_json', 'created_at'],
+};
+
+export const THREAD_SEAL: RowSeal = {
+  what: 'Run',
+  table: 'threads',
+  id: 'thread_id',
+  check: 'declared_sha256',
+  columns: ['thread_id', 'project_id', 'workspace', 'brief_sha256', 'graph_fingerprint', 'policies_json'],
+};
+
+/** SQL: 1 for a row that is as it was written; throws `STATE_CORRUPT` for another one. Needs {@link useSeals}. */
+export const isSound = ({ what, id, check, columns }: RowSeal): string =>
+  `assert_row('${what}', ${id}, ${check}, ${columns.join(', ')})`;
+
+/** SQL: whether a row is not as it was written. Needs {@link useSeals}. */
+export const isDamaged = ({ check, columns }: RowSeal): string =>
+  `${check} IS NOT NULL AND ${check} <> row_sha256_of(${columns.join(', ')})`;
+
+/** SQL: the SHA-256 of a row, or of values in the order of its columns. Needs {@link useSeals}. */
+export const sealOf = ({ columns }: RowSeal, values: readonly string[] = columns): string =>
+  `row_sha256_of(${values.join(', ')})`;
+
+type Value = string | number | bigint | Uint8Array | null;
+
+const known = new WeakSet<Database>();
+
+/** Lets statements of a connection use the SQL of this file. */
+export function useSeals(db: Database): void {
+  if (known.has(db)) return;
+  known.add(db);
+  const options = { varargs: true, deterministic: true };
+  db.function('row_sha256_of', options, (...values: Value[]) => hashOfRow(values));
+  db.function('assert_row', options, (what: string, id: Value, check: Buffer | null, ...values: Value[]) => {
+    if (check !== null && !hashOfRow(values).equals(check)) throw damaged(what, id);
+    return 1;
+  });
+}
+
+/** Each value with its kind and length, so that no two rows read alike. */
+function hashOfRow(values: readonly Value[]): Buffer {
+  const hash = createHash('sha256');
+  for (const value of values) {
+    const bytes = typeof value === 'string' || value instanceof Uint8Array ? Buffer.from(value) : null;
+    if (bytes === null) hash.update(`${value === null ? 'null' : Number(value)};`);
+    else hash.update(`${typeof value === 'string' ? 't' : 'b'}${bytes.length}:`).update(bytes);
+  }
+  return hash.digest();
+}
+
+function damaged(what: string, id: Value): DevsError {
+  return new DevsError(`${what} "${String(id)}" in the state file is not what was written.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { id: String(id) },
+  });
+}

@@ -1,0 +1,67 @@
+// SQL of ThreadStore.
+
+import { isSound, sealOf, THREAD_SEAL } from './rowSeals.ts';
+
+export const COLUMNS = `
+  thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
+  graph_fingerprint AS graphFingerprint, policies_json AS policiesJson, status, reason, degraded,
+  wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
+  recoveries, created_at AS createdAt, updated_at AS updatedAt, ${isSound(THREAD_SEAL)} AS sound`;
+
+export const INSERT = `
+  INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
+                       created_at, updated_at, declared_sha256)
+  VALUES (@threadId, @projectId, @workspace, @briefSha256, @graphFingerprint, @policiesJson, @now, @now,
+          ${sealOf(THREAD_SEAL, ['@threadId', '@projectId', '@workspace', '@briefSha256', '@graphFingerprint', '@policiesJson'])})`;
+
+export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)} WHERE thread_id = ?`;
+
+// Of one member: the whole record holds the shape of the run's graph.
+export const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE thread_id = ? AND ${isSound(THREAD_SEAL)}`;
+
+export const SELECT_LIVE_ON_WORKSPACE = `
+  SELECT thread_id FROM threads
+  WHERE workspace IN (SELECT value FROM json_each(?)) AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
+
+export const SELECT_LEASE = `
+  SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId
+  FROM threads WHERE thread_id = ?`;
+
+export const CLAIM = `
+  UPDATE threads SET lease_owner = @owner, lease_epoch = lease_epoch + 1, lease_expires_mono = @expiresMono,
+                     lease_boot_id = @bootId, updated_at = @now
+  WHERE thread_id = @threadId AND lease_epoch = @seenEpoch AND lease_owner IS @seenOwner
+  RETURNING lease_epoch`;
+
+export const RENEW = `
+  UPDATE threads SET lease_expires_mono = @expiresMono
+  WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
+
+export const RELEASE = `
+  UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
+  WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
+
+export const SETTLE = `
+  UPDATE threads SET status = @status, reason = @reason, handled_seq = @seenWakeSeq, lease_owner = NULL,
+                     lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
+  WHERE thread_id = @threadId AND wake_seq <= @seenWakeSeq`;
+
+export const BEGIN = `
+  UPDATE threads SET status = 'running', reason = NULL, updated_at = @now WHERE thread_id = @threadId`;
+
+// The driver that went away held the lease before this one.
+export const COUNT_RECOVERY = `
+  UPDATE threads SET recoveries = recoveries + 1, recovery_counted_at = @now
+  WHERE thread_id = @threadId
+    AND (worked_epoch = @epoch - 1 OR recovery_counted_at IS NULL
+      OR @now NOT BETWEEN recovery_counted_at AND recovery_counted_at + @spanMs - 1)`;
+
+export const MARK_WORKED = `
+  UPDATE threads SET worked_epoch = @epoch WHERE thread_id = @threadId AND worked_epoch IS NOT @epoch`;
+
+export const REVIVE = `
+  UPDATE threads SET status = 'paused', reason = @reason, recoveries = 0, recovery_counted_at = NULL, updated_at = @now
+  WHERE thread_id = @threadId AND status = 'dead_letter'`;
+
+export const REOPEN = `
+  UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
