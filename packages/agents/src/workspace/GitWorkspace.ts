@@ -100,7 +100,8 @@ export class GitWorkspace implements Workspace {
     const branch = `devs/${threadId}`;
     await createGitDir({ gitDir, link, branch });
     const folders = new RunFolders({ link, gitDir, timeoutMs: this.#timeoutMs });
-    const { guard, isNew, madeFrom, ...folder } = await folders.open(driver ?? null);
+    const folder = await folders.open(driver ?? null);
+    const { guard, isNew, madeFrom } = folder;
     const user = this.#repository === null ? null : await UserRepository.at(this.#repository);
     const runIn = ({ dir, kept }: Pick<OpenFolder, 'dir' | 'kept'>): GitRunWorkspace => {
       const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
@@ -112,7 +113,7 @@ export class GitWorkspace implements Workspace {
     if (source !== null) await run.fill(source);
     await run.begin();
     await run.prepare(signal);
-    if (driver !== undefined) await folders.sweep(driver, (left) => runIn(left).keepChanges());
+    if (driver !== undefined) await folders.sweep(folder, driver, (left) => runIn(left).keepChanges());
     return run;
   }
 

@@ -91,16 +91,17 @@ export class RunFolders {
   /**
    * Removes the folders that drivers had to leave behind, once their processes are gone.
    *
+   * @param current - The one that stays.
    * @param keep - Keeps what somebody changed in such a folder; one whose changes cannot be kept stays.
    */
   async sweep(
+    current: OpenFolder,
     { isGone }: Driver,
     keep: (folder: Pick<OpenFolder, 'dir' | 'kept'>) => Promise<unknown>,
   ): Promise<void> {
-    const { claim } = await readClaim(this.#git);
     const names = (await readdir(this.#root)).filter((name) => this.#isOwn(name));
     for (const name of names.filter((each) => each.endsWith(GONE))) await removeTree(join(this.#root, name));
-    for (const name of names.filter((each) => !each.endsWith(GONE) && each !== claim?.folder)) {
+    for (const name of names.filter((each) => !each.endsWith(GONE) && each !== basename(current.dir))) {
       const folder = { dir: join(this.#root, name), kept: this.#keptOf(name) };
       const holder = await readFile(join(folder.kept, HOLDER), 'utf8').catch(() => null);
       if (holder === null || !isGone(holder)) continue;

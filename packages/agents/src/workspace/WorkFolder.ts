@@ -66,10 +66,9 @@ export class WorkFolder {
 
   /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
   refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
-    return this.#withIndex(async (indexFile) => {
-      await this.#readTip(indexFile);
-      await refuseUnheld({ git: this.#git, indexFile, edits });
-    });
+    return this.#withIndex((indexFile) =>
+      refuseUnheld({ git: this.#git, indexFile, edits, readTip: () => this.#readTip(indexFile) }),
+    );
   }
 
   /** The tree of every file that is not ignored; from here on the folder counts as left like this. */
