@@ -375,10 +375,12 @@ export interface Workspace {
 
 /** Whoever drives a run, as its folder knows it. */
 export interface Driver {
-  /** Of its lease: one with a greater epoch has replaced it. */
+  /** Of its lease. */
   readonly epoch: number;
   /** Names its process: the same text is the same process, wherever it is read. */
   readonly holder: string;
+  /** False once another driver has claimed the run. */
+  isCurrent(): boolean;
   /** True only if the process of that name is provably gone. */
   isGone(holder: string): boolean;
 }

@@ -13,21 +13,28 @@ const LOST = { code: 'LEASE_LOST' };
 let base: string;
 let workspaces: GitWorkspace;
 let gone: Set<string>;
+/** Epoch of the lease in the state file. */
+let newest: number;
 
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'devs-folders-'));
   workspaces = new GitWorkspace({ dir: base });
   gone = new Set();
+  newest = 0;
 });
 
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 const driver = (epoch: number, holder = `boot ${epoch}:1`): Driver => ({
   epoch,
+  isCurrent: () => epoch >= newest,
   holder,
   isGone: (other) => gone.has(other),
 });
-const openAs = (epoch: number): Promise<RunWorkspace> => workspaces.open('r', { driver: driver(epoch) });
+const openAs = (epoch: number, holder?: string): Promise<RunWorkspace> => {
+  newest = Math.max(newest, epoch);
+  return workspaces.open('r', { driver: driver(epoch, holder) });
+};
 const link = (): string => join(base, '.devs-work', 'r');
 const shown = async (): Promise<string> => basename(await realpath(link()));
 const folders = async (): Promise<readonly string[]> =>
@@ -69,6 +76,17 @@ describe('the folder of a driver', () => {
     await openAs(2);
     expect(await folders()).toEqual([basename(second.dir)]);
     expect(await git('show', 'refs/devs/rescued/1:c.txt')).toBe('not recorded');
+  });
+
+  it('is another one after the state file was put back to an earlier epoch', async () => {
+    const first = await openAs(5);
+    await taskDone(first, 'a');
+    newest = 0;
+    const second = await openAs(5, 'another 1:1');
+    newest = 0;
+    const third = await openAs(4, 'another 2:1');
+    expect(new Set([first.dir, second.dir, third.dir]).size).toBe(3);
+    expect(await third.list()).toEqual(['a.txt']);
   });
 
   it('is filled again where a kill cut that short, and where somebody removed it', async () => {
@@ -118,7 +136,7 @@ describe('a driver that was replaced', () => {
   it('is one of several that claim at once', async () => {
     await openAs(1);
     const epochs = [2, 3, 4, 5];
-    await Promise.allSettled(epochs.map(openAs));
+    await Promise.allSettled(epochs.map((epoch) => openAs(epoch)));
     const last = await openAs(5);
     expect(await shown()).toBe(basename(last.dir));
     for (const epoch of [2, 3, 4]) await expect(openAs(epoch)).rejects.toMatchObject(LOST);
