@@ -117,7 +117,7 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   /** Runs the setup command in a folder that it never ran in; see {@link PreparedFolder.begin}. */
-  prepare(signal: AbortSignal): Promise<void> {
+  runSetup(signal: AbortSignal): Promise<void> {
     return this.#prepared.begin(signal);
   }
 

@@ -112,7 +112,7 @@ export class GitWorkspace implements Workspace {
     const source = madeFrom ?? (isNew ? folder.kept : null);
     if (source !== null) await run.fill(source);
     await run.begin();
-    await run.prepare(signal);
+    await run.runSetup(signal);
     if (driver !== undefined) await folders.sweep(folder, driver, (left) => runIn(left).keepChanges());
     return run;
   }
