@@ -273,7 +273,7 @@ export class DurableApp<Graph, State, Update> {
     try {
       return await work(lease);
     } finally {
-      await leaveQuietly(lease, this.#parts.leave);
+      await leaveQuietly(lease, this.#parts);
       stop();
     }
   }

@@ -5,10 +5,10 @@ import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import type { Lease } from '../state/ThreadStore.ts';
 import { type CompilableBuilder, type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import { type GraphSource, takeGraph } from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
+import type { LeaveRun } from './drive/drive.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
@@ -60,7 +60,7 @@ export interface KnownGraph<State> {
   readonly profile: GraphProfile<State>;
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals?: GoalReader;
-  readonly leave?: (lease: Lease, store: EngineStore) => Promise<void>;
+  readonly leave?: LeaveRun;
 }
 
 /**
@@ -83,7 +83,7 @@ export interface KnownGraph<State> {
 export function durable<State extends object, Update, Name extends string, Builder extends CompilableBuilder>(
   source: GraphSource<Builder, State, Update, Name>,
   options: DurableOptions<State, Name>,
-  { profile, leave, ...known }: KnownGraph<State> = ownGraph(options.guards),
+  { profile, ...known }: KnownGraph<State> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<Builder>, State, Update> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
@@ -111,7 +111,6 @@ export function durable<State extends object, Update, Name extends string, Build
     faults,
     events,
     ...known,
-    ...(leave && { leave: (lease: Lease) => leave(lease, store) }),
     now,
     newId,
     close,
