@@ -18,6 +18,7 @@ const LONG = [
   ['chaos-humans', { CHAOS_HUMANS: 50 }, 'chaos/humans', 'the same around edits and goals'],
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
   ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],
+  ['fresh-clones', { DEVS_FRESH_CLONES: 100 }, 'outsideTheTree', 'verdicts beside those of fresh clones'],
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],

@@ -6,6 +6,7 @@ import {
   type Author,
   type BranchMove,
   type Changes,
+  type CheckResult,
   type CommitRequest,
   type CommitView,
   type Delivery,
@@ -25,6 +26,7 @@ import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
+import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
 import { resolveInside } from './pathJail.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
@@ -42,7 +44,11 @@ export interface GitRunWorkspaceOptions {
   /** The repository the run works for; `null` for a run that begins empty. */
   readonly user: UserRepository | null;
   readonly now: () => Date;
+  /** What belongs to the folder and not to its trees. */
+  readonly preparation: Preparation;
 }
+
+export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches'>;
 
 /** The folder of one run and its git store, which lies outside the folder. Made by `GitWorkspace.open`. */
 export class GitRunWorkspace implements RunWorkspace {
@@ -55,8 +61,9 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #folder: WorkFolder;
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
+  readonly #prepared: PreparedFolder;
 
-  constructor({ git, kept, branch, user, now }: GitRunWorkspaceOptions) {
+  constructor({ git, kept, branch, user, now, preparation }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
     this.#branch = branch;
@@ -70,6 +77,7 @@ export class GitRunWorkspace implements RunWorkspace {
       tip: () => this.#tip(),
       store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
     });
+    this.#prepared = new PreparedFolder({ folder: this.#folder, dir: git.workTree, kept, ...preparation });
     this.#rewind = new BranchRewind({
       git,
       ref: this.#ref,
@@ -106,6 +114,20 @@ export class GitRunWorkspace implements RunWorkspace {
     await this.#folder.checkOut(base);
     await moveRef(this.#git, this.#ref, { from: null, to: base });
     await this.#folder.showCommit(base);
+  }
+
+  /** Runs the setup command in a folder that it never ran in; see {@link PreparedFolder.begin}. */
+  runSetup(signal: AbortSignal): Promise<void> {
+    return this.#prepared.begin(signal);
+  }
+
+  /**
+   * Makes all that git does not hold as setup leaves it for the tree; see {@link PreparedFolder.ready}.
+   *
+   * @throws DevsError `WORKSPACE_FAILED` when setup fails on inputs that the branch has.
+   */
+  ready(tree: string, signal: AbortSignal): Promise<CheckResult | null> {
+    return this.#prepared.ready(tree, signal);
   }
 
   /** Files that are not ignored, sorted, relative. */

@@ -3,10 +3,10 @@ import type { Checks, CommitRange, Driver, OpenOptions, RunWorkspace, Workspace 
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
-import { GitRunWorkspace } from './GitRunWorkspace.ts';
+import { GitRunWorkspace, type Preparation } from './GitRunWorkspace.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
-import { prepareFolder } from './prepareFolder.ts';
+import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
 import { UserRepository } from './UserRepository.ts';
 
@@ -18,8 +18,18 @@ export interface GitWorkspaceOptions {
    * is put there; nothing else of it is written. @defaultValue none: runs begin empty
    */
   readonly repository?: string;
-  /** Installs what the checks need: run in a new folder, and when a lockfile changed. @defaultValue nothing */
+  /**
+   * Installs what the checks need: run in a new folder, and for a tree with other manifests or lockfiles. Checks see what
+   * it leaves, and nothing else that git does not hold. @defaultValue nothing
+   */
   readonly setup?: Checks;
+  /** Patterns of git for further files that setup reads: `schema/**`, or `**` for all. @defaultValue none */
+  readonly setupInputs?: readonly string[];
+  /**
+   * Paths from the top of the folder where checks may keep things from one to the next: `target`, `node_modules/.cache`.
+   * What a check finds there may be another check's. @defaultValue none
+   */
+  readonly caches?: readonly string[];
   /** Time limit of one git command, ms. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Dates the commits. @defaultValue the system clock */
@@ -44,14 +54,16 @@ const NEVER: AbortSignal = new AbortController().signal;
 export class GitWorkspace implements Workspace {
   readonly #dir: string;
   readonly #repository: string | null;
-  readonly #setup: Checks | null;
+  readonly #preparation: Preparation;
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
 
-  constructor({ dir, repository, setup, timeoutMs, now = () => new Date() }: GitWorkspaceOptions) {
+  constructor(options: GitWorkspaceOptions) {
+    const { dir, repository, setup = null, setupInputs: inputs = [], caches = [] } = options;
+    const { timeoutMs, now = () => new Date() } = options;
     this.#dir = resolve(dir);
     this.#repository = repository ?? null;
-    this.#setup = setup ?? null;
+    this.#preparation = { setup, inputs, caches: caches.map(relativePath) };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
   }
@@ -88,19 +100,20 @@ export class GitWorkspace implements Workspace {
     const branch = `devs/${threadId}`;
     await createGitDir({ gitDir, link, branch });
     const folders = new RunFolders({ link, gitDir, timeoutMs: this.#timeoutMs });
-    const { guard, isNew, madeFrom, ...folder } = await folders.open(driver ?? null);
+    const folder = await folders.open(driver ?? null);
+    const { guard, isNew, madeFrom } = folder;
     const user = this.#repository === null ? null : await UserRepository.at(this.#repository);
     const runIn = ({ dir, kept }: Pick<OpenFolder, 'dir' | 'kept'>): GitRunWorkspace => {
       const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
       const git = new GitRepository({ gitDir, workTree: dir, guard, ...limit });
-      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now });
+      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now, preparation: this.#preparation });
     };
     const run = runIn(folder);
     const source = madeFrom ?? (isNew ? folder.kept : null);
     if (source !== null) await run.fill(source);
     await run.begin();
-    if (this.#setup !== null) await prepareFolder({ dir: folder.dir, gitDir, setup: this.#setup, signal });
-    if (driver !== undefined) await folders.sweep(driver, (left) => runIn(left).keepChanges());
+    await run.runSetup(signal);
+    if (driver !== undefined) await folders.sweep(folder, driver, (left) => runIn(left).keepChanges());
     return run;
   }
 

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Driver } from '@devs/core';
-import { type FolderClaim, type KnownClaim, readClaim, refuseReplaced, writeClaim } from './folderClaim.ts';
+import { type KnownClaim, readClaim, writeClaim } from './folderClaim.ts';
 import { GitRepository } from './GitRepository.ts';
 import { isFolder, makeFolder, unusable } from './makeFolder.ts';
-import type { RefGuard } from './refs.ts';
+import { type RefGuard, replaced } from './refs.ts';
 import { replaceText } from './replaceText.ts';
 import { LEFT } from './WorkFolder.ts';
 
@@ -81,26 +81,27 @@ export class RunFolders {
   }
 
   /** Lets the next driver go on in the folder. */
-  async leave({ epoch }: Driver): Promise<void> {
+  async leave({ epoch, holder }: Driver): Promise<void> {
     if (!existsSync(this.#gitDir)) return;
     const known = await readClaim(this.#git);
-    if (known.claim === null || known.claim.epoch !== epoch || known.claim.holder === null) return;
+    if (known.claim === null || known.claim.epoch !== epoch || known.claim.holder !== holder) return;
     await writeClaim(this.#git, known, { ...known.claim, holder: null });
   }
 
   /**
    * Removes the folders that drivers had to leave behind, once their processes are gone.
    *
+   * @param current - The one that stays.
    * @param keep - Keeps what somebody changed in such a folder; one whose changes cannot be kept stays.
    */
   async sweep(
+    current: OpenFolder,
     { isGone }: Driver,
     keep: (folder: Pick<OpenFolder, 'dir' | 'kept'>) => Promise<unknown>,
   ): Promise<void> {
-    const { claim } = await readClaim(this.#git);
     const names = (await readdir(this.#root)).filter((name) => this.#isOwn(name));
     for (const name of names.filter((each) => each.endsWith(GONE))) await removeTree(join(this.#root, name));
-    for (const name of names.filter((each) => !each.endsWith(GONE) && each !== claim?.folder)) {
+    for (const name of names.filter((each) => !each.endsWith(GONE) && each !== basename(current.dir))) {
       const folder = { dir: join(this.#root, name), kept: this.#keptOf(name) };
       const holder = await readFile(join(folder.kept, HOLDER), 'utf8').catch(() => null);
       if (holder === null || !isGone(holder)) continue;
@@ -116,14 +117,15 @@ export class RunFolders {
 
   async #claimed(found: KnownClaim, driver: Driver): Promise<KnownClaim> {
     const { claim } = found;
-    refuseReplaced(claim, driver);
-    if (claim?.epoch === driver.epoch) return found;
+    // Asked after the claim was read: whoever replaces this driver from here on changes the claim before it works.
+    if (!driver.isCurrent()) throw replaced(undefined);
     const { epoch, holder } = driver;
+    if (claim?.epoch === epoch && claim.holder === holder) return found;
     if (claim !== null && claim.holder !== null && !driver.isGone(claim.holder)) {
       await makeFolder(this.#keptOf(claim.folder));
       await replaceText(join(this.#keptOf(claim.folder), HOLDER), claim.holder);
-      const next: FolderClaim = { epoch, holder, folder: this.#nameOf(epoch), from: claim.folder };
-      return writeClaim(this.#git, found, next);
+      const folder = await this.#freeName(epoch);
+      return writeClaim(this.#git, found, { epoch, holder, folder, from: claim.folder });
     }
     const { folder, from } = claim ?? { folder: this.#nameOf(0), from: null };
     return writeClaim(this.#git, found, { epoch, holder, folder, from });
@@ -153,6 +155,14 @@ export class RunFolders {
       await rm(staged, { force: true });
       throw unusable(this.#link, error);
     }
+  }
+
+  /** Of this epoch, or one of a state file that was put back to an earlier one. */
+  async #freeName(epoch: number): Promise<string> {
+    const taken = new Set(await readdir(this.#root));
+    let number = epoch;
+    while (taken.has(this.#nameOf(number)) || taken.has(this.#nameOf(number) + GONE)) number += 1;
+    return this.#nameOf(number);
   }
 
   #nameOf(epoch: number): string {

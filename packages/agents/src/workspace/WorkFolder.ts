@@ -66,10 +66,9 @@ export class WorkFolder {
 
   /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
   refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
-    return this.#withIndex(async (indexFile) => {
-      await this.#readTip(indexFile);
-      await refuseUnheld({ git: this.#git, indexFile, edits });
-    });
+    return this.#withIndex((indexFile) =>
+      refuseUnheld({ git: this.#git, indexFile, edits, readTip: () => this.#readTip(indexFile) }),
+    );
   }
 
   /** The tree of every file that is not ignored; from here on the folder counts as left like this. */
@@ -83,14 +82,28 @@ export class WorkFolder {
   }
 
   /** The tree of the folder as the engine left it; of the branch, where that is not known. */
-  async left(): Promise<string> {
-    return (
-      (await this.#treeOf(this.#left)) ??
-      this.#withIndex(async (indexFile) => {
-        await this.#readTip(indexFile);
-        return this.#writeTree(indexFile);
-      })
+  left(): Promise<string> {
+    return this.#withLeft((indexFile) => this.#writeTree(indexFile));
+  }
+
+  /** Files of the tree that the engine left in the folder. */
+  async held(): Promise<readonly string[]> {
+    return this.#withLeft(async (indexFile) =>
+      listed(await this.#git.run(['ls-files', '-z'], { indexFile })),
     );
+  }
+
+  /** What {@link held} has under patterns of git: names and contents, as one text. */
+  leftEntries(patterns: readonly string[]): Promise<string> {
+    return this.#withLeft((indexFile) => this.#entries(indexFile, patterns));
+  }
+
+  /** The same of the branch. */
+  committedEntries(patterns: readonly string[]): Promise<string> {
+    return this.#withIndex(async (indexFile) => {
+      await this.#readTip(indexFile);
+      return this.#entries(indexFile, patterns);
+    });
   }
 
   /**
@@ -157,24 +170,10 @@ export class WorkFolder {
 
   /** Paths that differ from how the engine left the folder; one that ends in `/` is a repository of its own. */
   #changed(): Promise<readonly string[]> {
-    return this.#withIndex(async (indexFile) => {
-      const args = [
-        'ls-files',
-        '-z',
-        '--modified',
-        '--others',
-        '--exclude-standard',
-        ...ALL_BUT_DEPENDENCIES,
-      ];
-      try {
-        await copyFile(this.#left, indexFile);
-        return listed(await this.#git.run(args, { indexFile }));
-      } catch {
-        // A cache that git does not flush: gone or damaged, everything that is not in the branch counts.
-        await this.#readTip(indexFile);
-        return listed(await this.#git.run(args, { indexFile }));
-      }
-    });
+    const others = ['--modified', '--others', '--exclude-standard', ...ALL_BUT_DEPENDENCIES];
+    return this.#withLeft(async (indexFile) =>
+      listed(await this.#git.run(['ls-files', '-z', ...others], { indexFile })),
+    );
   }
 
   async #rescue(tree: string, changed: readonly string[]): Promise<Rescue | null> {
@@ -210,6 +209,26 @@ export class WorkFolder {
     return listed(
       await this.#git.run(['diff-tree', '-r', '-z', '--name-only', '--no-renames', before, after]),
     );
+  }
+
+  #entries(indexFile: string, patterns: readonly string[]): Promise<string> {
+    return this.#git.run(['ls-files', '-z', '--stage', '--', ...patterns], { indexFile });
+  }
+
+  /**
+   * Works on a copy of the index of the folder as it was left. Where that cache, which git does not flush, is gone or
+   * damaged, on an index of the branch.
+   */
+  #withLeft<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
+    return this.#withIndex(async (indexFile) => {
+      try {
+        await copyFile(this.#left, indexFile);
+        return await work(indexFile);
+      } catch {
+        await this.#readTip(indexFile);
+        return work(indexFile);
+      }
+    });
   }
 
   /** `null` for an index that is not there, or damaged: a cache that git does not flush. */

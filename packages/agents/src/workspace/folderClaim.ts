@@ -1,6 +1,5 @@
-import { DevsError, type Driver } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
-import { moveRefs, type RefGuard, readRef } from './refs.ts';
+import { moveRefs, type RefGuard, readRef, replaced } from './refs.ts';
 
 /** Points to a blob that says whose folder is the run's. It moves before anything else does: the epoch of the store. */
 const CLAIM = 'refs/devs/claim';
@@ -41,25 +40,7 @@ export async function writeClaim(
 ): Promise<KnownClaim> {
   const blob = (await git.run(['hash-object', '-w', '--stdin'], { stdin: JSON.stringify(claim) })).trim();
   await moveRefs(git, [{ name: CLAIM, from: guard.value, to: blob }]).catch(async (error: unknown) => {
-    const { claim: now } = await readClaim(git);
-    if (now !== null && now.epoch >= claim.epoch) throw replaced(claim.epoch, now.epoch);
-    throw error;
+    throw (await readRef(git, CLAIM)) === guard.value ? error : replaced(error);
   });
   return { claim, guard: { name: CLAIM, value: blob } };
-}
-
-/** @throws DevsError `LEASE_LOST` for a driver whose run another one has taken over. */
-export function refuseReplaced(claim: FolderClaim | null, { epoch }: Pick<Driver, 'epoch'>): void {
-  if (claim !== null && claim.epoch > epoch) throw replaced(epoch, claim.epoch);
-}
-
-function replaced(epoch: number, now: number): DevsError {
-  return new DevsError(
-    `The folder of the run is the driver's of epoch ${now}, and this one is of epoch ${epoch}.`,
-    {
-      code: 'LEASE_LOST',
-      remedy: 'Let the driver that holds the run go on, or drive it again.',
-      context: { epoch },
-    },
-  );
 }

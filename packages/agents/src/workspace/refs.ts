@@ -94,12 +94,14 @@ function commandOf({ name, from, to }: RefMove): string {
   return `update ${name} ${to} ${from ?? NO_OBJECT}\n`;
 }
 
-const replaced = (cause: unknown): DevsError =>
-  new DevsError('Another driver has taken over the folder of the run.', {
+/** For a driver that moved nothing, because the run is another one's. */
+export function replaced(cause: unknown): DevsError {
+  return new DevsError('Another driver has taken over the folder of the run.', {
     code: 'LEASE_LOST',
     remedy: 'Let the driver that holds the run go on, or drive it again.',
     cause,
   });
+}
 
 /** Moves a ref only if it still points to `from`; with `null`, makes it only if there is none. See {@link moveRefs}. */
 export async function moveRef(

@@ -14,8 +14,10 @@ const SOME_OR_NONE = [0, 1] as const;
 
 export interface ProposedEdits {
   readonly git: GitRepository;
-  /** An index of the branch: what is in it stays known even where it is ignored. In a scratch folder of its own. */
+  /** In a scratch folder of its own. */
   readonly indexFile: string;
+  /** Reads the branch into that index: what is in it stays known even where it is ignored. */
+  readonly readTip: () => Promise<void>;
   /** By the one spelling of each path, see `relativePath`. */
   readonly edits: readonly FileEdit[];
 }
@@ -26,7 +28,8 @@ export interface ProposedEdits {
  *
  * @throws DevsError `PATH_REFUSED`
  */
-export async function refuseUnheld({ git, indexFile, edits }: ProposedEdits): Promise<void> {
+export async function refuseUnheld(proposed: ProposedEdits): Promise<void> {
+  const { git, edits } = proposed;
   const paths = edits.map(({ path }) => path);
   for (const path of paths) {
     if (path.split('/').some(isDependencies)) throw refused(path, 'installed dependencies are no part of it');
@@ -37,14 +40,14 @@ export async function refuseUnheld({ git, indexFile, edits }: ProposedEdits): Pr
     const inside = paths.find((path) => path.startsWith(`${folder}/`)) ?? folder;
     throw refused(inside, `${JSON.stringify(folder)} is a repository of its own`);
   }
-  const [ignored] = await ignoredOf(paths, { git, indexFile, edits }, folders);
+  const [ignored] = await ignoredOf(paths, proposed, folders);
   if (ignored !== undefined) throw refused(ignored, 'it is ignored by git');
 }
 
 /** Judged in a folder that has the ignore files alone, as they will be. */
 async function ignoredOf(
   paths: readonly string[],
-  { git, indexFile, edits }: ProposedEdits,
+  { git, indexFile, readTip, edits }: ProposedEdits,
   folders: readonly string[],
 ): Promise<readonly string[]> {
   if (paths.length === 0) return [];
@@ -64,6 +67,7 @@ async function ignoredOf(
   });
   const ignored = namesIn(listed);
   if (ignored.length === 0) return [];
+  await readTip();
   const known = new Set(
     namesIn(await git.run(['ls-files', '-z', '--', ...ignored], { indexFile, env: LITERAL })),
   );

@@ -67,7 +67,7 @@ function summary(
     { style: 'bold', text: `wrote ${path.relative(io.cwd, file)}` },
     `git:      ${gitFound(git)}`,
     `packages: ${packages.length === 0 ? 'one' : packages.join(', ')}${packageManager === null ? '' : ` (${packageManager})`}`,
-    `setup:    ${setup?.join(' ') ?? 'nothing to install'}`,
+    `setup:    ${(Array.isArray(setup) ? setup : setup?.argv)?.join(' ') ?? 'nothing to install'}`,
     ...(checks.length === 0
       ? ['checks:   none found; name what judges the work under "checks", or with devs run --check']
       : checks.map(({ name, argv }) => `check:    ${name}: ${argv.join(' ')}`)),

@@ -3,17 +3,33 @@ import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
 
+const inside = z
+  .string()
+  .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."');
+
 /** One command that judges the work. */
 export const checkSchema = z.strictObject({
   name: z.string().min(1).describe('Shown when it fails.'),
-  dir: z
-    .string()
-    .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."')
-    .default('.')
-    .describe('Folder it runs in, relative to the top of the repository.'),
+  dir: inside.default('.').describe('Folder it runs in, relative to the top of the repository.'),
   argv,
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
 });
+
+/** What prepares the clone of a run: a command, or one that reads more than manifests and lockfiles. */
+export const setupSchema = z.union([
+  argv,
+  z.strictObject({
+    argv,
+    inputs: z
+      .array(inside)
+      .describe(
+        'Patterns of git, from the top of the repository: setup runs again for a tree that changes one.',
+      ),
+  }),
+]);
+
+/** Where checks may keep things from one to the next. */
+export const cachesSchema = z.array(inside);
 
 /** What confines the commands of a run. */
 export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default('bwrap');
@@ -51,7 +67,10 @@ export const projectConfigSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether reports are written before the design; without, it is made from the brief alone.'),
-  setup: argv.exactOptional().describe('Prepares the clone of a run before its first command.'),
+  setup: setupSchema.exactOptional().describe('Prepares the clone of a run before its first command.'),
+  caches: cachesSchema
+    .exactOptional()
+    .describe('Paths from the top of the repository that are kept from one check to the next.'),
   checks: z.array(checkSchema).default([]).describe('What judges the work, in this order; all must pass.'),
   sandbox: sandboxSchema.describe(
     'What confines checks and coding CLIs: "bwrap", program and arguments of your own, or "none".',

@@ -2,14 +2,27 @@ import type { ProjectConfig } from './ProjectConfig.ts';
 
 /** What a configuration makes `devs` do on this machine, a line each; defaults are said like everything else. */
 export function configWords(config: ProjectConfig): readonly string[] {
-  const { gates, review, sandbox, setup, checks, agents, stages = {}, repository, research, budget } = config;
+  const {
+    gates,
+    review,
+    sandbox,
+    setup,
+    caches = [],
+    checks,
+    agents,
+    stages = {},
+    repository,
+    research,
+    budget,
+  } = config;
   const perStage = Object.entries(stages).map(([stage, name]) => `${stage}: ${name}`);
   return [
     `gates:    design ${whoIs(gates.design)}, plan ${whoIs(gates.dag)}, code ${whoIs(gates.review)}`,
     `review:   ${review === 'none' ? 'the code is shown to nobody' : `the code of every ${review} is shown`}`,
     `sandbox:  ${sandboxWords(sandbox)}`,
-    `setup:    ${setup === undefined ? 'nothing' : argvWords(setup)}`,
+    `setup:    ${setup === undefined ? 'nothing' : setupWords(setup)}`,
     ...(checks.length === 0 ? ['check:    npm test'] : checks.map(checkWords)),
+    ...(caches.length === 0 ? [] : [`kept:     from one check to the next, ${argvWords(caches)}`]),
     `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
     `begins:   ${repository ? 'at the commit that is checked out, where this is a repository' : 'empty'}`,
     `research: ${research ? 'before the design' : 'none'}`,
@@ -23,6 +36,11 @@ const whoIs = (gate: 'human' | 'auto'): string =>
 function sandboxWords(sandbox: ProjectConfig['sandbox']): string {
   if (sandbox === 'none') return 'none, commands can read and write what you can';
   return typeof sandbox === 'string' ? sandbox : `a program of its own: ${argvWords(sandbox)}`;
+}
+
+function setupWords(setup: NonNullable<ProjectConfig['setup']>): string {
+  if (Array.isArray(setup)) return argvWords(setup);
+  return `${argvWords(setup.argv)}, again when these change: ${argvWords(setup.inputs)}`;
 }
 
 function checkWords({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][number]): string {

@@ -16,6 +16,10 @@ const specSchema = z.object({
   checks: z.array(checkSchema).min(1),
   /** Program and arguments that prepare the folder; `null` when nothing has to be prepared. */
   setup: z.array(z.string()).nullable(),
+  /** Patterns of what it reads beside manifests and lockfiles. */
+  setupInputs: z.array(z.string()).exactOptional(),
+  /** Paths that are kept from one check to the next. */
+  caches: z.array(z.string()).exactOptional(),
   /** `none` is a permission that was given: part of the record. */
   sandbox: sandboxSchema,
   /** Absolute path of the repository the run works for; `null` when it began empty. */
@@ -54,7 +58,8 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
   return {
     ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
-    setup: config.setup ?? null,
+    ...setupOf(config),
+    ...(config.caches !== undefined && { caches: config.caches }),
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
     repository: flags.repository !== false && config.repository ? repositoryOf(dir) : null,
   };
@@ -86,6 +91,12 @@ export function resumedSpec({ agents, check, sandbox }: SpecFlags, cwd: string, 
 function configured({ agents, stages = {} }: ProjectConfig): readonly string[] {
   const forStages = Object.entries(stages).map(([stage, model]) => `${stage}=${model}`);
   return agents === undefined ? forStages : [agents, ...forStages];
+}
+
+function setupOf({ setup }: ProjectConfig): Pick<RunSpec, 'setup' | 'setupInputs'> {
+  if (setup === undefined) return { setup: null };
+  if (Array.isArray(setup)) return { setup };
+  return { setup: setup.argv, setupInputs: setup.inputs };
 }
 
 function checksOf({ checks }: ProjectConfig): RunSpec['checks'] {

@@ -12,7 +12,7 @@ const SETUP_TIMEOUT_MS = 15 * 60_000;
  *   missing; `SANDBOX_MISSING` when the run's sandbox does not run here.
  */
 export async function agentsFrom(
-  { checks, setup, repository, sandbox: choice, ...names }: RunSpec,
+  { checks, setup, setupInputs, caches, repository, sandbox: choice, ...names }: RunSpec,
   { dir, out }: Pick<Session, 'dir' | 'out'>,
 ): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>> {
   if (names.agents === 'none') return {};
@@ -23,6 +23,8 @@ export async function agentsFrom(
       dir,
       ...(repository !== null && { repository }),
       ...(setup !== null && { setup: setupOf(setup, sandbox) }),
+      ...(setupInputs !== undefined && { setupInputs }),
+      ...(caches !== undefined && { caches }),
     }),
     checks: suiteOf(checks, sandbox),
   };

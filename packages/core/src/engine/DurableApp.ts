@@ -351,7 +351,7 @@ export class DurableApp<Graph, State, Update> {
       try {
         return await work(held.lease);
       } finally {
-        await leaveQuietly(held.lease, this.#parts.leave);
+        await leaveQuietly(held.lease, this.#parts);
       }
     });
   }

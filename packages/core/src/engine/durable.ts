@@ -5,7 +5,6 @@ import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import type { Lease } from '../state/ThreadStore.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import {
   type BuilderOf,
@@ -16,6 +15,7 @@ import {
   type UpdateOf,
 } from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
+import type { LeaveRun } from './drive/drive.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
@@ -68,7 +68,7 @@ export interface KnownGraph<State> {
   readonly profile: GraphProfile<State>;
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals?: GoalReader;
-  readonly leave?: (lease: Lease, store: EngineStore) => Promise<void>;
+  readonly leave?: LeaveRun;
 }
 
 /**
@@ -91,7 +91,7 @@ export interface KnownGraph<State> {
 export function durable<Source extends GraphSource>(
   source: Source,
   options: DurableOptions<StateOf<Source>, NameOf<Source>>,
-  { profile, leave, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
+  { profile, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
@@ -126,7 +126,6 @@ export function durable<Source extends GraphSource>(
     faults,
     events,
     ...known,
-    ...(leave && { leave: (lease: Lease) => leave(lease, store) }),
     now,
     newId,
     close,

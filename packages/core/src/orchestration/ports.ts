@@ -201,7 +201,15 @@ export interface RunWorkspace extends WorkspaceReader {
    * kept first; `null` when there was nothing.
    */
   restore(tree: string): Promise<Rescue | null>;
-  /** The same after the engine's own checks ran in the folder: what they left is not kept. @defaultValue nothing is done */
+  /**
+   * Makes what lies in the folder beside its tree as the setup command leaves it for that tree, and removes all else:
+   * checks judge what a fresh checkout would be. @defaultValue nothing is done
+   *
+   * @param tree - What was restored last.
+   * @returns What setup said if the work made it fail: no check can run on it; `null` when all is ready.
+   */
+  ready?(tree: string, signal: AbortSignal): Promise<CheckResult | null>;
+  /** {@link restore} after the engine's own checks ran in the folder: what they left is not kept. @defaultValue nothing is done */
   discard?(tree: string): Promise<void>;
   /** Returns the commit's SHA. */
   commit(request: CommitRequest): Promise<string>;
@@ -367,10 +375,12 @@ export interface Workspace {
 
 /** Whoever drives a run, as its folder knows it. */
 export interface Driver {
-  /** Of its lease: one with a greater epoch has replaced it. */
+  /** Of its lease. */
   readonly epoch: number;
   /** Names its process: the same text is the same process, wherever it is read. */
   readonly holder: string;
+  /** False once another driver has claimed the run. */
+  isCurrent(): boolean;
   /** True only if the process of that name is provably gone. */
   isGone(holder: string): boolean;
 }

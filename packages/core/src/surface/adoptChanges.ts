@@ -47,7 +47,8 @@ export async function adoptChanges(
       app.store.threads.fence(lease).assertInTx();
       emit('CHANGES_ADOPTED', { principal, commit: adopted.commit, files: adopted.files }, { threadId: id });
     });
-    const checks = await pipeline.checks.run({ dir: workspace.dir, signal });
+    const failure = (await workspace.ready?.(adopted.tree, signal)) ?? null;
+    const checks = failure ?? (await pipeline.checks.run({ dir: workspace.dir, signal }));
     await workspace.discard?.(adopted.tree);
     const delivery = (await workspace.deliver?.()) ?? null;
     return { commit: adopted.commit, files: adopted.files, checks, delivery };

@@ -243,6 +243,18 @@ describe('small parts', () => {
       expect(parseSpec(text)).toBeNull();
   });
 
+  it('what setup reads and what checks keep is recorded with the run', () => {
+    const config = projectConfigSchema.parse({
+      setup: { argv: ['make', 'deps'], inputs: ['schema/**'] },
+      caches: ['target'],
+    });
+    const spec = newSpec({ agents: ['replay:r.jsonl'] }, { cwd: '/p', dir: '/p', config });
+    expect(spec).toMatchObject({ setup: ['make', 'deps'], setupInputs: ['schema/**'], caches: ['target'] });
+    expect(parseSpec(specText(spec))).toEqual(spec);
+    for (const caches of [['/etc'], ['../x'], ['a/../../x']])
+      expect(projectConfigSchema.safeParse({ caches }).success).toBe(false);
+  });
+
   it('columns line up and end without spaces', () => {
     expect(
       columns([

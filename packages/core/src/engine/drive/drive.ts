@@ -95,7 +95,7 @@ export interface DriverDeps {
 }
 
 /** What a driver does last under its lease: it lets go of what it held beside the state file. */
-export type LeaveRun = (lease: Lease) => Promise<void>;
+export type LeaveRun = (lease: Lease, store: EngineStore) => Promise<void>;
 
 export interface DriveOptions {
   /** Aborting it stops the run at the next safe point; it can be resumed. */
@@ -179,13 +179,16 @@ async function driveHeld(
     requests.stop();
     deps.store.budgets.stopClock(threadId);
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
-    if (abort?.aborted !== true) await leaveQuietly(held.lease, deps.leave);
+    if (abort?.aborted !== true) await leaveQuietly(held.lease, deps);
   }
 }
 
 /** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
-export async function leaveQuietly(lease: Lease, leave: LeaveRun | undefined): Promise<void> {
-  await leave?.(lease).catch(() => undefined);
+export async function leaveQuietly(
+  lease: Lease,
+  { leave, store }: Pick<DriverDeps, 'leave' | 'store'>,
+): Promise<void> {
+  await leave?.(lease, store).catch(() => undefined);
 }
 
 /** What a checkpoint leads to. */

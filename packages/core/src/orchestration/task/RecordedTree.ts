@@ -64,7 +64,9 @@ export class RecordedTree {
   check(name: string, checks: Checks): Promise<CheckResult> {
     const run = async ({ signal }: StepCall): Promise<CheckResult> => {
       await this.#restore();
-      const result = await checks.run({ dir: this.#workspace.dir, signal });
+      const { dir } = this.#workspace;
+      const failure = (await this.#workspace.ready?.(this.#tree, signal)) ?? null;
+      const result = failure ?? (await checks.run({ dir, signal }));
       await this.#workspace.discard?.(this.#tree);
       return result;
     };

@@ -10,9 +10,9 @@ export function openWorkspace(
   { workspace }: PipelineDeps,
 ): Promise<RunWorkspace> {
   const { store, visit } = activeVisit('a task');
-  const { epoch, signal } = visit;
+  const { threadId, epoch, signal } = visit;
   return workspace.open(projectConfig.projectId, {
     signal,
-    ...(store !== null && epoch !== null && { driver: driverOf(store, { epoch }) }),
+    ...(store !== null && epoch !== null && { driver: driverOf(store, { threadId, epoch }) }),
   });
 }
