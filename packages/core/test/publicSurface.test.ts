@@ -189,6 +189,7 @@ describe('the public surface', () => {
         "AGENT_MAY_NOT_DECIDE",
         "CHECKPOINT_NOT_FOUND",
         "CONFIG_INVALID",
+        "CONFIG_NOT_TRUSTED",
         "DAG_INVALID",
         "FEEDBACK_REQUIRED",
         "GATE_ALREADY_DECIDED",
@@ -272,6 +273,7 @@ describe('the public surface', () => {
         "TASK_COMPLETED",
         "TASK_FAILED",
         "TASK_REOPENED",
+        "USAGE_REFUSED",
         "WORKSPACE_RESCUED",
       ]
     `);

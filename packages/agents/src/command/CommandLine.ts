@@ -131,8 +131,8 @@ export class CommandLine {
   #argv(workspace: string, { dir: scratch }: Scratch, promptFile: string): readonly string[] {
     const { file, folder } = this.#program;
     const { sandbox } = this.#limits;
-    const { argv, argvInSandbox = argv } = this.#recipe;
-    const place = { workspace, dir: workspace, scratch, network: true, readable: [folder] };
+    const { argv, argvInSandbox = argv, network = true } = this.#recipe;
+    const place = { workspace, dir: workspace, scratch, network, readable: [folder, file] };
     const [, ...args] = sandbox === null ? argv : argvInSandbox;
     const filled = args.map((argument) => argument.replace('{promptFile}', promptFile));
     return [...(sandbox?.prefix(place) ?? []), file, ...filled];

@@ -12,6 +12,8 @@ export interface CommandRecipe {
   readonly env?: readonly string[];
   /** Files below your home that are copied into its own: how it is logged in. @defaultValue none */
   readonly home?: readonly string[];
+  /** False for a program that asks nobody: a sandbox then gives it no network. @defaultValue true */
+  readonly network?: boolean;
   /** Reads what it printed. @defaultValue all of it is the answer */
   readonly read?: (stdout: string) => CommandReply;
 }

@@ -48,7 +48,8 @@ export interface CommandAgentsOptions {
  * Agents that call an installed coding CLI. It edits the workspace in place, and the engine takes the difference; where a
  * stage is about documents, a plan or a verdict it answers with JSON, and an answer of the wrong shape is sent back once.
  *
- * It is given a network, the variables and files its recipe names, and nothing else of this process's environment.
+ * It is given a network unless its recipe needs none, the variables and files its recipe names, and nothing else of this
+ * process's environment.
  *
  * @throws DevsError `CONFIG_INVALID` when a program is not installed.
  *

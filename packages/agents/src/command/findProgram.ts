@@ -38,7 +38,7 @@ function candidates(name: string): readonly string[] {
 }
 
 /** A package of npm needs the packages beside it. */
-function installFolder(file: string): string {
+export function installFolder(file: string): string {
   const modules = `${sep}node_modules${sep}`;
   const at = file.indexOf(modules);
   return at === -1 ? dirname(file) : file.slice(0, at + modules.length - 1);

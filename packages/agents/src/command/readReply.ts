@@ -4,13 +4,25 @@ import type { CommandReply } from './CommandRecipe.ts';
 
 // What coding CLIs print for programs. Loose: a field that moved costs a figure, not the run.
 
-const count = z.number().catch(0);
+/** No number that is read as one: whoever adds it up refuses it. */
+const NO_FIGURE = Number.NaN;
+
+/** A figure that is missing is none; one that is there and cannot be is no figure, and neither is a sum with it. */
+const figure = (value: unknown): number => (typeof value === 'number' && value >= 0 ? value : NO_FIGURE);
+
+const count = z
+  .unknown()
+  .optional()
+  .transform((value) => figure(value ?? 0));
 
 const claudeShape = z.looseObject({
   is_error: z.boolean().catch(false),
   subtype: z.string().catch(''),
   result: z.string().catch(''),
-  total_cost_usd: z.number().optional().catch(undefined),
+  total_cost_usd: z
+    .unknown()
+    .optional()
+    .transform((value) => (value === undefined || value === null ? undefined : figure(value))),
   usage: z
     .looseObject({
       input_tokens: count,

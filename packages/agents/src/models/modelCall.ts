@@ -1,4 +1,4 @@
-import { type CallUsage, callUsage } from '@devs/core';
+import type { CallUsage } from '@devs/core';
 import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
 import type { z } from 'zod';
 import type { NamedModel, ToolCallingModel } from './loadChatModel.ts';
@@ -81,7 +81,17 @@ function replyFrom(message: AIMessage | AIMessageChunk): ModelReply {
     message: calls.some((call) => 'problem' in call) ? withoutBrokenInput(message, calls) : message,
     text: message.text,
     calls,
-    usage: used === undefined ? {} : callUsage(used),
+    usage: used === undefined ? {} : usageFrom(used),
+  };
+}
+
+/** As the provider has it: what cannot be is refused where it is added up, and the answer is taken. */
+function usageFrom({ input_tokens, output_tokens, input_token_details }: UsageMetadata): CallUsage {
+  const tokensCached = input_token_details?.cache_read;
+  return {
+    tokensIn: input_tokens,
+    tokensOut: output_tokens,
+    ...(tokensCached !== undefined && { tokensCached }),
   };
 }
 

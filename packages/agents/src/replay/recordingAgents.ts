@@ -89,8 +89,8 @@ class Tape {
       const asked = normaliseRequest(request);
       let used: RecordedUsage | undefined;
       const usage = (reported: UsageReport): void => {
-        used = withReport(used, callUsage(reported));
         call.usage(reported);
+        used = withReport(used, reported);
       };
       const response = await ask(request, { ...call, usage });
       this.#save({ ...key, request: asked, response, ...(used === undefined ? {} : { usage: used }) });
@@ -109,7 +109,9 @@ class Tape {
 }
 
 /** A call may report several times; the recording has the sum. */
-function withReport(before: RecordedUsage | undefined, report: CallUsage): RecordedUsage {
+function withReport(before: RecordedUsage | undefined, reported: UsageReport): RecordedUsage | undefined {
+  const report = figuresOf(reported);
+  if (report === null) return before;
   const names = ['tokensIn', 'tokensOut', 'costUsd'] as const;
   const known = names.filter((name) => (before?.[name] ?? report[name]) !== undefined);
   return Object.fromEntries(known.map((name) => [name, (before?.[name] ?? 0) + (report[name] ?? 0)]));
@@ -127,4 +129,14 @@ function continued(file: string, header: RecordingHeader): readonly RecordedCall
     code: 'CONFIG_INVALID',
     remedy: 'Name another file, or remove this one.',
   });
+}
+
+/** `null` for a report that no call can have made: a recording of it could not be read. */
+function figuresOf(reported: UsageReport): CallUsage | null {
+  try {
+    return callUsage(reported);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }

@@ -8,7 +8,7 @@ export interface Confinement {
   readonly scratch: string;
   /** Checks get none, agents need it. */
   readonly network: boolean;
-  /** What else it has to see, read-only: the folder a program is installed in. @defaultValue none */
+  /** What else it has to see, read-only: a program and the folder it is installed in, unless that is a home. @defaultValue none */
   readonly readable?: readonly string[];
 }
 

@@ -1,7 +1,10 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { join } from 'node:path';
+import { realPaths } from './paths.ts';
 import type { Confinement, Sandbox } from './Sandbox.ts';
+import { systemFolders } from './systemFolders.ts';
+import { toolchain } from './toolchain.ts';
 
 export interface BubblewrapOptions {
   /** The project folder. Commands see nothing of it but the workspace of their run. */
@@ -10,18 +13,29 @@ export interface BubblewrapOptions {
   readonly readable?: readonly string[];
 }
 
-/** Homes, sockets of services (D-Bus, Docker, agents of ssh and gpg) and other programs' temporary files. */
-const PRIVATE = ['/home', '/root', '/run', '/tmp', '/var/tmp'] as const;
+/** Empty, and the command's own. */
+const TEMPORARY = ['/run', '/tmp', '/var/tmp'] as const;
 
-/** Parts of `/run` a program cannot do without: NixOS keeps its programs there, systemd the name servers. */
-const RUN_SYSTEM = ['/run/current-system', '/run/systemd/resolve'] as const;
+/** Where homes, data, sockets and settings are: no folder that holds one of these is shown. */
+const PRIVATE = [
+  '/home',
+  '/media',
+  '/mnt',
+  '/opt',
+  '/root',
+  '/srv',
+  '/var',
+  '/var/lib',
+  '/var/log',
+  ...TEMPORARY,
+] as const;
 
 /** Namespaces of its own, no capability, and no process of it outlives the engine. */
 const ISOLATE = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL'] as const;
 
-/** Read-only. The settings of the kernel are files of root's, and a driver may be root: no namespace guards them. */
-const SYSTEM = [
-  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+/** The settings of the kernel are files of root's, and a driver may be root: no namespace guards them. */
+const KERNEL = [
+  ...['--dev', '/dev', '--proc', '/proc'],
   ...['/proc/sys', '/proc/sysrq-trigger'].flatMap((path) => ['--ro-bind-try', path, path]),
 ] as const;
 
@@ -29,40 +43,48 @@ const SYSTEM = [
 export const BUBBLEWRAP_PROBE: readonly string[] = [
   'bwrap',
   ...ISOLATE,
-  ...SYSTEM,
-  ...['--tmpfs', '/tmp'],
+  ...systemFolders(),
+  ...KERNEL,
   ...['--', 'true'],
 ];
 
 /**
  * The built-in sandbox of Linux: bubblewrap.
  *
- * A command sees the system read-only, its workspace and its scratch folder. It does not see homes, the project
- * folder (state file, git dirs, other runs, the user's checkout), other processes, sockets of services or, unless it
- * is given one, a network. Programs of the `PATH` that lie in a home stay visible.
+ * A command begins with an empty root. It is shown, read-only, the system's programs and some of its settings, the programs
+ * that the `PATH` leads to, and what is named as readable; and, to write in, its workspace and its scratch folder. So it does
+ * not see homes, data (`/srv`, `/opt`, `/var`), the project folder (state file, git dirs, other runs, the user's checkout),
+ * other processes, sockets of services or, unless it is given one, a network.
  *
  * Order matters: what is mounted later covers what was mounted before. `.devs` is covered after everything readable,
  * so no list can bring it back.
  */
 export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandbox {
+  const { folders, variables, isShown } = toolchain(realPaths([...PRIVATE, homedir(), project]));
   return {
     name: 'bwrap',
     prefix: (confinement) => [
       'bwrap',
       ...ISOLATE,
       ...(confinement.network ? ['--share-net'] : []),
-      ...SYSTEM,
-      ...hidden([...PRIVATE, homedir(), project]),
-      ...shown([...RUN_SYSTEM, ...toolchain(project), ...readable, ...(confinement.readable ?? [])]),
+      ...systemFolders(),
+      ...KERNEL,
+      ...hidden([...TEMPORARY, homedir(), project]),
+      ...shown([...folders, ...readable, ...realPaths(confinement.readable ?? []).filter(isShown)]),
       ...engineFolders(project),
       ...writable(confinement),
+      ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
+      ...['--remount-ro', '/'],
       ...['--chdir', realpathSync(confinement.dir), '--'],
     ],
   };
 }
 
+/** A project or a home may lie in what is shown, `/usr/src` for one. */
 function hidden(paths: readonly string[]): readonly string[] {
-  return realPaths(paths).flatMap((path) => ['--tmpfs', path]);
+  return realPaths(paths)
+    .filter((path) => path !== '/')
+    .flatMap((path) => ['--tmpfs', path]);
 }
 
 function shown(paths: readonly string[]): readonly string[] {
@@ -76,22 +98,4 @@ function engineFolders(project: string): readonly string[] {
 
 function writable({ workspace, scratch }: Confinement): readonly string[] {
   return [workspace, scratch].map((path) => realpathSync(path)).flatMap((path) => ['--bind', path, path]);
-}
-
-/** Node.js itself and the folders of the `PATH`: some lie in a home. None that would show a whole private folder. */
-function toolchain(project: string): readonly string[] {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((path) => isAbsolute(path));
-  const covered = realPaths([...PRIVATE, homedir(), project]);
-  return realPaths([...folders, dirname(dirname(process.execPath))]).filter(
-    (folder) => !covered.some((path) => isInside(path, folder)),
-  );
-}
-
-/** A folder is inside itself. */
-const isInside = (path: string, folder: string): boolean => !relative(folder, path).startsWith('..');
-
-/** Those that exist, without links, each once, an outer folder before an inner one. */
-function realPaths(paths: readonly string[]): readonly string[] {
-  const real = paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
-  return [...new Set(real)].sort((a, b) => a.length - b.length);
 }

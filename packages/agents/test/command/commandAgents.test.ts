@@ -133,6 +133,17 @@ describe('a coding CLI', () => {
     await expect((await agentsOf(recipe)).implement(request(), callWith().call)).rejects.toThrow('no login');
   });
 
+  test.for([
+    [true, {}],
+    [false, { network: false }],
+  ] as const)('has a network in a sandbox unless its recipe needs none: %j', async ([network, more]) => {
+    const argv = [process.execPath, '-e', 'console.log(process.env.NETWORK)'];
+    const sandbox = customSandbox(['env', 'NETWORK={network}']);
+    const agents = await agentsOf({ name: 'mine', argv, ...more }, { sandbox });
+    const { summary } = await agents.implement(request(), callWith().call);
+    expect(summary.trim()).toBe(network ? 'on' : 'off');
+  });
+
   test('that is not installed is refused before anything runs', async () => {
     const missing = agentsOf({ name: 'x', argv: ['no-such-coding-cli'] });
     await expect(missing).rejects.toMatchObject({ code: 'CONFIG_INVALID' });

@@ -26,7 +26,12 @@ export interface Facts {
   readonly socket: string;
   readonly abstract: string;
   readonly daemon: string;
+  /** Name of folders outside of everything, where this user can make them: root can. */
+  readonly elsewhere: string;
 }
+
+/** Where machines keep what is nobody's home. */
+const PLACES = ['/srv', '/var/lib', '/opt'] as const;
 
 /** A project, a home and other programs around a sandbox: what a command in it may not reach. */
 export class Stage {
@@ -59,15 +64,19 @@ export class Stage {
     const victim = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', `victim-${unique}`], {
       stdio: 'ignore',
     });
-    const [tcp, unix, abstract] = [createServer(), createServer(), createServer()];
+    const [tcp, unix, abstract, service] = [createServer(), createServer(), createServer(), createServer()];
+    const elsewhere = `devs-rig-${unique}`;
+    for (const folder of PLACES) tryToWrite(join(folder, elsewhere, 'data'));
+    tryToWrite(join('/srv', elsewhere, '.devs', 'state.sqlite'));
+    await listen(service, join('/run', `${elsewhere}.sock`)).catch(() => undefined);
     const socket = join(base, 'socket');
     await Promise.all([listen(tcp, 0), listen(unix, socket), listen(abstract, `\0devs-rig-${unique}`)]);
     const facts: Facts = {
       ...{ project, home, socket, secretFile, marker: `devs-left-${unique}`, secret: `rig-secret-${unique}` },
       ...{ victim: `victim-${unique}`, victimPid: victim.pid ?? 0, daemon: `daemon-${unique}` },
-      ...{ port: portOf(tcp), abstract: `devs-rig-${unique}` },
+      ...{ port: portOf(tcp), abstract: `devs-rig-${unique}`, elsewhere },
     };
-    return new Stage(facts, base, victim, [tcp, unix, abstract]);
+    return new Stage(facts, base, victim, [tcp, unix, abstract, service]);
   }
 
   /** What changed outside; empty when nothing did. */
@@ -86,6 +95,9 @@ export class Stage {
   tearDown(): void {
     this.#victim.kill('SIGKILL');
     for (const server of this.#servers) server.close();
+    for (const folder of PLACES) {
+      rmSync(join(folder, this.facts.elsewhere), { recursive: true, force: true });
+    }
     rmSync(this.facts.secretFile, { force: true });
     rmSync(this.#base, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -105,6 +117,14 @@ export function running(word: string): boolean {
 function write(file: string, content: string): void {
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, content);
+}
+
+function tryToWrite(file: string): void {
+  try {
+    write(file, 'data');
+  } catch {
+    // Not root: that this cannot be reached is then not shown here.
+  }
 }
 
 const listen = (server: Server, where: number | string): Promise<void> =>

@@ -54,6 +54,14 @@ export const WAYS = {
   'writes into the home of the user': () => writes(join(facts.home, facts.marker)),
   'writes into /etc': () => writes(join('/etc', facts.marker)),
   'writes a program onto the PATH': () => writes(join('/usr/bin', facts.marker)),
+  'reads data in /srv': () => reads(join('/srv', facts.elsewhere, 'data')),
+  "reads another project's state file": () => reads(join('/srv', facts.elsewhere, '.devs', 'state.sqlite')),
+  'reads data in /var/lib': () => reads(join('/var/lib', facts.elsewhere, 'data')),
+  'reads what lies in /opt': () => reads(join('/opt', facts.elsewhere, 'data')),
+  'reads the hashes of passwords': () => reads('/etc/shadow'),
+  'reads the private keys of the system': () => readdirSync('/etc/ssl/private').length >= 0,
+  'reads the schedule of the system': () => reads('/etc/crontab'),
+  'writes into the root': () => writes(join('/', facts.marker)) || existsSync(join('/', facts.marker)),
   'reads a temporary file of somebody else': () => reads(facts.secretFile),
   'writes into /tmp': () => writes(join('/tmp', facts.marker)),
   'writes into /dev/shm': () => writes(join('/dev/shm', facts.marker)),
@@ -71,6 +79,7 @@ export const WAYS = {
   },
   'connects to a server on this machine': () => connects(facts.port, '127.0.0.1'),
   'connects to a socket in /tmp': () => connects(facts.socket),
+  'connects to a socket in /run': () => connects(join('/run', `${facts.elsewhere}.sock`)),
   'connects to an abstract socket': () => connects(`\0${facts.abstract}`),
   'follows a link to the state file': () => {
     symlinkSync(stateFile, 'state-link');

@@ -103,6 +103,7 @@ const SENTENCES: Sentences = {
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
   GRAPH_ACCEPTED: ({ principal, changes }) => `goes on with a changed graph, by ${principal}: ${changes}`,
   LEASE_LOST: () => 'another process took over',
+  USAGE_REFUSED: ({ step, reason }) => `what ${step} says it used is not counted: ${reason}`,
   SECRET_REDACTED: ({ place, count }) =>
     `${count === 1 ? 'a secret' : `${count} secrets`} masked in ${place}`,
 };

@@ -119,6 +119,8 @@ export interface OrchestratorEvents {
   GRAPH_ACCEPTED: { readonly principal: string; readonly changes: string; readonly fingerprint: string };
   /** Another driver took the run over; this one stopped. */
   LEASE_LOST: { readonly epoch: number };
+  /** A call said that it used what no call can; what was held back for it counts instead. */
+  USAGE_REFUSED: { readonly node: string; readonly step: string; readonly reason: string };
   /** Secrets were masked before they entered the state. */
   SECRET_REDACTED: { readonly place: string; readonly count: number };
 }

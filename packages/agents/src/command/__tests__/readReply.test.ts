@@ -1,3 +1,4 @@
+import { callUsage } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { jsonAnswer } from '../jsonAnswer.ts';
@@ -64,6 +65,36 @@ describe('what a coding CLI prints', () => {
       problem: null,
     });
   });
+
+  test.for([-5, '7', 'infinite', [3], { n: 1 }])(
+    'is not taken for a figure where it is none, in any part of a sum: %j',
+    (value) => {
+      // As text: JSON has no infinity of its own.
+      const text = (shape: unknown) =>
+        JSON.stringify(shape).replaceAll('"$"', value === 'infinite' ? '1e999' : JSON.stringify(value));
+      const good = { input_tokens: 90, cache_creation_input_tokens: 90, output_tokens: 90 };
+      const replies = [
+        claudeReply(text({ result: 'Done.', usage: { ...good, cache_creation_input_tokens: '$' } })),
+        claudeReply(text({ result: 'Done.', total_cost_usd: '$' })),
+        codexReply(
+          [
+            text({ type: 'item.completed', item: { type: 'agent_message', text: 'Done.' } }),
+            text({ type: 'turn.completed', usage: { ...good, input_tokens: '$' } }),
+          ].join('\n'),
+        ),
+        geminiReply(
+          text({
+            response: 'Done.',
+            stats: { models: { a: { tokens: { prompt: 90 } }, b: { tokens: { prompt: '$' } } } },
+          }),
+        ),
+      ];
+      for (const reply of replies) {
+        expect(reply).toMatchObject({ text: 'Done.', problem: null });
+        expect(() => callUsage(reply.usage)).toThrow(RangeError);
+      }
+    },
+  );
 
   test.for([claudeReply, codexReply, geminiReply])(
     'in no known format is an answer; nothing is none',

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckSuite } from '../../checks/CheckSuite.ts';
 import { CommandChecks } from '../../checks/CommandChecks.ts';
@@ -38,7 +38,8 @@ describe('bubblewrap', () => {
     const readable = placeOf(prefix, '--ro-bind', project, project);
     const engine = placeOf(prefix, '--tmpfs', join(project, '.devs'));
     const workspace = placeOf(prefix, '--bind', place.workspace, place.workspace);
-    expect(hidden).toBeGreaterThan(placeOf(prefix, '--ro-bind', '/', '/'));
+    expect(hidden).toBeGreaterThan(placeOf(prefix, '--ro-bind-try', '/usr', '/usr'));
+    expect(workspace).toBeLessThan(placeOf(prefix, '--remount-ro', '/'));
     expect([hidden, readable, engine, workspace]).toEqual(
       [hidden, readable, engine, workspace].toSorted((a, b) => a - b),
     );
@@ -57,6 +58,117 @@ describe('bubblewrap', () => {
     for (const path of [realpathSync(homedir()), '/tmp', project]) {
       expect(placeOf(prefix, '--ro-bind', path, path)).toBe(-1);
     }
+  });
+
+  test('begins with nothing, and shows no folder of data, settings or sockets', () => {
+    vi.stubEnv('PATH', '/usr/local/bin:/usr/bin:/bin:/opt:/srv:/etc:/var:/run:/var/lib:/mnt:/home');
+    const prefix = bubblewrap({ project }).prefix({ ...place, network: true });
+    const shown = prefix.filter((_, index) => /^--(?:ro-)?bind/.test(prefix[index - 2] ?? ''));
+    expect(shown).toContain('/usr');
+    for (const path of shown) {
+      expect(path).toMatch(
+        /^\/(?:usr|bin|sbin|lib\w*|nix\/store|gnu\/store|proc\/sys|proc\/sysrq-trigger|sys\/devices\/system\/cpu|etc\/.+|tmp\/devs-sandbox-.+)$/,
+      );
+    }
+    const settings = shown.filter((path) => path.startsWith('/etc/'));
+    for (const secret of [
+      'shadow',
+      'gshadow',
+      'sudoers',
+      'ssh',
+      'ssl',
+      'ssl/private',
+      'gitconfig',
+      'docker',
+    ]) {
+      expect(settings).not.toContain(`/etc/${secret}`);
+    }
+  });
+
+  describe('with tools in a home', () => {
+    let home: string;
+    const at = (...parts: readonly string[]): string => join(home, ...parts);
+    const install = (file: string): string => {
+      mkdirSync(dirname(at(file)), { recursive: true });
+      writeFileSync(at(file), '#!/bin/sh\n', { mode: 0o755 });
+      return at(file);
+    };
+    const link = (from: string, to: string): void => {
+      mkdirSync(dirname(at(to)), { recursive: true });
+      symlinkSync(at(from), at(to));
+    };
+    const prefixWith = (...folders: readonly string[]): readonly string[] => {
+      vi.stubEnv('HOME', home);
+      vi.stubEnv('PATH', folders.map((folder) => at(folder)).join(':'));
+      return bubblewrap({ project }).prefix(place);
+    };
+    const isShown = (prefix: readonly string[], path: string): boolean =>
+      placeOf(prefix, '--ro-bind', at(path), at(path)) > 0;
+    const settingOf = (prefix: readonly string[], name: string): string | undefined =>
+      prefix[placeOf(prefix, '--setenv', name) + 2];
+
+    beforeEach(() => {
+      home = join(project, 'scratch', 'home');
+      mkdirSync(home);
+    });
+
+    test('shows what a link on the PATH leads to, and not what lies beside it', () => {
+      install('.nvm/versions/node/v20/bin/node');
+      install('.nvm/versions/node/v20/lib/node_modules/npm/bin/npm-cli.js');
+      link('.nvm/versions/node/v20/lib/node_modules/npm/bin/npm-cli.js', '.nvm/versions/node/v20/bin/npm');
+      link('.nvm/versions/node/v20/bin', '.run/fnm_multishells/1');
+      install('.local/share/agent/versions/1/agent');
+      link('.local/share/agent/versions/1/agent', '.local/bin/agent');
+      install('.local/share/keyrings/login');
+      install('.cargo/bin/cargo');
+      install('.cargo/credentials.toml');
+      const prefix = prefixWith('.run/fnm_multishells/1', '.local/bin', '.cargo/bin');
+      for (const path of [
+        '.nvm/versions/node/v20',
+        '.local/bin',
+        '.local/share/agent/versions/1',
+        '.cargo/bin',
+      ]) {
+        expect(isShown(prefix, path), path).toBe(true);
+      }
+      for (const path of ['', '.local', '.local/share', '.cargo', '.nvm', '.run']) {
+        expect(isShown(prefix, path), path).toBe(false);
+      }
+    });
+
+    test('shows a program that lies in a home, and not the home', () => {
+      vi.stubEnv('HOME', home);
+      const file = install('agent.sh');
+      const prefix = bubblewrap({ project }).prefix({ ...place, readable: [home, file] });
+      expect(isShown(prefix, 'agent.sh')).toBe(true);
+      expect(isShown(prefix, '')).toBe(false);
+    });
+
+    test('lets shims of version managers find their tools, and is itself the first Node.js', () => {
+      const shims = ['.volta/bin', '.asdf/shims', '.local/share/mise/shims', '.pyenv/shims'];
+      for (const shim of shims) install(`${shim}/node`);
+      const prefix = prefixWith(...shims);
+      for (const [folder, variable] of [
+        ['.volta', 'VOLTA_HOME'],
+        ['.asdf', 'ASDF_DATA_DIR'],
+        ['.local/share/mise', 'MISE_DATA_DIR'],
+        ['.pyenv', 'PYENV_ROOT'],
+      ] as const) {
+        expect(isShown(prefix, folder), folder).toBe(true);
+        expect(settingOf(prefix, variable)).toBe(at(folder));
+      }
+      const [first, ...rest] = (settingOf(prefix, 'PATH') ?? '').split(':');
+      expect(first).toBe(dirname(realpathSync(process.execPath)));
+      expect(rest).toEqual(shims.map((shim) => at(shim)));
+    });
+
+    test('shows no project because its bin is on the PATH', () => {
+      install('a/b/c/project/bin/tool');
+      mkdirSync(at('a/b/c/project/.git'));
+      const prefix = prefixWith('a/b/c/project/bin');
+      expect(isShown(prefix, 'a/b/c/project/bin')).toBe(true);
+      expect(isShown(prefix, 'a/b/c/project')).toBe(false);
+    });
   });
 
   test('gives a network only to those who need one', () => {

@@ -84,6 +84,10 @@ const EXAMPLES: Examples = {
     'goes on with a changed graph, by human:ada: node "check" is new',
   ],
   LEASE_LOST: [{ epoch: 3 }, 'another process took over'],
+  USAGE_REFUSED: [
+    { node: 'implement', step: 'code', reason: 'Expected tokensIn.' },
+    'what code says it used is not counted: Expected tokensIn.',
+  ],
   SECRET_REDACTED: [{ place: 'step design', count: 2 }, '2 secrets masked in step design'],
 };
 

@@ -1,5 +1,5 @@
 import { type PriceTable, priceOf } from '../../config/prices.ts';
-import type { StepUsage } from '../../state/StepStore.ts';
+import type { Reserve, StepUsage } from '../../state/StepStore.ts';
 
 /** What a call used. Without `costUsd` the cost is computed from `model`'s price; without a price it is unknown. */
 export interface CallUsage {
@@ -22,6 +22,12 @@ export interface LangChainUsage {
 
 export type UsageReport = CallUsage | LangChainUsage;
 
+/** More than any call can have read or written; a figure above it is a mistake, or a lie that would use up a budget. */
+const MOST_TOKENS = 1_000_000_000;
+
+/** US dollars of one call. */
+const MOST_USD = 10_000;
+
 /**
  * A report in this library's words, whichever way it was given.
  *
@@ -29,17 +35,30 @@ export type UsageReport = CallUsage | LangChainUsage;
  */
 export function callUsage(report: UsageReport): CallUsage {
   const usage = isLangChainUsage(report) ? fromLangChain(report) : report;
-  for (const name of ['tokensIn', 'tokensOut', 'tokensCached'] as const) {
-    assertFigure(name, usage[name], Number.isSafeInteger);
-  }
-  assertFigure('costUsd', usage.costUsd, Number.isFinite);
-  return usage;
+  const { tokensIn, tokensOut, tokensCached, costUsd } = usage;
+  const counts = { tokensIn, tokensOut, tokensCached };
+  for (const [name, value] of Object.entries(counts))
+    assertFigure(name, value, Number.isSafeInteger, MOST_TOKENS);
+  assertFigure('costUsd', costUsd, Number.isFinite, MOST_USD);
+  if (tokensCached === undefined || tokensCached <= (tokensIn ?? 0)) return usage;
+  throw new RangeError(
+    `Expected tokensCached to be part of tokensIn (${tokensIn ?? 0}), got ${tokensCached}.`,
+  );
 }
 
-function assertFigure(name: string, value: number | undefined, isNumber: (value: unknown) => boolean): void {
-  if (value === undefined || (isNumber(value) && value >= 0)) return;
-  throw new RangeError(`Expected ${name} of a call to be a number of at least 0, got ${String(value)}.`);
+function assertFigure(
+  name: string,
+  value: number | undefined,
+  isNumber: (value: unknown) => boolean,
+  most: number,
+): void {
+  if (value === undefined || (isNumber(value) && value >= 0 && value <= most)) return;
+  throw new RangeError(`Expected ${name} of a call to be a number from 0 to ${most}, got ${shown(value)}.`);
 }
+
+/** What an agent gave for a number may be anything, of any length. */
+const shown = (value: unknown): string =>
+  String(typeof value === 'object' ? typeof value : value).slice(0, 40);
 
 function fromLangChain(report: LangChainUsage): CallUsage {
   const { input_tokens, output_tokens, input_token_details, model } = report;
@@ -50,6 +69,14 @@ function fromLangChain(report: LangChainUsage): CallUsage {
     ...(tokensCached !== undefined && { tokensCached }),
     ...(model !== undefined && { model }),
   };
+}
+
+/**
+ * What counts for a report that was refused: at least what was held back for its call, so that no figure makes a call cheaper
+ * than one that says nothing wrong; what it really was is unknown.
+ */
+export function usageInstead({ usd, tokens }: Reserve): StepUsage {
+  return { ...(tokens > 0 && { tokensIn: tokens }), ...(usd > 0 && { costUsd: usd }), unpriced: 1 };
 }
 
 /** What one call's reports come to. A cost nobody reported is computed; where that cannot be done it is unknown. */
@@ -77,12 +104,12 @@ function computedCost(
   return ((tokensIn - tokensCached) * input + tokensCached * cached + tokensOut * output) / 1_000_000;
 }
 
-function sumOf(left: StepUsage, right: StepUsage): StepUsage {
+export function sumOf(left: StepUsage, right: StepUsage): StepUsage {
   const names = ['tokensIn', 'tokensOut', 'costUsd', 'unpriced'] as const;
   const known = names.filter((name) => (left[name] ?? right[name]) !== undefined);
   return Object.fromEntries(known.map((name) => [name, (left[name] ?? 0) + (right[name] ?? 0)]));
 }
 
 function isLangChainUsage(report: UsageReport): report is LangChainUsage {
-  return 'input_tokens' in report;
+  return typeof report === 'object' && report !== null && 'input_tokens' in report;
 }

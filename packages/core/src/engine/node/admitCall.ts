@@ -1,5 +1,6 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
 import { sha256Hex } from '../../state/canonicalJson.ts';
+import type { Reserve } from '../../state/StepStore.ts';
 import type { Question } from '../gates/question.ts';
 import { asEngineQuestion, questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
@@ -20,12 +21,12 @@ import type { RecordedVisit } from './activeVisit.ts';
 export async function admitCall(
   active: RecordedVisit,
   call: AskedCall,
-  make: (attempt: number) => Promise<void>,
+  make: (attempt: number, reserve: Reserve) => Promise<void>,
 ): Promise<void> {
   for (;;) {
     const { attempt, verdict } = intend(active, call);
     // Tracked before anybody else can look: callers side by side are refused in the same tick.
-    if (attempt !== null) return active.calls.track(() => make(attempt));
+    if (attempt !== null) return active.calls.track(() => make(attempt, verdict.reserve));
     const ended = active.calls.next();
     if (ended === null) {
       active.question = new GraphInterrupt([interruptOf(budgetQuestion(active, call, verdict))]);

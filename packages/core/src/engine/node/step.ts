@@ -1,7 +1,8 @@
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
-import type { CallUsage, UsageReport } from '../guards/usage.ts';
-import { callUsage, totalUsage } from '../guards/usage.ts';
+import { UsageReports } from '../guards/UsageReports.ts';
+import type { UsageReport } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { engineFaultOf } from './FaultBox.ts';
@@ -23,7 +24,10 @@ export interface StepCall {
   /** From 1. Above 1 the call was begun before, and how it ended is unknown. */
   readonly attempt: number;
   readonly signal: AbortSignal;
-  /** Reports what the call used; recorded with its result. LangChain's `usage_metadata` is understood. */
+  /**
+   * Reports what the call used; recorded with its result. LangChain's `usage_metadata` is understood. A figure no call can
+   * have is refused (`USAGE_REFUSED`) and counts as what was held back for the call; the result stays.
+   */
   readonly usage: (usage: UsageReport) => void;
 }
 
@@ -106,7 +110,8 @@ async function recordedStep<T>(
 
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };
-  const makeIt = (attempt: number): Promise<void> => make(active, begun, attempt, fn);
+  const makeIt = (attempt: number, reserve?: Reserve): Promise<void> =>
+    make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
   if (begun.kind !== 'work' && store.budgets.isLimited(visit.threadId)) {
     await admitCall(active, { ...begun, declared }, makeIt);
   } else {
@@ -124,10 +129,8 @@ async function make<T>(
   fn: StepFunction<T>,
 ): Promise<void> {
   const { store, visit } = active;
-  const reports: CallUsage[] = [];
-  const usage = (report: UsageReport): void => {
-    reports.push(callUsage(report));
-  };
+  const reports = new UsageReports(step.reserve);
+  const usage = (report: UsageReport): void => reports.add(report);
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage });
     const recorded = await resultToRecord(value, step.name, store.steps);
@@ -135,15 +138,18 @@ async function make<T>(
   } catch (error) {
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
-    const spent = totalUsage(reports, store.prices);
-    if (isRefusal(error)) store.steps.refuse(step, refusalOf(error), spent, store.fenceOf(visit));
-    else store.steps.fail(step, spent, store.fenceOf(visit));
+    store.transact(active.events, (emit) => {
+      const spent = reports.total(store.prices);
+      if (isRefusal(error)) store.steps.refuse(step, refusalOf(error), spent, store.fenceOf(visit));
+      else store.steps.fail(step, spent, store.fenceOf(visit));
+      emitRefused(active, step, reports, emit);
+    });
     throw error;
   }
 }
 
 interface Ended extends ResultToRecord {
-  readonly reports: readonly CallUsage[];
+  readonly reports: UsageReports;
 }
 
 function finish(
@@ -156,13 +162,25 @@ function finish(
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
   store.transact(active.events, (emit) => {
-    store.steps.finish(step, result, totalUsage(reports, store.prices), store.fenceOf(visit));
+    store.steps.finish(step, result, reports.total(store.prices), store.fenceOf(visit));
     store.budgets.markTime(visit.threadId, taskId);
     // A recorded call is progress: only a driver that dies before one counts towards giving the run up.
     if (visit.epoch !== null) store.threads.resetRecoveries({ threadId: visit.threadId, epoch: visit.epoch });
     emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope);
     if (count > 0) emit('SECRET_REDACTED', { place: `step ${name}`, count }, scope);
+    emitRefused(active, step, reports, emit);
   });
+}
+
+function emitRefused(
+  { visit, taskId }: RecordedVisit,
+  { name }: NewStep,
+  { refused }: UsageReports,
+  emit: EventSink['emit'],
+): void {
+  const [reason] = refused;
+  if (reason === undefined) return;
+  emit('USAGE_REFUSED', { node: visit.node, step: name, reason }, { threadId: visit.threadId, taskId });
 }
 
 /** Read back also the first time: a prompt made from the result is then the same text in every execution. */

@@ -108,6 +108,43 @@ describe('a budget', () => {
     });
   });
 
+  test.for([
+    { costUsd: -5, tokensIn: -100, tokensOut: 1 },
+    { costUsd: 1e12 },
+    { tokensIn: 10, tokensOut: 0, tokensCached: 1_000_000, model: 'gpt-5' },
+  ])(
+    'is not won back, nor used up, by a call that says it used %j; its result stays',
+    async (lie, { db }) => {
+      const made: string[] = [];
+      const node = async () => {
+        const answer: string[] = [];
+        for (const [name, usage] of [
+          ['honest', { costUsd: 2, tokensIn: 7 }],
+          ['lie', lie],
+          ['next', { costUsd: 2 }],
+        ] as const) {
+          answer.push(
+            await step(name, ({ usage: report }) => {
+              made.push(name);
+              report(usage);
+              return name;
+            }),
+          );
+        }
+        return { answer };
+      };
+      const app = durable(twoSteps(node), { db, budget: { usd: 5 } });
+      const { gates } = await app.run('run', {});
+      expect(made).toEqual(['honest', 'lie']);
+      expect(only(gates)).toMatchObject({ artifact: { limits: [{ spent: 4, reserved: 0, next: 2 }] } });
+      expect(app.store.steps.costOf('run')).toMatchObject({ costUsd: 4, unpriced: 1 });
+      const said = new EventStore(db).list('run').filter(({ name }) => name === 'USAGE_REFUSED');
+      expect(said).toMatchObject([
+        { payload: { node: 'first', step: 'lie', reason: expect.stringContaining('Expected') } },
+      ]);
+    },
+  );
+
   test('asks nobody while calls in flight may take less than they hold back', async ({ db }) => {
     const { made, builder } = eightCallers({ costUsd: 0.1 }, { reserve: { usd: 1 } });
     const app = durable(builder, { db, budget: { usd: 2 } });

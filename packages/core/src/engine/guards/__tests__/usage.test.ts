@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { howMany } from '../../../../test/support/howMany.ts';
 import { DEFAULT_PRICES } from '../../../config/prices.ts';
+import { UsageReports } from '../UsageReports.ts';
 import { callUsage, totalUsage, type UsageReport } from '../usage.ts';
 
 const total = (...reports: UsageReport[]) => totalUsage(reports, DEFAULT_PRICES);
@@ -44,7 +47,53 @@ describe('what a call used', () => {
     { costUsd: Number.NaN },
     { costUsd: Number.POSITIVE_INFINITY },
     { input_tokens: Number.NaN, output_tokens: 0 },
+    { tokensIn: 10, tokensOut: 1, tokensCached: 11 },
+    { tokensCached: 1 },
+    { input_tokens: 10, output_tokens: 1, input_token_details: { cache_read: 11 } },
+    { tokensOut: 1_000_000_001 },
+    { tokensIn: Number.MAX_SAFE_INTEGER + 2 },
+    { costUsd: 10_001 },
+    { costUsd: '1' as unknown as number },
+    { tokensIn: null as unknown as number },
   ])('is refused with a figure no call can have: %j', (report) => {
     expect(() => callUsage(report)).toThrow(RangeError);
+  });
+});
+
+const FIGURE = fc.oneof(
+  fc.integer({ min: 0, max: 1_000_000 }),
+  fc.double(),
+  fc.constantFrom(-1, -0, 1e9, 1e9 + 1, 1e300, Number.MAX_SAFE_INTEGER, Number.NaN, Infinity, -Infinity),
+  fc.constantFrom<unknown>('5', '', null, true, [], {}).map((value) => value as number),
+);
+const REPORT = fc.record(
+  { tokensIn: FIGURE, tokensOut: FIGURE, tokensCached: FIGURE, costUsd: FIGURE, model: fc.constant('gpt-5') },
+  { requiredKeys: [] },
+) as fc.Arbitrary<UsageReport>;
+const RESERVE = fc.record({ usd: fc.double({ min: 0, max: 100, noNaN: true }), tokens: fc.nat(1_000_000) });
+
+describe('what calls say about themselves', () => {
+  it('never lowers what was spent, and counts for at least what was held back where it is refused', () => {
+    fc.assert(
+      fc.property(fc.array(REPORT, { maxLength: 6 }), RESERVE, (given, reserve) => {
+        const reports = new UsageReports(reserve);
+        let before = { tokens: 0, costUsd: 0, unpriced: 0 };
+        for (const report of given) {
+          reports.add(report);
+          const { tokensIn = 0, tokensOut = 0, costUsd = 0, unpriced = 0 } = reports.total(DEFAULT_PRICES);
+          const now = { tokens: tokensIn + tokensOut, costUsd, unpriced };
+          for (const measure of ['tokens', 'costUsd', 'unpriced'] as const) {
+            expect(Number.isFinite(now[measure])).toBe(true);
+            expect(now[measure]).toBeGreaterThanOrEqual(before[measure]);
+          }
+          before = now;
+        }
+        if (reports.refused.length === 0) return;
+        expect(before.tokens).toBeGreaterThanOrEqual(reserve.tokens);
+        expect(before.costUsd).toBeGreaterThanOrEqual(reserve.usd);
+        expect(before.unpriced).toBeGreaterThan(0);
+      }),
+      { numRuns: howMany('DEVS_USAGE_CASES', 300) },
+    );
   });
 });

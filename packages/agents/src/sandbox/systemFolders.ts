@@ -1,0 +1,78 @@
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Programs and libraries. What of them is a link into another one stays a link. */
+const PROGRAMS = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/nix/store',
+  '/gnu/store',
+] as const;
+
+/** NixOS has its programs' profile there; nothing else of `/run` is shown, there are the sockets of services. */
+const PROFILE = '/run/current-system';
+
+/**
+ * What programs look up in `/etc`. Single files: beside them lie passwords, keys and other people's settings, and a driver
+ * that is root could read them.
+ */
+const SETTINGS: readonly string[] = [
+  'alternatives',
+  'ca-certificates',
+  'crypto-policies',
+  'debian_version',
+  'fonts',
+  'gai.conf',
+  'group',
+  'host.conf',
+  'hosts',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'mime.types',
+  'nsswitch.conf',
+  'os-release',
+  'passwd',
+  'pki/ca-trust',
+  'pki/tls/cert.pem',
+  'pki/tls/certs',
+  'protocols',
+  'resolv.conf',
+  'services',
+  'ssl/cert.pem',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'timezone',
+];
+
+/** A JVM's own settings are links from its folder to one of these. */
+const OF_A_JVM = /^java-/;
+
+/** The processors, which a runtime counts; the rest of `/sys` tells about the machine. */
+const PROCESSORS = '/sys/devices/system/cpu';
+
+/** The system as a command sees it, read-only: arguments of bubblewrap for an empty root. */
+export function systemFolders(): readonly string[] {
+  const jvms = existsSync('/etc') ? readdirSync('/etc').filter((name) => OF_A_JVM.test(name)) : [];
+  const settings = [...SETTINGS, ...jvms].map((name) => join('/etc', name));
+  return [
+    ...PROGRAMS.filter((path) => existsSync(path)).flatMap(asItIs),
+    ...[...settings, PROCESSORS, PROFILE].filter((path) => existsSync(path)).flatMap(shown),
+  ];
+}
+
+const shown = (path: string): readonly string[] => ['--ro-bind-try', path, path];
+
+function asItIs(path: string): readonly string[] {
+  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : shown(path);
+}
+
+/** Whether a real path lies in what {@link systemFolders} shows of programs. */
+export const isOfTheSystem = (path: string): boolean =>
+  PROGRAMS.some((folder) => path === folder || path.startsWith(`${folder}/`));
