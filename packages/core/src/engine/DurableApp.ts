@@ -12,6 +12,7 @@ import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import { type DrivableGraph, type DriveOptions, drive } from './drive/drive.ts';
 import { holdLease } from './drive/LeaseKeeper.ts';
+import { assertOurs } from './drive/notOurs.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameInput, dumpInput, loadInput } from './drive/recordedInput.ts';
@@ -116,7 +117,8 @@ export class DurableApp<Graph, State, Update> {
    * first time; the same one may be given again. Returns when the run has ended, waits for a human or was asked to stop.
    *
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input
-   *   than it was started with; `THREAD_BUSY` while another process drives it.
+   *   than it was started with; `THREAD_BUSY` while another process drives it; `THREAD_NOT_OURS` for an id whose
+   *   checkpoints no run has made.
    */
   async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
     if (input !== undefined) await this.#begin(id, input);
@@ -133,7 +135,7 @@ export class DurableApp<Graph, State, Update> {
   /**
    * Records a run; returns it as it is when the id is known. Nothing is executed.
    *
-   * @throws DevsError `INVALID_INPUT` for a `Command`.
+   * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
   async admit({ threadId, input, redacted = 0, policies, ...about }: Admission): Promise<Thread> {
     assertInput(input, threadId);
@@ -144,6 +146,7 @@ export class DurableApp<Graph, State, Update> {
     const count = redacted + masked.count;
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     return this.store.transact(this.events, (emit) => {
+      assertOurs(threadId, this.store);
       const { thread, created } = this.store.threads.create({
         threadId,
         projectId: about.projectId ?? threadId,
@@ -176,6 +179,7 @@ export class DurableApp<Graph, State, Update> {
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
     const { saver, endOf, goals = NO_GOALS, faults, shape, store, events } = this.#parts;
+    assertOurs(id, store);
     const graph = drivenGraph(this.#drivable, saver);
     const inputOf = ({ threadId }: Thread): Promise<unknown> =>
       loadInput(store.inputs.require(threadId), saver.serde);

@@ -175,7 +175,7 @@ class Drive {
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
     this.#config = {
-      configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch },
+      configurable: { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease },
       control,
     };
   }
