@@ -4,6 +4,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
+import { ADOPT, CARRY, CLEAR_PLACE, SUPERSEDE_OLDER, VOID_OLDER } from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 
@@ -94,44 +95,6 @@ const BIND = `
                            question_json = @questionJson, evidence_json = coalesce(@evidenceJson, evidence_json)
   WHERE id = @questionKey AND kind = @kind AND task_id = @taskId AND interrupt_id IS NULL
     AND status = 'awaiting_approval' AND (thread_id IS NULL OR thread_id = @threadId)`;
-
-const SUPERSEDE_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded'
-  WHERE thread_id = @threadId AND status = 'awaiting_approval'
-    AND ((question_key = @questionKey AND interrupt_id <> @interruptId)
-      OR interrupt_id GLOB 'carried/' || @visitId || '/*')`;
-
-// An answer counts for what was shown, and the same question shows something else now.
-const VOID_OLDER = `
-  UPDATE hitl_sessions SET status = 'superseded'
-  WHERE thread_id = @threadId AND question_key = @questionKey AND interrupt_id <> @interruptId
-    AND artifact_hash <> @artifactHash AND status IN ('decided', 'resumed')
-  RETURNING id`;
-
-// LangGraph names a question by its place, whatever it shows.
-const CLEAR_PLACE = `
-  UPDATE hitl_sessions SET status = 'superseded', interrupt_id = 'void/' || id
-  WHERE thread_id = @threadId AND interrupt_id = @interruptId AND artifact_hash <> @artifactHash
-    AND kind IN ('interrupt', 'node_gate')
-  RETURNING id`;
-
-const CARRY = `
-  UPDATE hitl_sessions SET interrupt_id = 'carried/' || @toVisitId || '/' || id, checkpoint_id = @checkpointId
-  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
-    AND (interrupt_id IN (SELECT value FROM json_each(@interruptIds))
-      OR id IN (SELECT value FROM json_each(@sessionIds)))`;
-
-// Oldest first: a visit asks its questions in the order in which it asked them before. An `interrupt()` that was asked as
-// a `node_gate`, by an earlier release, stays one.
-const ADOPT = `
-  UPDATE hitl_sessions SET interrupt_id = @interruptId, question_key = @questionKey,
-                           checkpoint_id = @checkpointId, question_json = @questionJson
-  WHERE id = (
-    SELECT id FROM hitl_sessions
-    WHERE thread_id = @threadId AND interrupt_id GLOB 'carried/' || @visitId || '/*'
-      AND (kind = @kind OR (kind = 'node_gate' AND @kind = 'interrupt'))
-      AND artifact_hash = @artifactHash AND status NOT IN ('superseded', 'cancelled')
-    ${OLDEST_FIRST} LIMIT 1)`;
 
 const DECIDE = `
   UPDATE hitl_sessions SET status = 'decided', decision_json = @decisionJson, principal_kind = @principalKind,

@@ -2,15 +2,8 @@ import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
-import {
-  endLease,
-  type Fence,
-  type FencedLease,
-  holdingLease,
-  isHeld,
-  leaseFence,
-  leaseLost,
-} from './Fence.ts';
+import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
+import { endLease, holdingLease, isHeld } from './heldLeases.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
 import { SignalStore } from './SignalStore.ts';
@@ -232,10 +225,9 @@ export class ThreadStore {
    * @throws DevsError `LEASE_LOST` if the run was claimed by another driver, or released.
    */
   renew(lease: Lease): void {
-    const { changes } = isHeld(lease)
-      ? this.#renew.run({ ...lease, expiresMono: this.#expiry() })
-      : { changes: 0 };
-    if (changes === 0) throw leaseLost(lease, this.get(lease.threadId)?.leaseEpoch ?? null);
+    const values = { ...lease, expiresMono: this.#expiry() };
+    if (!isHeld(lease) || this.#renew.run(values).changes === 0)
+      throw leaseLost(lease, this.get(lease.threadId)?.leaseEpoch ?? null);
   }
 
   /** Gives the lease back; does nothing if it is lost. */
