@@ -1,6 +1,7 @@
 import type { ExitCode } from '../../src/exitCodes.ts';
 import { main } from '../../src/main.ts';
 import type { Io } from '../../src/terminal/Io.ts';
+import { stateHome } from './stateHome.ts';
 
 export interface Called {
   readonly exitCode: ExitCode;
@@ -28,12 +29,12 @@ export async function callMain(
   });
   const exitCode = await main(argv, {
     stdin: noInput(),
-    env: {},
     cwd,
     signal: new AbortController().signal,
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     ...given,
+    env: { XDG_STATE_HOME: stateHome(), ...given.env },
   });
   return { exitCode, ...written };
 }
