@@ -100,6 +100,7 @@ describe('devs edit', () => {
     expect(documentOf(edited)).toMatchObject({ kind: 'dag_approval', decision: { action: 'edit' } });
 
     await drive(dir);
+    await callMain(dir, ['show', RUN]);
     expect((await callMain(dir, ['approve', RUN])).exitCode).toBe(0);
     const done = await drive(dir);
     expect(done).toMatchObject({ status: 'completed', commits: [{ subject: 'Task 1' }] });

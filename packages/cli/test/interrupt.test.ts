@@ -46,6 +46,7 @@ describe('a question of interrupt()', () => {
     ['{ "decisions": [{ "type": "approve" }] }', { decisions: [{ type: 'approve' }] }],
   ] as const)('is answered with --value %s, and the call returns it', async ([json, value], { dir }) => {
     await drive(dir);
+    await callMain(dir, ['show', RUN]);
     const answered = await callMain(dir, ['answer', RUN, '--value', json, '--by', 'ada']);
     expect(answered.stdout).toContain('answered: question of mail-7, hash ');
     expect(await drive(dir)).toMatchObject({ status: 'completed', values: { sent: value } });
@@ -55,6 +56,7 @@ describe('a question of interrupt()', () => {
     dir,
   }) => {
     await drive(dir, z.object({ to: z.string() }));
+    await callMain(dir, ['show', RUN]);
     const unquoted = await callMain(dir, ['answer', RUN, '--value', 'yes']);
     expect(unquoted).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--value '"a text"'`) });
     const approved = await callMain(dir, ['approve', RUN]);

@@ -7,7 +7,8 @@ describe('devs run --wait', () => {
   test('stays at both gates and takes up what is decided elsewhere', async ({ dir }) => {
     const running = callMain(dir, [...RUN_SUM, '--wait']);
     for (const _gate of ['design', 'plan']) {
-      // Refused until the gate's question is committed.
+      // Refused until the gate's question is committed; a yes is for what was read.
+      while ((await callMain(dir, ['show', 'sum'])).exitCode !== 0) await sleep(50);
       while ((await callMain(dir, ['approve', 'sum'])).exitCode !== 0) await sleep(50);
     }
     const { exitCode, stderr, stdout } = await running;

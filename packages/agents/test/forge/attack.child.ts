@@ -89,7 +89,18 @@ const WAYS: Readonly<Record<string, () => unknown>> = {
     const bin = fileURLToPath(new URL('../../../cli/src/bin.ts', import.meta.url));
     const { status, stderr } = spawnSync(
       process.execPath,
-      [...process.execArgv, bin, 'approve', sessionId, '--by', 'mallory', '--dir', project],
+      [
+        ...process.execArgv,
+        bin,
+        'approve',
+        sessionId,
+        '--hash',
+        artifactHash,
+        '--by',
+        'mallory',
+        '--dir',
+        project,
+      ],
       { encoding: 'utf8' },
     );
     if (status !== 0) throw new Error(stderr);

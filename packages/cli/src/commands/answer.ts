@@ -4,6 +4,7 @@ import { toAmount, toMilliseconds } from '../flags/amounts.ts';
 import { type AnswerFlags, decisionFrom, decisionOf, parseValue } from '../gates/answerFlags.ts';
 import { type Decide, type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
 import { assertTakes, type Choice, type ChoiceName, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
+import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
@@ -65,12 +66,10 @@ function promptForAnswer(session: Session): Decide {
   };
 }
 
-async function ask(
-  gate: Gate,
-  choices: readonly Choice[],
-  { io, out, devs }: Session,
-): Promise<Decision | null> {
+async function ask(gate: Gate, choices: readonly Choice[], session: Session): Promise<Decision | null> {
+  const { io, out, devs } = session;
   out.print(...renderGate(gate, devs), '');
+  new ShownGates(session).remember([gate]);
   const reader = new LineReader(io);
   const read = async (question: string): Promise<string | null> => {
     out.ask(`${question}: `);

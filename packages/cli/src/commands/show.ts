@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
+import { ShownGates } from '../gates/ShownGates.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -44,7 +45,7 @@ interface ShowOptions {
 
 async function show(name: string, options: ShowOptions, session: Session): Promise<ExitCode> {
   // The state file is closed before anybody reads: that may take an hour.
-  const { document, lines } = await withView(session, async (devs) => {
+  const { document, lines, gate } = await withView(session, async (devs) => {
     const { run, sessionId, gate } = await resolveGate(devs, name);
     if (gate === null) throw gateNotOpen(sessionId);
     const diff = await readReviewDiff(gate, session);
@@ -52,9 +53,11 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
     return {
       document: { ...gate, maskedForDisplay, ...(diff !== null && { diff }) },
       lines: await linesFor({ run, gate, diff }, options, session),
+      gate,
     };
   });
   await session.out.pages(document, lines);
+  new ShownGates(session).remember([gate]);
   return EXIT.ok;
 }
 

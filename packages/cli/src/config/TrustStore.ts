@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { userStateFolder } from '../files/userStateFolder.ts';
 import { usageError } from '../usageError.ts';
 import { configPath } from './readConfig.ts';
 
@@ -29,12 +30,9 @@ export class TrustStore {
   }
 
   /** `null` where the environment names no folder of this user. */
-  static of({ XDG_STATE_HOME, HOME }: Readonly<Record<string, string | undefined>>): TrustStore | null {
-    // As XDG has it: a relative path is none.
-    const state = [XDG_STATE_HOME, HOME && path.join(HOME, '.local', 'state')].find(
-      (folder) => folder !== undefined && path.isAbsolute(folder),
-    );
-    return state === undefined ? null : new TrustStore(path.join(state, 'devs', 'trust.json'));
+  static of(env: Readonly<Record<string, string | undefined>>): TrustStore | null {
+    const folder = userStateFolder(env);
+    return folder === null ? null : new TrustStore(path.join(folder, 'trust.json'));
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Orchestrator, Run } from '@devs/core';
 import type { ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
+import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
@@ -20,8 +21,10 @@ export async function driveRun(
   devs: Orchestrator,
   run: Run,
   { spec, wait, ...flags }: DriveFlags & { readonly spec: RunSpec },
-  { io: { signal, abort }, out, devs: commandLine }: Session,
+  session: Session,
 ): Promise<ExitCode> {
+  const { io, out, devs: commandLine } = session;
+  const { signal, abort } = io;
   const { title, agents, workspace } = await run.status();
   out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
   if (spec.agents !== 'none') {
@@ -43,6 +46,7 @@ export async function driveRun(
       { id: run.id, workspace, ...result },
       renderOutcome({ id: run.id, workspace }, result, commandLine),
     );
+    new ShownGates(session).remember(result.gates);
     return exitCodeOf(result);
   } finally {
     signal.removeEventListener('abort', announce);

@@ -1,4 +1,4 @@
-import type { HitlSession } from '@devs/core';
+import { DevsError, type Gate, type HitlSession } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { withRuns } from '../project/openProject.ts';
@@ -6,10 +6,11 @@ import type { Session } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
 import { type Answer, assertTakes, type ChoiceName, GATE_WORDS } from './gateWords.ts';
 import { type NamedGate, resolveGate } from './resolveGate.ts';
+import { ShownGates } from './ShownGates.ts';
 
 export interface DecideOptions {
   readonly by?: string;
-  /** Beginning of the hash that was read; the gate as it is now when left out. */
+  /** Beginning of the hash that was read; when left out, the version this user was shown last. */
   readonly hash?: string;
 }
 
@@ -44,9 +45,12 @@ export async function decideGate(
       return EXIT.resumable;
     }
     assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
+    const shown = new ShownGates(session);
+    if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
     // A closed gate has no hash to approve; the engine refuses and says who decided.
     const artifactHash = hash ?? gate?.artifactHash ?? '';
     const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by: principal });
+    shown.forget({ sessionId });
     const { driver, gates } = await run.status();
     const next =
       driver === null
@@ -57,6 +61,26 @@ export async function decideGate(
       next,
     ]);
     return EXIT.ok;
+  });
+}
+
+/** What lets a proposal pass. A no, an edit and an end of the run approve nothing. */
+const isYes = ({ choice }: Decision): boolean => choice === 'approve' || choice === 'value';
+
+/**
+ * A yes is for what was read.
+ *
+ * @throws DevsError `GATE_STALE` when this user was shown another version last, or none.
+ */
+function assertShown(gate: Gate, shown: ShownGates, { devs }: Session): void {
+  const last = shown.hashOf(gate);
+  if (last === gate.artifactHash) return;
+  const id = gate.sessionId.slice(0, 8);
+  const what = last === null ? 'was not shown to you yet' : 'is not what you were shown';
+  throw new DevsError(`What gate ${id} shows now ${what}.`, {
+    code: 'GATE_STALE',
+    remedy: `Read it with ${devs('show', id)}, which prints the answers with their --hash; then decide.`,
+    context: { sessionId: gate.sessionId, artifactHash: gate.artifactHash },
   });
 }
 

@@ -44,6 +44,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   THREAD_DEAD: EXIT.runFailed,
   THREAD_EXISTS: EXIT.usage,
   THREAD_NOT_FOUND: EXIT.notFound,
+  THREAD_NOT_OURS: EXIT.usage,
   USE_DECIDE: EXIT.gateRefused,
   VALUE_NOT_STORABLE: EXIT.runFailed,
   VALUE_TOO_LARGE: EXIT.runFailed,

@@ -1,18 +1,13 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pid, env as processEnv } from 'node:process';
 import type { ExitCode } from '../../src/exitCodes.ts';
 import { main } from '../../src/main.ts';
 import type { Io } from '../../src/terminal/Io.ts';
+import { stateHome } from './stateHome.ts';
 
 export interface Called {
   readonly exitCode: ExitCode;
   readonly stdout: string;
   readonly stderr: string;
 }
-
-/** Where this process's commands keep what they accept; in the tests' empty home, which is removed. */
-const STATE_HOME = join(processEnv['HOME'] ?? tmpdir(), `state-${pid}`);
 
 /** Runs a command line in this process. */
 export async function callMain(
@@ -23,7 +18,7 @@ export async function callMain(
     readonly onWrite?: (text: string) => void;
   } = {},
 ): Promise<Called> {
-  const { isTTY = false, onWrite, env = {}, ...given } = io;
+  const { isTTY = false, onWrite, ...given } = io;
   const written = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
     isTTY,
@@ -34,12 +29,12 @@ export async function callMain(
   });
   const exitCode = await main(argv, {
     stdin: noInput(),
-    env: { XDG_STATE_HOME: STATE_HOME, ...env },
     cwd,
     signal: new AbortController().signal,
     stdout: sink('stdout'),
     stderr: sink('stderr'),
     ...given,
+    env: { XDG_STATE_HOME: stateHome(), ...given.env },
   });
   return { exitCode, ...written };
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { stateHome } from './stateHome.ts';
 
 const BIN = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
 const TSX = import.meta.resolve('tsx');
@@ -24,7 +25,8 @@ export interface Started {
 /** Starts the real command as a process, from its sources. */
 export function startBin(cwd: string, argv: readonly string[]): Started {
   const node = ['--conditions=@devs/source', '--import', TSX, BIN, ...argv];
-  const child = spawn(process.execPath, node, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, XDG_STATE_HOME: stateHome() };
+  const child = spawn(process.execPath, node, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

@@ -21,6 +21,7 @@ import {
   isNothing,
 } from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
+import { assertOurs } from './drive/notOurs.ts';
 import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
@@ -30,7 +31,7 @@ import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
-import { assertHuman } from './gates/principals.ts';
+import { asHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
 import { type ReadableGraph, readState } from './readState.ts';
@@ -136,7 +137,8 @@ export class DurableApp<Graph, State, Update> {
    *
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
    *   context than it was started with; `INVALID_INPUT` for a `Command`, a context the graph does not take or a reserved
-   *   name in `configurable`; `VALUE_NOT_STORABLE`; `THREAD_BUSY` while another process drives it.
+   *   name in `configurable`; `VALUE_NOT_STORABLE`; `THREAD_BUSY` while another process drives it;
+   *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made.
    *
    * @example
    * ```ts
@@ -165,7 +167,7 @@ export class DurableApp<Graph, State, Update> {
   /**
    * Records a run; returns it as it is when the id is known. Nothing is executed.
    *
-   * @throws DevsError `INVALID_INPUT` for a `Command`.
+   * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
   async admit(admission: Admission): Promise<Thread> {
     const { threadId } = admission;
@@ -192,6 +194,7 @@ export class DurableApp<Graph, State, Update> {
     const count = redacted + masked.count;
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     return this.store.transact(this.events, (emit) => {
+      assertOurs(threadId, this.store);
       const { thread, created } = this.store.threads.create({
         threadId,
         projectId: about.projectId ?? threadId,
@@ -234,6 +237,7 @@ export class DurableApp<Graph, State, Update> {
       leave,
       breakpoints = NO_BREAKPOINTS,
     } = this.#parts;
+    assertOurs(id, store);
     const graph = this.#drivable;
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
     const inputOf = async (): Promise<unknown> => (await given()).input;
@@ -324,9 +328,9 @@ export class DurableApp<Graph, State, Update> {
    * ```
    */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
-    assertHuman(by, id, 'revive');
+    const human = asHuman(by, id, 'revive');
     if (this.store.threads.require(id).status !== 'dead_letter') return false;
-    return this.hold(id, async (lease) => revive(lease, by, { store: this.store, events: this.events }));
+    return this.hold(id, async (lease) => revive(lease, human, { store: this.store, events: this.events }));
   }
 
   /**

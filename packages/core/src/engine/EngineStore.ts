@@ -11,6 +11,7 @@ import { type Fence, leaseFence, NO_FENCE } from '../state/Fence.ts';
 import { GraphCheckpointStore } from '../state/GraphCheckpointStore.ts';
 import { GuardStore } from '../state/GuardStore.ts';
 import { HitlSessionStore } from '../state/HitlSessionStore.ts';
+import { heldLease } from '../state/heldLeases.ts';
 import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
 import { RunFootprint } from '../state/RunFootprint.ts';
@@ -38,6 +39,16 @@ export interface EngineStoreOptions {
   readonly prices?: PriceTable;
   /** The kinds of gates the graph asks. @defaultValue those of any graph */
   readonly rules?: GateRules;
+}
+
+/** A call of a graph, with the lease it says it has. */
+export interface LeasedCall {
+  /** Whose lease it is. */
+  readonly threadId: string;
+  /** The thread that is written: that of the run, or of a child frame below it. */
+  readonly frame: string;
+  readonly epoch: number | null;
+  readonly lease: unknown;
 }
 
 /**
@@ -120,12 +131,21 @@ export class EngineStore {
   }
 
   /**
-   * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time.
+   * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time. The
+   * driver has the lease that was claimed for this run, and not just its number, which everybody can read.
    *
-   * @throws DevsError `LEASE_LOST` without a lease on a thread that is a run.
+   * @throws DevsError `LEASE_LOST` without that lease on a thread that is a run.
    */
-  assertDriven({ threadId, epoch }: Pick<Visit, 'threadId' | 'epoch'>): void {
-    if (epoch === null && this.threads.get(threadId) !== null) throw notDriven(threadId);
+  assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {
+    if (epoch === null && lease === undefined) {
+      if (this.threads.get(frame) !== null) throw notDriven(frame);
+      return;
+    }
+    const held = heldLease(lease);
+    const isOfRun = held?.threadId === threadId && held.epoch === epoch;
+    const isOfFrame =
+      frame === threadId || (frame.startsWith(`${threadId}/`) && this.threads.get(frame) === null);
+    if (!isOfRun || !isOfFrame) throw notDriven(frame);
   }
 
   /**

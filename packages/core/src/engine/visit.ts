@@ -1,4 +1,5 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import type { Lease } from '../state/threadRecords.ts';
 import { type GuardedState, guardsOf } from './channels.ts';
 
 /** One execution of one node, as LangGraph tells it. */
@@ -19,6 +20,8 @@ export interface Visit {
   readonly attempt: number;
   /** Epoch of the lease it runs under; `null` in plain LangGraph use, where nothing is fenced. */
   readonly epoch: number | null;
+  /** The lease itself: only who was given it writes under it. */
+  readonly lease: unknown;
   readonly signal: AbortSignal;
   /** The engine's own channels as the super-step began; absent where the state itself has them. */
   readonly guards?: GuardedState | null;
@@ -31,6 +34,7 @@ export interface DrivenConfigurable {
   readonly thread_id: string;
   readonly lease_thread_id: string;
   readonly lease_epoch: number;
+  readonly lease: Lease;
 }
 
 export function visitOf(node: string, config: LangGraphRunnableConfig): Visit {
@@ -48,6 +52,7 @@ export function visitOf(node: string, config: LangGraphRunnableConfig): Visit {
     recursionBase: asCount(configurable['recursion_base']),
     attempt: nodeAttempt ?? 1,
     epoch: typeof configurable['lease_epoch'] === 'number' ? configurable['lease_epoch'] : null,
+    lease: configurable['lease'],
     signal: config.signal ?? new AbortController().signal,
     isDraining: () => config.control?.drainRequested ?? false,
   };

@@ -4,6 +4,7 @@ import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
+import { endLease, holdingLease, isHeld } from './heldLeases.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
 import { parseStored } from './parseStored.ts';
@@ -196,13 +197,15 @@ export class ThreadStore {
    * @throws DevsError `LEASE_LOST` if the run was claimed by another driver, or released.
    */
   renew(lease: Lease): void {
-    const { changes } = this.#renew.run({ ...lease, expiresMono: this.#expiry() });
-    if (changes === 0) throw leaseLost(lease, this.get(lease.threadId)?.leaseEpoch ?? null);
+    const values = { ...lease, expiresMono: this.#expiry() };
+    if (!isHeld(lease) || this.#renew.run(values).changes === 0)
+      throw leaseLost(lease, this.get(lease.threadId)?.leaseEpoch ?? null);
   }
 
   /** Gives the lease back; does nothing if it is lost. */
   release(lease: Lease): void {
-    this.#release.run({ ...lease, now: this.#now() });
+    if (isHeld(lease)) this.#release.run({ ...lease, now: this.#now() });
+    endLease(lease);
   }
 
   /** Names this process to others that keep something beside the file: `bootId pid:startTime`. */
@@ -250,7 +253,7 @@ export class ThreadStore {
    */
   settle(lease: Lease, status: ThreadStatus, { reason, seenWakeSeq }: Settlement): 'settled' | 'again' {
     if (!THREAD_STATUSES.includes(status)) throw new RangeError(`status: "${status}" is none`);
-    return this.#fenced(lease, () => {
+    return this.#held(lease, () => {
       const values = {
         threadId: lease.threadId,
         status,
@@ -269,7 +272,7 @@ export class ThreadStore {
    * @throws DevsError `LEASE_LOST`, or `WORKSPACE_BUSY` if the run had ended and its folder is another run's now.
    */
   begin(lease: Lease, { recovered = false }: { readonly recovered?: boolean } = {}): Thread {
-    return this.#fenced(lease, () => {
+    return this.#held(lease, () => {
       this.#assertWorkspaceIsFree(this.require(lease.threadId));
       const { threadId, epoch } = lease;
       const now = this.#now();
@@ -345,7 +348,7 @@ export class ThreadStore {
       now: this.#now(),
     });
     if (epoch === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
-    return { kind: 'claimed', lease: { threadId, owner, epoch }, recovered };
+    return { kind: 'claimed', lease: holdingLease({ threadId, owner, epoch }), recovered };
   }
 
   #expiry(): number {
@@ -380,6 +383,11 @@ export class ThreadStore {
   #update(statement: Statement<[object]>, threadId: string, value?: string): void {
     const values = { threadId, now: this.#now(), ...(value !== undefined && { value }) };
     if (statement.run(values).changes === 0) notFound(threadId);
+  }
+
+  #held<T>(lease: Lease, work: () => T): T {
+    if (!isHeld(lease)) throw leaseLost(lease, this.get(lease.threadId)?.leaseEpoch ?? null);
+    return this.#fenced(lease, work);
   }
 
   #fenced<T>(lease: FencedLease, work: () => T): T {

@@ -5,7 +5,7 @@ import { isOver } from '../engine/drive/outcome.ts';
 import { type Gate, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { assertHuman } from '../engine/gates/principals.ts';
+import { asHuman, principalOf } from '../engine/gates/principals.ts';
 import { depthContext } from '../engine/guards/depthLevel.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { visitOf } from '../engine/visit.ts';
@@ -182,9 +182,10 @@ export class Run {
   async shown(gate: Gate, by: Principal): Promise<Gate | null> {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store, events } = this.#app;
+    const reader = principalOf(by);
     return store.transact(events, (emit) => {
-      const before = lastShown(gate, by, store);
-      const payload = { sessionId, kind, principal: principalText(by), artifactHash };
+      const before = lastShown(gate, reader, store);
+      const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
       return before;
     });
@@ -244,9 +245,9 @@ export class Run {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may.
    */
   async waiveSandbox(by: Principal): Promise<void> {
-    assertHuman(by, this.id, 'lift the sandbox of');
+    const human = asHuman(by, this.id, 'lift the sandbox of');
     this.#app.store.transact(this.#app.events, (emit) =>
-      emit('SANDBOX_WAIVED', { principal: principalText(by) }, { threadId: this.id }),
+      emit('SANDBOX_WAIVED', { principal: principalText(human) }, { threadId: this.id }),
     );
   }
 

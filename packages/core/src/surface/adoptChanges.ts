@@ -1,6 +1,6 @@
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { assertHuman } from '../engine/gates/principals.ts';
+import { asHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Author, CheckResult, Delivery } from '../orchestration/ports.ts';
 import { driverOf } from '../orchestration/task/driverOf.ts';
@@ -36,11 +36,11 @@ export async function adoptChanges(
   { by, author, message = 'Changes made by hand', signal = NEVER }: Adoption,
   { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
 ): Promise<Adopted | null> {
-  assertHuman(by, id, 'adopt changes for');
+  const human = asHuman(by, id, 'adopt changes for');
   return app.betweenVisits(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
     const workspace = await pipeline.workspace.open(id, { signal, driver: driverOf(app.store, lease) });
-    const principal = principalText(by);
+    const principal = principalText(human);
     const adopted = await ability(workspace, 'adopt')({ author, message, principal });
     if (adopted === null) return null;
     app.store.transact(app.events, (emit) => {

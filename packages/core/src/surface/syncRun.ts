@@ -1,6 +1,6 @@
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
-import { assertHuman } from '../engine/gates/principals.ts';
+import { asHuman } from '../engine/gates/principals.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import type { Delivery, Synced } from '../orchestration/ports.ts';
 import { driverOf } from '../orchestration/task/driverOf.ts';
@@ -23,7 +23,7 @@ export async function syncRun(
   { by }: SyncRequest,
   { app, pipeline }: { readonly app: OrchestrationApp; readonly pipeline: PipelineDeps },
 ): Promise<SyncedRun | null> {
-  assertHuman(by, id, 'sync');
+  const human = asHuman(by, id, 'sync');
   return app.betweenVisits(id, async (lease) => {
     await finishRewind(lease, { app, pipeline });
     const workspace = await pipeline.workspace.open(id, { driver: driverOf(app.store, lease) });
@@ -34,7 +34,7 @@ export async function syncRun(
     const { base, commits, moved } = synced;
     app.store.transact(app.events, (emit) => {
       app.store.threads.fence(lease).assertInTx();
-      emit('RUN_SYNCED', { principal: principalText(by), base, commits, moved }, { threadId: id });
+      emit('RUN_SYNCED', { principal: principalText(human), base, commits, moved }, { threadId: id });
     });
     return { ...synced, delivery: (await workspace.deliver?.()) ?? null };
   });

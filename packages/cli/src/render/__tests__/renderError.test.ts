@@ -63,6 +63,7 @@ describe('exit codes', () => {
         'INVALID_INPUT',
         'SANDBOX_MISSING',
         'THREAD_EXISTS',
+        'THREAD_NOT_OURS',
       ],
       [EXIT.busy]: ['LEASE_LOST', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
       [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'THREAD_NOT_FOUND'],

@@ -10,7 +10,7 @@ import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { assertHuman } from '../gates/principals.ts';
+import { asHuman } from '../gates/principals.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
@@ -51,7 +51,7 @@ export async function acceptGraph(
   { by, ...declared }: GraphAcceptance,
   deps: AcceptDeps,
 ): Promise<AcceptedGraph> {
-  assertHuman(by, threadId, 'accept a changed graph for');
+  const human = asHuman(by, threadId, 'accept a changed graph for');
   const { threads } = deps.store;
   for (;;) {
     const thread = threads.require(threadId);
@@ -61,7 +61,7 @@ export async function acceptGraph(
     const accepted = await releasing(held, async () => {
       // Claiming is a write, so refusals come before it; a run that was driven in between is looked at again.
       const isUntouched = held.lease.epoch === thread.leaseEpoch + 1;
-      return isUntouched ? await commit(plan, held.lease, by, deps) : null;
+      return isUntouched ? await commit(plan, held.lease, human, deps) : null;
     });
     if (accepted !== null) return accepted;
   }

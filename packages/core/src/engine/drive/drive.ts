@@ -223,7 +223,7 @@ class Drive {
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
     this.#breakpoints = deps.breakpoints ?? NO_BREAKPOINTS;
-    const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch };
+    const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
 

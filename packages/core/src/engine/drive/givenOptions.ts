@@ -13,7 +13,7 @@ export interface GivenOptions {
 const NAMES = ['context', 'configurable', 'tags', 'metadata'] as const;
 
 /** LangGraph's names, and those of a driven run: who gives one would drive another run, or none. */
-const RESERVED = /^(?:thread_id|checkpoint_|__pregel_|lease_|recursion_base$)/;
+const RESERVED = /^(?:thread_id|checkpoint_|__pregel_|lease(?:_|$)|recursion_base$)/;
 
 /** What of the options of a call is recorded. */
 export function givenAmong(options: GivenOptions): GivenOptions {

@@ -10,11 +10,11 @@ export interface ReviveDeps {
 }
 
 /** Brings a dead letter back, and records who did, in one transaction. False for a run that is none. */
-export function revive({ threadId, epoch }: Lease, by: Principal, { store, events }: ReviveDeps): boolean {
+export function revive(lease: Lease, by: Principal, { store, events }: ReviveDeps): boolean {
   const principal = principalText(by);
   return store.transact(events, (emit) => {
-    const isRevived = store.threads.revive({ threadId, epoch }, `revived by ${principal}`);
-    if (isRevived) emit('RUN_REVIVED', { principal }, { threadId });
+    const isRevived = store.threads.revive(lease, `revived by ${principal}`);
+    if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: lease.threadId });
     return isRevived;
   });
 }

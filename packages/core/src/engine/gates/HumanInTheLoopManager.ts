@@ -22,7 +22,7 @@ import { assertDecidable, closed, principalText } from './decidable.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
-import { assertMayDecide } from './principals.ts';
+import { assertMayDecide, principalOf } from './principals.ts';
 
 export type { Principal } from '../../state/hitlSession.ts';
 
@@ -170,7 +170,8 @@ export class HumanInTheLoopManager<State = unknown> {
    *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
    *   for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
    */
-  decide(sessionId: string, { artifactHash, answer, by }: SessionDecision): HitlSession {
+  decide(sessionId: string, { artifactHash, answer, by: given }: SessionDecision): HitlSession {
+    const by = principalOf(given);
     if (typeof artifactHash !== 'string')
       throw new TypeError(`Expected artifactHash as text, got ${artifactHash}.`);
     const session = this.#sessions.require(sessionId);

@@ -4,17 +4,28 @@ import type { Policies, Thread } from '../../state/ThreadStore.ts';
 import type { GateRule, GateRules } from './GateRule.ts';
 
 /**
+ * Who somebody says that they are, read once: what is checked is what is recorded, whatever the object says next time.
+ *
+ * @throws TypeError if it is no principal at all.
+ */
+export function principalOf(by: Principal): Principal {
+  const { kind, id } = (by as Partial<Principal> | null | undefined) ?? {};
+  if (typeof id !== 'string' || id === '') throw new TypeError('Expected a principal with an id.');
+  if (kind === 'human' || kind === 'policy' || kind === 'agent') return { kind, id };
+  throw new TypeError(`Expected a principal of kind human, policy or agent, got "${String(kind)}".`);
+}
+
+/**
  * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }` (laws L2, L8).
  *
+ * @param by - As {@link principalOf} read it.
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
- * @throws TypeError if it is no principal at all.
  */
 export function assertMayDecide(
   by: Principal,
   session: HitlSession,
   { rules, thread }: { readonly rules: GateRules; readonly thread: Thread | null },
 ): void {
-  if (typeof by?.id !== 'string' || by.id === '') throw new TypeError('Expected a principal with an id.');
   switch (by.kind) {
     case 'human':
       return;
@@ -23,21 +34,20 @@ export function assertMayDecide(
       throw notDeclared(session);
     case 'agent':
       throw refuseAgent(session);
-    default:
-      throw new TypeError(`Expected a principal of kind human, policy or agent, got "${String(by.kind)}".`);
   }
 }
 
 /**
  * Some things no policy can be declared for: only a human may do them.
  *
+ * @returns That human, read once.
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
  * @throws TypeError if it is no principal at all.
  */
-export function assertHuman(by: Principal, threadId: string, deed: string): void {
-  if (typeof by?.id !== 'string' || by.id === '') throw new TypeError('Expected a principal with an id.');
-  if (by.kind === 'human') return;
-  const isAgent = by.kind === 'agent';
+export function asHuman(by: Principal, threadId: string, deed: string): Principal {
+  const principal = principalOf(by);
+  if (principal.kind === 'human') return principal;
+  const isAgent = principal.kind === 'agent';
   throw new DevsError(`${isAgent ? 'An agent' : 'A policy'} may not ${deed} run "${threadId}".`, {
     code: isAgent ? 'AGENT_MAY_NOT_DECIDE' : 'POLICY_NOT_DECLARED',
     remedy: 'Ask a human to do it.',

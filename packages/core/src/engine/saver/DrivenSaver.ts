@@ -17,7 +17,12 @@ import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends StopRecords {
   /** @throws DevsError `LEASE_LOST` without a lease on a thread that is a run. */
-  assertDriven(caller: { readonly threadId: string; readonly epoch: FencedLease['epoch'] | null }): void;
+  assertDriven(caller: {
+    readonly threadId: string;
+    readonly frame: string;
+    readonly epoch: FencedLease['epoch'] | null;
+    readonly lease: unknown;
+  }): void;
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -76,8 +81,9 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   #assertDriven(config: RunnableConfig): void {
-    const epoch = leaseOf(config)?.epoch ?? null;
-    this.#store.assertDriven({ threadId: requiredId(config, 'thread_id'), epoch });
+    const frame = requiredId(config, 'thread_id');
+    const { threadId, epoch } = leaseOf(config) ?? { threadId: frame, epoch: null };
+    this.#store.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
   }
 }
 

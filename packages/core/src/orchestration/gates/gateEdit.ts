@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isEdit } from '../../engine/gates/answers.ts';
-import { assertHuman } from '../../engine/gates/principals.ts';
+import { asHuman } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import { assertPlanEdit } from '../nodes/editedPlan.ts';
@@ -78,7 +78,7 @@ export type RecordedEdit<Gate extends HitlGate = HitlGate> = {
  */
 export function assertEditFits(answer: object, session: HitlSession, by: Principal): void {
   if (!isEdit(answer)) return;
-  assertHuman(by, session.threadId ?? session.id, 'edit a proposal of');
+  asHuman(by, session.threadId ?? session.id, 'edit a proposal of');
   const { plan } = answer as Partial<PlanEdit>;
   if (plan !== undefined) assertPlanEdit(shownPlan(session), plan);
 }

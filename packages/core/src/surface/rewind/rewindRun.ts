@@ -1,6 +1,6 @@
 import { principalText } from '../../engine/gates/decidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
-import { assertHuman } from '../../engine/gates/principals.ts';
+import { asHuman } from '../../engine/gates/principals.ts';
 import { maskPrecise } from '../../masking/maskPrecise.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
@@ -59,13 +59,13 @@ export async function rewindRun(
   request: RewindRequest,
   deps: RewindDeps,
 ): Promise<Rewound | null> {
-  assertHuman(request.by, id, 'rewind');
+  const by = asHuman(request.by, id, 'rewind');
   const { app } = deps;
   return app.hold(id, async (lease) => {
     await finishRewind(lease, deps);
     const standing = await standingAt(id, task, deps);
     if (standing === null) return null;
-    const author = rewindAuthor(request);
+    const author = rewindAuthor({ ...request, by });
     const rewindId = app.newId();
     const move = await withdrawal(rewindId, standing, deps, commitMessage(standing, author));
     await commit({ rewindId, lease, standing, move, author }, deps);

@@ -1,4 +1,4 @@
-import { assertHuman } from '../../engine/gates/principals.ts';
+import { asHuman } from '../../engine/gates/principals.ts';
 import type { BranchMove, Delivery, Rescue } from '../../orchestration/ports.ts';
 import { taskLabel } from '../../orchestration/taskStates.ts';
 import type { Rewind } from '../../state/RewindStore.ts';
@@ -25,12 +25,12 @@ export async function undoRewind(
   request: RewindRequest,
   deps: RewindDeps,
 ): Promise<RewindUndone> {
-  assertHuman(request.by, id, 'undo the rewind of');
+  const by = asHuman(request.by, id, 'undo the rewind of');
   const { app } = deps;
   return app.hold(id, async (lease) => {
     await finishRewind(lease, deps);
     const rewind = await lastRewind(id, deps);
-    const author = rewindAuthor(request);
+    const author = rewindAuthor({ ...request, by });
     const undoId = app.newId();
     const move = await wayBack(undoId, rewind, author, deps);
     await commit({ undoId, lease, rewind, move, author }, deps);

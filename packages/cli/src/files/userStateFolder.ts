@@ -1,0 +1,15 @@
+import path from 'node:path';
+
+/**
+ * What `devs` keeps of a user and of no project: `$XDG_STATE_HOME/devs`. As XDG has it, a relative path is none; `null`
+ * where the environment names no folder.
+ */
+export function userStateFolder({
+  XDG_STATE_HOME,
+  HOME,
+}: Readonly<Record<string, string | undefined>>): string | null {
+  const state = [XDG_STATE_HOME, HOME && path.join(HOME, '.local', 'state')].find(
+    (folder) => folder !== undefined && path.isAbsolute(folder),
+  );
+  return state === undefined ? null : path.join(state, 'devs');
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Gate, STATE_FILE } from '@devs/core';
+import { userStateFolder } from '../files/userStateFolder.ts';
+import type { Session } from '../project/Session.ts';
+
+type ShownGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
+
+/**
+ * Which version of a gate this user was shown last, per state file: a hash in a file that only they can read, in
+ * `$XDG_STATE_HOME/devs/shown`. Beside nothing that a run can write.
+ */
+export class ShownGates {
+  /** `null` where the user has no folder for such things: then nothing is remembered. */
+  readonly #prefix: string | null;
+
+  constructor({ dir, io: { env } }: Pick<Session, 'dir' | 'io'>) {
+    const folder = userStateFolder(env);
+    this.#prefix = folder && path.join(folder, 'shown', nameOf(path.join(dir, '.devs', STATE_FILE)));
+  }
+
+  /** A folder that cannot be written is no error: approving then takes `--hash`. */
+  remember(gates: readonly ShownGate[]): void {
+    for (const { sessionId, artifactHash } of gates) {
+      const file = this.#fileOf(sessionId);
+      if (file !== null) quietly(() => writeAtomically(file, artifactHash));
+    }
+  }
+
+  /** SHA-256 (hex) of the version that was shown last; `null` for none. */
+  hashOf({ sessionId }: Pick<ShownGate, 'sessionId'>): string | null {
+    const file = this.#fileOf(sessionId);
+    return file === null ? null : quietly(() => readFileSync(file, 'utf8'));
+  }
+
+  forget({ sessionId }: Pick<ShownGate, 'sessionId'>): void {
+    const file = this.#fileOf(sessionId);
+    if (file !== null) quietly(() => rmSync(file, { force: true }));
+  }
+
+  #fileOf(sessionId: string): string | null {
+    return this.#prefix && `${this.#prefix}.${encodeURIComponent(sessionId)}`;
+  }
+}
+
+/** The state file, also where its folder is reached by another path. */
+function nameOf(stateFile: string): string {
+  const file = quietly(() => realpathSync(stateFile)) ?? stateFile;
+  return createHash('sha256').update(file).digest('hex').slice(0, 16);
+}
+
+function writeAtomically(file: string, text: string): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  const whole = `${file}.${process.pid}`;
+  writeFileSync(whole, text, { mode: 0o600 });
+  renameSync(whole, file);
+}
+
+function quietly<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
