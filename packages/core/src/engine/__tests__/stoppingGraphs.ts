@@ -52,6 +52,16 @@ function rows(ran: Ran) {
   return { node, row, around, called, fan };
 }
 
+/** Puts a question beside what follows `a`. */
+const askingIn = (ran: Ran) => (builder: LooseBuilder) =>
+  builder
+    .addNode('ask', () => {
+      const said = interrupt('well?');
+      ran('ask');
+      return { log: [`said ${String(said)}`] };
+    })
+    .addEdge('a', 'ask');
+
 /** Graphs that send, loop and command, and graphs to be put inside. */
 function shapes(ran: Ran) {
   const { node, row } = rows(ran);
@@ -85,14 +95,7 @@ function shapes(ran: Ran) {
       .addNode('done', node('done'))
       .addEdge(START, 'choose');
   const inner = (options: object) => row('x', 'y').compile(options);
-  const asking = (builder: LooseBuilder) =>
-    builder
-      .addNode('ask', () => {
-        const said = interrupt('well?');
-        ran('ask');
-        return { log: [`said ${String(said)}`] };
-      })
-      .addEdge('a', 'ask');
+  const asking = askingIn(ran);
   const fannedInner = () =>
     row('start', 'one')
       .addNode('two', node('two'))

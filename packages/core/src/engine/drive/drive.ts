@@ -180,7 +180,6 @@ class Drive {
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
-  readonly #breakpoints: Breakpoints;
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
@@ -193,7 +192,6 @@ class Drive {
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
-    this.#breakpoints = deps.breakpoints ?? NO_BREAKPOINTS;
     const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
@@ -226,10 +224,7 @@ class Drive {
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
     if (tasks.length > 0) {
-      const stop = await askAtStop(
-        { threadId, tuple, tasks, values },
-        { ...this.#deps, breakpoints: this.#breakpoints },
-      );
+      const stop = await askAtStop({ threadId, tuple, tasks, values }, this.#deps);
       if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
       if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
       return this.#answerOrGoOn(thread, open, { tasks, values });
@@ -290,10 +285,10 @@ class Drive {
 
   async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
-    const { graph, faults, store } = this.#deps;
+    const { graph, faults, store, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     this.#hasWorked = true;
-    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...this.#breakpoints.after];
+    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
     const before = store.footprint.of(threadId);
     try {
       await withOwnSignal(this.#abort, (signal) =>
