@@ -16,8 +16,8 @@ export interface AnyCompiled {
 
 const Items = Annotation.Root({ ...OwnState.spec, item: Annotation<string>() });
 
-/** Graphs with breakpoints, compiled without a checkpointer: its owner gives it one. */
-export function stoppingGraphs(ran: Ran) {
+/** Builders and graphs whose nodes tell that they ran. */
+function rows(ran: Ran) {
   const node = (name: string) => () => {
     ran(name);
     return { log: [name] };
@@ -49,6 +49,22 @@ export function stoppingGraphs(ran: Ran) {
       .addNode('join', node('join'))
       .addEdge('start', 'two')
       .addEdge(['one', 'two'], 'join');
+  return { node, row, around, called, fan };
+}
+
+/** Puts a question beside what follows `a`. */
+const askingIn = (ran: Ran) => (builder: LooseBuilder) =>
+  builder
+    .addNode('ask', () => {
+      const said = interrupt('well?');
+      ran('ask');
+      return { log: [`said ${String(said)}`] };
+    })
+    .addEdge('a', 'ask');
+
+/** Graphs that send, loop and command, and graphs to be put inside. */
+function shapes(ran: Ran) {
+  const { node, row } = rows(ran);
   const sends = () =>
     (new StateGraph(Items) as unknown as LooseBuilder)
       .addNode('start', node('start'))
@@ -79,14 +95,7 @@ export function stoppingGraphs(ran: Ran) {
       .addNode('done', node('done'))
       .addEdge(START, 'choose');
   const inner = (options: object) => row('x', 'y').compile(options);
-  const asking = (builder: LooseBuilder) =>
-    builder
-      .addNode('ask', () => {
-        const said = interrupt('well?');
-        ran('ask');
-        return { log: [`said ${String(said)}`] };
-      })
-      .addEdge('a', 'ask');
+  const asking = askingIn(ran);
   const fannedInner = () =>
     row('start', 'one')
       .addNode('two', node('two'))
@@ -99,7 +108,12 @@ export function stoppingGraphs(ran: Ran) {
       .addConditionalEdges(START, () => ['p', 'q'].map((word) => new Send('each', { log: [word] })))
       .addEdge('each', 'end')
       .compile({});
+  return { sends, loop, commands, inner, asking, fannedInner, sentInner };
+}
 
+function outerStops(ran: Ran) {
+  const { row, fan } = rows(ran);
+  const { sends, loop, commands } = shapes(ran);
   return {
     'before a node': () => row('a', 'b', 'c').compile({ interruptBefore: ['b'] }),
     'before the first node': () => row('a', 'b').compile({ interruptBefore: ['a'] }),
@@ -121,6 +135,13 @@ export function stoppingGraphs(ran: Ran) {
     'after each turn of a loop': () => loop({ interruptAfter: ['turn'] }),
     'before where a command goes': () => commands().compile({ interruptBefore: ['done'] }),
     'after a node that commands': () => commands().compile({ interruptAfter: ['choose'] }),
+  };
+}
+
+function innerStops(ran: Ran) {
+  const { row, around, called } = rows(ran);
+  const { inner, asking, fannedInner, sentInner } = shapes(ran);
+  return {
     'in a subgraph, before': () => around(inner({ interruptBefore: ['y'] })),
     'in a subgraph, after': () => around(inner({ interruptAfter: ['x'] })),
     'in a subgraph, after its last node': () => around(inner({ interruptAfter: ['y'] })),
@@ -160,6 +181,9 @@ export function stoppingGraphs(ran: Ran) {
       ).compile({}),
   };
 }
+
+/** Graphs with breakpoints, compiled without a checkpointer: its owner gives it one. */
+export const stoppingGraphs = (ran: Ran) => ({ ...outerStops(ran), ...innerStops(ran) });
 
 export type StoppingGraph = keyof ReturnType<typeof stoppingGraphs>;
 

@@ -3,7 +3,7 @@ import type { EventBus } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionOf } from '../gates/question.ts';
-import type { Breakpoints } from '../stops/Breakpoints.ts';
+import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { dueStop } from '../stops/dueStop.ts';
 import { plainValues } from '../stops/plainValues.ts';
 import { type Stop, stopMessage } from '../stops/Stop.ts';
@@ -20,7 +20,7 @@ interface StopDeps {
   readonly store: EngineStore;
   readonly saver: BaseCheckpointSaver;
   readonly events: EventBus;
-  readonly breakpoints: Breakpoints;
+  readonly breakpoints?: Breakpoints;
 }
 
 /** What stands for the interrupt of a stop: LangGraph has none for its own. */
@@ -32,7 +32,7 @@ export const stopAt = ({ checkpoint }: CheckpointTuple): string => `stop/${check
  */
 export async function askAtStop(run: StandingRun, deps: StopDeps): Promise<HitlSession | null> {
   const { threadId, tuple, tasks, values } = run;
-  const { store, saver, events, breakpoints } = deps;
+  const { store, saver, events, breakpoints = NO_BREAKPOINTS } = deps;
   const known = store.sessions.findByInterrupt(threadId, stopAt(tuple));
   if (known !== null) return known;
   if (hasBegun(run, store)) return null;

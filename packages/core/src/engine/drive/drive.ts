@@ -209,7 +209,6 @@ class Drive {
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
-  readonly #breakpoints: Breakpoints;
   readonly #statusBefore: ThreadStatus;
   #hasWorked = false;
 
@@ -222,7 +221,6 @@ class Drive {
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
-    this.#breakpoints = deps.breakpoints ?? NO_BREAKPOINTS;
     const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
@@ -259,10 +257,7 @@ class Drive {
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
     if (tasks.length > 0) {
-      const stop = await askAtStop(
-        { threadId, tuple, tasks, values },
-        { ...this.#deps, breakpoints: this.#breakpoints },
-      );
+      const stop = await askAtStop({ threadId, tuple, tasks, values }, this.#deps);
       if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
       if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
       return this.#answerOrGoOn(thread, open, { tasks, values });
@@ -323,11 +318,11 @@ class Drive {
 
   async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
-    const { graph, faults, store } = this.#deps;
+    const { graph, faults, store, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
     this.#hasWorked = true;
-    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...this.#breakpoints.after];
+    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
     const before = store.footprint.of(threadId);
     try {
       await withOwnSignal(this.#abort, (signal) =>

@@ -20,6 +20,3 @@ export function breakpointsOf(
   const named = (names: readonly string[] | '*'): readonly string[] => (names === '*' ? nodes : names);
   return { before: named(interruptBefore), after: named(interruptAfter) };
 }
-
-export const hasBreakpoints = ({ before, after }: Breakpoints): boolean =>
-  before.length > 0 || after.length > 0;
