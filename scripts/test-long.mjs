@@ -29,6 +29,7 @@ const LONG = [
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
   ['examples', { DEVS_GRAPH_KILLS: 100 }, 'graphExamples', 'examples of graphs, killed at each call'],
+  ['killed-graphs', { DEVS_KILLED_GRAPHS: 2000 }, 'randomGraphs', 'random graphs that work, killed'],
   [
     'graph-programs',
     { DEVS_PROGRAM_KILLS: 100 },
