@@ -79,6 +79,7 @@ const SCENARIOS = [
     toTheEnd('two calls of one name'),
     "another's",
   ],
+  ['a breakpoint in a subgraph: times it was run through', toTheEnd('stop at a breakpoint'), 'breakpoint'],
   ['a human says no: times it was done', toTheEnd('answer no'), 'published after a no'],
   ['a date in the state, read after a question: values changed', toTheEnd('keep a date'), 'value changed'],
 ];

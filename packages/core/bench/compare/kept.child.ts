@@ -99,6 +99,18 @@ const inside = (inner: unknown) =>
     .addEdge(START, 'inner')
     .addEdge('inner', END);
 
+/** Stops before its second node, which nobody has let go on. */
+const stopping = () =>
+  new StateGraph(Post)
+    .addNode('write', () => ({ log: ['written'] }))
+    .addNode('send', () => {
+      account('breakpoint run through');
+      return {};
+    })
+    .addEdge(START, 'write')
+    .addEdge('write', 'send')
+    .compile({ interruptBefore: ['send'] });
+
 const approval = () =>
   new StateGraph(Post)
     .addNode('ask', () => new Command({ goto: interrupt('Publish?') ? 'publish' : END }), {
@@ -130,6 +142,7 @@ const ACTS: Readonly<Record<string, () => Promise<unknown>>> = {
     const { log } = (await clientOf(inside(posting().compile())).toTheEnd(true)) as typeof Post.State;
     if (log[1] !== 'mailed') account("another's result");
   },
+  'stop at a breakpoint': () => clientOf(inside(stopping())).toTheEnd(undefined),
   'answer no': () => clientOf(approval()).toTheEnd(false),
   'keep a date': () => clientOf(appointment()).toTheEnd(true),
 };
