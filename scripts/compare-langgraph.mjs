@@ -7,13 +7,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const CLIENT = fileURLToPath(new URL('../packages/core/bench/compare/client.child.ts', import.meta.url));
+const program = (name) => fileURLToPath(new URL(`../packages/core/bench/compare/${name}`, import.meta.url));
+const CLIENT = program('client.child.ts');
+/** A graph from its start to its end, for what must come out of it. */
+const KEPT = program('kept.child.ts');
 const STACKS = ['langgraph', 'devs'];
 const TSX = import.meta.resolve('tsx');
 
 /** Starts a client; resolves with how it ended. */
-function client(stack, act, folder) {
-  const args = ['--conditions=@devs/source', '--import', TSX, CLIENT, stack, act, folder];
+function client(stack, act, folder, program = CLIENT) {
+  const args = ['--conditions=@devs/source', '--import', TSX, program, stack, act, folder];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
@@ -56,6 +59,13 @@ const retriedClick = (stack) => async (folder) => {
   expectEnd(await client(stack, 'approve twice', folder), 0);
 };
 
+const toTheEnd = (act) =>
+  Object.defineProperty(
+    (stack) => async (folder) => expectEnd(await client(stack, act, folder, KEPT), 0),
+    'name',
+    { value: act },
+  );
+
 const count = (entries, what) => entries.filter((entry) => entry.startsWith(what)).length;
 
 const SCENARIOS = [
@@ -64,6 +74,14 @@ const SCENARIOS = [
   ['… answers accepted for that one gate', twoClients, 'approval accepted'],
   ['one click sent twice, two gates in the graph: answers accepted', retriedClick, 'approval accepted'],
   ['… times the step behind the second gate, which nobody read, was done', retriedClick, 'announced'],
+  [
+    "two calls of one name in a subgraph: calls given the other's result",
+    toTheEnd('two calls of one name'),
+    "another's",
+  ],
+  ['a breakpoint in a subgraph: times it was run through', toTheEnd('stop at a breakpoint'), 'breakpoint'],
+  ['a human says no: times it was done', toTheEnd('answer no'), 'published after a no'],
+  ['a date in the state, read after a question: values changed', toTheEnd('keep a date'), 'value changed'],
 ];
 
 console.log(`| | ${STACKS.join(' | ')} |\n| --- | ---: | ---: |`);

@@ -33,6 +33,7 @@ const LONG = [
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
   ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],
   ['examples', { DEVS_GRAPH_KILLS: 100 }, 'graphExamples', 'examples of graphs, killed at each call'],
+  ['killed-graphs', { DEVS_KILLED_GRAPHS: 2000 }, 'randomGraphs', 'random graphs that work, killed'],
   [
     'graph-programs',
     { DEVS_PROGRAM_KILLS: 100 },

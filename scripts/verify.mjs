@@ -54,6 +54,7 @@ function typeCheckAndBuild() {
     bin('tsc', '--noEmit'),
     bin('tsc', '-b', 'tsconfig.build.json'),
     node('scripts/copy-assets.mjs'),
+    node('scripts/bundle-core.mjs'),
     node('scripts/verify-typecheck.mjs'),
   );
 }

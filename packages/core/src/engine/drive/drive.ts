@@ -64,9 +64,6 @@ interface ReadConfig {
 interface PendingTask {
   readonly id: string;
   readonly name: string;
-  readonly interrupts: readonly unknown[];
-  readonly result?: unknown;
-  readonly error?: unknown;
 }
 
 /** The part of a compiled LangGraph graph the driver uses. */
@@ -195,7 +192,11 @@ export async function leaveQuietly(
 interface Due {
   readonly tasks: readonly PendingTask[];
   readonly values: unknown;
+  /** Whether one of the tasks has left nothing in the file: no output, no question, no error. */
+  readonly hasUnstarted: boolean;
 }
+
+const NOTHING_DUE: Due = { tasks: [], values: null, hasUnstarted: false };
 
 /** A request came in while the run was being left; the next drive reads it. */
 const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request came in' };
@@ -252,7 +253,7 @@ class Drive {
     if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
-    if (tuple === undefined) return this.#goOn(await inputOf(thread), { tasks: [], values: null });
+    if (tuple === undefined) return this.#goOn(await inputOf(thread), NOTHING_DUE);
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
@@ -260,7 +261,9 @@ class Drive {
       const stop = await askAtStop({ threadId, tuple, tasks, values }, this.#deps);
       if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
       if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
-      return this.#answerOrGoOn(thread, open, { tasks, values });
+      const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
+      const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
+      return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
     }
     const last = askAtEnd(tuple, threadId, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
@@ -284,7 +287,7 @@ class Drive {
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
     if (answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
     // The driver before died while a branch beside was on its way to its own question.
-    if (!this.#hasWorked && due.tasks.some(isUnstarted)) return this.#goOn(null, due);
+    if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered);
   }
 
@@ -402,8 +405,4 @@ class Drive {
     const { threadId, owner, epoch } = this.#held.lease;
     store.transact(events, (emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
   }
-}
-
-function isUnstarted({ interrupts, result, error }: PendingTask): boolean {
-  return interrupts.length === 0 && result === undefined && error === undefined;
 }

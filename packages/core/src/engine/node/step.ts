@@ -79,9 +79,9 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   if (active.fault !== null) throw active.fault;
   try {
     const key = recordedKey(active, place, name);
-    const { attempt } = place;
+    const { isRetry } = place;
     const id = key instanceof Promise ? await key : key;
-    return await recordedStep<T>({ active, id, isRetry: attempt > 1 }, fn, options);
+    return await recordedStep<T>({ active, id, isRetry }, fn, options);
   } catch (error) {
     // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
     active.fault ??= isRefusal(error) ? new RefusedResult(error) : engineFaultOf(error);

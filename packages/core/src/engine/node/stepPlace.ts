@@ -10,9 +10,11 @@ export interface StepPlace {
   readonly toolCallId: string | null;
   /** From 1: LangGraph's retries of the innermost task. */
   readonly attempt: number;
+  /** In a retry by LangGraph, of that task or of the node. */
+  readonly isRetry: boolean;
 }
 
-/** A retry of an inner task uses the names of its place again. */
+/** A retry of an inner task uses the names of its place again; one of the node begins with none. */
 export const claimOf = ({ id, task, attempt }: StepPlace, name: string): string =>
   task === null ? `${id}/${name}` : `${id}#${attempt}/${name}`;
 
@@ -42,15 +44,23 @@ export function stepPlace(active: ActiveVisit): StepPlace {
   const { id: toolCallId, attempt: retried } = currentToolCall();
   const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
   if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
-    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt: visit.attempt };
+    const { attempt } = visit;
+    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt, isRetry: attempt > 1 };
   }
   const checkpoint = checkpointOf(configurable);
-  const attempt = Math.max(visit.attempt, attemptOf(config) ?? retried);
+  const attempt = attemptOf(config) ?? retried;
   const isKept =
     store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
   const isNested = checkpoint.threadId === visit.frame;
   const inside = isKept ? taskId : namesOf(configurable, isNested ? config?.metadata : undefined);
-  return { id: `${visit.lgTaskId}/${inside}${tool}`, task: { checkpoint, isKept }, toolCallId, attempt };
+  const isRetry = attempt > 1 || visit.attempt > 1;
+  return {
+    id: `${visit.lgTaskId}/${inside}${tool}`,
+    task: { checkpoint, isKept },
+    toolCallId,
+    attempt,
+    isRetry,
+  };
 }
 
 /** The checkpoint that the task around this code starts from: its namespace is the task's without the task. */

@@ -11,7 +11,7 @@ import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
-import { ada, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 
 /** Fails instead of spinning for ever. */
@@ -144,6 +144,24 @@ describe('a question thrown by hand', () => {
     }
     isReady = true;
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['ready'] } });
+  });
+});
+
+describe('a run that waits beside a branch that wrote nothing', () => {
+  test('waits on, and its node does not run again, however often it is driven', async ({ db }) => {
+    let visits = 0;
+    const asks = () => {
+      visits += 1;
+      return { answer: interrupt('Well?') };
+    };
+    const app = durable(
+      twoBranches(asks, () => ({})),
+      { db },
+    );
+    for (const _drive of [1, 2, 3]) expect(await app.run('run', {})).toMatchObject({ status: 'suspended' });
+    expect(visits).toBe(1);
+    await app.decide(only(await app.gates('run')), { value: 'yes', by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'yes' } });
   });
 });
 

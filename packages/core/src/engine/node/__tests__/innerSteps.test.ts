@@ -250,6 +250,36 @@ describe('a step in a subgraph', () => {
     },
   );
 
+  test('uses its name again when LangGraph retries its task in a retried node', async ({ db }) => {
+    const { made, post } = ledger();
+    const down = { outer: 1, inner: 1 };
+    const retryPolicy = { maxAttempts: 2, initialInterval: 1, logWarning: false } as const;
+    const inner = new StateGraph(State)
+      .addNode(
+        'flaky',
+        async () => {
+          const log = [await post('posted')];
+          if (down.inner-- > 0) throw new Error('flaky');
+          return { log };
+        },
+        { retryPolicy },
+      )
+      .addEdge(START, 'flaky')
+      .compile();
+    const builder = new StateGraph(State)
+      .addNode(
+        'outer',
+        async () => {
+          if (down.outer-- > 0) throw new Error('flaky');
+          return inner.invoke({});
+        },
+        { retryPolicy },
+      )
+      .addEdge(START, 'outer');
+    const { status, reason } = await durable(builder, { db }).run('run', {});
+    expect([status, reason, made]).toEqual(['completed', null, ['posted']]);
+  });
+
   test('has its name once in each place', async ({ db }) => {
     const { post } = ledger();
     const inner = new StateGraph(State)

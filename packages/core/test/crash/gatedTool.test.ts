@@ -1,0 +1,57 @@
+// The example of docs/graphs.md, "Tests of your own graph".
+import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
+import { expect } from 'vitest';
+import { durable, step } from '../../src/langgraph.ts';
+import { test } from '../support/fixtures.ts';
+import { only } from '../support/only.ts';
+
+type Send = (to: string, key: string) => Promise<string>;
+type Model = (messages: readonly unknown[]) => Promise<AIMessage>;
+type Decision = { readonly type: string; readonly args?: { readonly to: string } };
+
+const description = {
+  name: 'mail',
+  description: 'Sends a mail.',
+  schema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+} as const;
+
+function mailAgent(model: Model, send: Send) {
+  const mail = tool(async ({ to }: { to: string }) => {
+    const [decision] = interrupt<object, Decision[]>({
+      action_requests: [{ name: 'mail', args: { to } }],
+      review_configs: [{ action_name: 'mail', allowed_decisions: ['approve', 'edit', 'reject'] }],
+    });
+    if (decision?.type === 'reject') return 'A human said no.';
+    return await step('mail', ({ key }) => send(decision?.args?.to ?? to, key));
+  }, description);
+  return new StateGraph(MessagesAnnotation)
+    .addNode('agent', async ({ messages }) => ({ messages: [await step('llm', () => model(messages))] }))
+    .addNode('tools', new ToolNode([mail]))
+    .addEdge(START, 'agent')
+    .addConditionalEdges('agent', toolsCondition, ['tools', '__end__'])
+    .addEdge('tools', 'agent');
+}
+
+test('the mail is sent once, to whom the human says, over a restart', async ({ dbPath: file }) => {
+  const call = { id: 'call-1', name: 'mail', args: { to: 'bob' }, type: 'tool_call' as const };
+  const script = [new AIMessage({ content: '', tool_calls: [call] }), new AIMessage('Done.')];
+  const model: Model = async () => script.shift() ?? new AIMessage('No more.');
+  const sent: string[] = [];
+  const send: Send = async (to) => `sent to ${sent.push(to) && to}`;
+
+  const before = durable(mailAgent(model, send), { file });
+  const waiting = await before.run('mail-1', { messages: [new HumanMessage('Write to Bob.')] });
+  const gate = only(waiting.gates);
+  expect(gate.artifact).toMatchObject({ action_requests: [{ name: 'mail', args: { to: 'bob' } }] });
+  before.close();
+
+  const after = durable(mailAgent(model, send), { file });
+  const value = [{ type: 'edit', args: { to: 'eve' } }];
+  await after.decide(gate, { value, by: { kind: 'human', id: 'test' } });
+  const { status, values } = await after.run('mail-1');
+  expect([status, values?.messages.at(-1)?.content, sent]).toEqual(['completed', 'Done.', ['eve']]);
+  after.close();
+});
