@@ -66,6 +66,7 @@ const REFERENCES = [
   '\\*{3,}',
   'x{3,}',
   'X{3,}',
+  '[A-Za-z][A-Za-z0-9_-]{0,24}[_-](?:\\.{3,}|…|x{6,}|X{6,}|\\*{3,})',
   '\\.{3,}',
   '_{3,}',
   '…',
@@ -73,7 +74,7 @@ const REFERENCES = [
 const PLACEHOLDER = new RegExp(`^["'\`\\\\]{0,4}(?:${REFERENCES})[\\s"'\`)\\]},;.]{0,8}$`);
 /** `your-api-key-here`, `<token>`, `changeme`: words that ask for a value. */
 const WORDS =
-  /^["'`\\]{0,4}(?:(?:your|insert|replace|enter|paste)[A-Za-z_-]{0,64}|[A-Za-z_-]{1,64}[_-]here|change[_-]?(?:me|this|it)|placeholder|redacted|todo|tbd|fixme|dummy|masked|hidden|omitted|removed)[\s"'`)\]},;.]{0,8}$/i;
+  /^["'`\\]{0,4}(?:(?:your|insert|replace|enter|paste)[A-Za-z_-]{0,64}|[A-Za-z_-]{1,64}[_-]here|change[_-]?(?:me|this|it)|placeholder|redacted|todo|tbd|fixme|dummy|masked|hidden|omitted|removed|USER_?NAME|PASS_?WORD)[\s"'`)\]},;.]{0,8}$/i;
 
 /** Applies the rules one after the other. */
 export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: IsAllowed): Masked<string> {

@@ -1,12 +1,23 @@
 import { DevsError } from '../errors/DevsError.ts';
+import { encodedRules } from './encodedTexts.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
+import { SECRET_PAIR_RULES } from './secretPairs.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 import { MASK_REACH } from './safeCut.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
 import { VENDOR_RULES } from './vendorTokens.ts';
 
-const SHAPE_RULES: readonly RuleSet[] = [...KEY_BLOCK_RULES, ...VENDOR_RULES, ...URL_CREDENTIAL_RULES];
+const OWN_FORMS: readonly RuleSet[] = [
+  ...KEY_BLOCK_RULES,
+  ...SECRET_PAIR_RULES,
+  ...VENDOR_RULES,
+  ...URL_CREDENTIAL_RULES,
+];
+const SHAPE_RULES: readonly RuleSet[] = [
+  ...OWN_FORMS,
+  ...encodedRules((text) => applyRules(text, OWN_FORMS).count > 0),
+];
 
 /**
  * Masks what is a secret by its own shape: vendor tokens, private keys, credentials in URLs and connection

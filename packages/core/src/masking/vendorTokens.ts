@@ -1,4 +1,4 @@
-import { type AnchoredRules, type MaskRule, type RuleSet, tokenRule } from './MaskRule.ts';
+import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
 import { TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
 
 // A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
@@ -27,7 +27,13 @@ const MAILCHIMP = new RegExp(`${LOOSE}[0-9a-f]{32}-us\\d{1,2}${END}`, 'g');
 const TELEGRAM = new RegExp(`(?:${LOOSE}|(?<=/bot))\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
 const TERRAFORM = new RegExp(`${LOOSE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60,}`, 'g');
 const ASANA = new RegExp(`[12]/(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g');
+const ASANA_LEGACY = new RegExp(`(?<![A-Za-z0-9/._-])0/[0-9a-f]{32}${END}`, 'g');
+const FACEBOOK_APP = /(?<![A-Za-z0-9|])\d{13,17}\|[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])/g;
 const BITWARDEN = new RegExp(`0\\.(?<=${LOOSE}0.)[0-9a-f-]{36}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==`, 'g');
+
+/** What crypt(3), bcrypt, scrypt and Argon2 write: with it a password can be guessed elsewhere. */
+const PASSWORD_HASH =
+  /\$(?:apr1|[1567y]|gy|2[abxy]|argon2(?:id|i|d)|scrypt|pbkdf2(?:-[a-z0-9]{1,8})?)\$[A-Za-z0-9./$=,+-]{24,}/g;
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
@@ -55,6 +61,9 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   tokenRule('telegram', TELEGRAM, ':AA'),
   tokenRule('terraform', TERRAFORM, '.atlasv1.'),
   tokenRule('asana', ASANA, '/'),
+  tokenRule('asana', ASANA_LEGACY, '0/'),
+  tokenRule('facebook', FACEBOOK_APP, '|'),
+  tokenRule('password_hash', PASSWORD_HASH, '$'),
   tokenRule('bitwarden', BITWARDEN, '=='),
   tokenRule('azure_devops', AZURE_DEVOPS, 'AZDO'),
   tokenRule('azure_key', AZURE_KEY),
@@ -72,6 +81,9 @@ function keepLabel(name: string, pattern: RegExp): MaskRule {
   return { name, pattern, replace: (match) => `${match[1]}[REDACTED:${name}]` };
 }
 
+/** `ghp_xxxxxxxxxxxxxxxx`: only the place of a token. */
+const CROSSED_OUT = /(?<![A-Za-z0-9])(?:x{16,}|X{16,})$/;
+
 /** One search for all prefixes; where one stands, the shapes that begin with it are tried. */
 function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
   const heads = [...new Set(shapes.flatMap((shape) => shape.heads))].sort((a, b) => b.length - a.length);
@@ -87,9 +99,10 @@ function rulesAt(head: string, shapes: readonly TokenShape[]): readonly MaskRule
   return shapes.flatMap(({ name, boundary, heads, tail }) =>
     heads
       .filter((own) => head.startsWith(own))
-      .map((own) => {
+      .map((own): MaskRule => {
         const left = boundary === 'strict' ? STRICT : LOOSE;
-        return tokenRule(name, new RegExp(left + escapeForRegExp(own) + tail, 'y'));
+        const pattern = new RegExp(left + escapeForRegExp(own) + tail, 'y');
+        return { name, pattern, replace: ([whole]) => (CROSSED_OUT.test(whole) ? whole : redacted(name)) };
       }),
   );
 }
