@@ -18,7 +18,7 @@ type HasSecret = (text: string) => boolean;
 
 /** Secrets in a text that is written in base64, hex or with percent signs; the whole of it is replaced. */
 export function encodedRules(hasSecret: HasSecret): readonly MaskRule[] {
-  const rule = (pattern: RegExp, decode: (run: string) => string | null, hint?: string): MaskRule => ({
+  const rule = (pattern: RegExp, decode: (run: string) => string | null, hint?: RegExp): MaskRule => ({
     name: 'encoded',
     pattern,
     replace: ([run]) => {
@@ -27,7 +27,7 @@ export function encodedRules(hasSecret: HasSecret): readonly MaskRule[] {
     },
     ...(hint !== undefined && { hint }),
   });
-  return [rule(BASE64, textOfBase64), rule(HEX, textOfHex), rule(PERCENT, textOfPercent, '%')];
+  return [rule(BASE64, textOfBase64), rule(HEX, textOfHex), rule(PERCENT, textOfPercent, /%(?:3A|2F|40)/i)];
 }
 
 /** The text in a run of base64 (also URL-safe), or null for bytes that are none. */

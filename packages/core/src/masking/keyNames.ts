@@ -79,7 +79,7 @@ const HEADER_RULES: readonly MaskRule[] = [
     `((?<![A-Za-z0-9-])(?:set-)?cookie["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
     holdsSession,
   ),
-];
+].map((header) => ({ ...header, claims: true }) as const);
 
 const COMMAND_RULES: readonly MaskRule[] = [
   rule(

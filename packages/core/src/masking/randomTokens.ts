@@ -72,7 +72,7 @@ interface Part {
 
 /** Masks from the first random part of a run to the last one; what is around them (`file.`, `host/`) stays. */
 function maskParts(run: string, index: number, text: string): string {
-  if (PUBLIC.test(run) || PUBLIC_KEY.test(run)) return run;
+  if (!/\d/.test(run) || PUBLIC.test(run) || PUBLIC_KEY.test(run)) return run;
   const parts = [...run.matchAll(PART)].map((match): Part => {
     const { 0: part, index: from } = match;
     return { from, to: from + part.length, grade: gradeOf(part, from, run) };

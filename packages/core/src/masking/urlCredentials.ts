@@ -41,12 +41,12 @@ export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
     replace: (match) => (isKeyAsUser(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
   },
   connectionString(ORACLE, 'jdbc:oracle:'),
-  connectionString(GO_DSN, '('),
+  connectionString(GO_DSN, /@(?:tcp|udp|unix)\(/),
   { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
   { name: 'url_parameter', pattern: PARAMETER, replace: maskParameter },
 ];
 
-function connectionString(pattern: RegExp, hint: string): MaskRule {
+function connectionString(pattern: RegExp, hint: string | RegExp): MaskRule {
   const name = 'connection_string';
   const replace = ([whole, label = '', value = '']: RegExpExecArray): string =>
     isPlaceholder(value) ? whole : label + redacted(name);

@@ -23,7 +23,7 @@ const AZURE_SAS = /([?&](?:amp;)?sig=)[A-Za-z0-9%+/]{43,80}=?/g;
 
 const AZURE_CLIENT_SECRET =
   /(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])/g;
-const MAILCHIMP = new RegExp(`${LOOSE}[0-9a-f]{32}-us\\d{1,2}${END}`, 'g');
+const MAILCHIMP = new RegExp(`[0-9a-f]{32}(?<=${LOOSE}.{32})-us\\d{1,2}${END}`, 'g');
 const TELEGRAM = new RegExp(`(?:${LOOSE}|(?<=/bot))\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
 const TERRAFORM = new RegExp(`${LOOSE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60,}`, 'g');
 const ASANA = new RegExp(`[12]/(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g');
@@ -37,13 +37,14 @@ const PASSWORD_HASH =
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
+const AZURE_SIGNATURE = /AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\+A(?:St|Sb|Eh|Rm|Ba|MC|CR)/;
 const AZURE_KEY = new RegExp(
-  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\\+(?:ASt|ASb|AEh|ARm|ABa|AMC|ACR))[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
+  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:${AZURE_SIGNATURE.source})[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
   'g',
 );
 const NEW_RELIC = new RegExp(`${LOOSE}[0-9a-zA-Z]{30,36}NRAL${END}`, 'g');
 const RAPID_API = new RegExp(`${LOOSE}[0-9a-f]{10}msh[0-9a-f]{15}p[0-9a-f]{6}jsn[0-9a-f]{12}${END}`, 'g');
-const MAILGUN = new RegExp(`${STRICT}[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
+const MAILGUN = new RegExp(`[0-9a-f]{32}(?<=${STRICT}.{32})-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
 const UNLEASH = /(?<![A-Za-z0-9_*:-])[a-z0-9*_-]{1,40}:[a-z0-9*_-]{1,40}\.[0-9a-f]{56}(?![0-9a-f])/g;
 const ABLY = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
 const SIGNATURE = /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
@@ -66,12 +67,12 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   tokenRule('password_hash', PASSWORD_HASH, '$'),
   tokenRule('bitwarden', BITWARDEN, '=='),
   tokenRule('azure_devops', AZURE_DEVOPS, 'AZDO'),
-  tokenRule('azure_key', AZURE_KEY),
+  tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURE),
   tokenRule('newrelic', NEW_RELIC, 'NRAL'),
   tokenRule('rapid_api', RAPID_API, 'msh'),
-  tokenRule('mailgun', MAILGUN),
-  tokenRule('unleash', UNLEASH),
-  tokenRule('ably', ABLY),
+  tokenRule('mailgun', MAILGUN, /-[0-9a-f]{8}-[0-9a-f]{8}/),
+  tokenRule('unleash', UNLEASH, /\.[0-9a-f]{56}/),
+  tokenRule('ably', ABLY, /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/),
   tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
   keepLabel('url_signature', SIGNATURE),
   prefixed(TOKEN_SHAPES),
