@@ -52,6 +52,7 @@ function textIn(bytes: Buffer): string | null {
 
 function isText(bytes: Buffer): boolean {
   let printable = 0;
-  for (const byte of bytes) if ((byte >= 32 && byte < 127) || byte === 10 || byte === 13 || byte === 9) printable += 1;
+  for (const byte of bytes)
+    if ((byte >= 32 && byte < 127) || byte === 10 || byte === 13 || byte === 9) printable += 1;
   return printable >= bytes.length * MIN_PRINTABLE;
 }

@@ -37,7 +37,9 @@ const FLAGS = /^(?:true|false|null|nil|none|undefined|yes|no)[;,)]{0,2}$/i;
 export function isSecretValue(value: string): boolean {
   if (value.length > MAX_LOOKED_AT) return !isPlaceholder(value);
   const bare = withoutQuotes(value);
-  return bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare) && !isCall(bare) && !isReference(value);
+  return (
+    bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare) && !isCall(bare) && !isReference(value)
+  );
 }
 
 /** Stricter, for places where words are as likely: at least 8 characters without a space, letters and others. */

@@ -31,7 +31,8 @@ const LOGGED_KEY = new RegExp(
 );
 
 /** A block as a whole in base64 or hex, as a variable or a manifest holds it. */
-const ENCODED_KEY = /(?:LS0tLS1CRUdJTi|LS0tLSBCRUdJTi)[A-Za-z0-9+/_-]+(?:\s{1,16}[A-Za-z0-9+/_-]{40,})*={0,2}/g;
+const ENCODED_KEY =
+  /(?:LS0tLS1CRUdJTi|LS0tLSBCRUdJTi)[A-Za-z0-9+/_-]+(?:\s{1,16}[A-Za-z0-9+/_-]{40,})*={0,2}/g;
 const HEX_KEY = /2d{5}424547494e20[0-9a-f]+/gi;
 /** Characters of the encoded block that hold its first line. */
 const FIRST_LINE = 120;
@@ -55,8 +56,18 @@ export const KEY_BLOCK_RULES: readonly MaskRule[] = [
     hint: 'BEGIN',
     replace: (match) => (isKey(match[1] ?? '') ? redacted('private_key') : match[0]),
   },
-  { name: 'private_key', pattern: PUTTY_KEY, hint: 'PuTTY-User-Key-File', replace: () => redacted('private_key') },
-  { name: 'private_key', pattern: LOGGED_KEY, hint: 'PRIVATE KEY-----', replace: () => redacted('private_key') },
+  {
+    name: 'private_key',
+    pattern: PUTTY_KEY,
+    hint: 'PuTTY-User-Key-File',
+    replace: () => redacted('private_key'),
+  },
+  {
+    name: 'private_key',
+    pattern: LOGGED_KEY,
+    hint: 'PRIVATE KEY-----',
+    replace: () => redacted('private_key'),
+  },
   encoded(ENCODED_KEY, 'base64', 'CRUdJTi'),
   encoded(HEX_KEY, 'hex'),
   labelled(SECRET_COMMENT, 'untrusted comment: '),

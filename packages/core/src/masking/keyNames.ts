@@ -26,7 +26,11 @@ const COLOUR = '(?:\\u001b\\[[0-9;]{0,16}m){0,3}';
 const ASSIGN = `${QUOTE}?\\]?${COLOUR}${TYPE}\\s{0,8}(?:=>|->|:=|=(?![=~])|:)\\s{0,8}${COLOUR}`;
 const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}value=|>|\\s{1,4})`;
 
-const rule = (name: string, pattern: string, isSecret: (value: string) => boolean = isSecretValue): MaskRule => ({
+const rule = (
+  name: string,
+  pattern: string,
+  isSecret: (value: string) => boolean = isSecretValue,
+): MaskRule => ({
   name,
   pattern: new RegExp(pattern, 'imy'),
   replace: ([whole, label = '', value = '']) => (isSecret(value) ? label + maskInside(value) : whole),
@@ -40,9 +44,18 @@ const NAME_RULES: readonly MaskRule[] = [
     `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
   ),
   rule('flag', `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`),
-  rule('name_and_value', `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${VALUE})`),
-  rule('second_argument', `(credential\\(\\s{0,4}(?:"[^"\\n]{0,128}"|'[^'\\n]{0,128}')\\s{0,4},\\s{0,4})(${QUOTED})`),
-  rule('netrc', `((?<=(?:(?:machine[ \\t]{1,8}\\S{1,256}|default)[ \\t]{1,8}|^[ \\t]{0,16})login[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`),
+  rule(
+    'name_and_value',
+    `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${VALUE})`,
+  ),
+  rule(
+    'second_argument',
+    `(credential\\(\\s{0,4}(?:"[^"\\n]{0,128}"|'[^'\\n]{0,128}')\\s{0,4},\\s{0,4})(${QUOTED})`,
+  ),
+  rule(
+    'netrc',
+    `((?<=(?:(?:machine[ \\t]{1,8}\\S{1,256}|default)[ \\t]{1,8}|^[ \\t]{0,16})login[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`,
+  ),
   rule('docker_env', `((?<=^(?:ENV|setx) [A-Za-z0-9_]{0,64})${NAMED}[ \\t]{1,8})(${VALUE})`),
   // From here on words are as likely as secrets.
   rule('argument', `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`, looksSecretQuoted),
@@ -68,7 +81,10 @@ const HEADER_PROSE = /^(?:[bfru]{1,2}|[a-z]{1,16}(?: [a-z]{1,16}){1,}.*)$/i;
 
 const SCHEME = '(?:(?:bearer|basic|token|digest|negotiate|apikey)\\s{1,4})?';
 const HEADER_RULES: readonly MaskRule[] = [
-  rule('digest', `((?<![A-Za-z0-9-])(?:proxy-)?authorization:\\s{1,4}digest\\s{1,4})((?:[a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})[,\\s]{0,3}){1,16})`),
+  rule(
+    'digest',
+    `((?<![A-Za-z0-9-])(?:proxy-)?authorization:\\s{1,4}digest\\s{1,4})((?:[a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})[,\\s]{0,3}){1,16})`,
+  ),
   rule(
     'header',
     `((?<![A-Za-z0-9-])(?:authorization|proxy-authorization|x-[a-z0-9-]{0,40}(?:key|token|secret|auth|signature))["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4}${SCHEME})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
@@ -98,7 +114,10 @@ const COMMAND_RULES: readonly MaskRule[] = [
   ),
   rule('short_flag', `(redis-cli\\b[^\\n]{0,200}?\\s-a\\s{1,2})(${VALUE})`, looksSecret),
   rule('directive', `((?<=^[ \\t]{0,16})(?:requirepass|masterauth|rootpw)[ \\t]{1,8})(${VALUE})`),
-  rule('htpasswd', `(htpasswd[ \\t]{1,4}-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \\t]{1,4}(?:\\S{1,256}[ \\t]{1,4}){1,2})(${VALUE})$`),
+  rule(
+    'htpasswd',
+    `(htpasswd[ \\t]{1,4}-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \\t]{1,4}(?:\\S{1,256}[ \\t]{1,4}){1,2})(${VALUE})$`,
+  ),
   rule('login_key', `(login\\b[^\\n]{0,200}?\\s--?key[ =])(${VALUE})`),
   rule('sql', `(identified\\s(?:with\\s\\S{1,64}\\s)?by\\s)(${QUOTED})`),
   rule('sql', `((?:with|login|encrypted)\\s{1,4}password\\s{1,4})(${QUOTED})`),

@@ -1,5 +1,5 @@
-import { type MaskRule, redacted } from './MaskRule.ts';
 import { textOfBase64 } from './encodedTexts.ts';
+import { type MaskRule, redacted } from './MaskRule.ts';
 import { isMadeUp } from './madeUp.ts';
 
 /** A run long enough to hold a token, with the marks that tokens are joined by. */
@@ -38,7 +38,8 @@ const PUBLIC = /^(?:sha\d{0,3}|md5|h1)[-_:=]|^AAAA[BCE][0-9A-Za-z]/i;
 /** Addresses and public keys in bech32 and multibase; the usual openings of public keys and certificates in DER and PEM. */
 const PUBLIC_KEY =
   /(?:^|[:=/])(?:(?:bc1[qp]|tb1q|age1|npub1)[02-9ac-hj-np-z]{30,}$|bafy[a-z2-7]{40,}|Qm[1-9A-HJ-NP-Za-km-z]{44}|MI(?:GfMA0GCS|IBIjANBgk|ICIjANBgk|IB[A-Za-z0-9+/]{12})|M[CF][A-Za-z0-9]wE?[A-Za-z0-9]?[YQ]|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM))/;
-const PUBLIC_BEFORE = /(?:base64,|sha\d{1,3}[:=-] ?|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
+const PUBLIC_BEFORE =
+  /(?:base64,|sha\d{1,3}[:=-] ?|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
 const PUBLIC_BEFORE_REACH = 24;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;

@@ -3,18 +3,25 @@
 /** At most so many characters are looked at: longer values are no references, and many of them would cost too much. */
 export const MAX_LOOKED_AT = 512;
 
-const SENSITIVE = '(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|(?:api|access|secret|private)[_-]?key|key)';
+const SENSITIVE =
+  '(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|(?:api|access|secret|private)[_-]?key|key)';
 const NAME = `(?:[A-Za-z]{1,24}[_-]?)?${SENSITIVE}`;
 const AFTER = '[?!;,.)\\]}\\s"\'`]{0,8}$';
 
 /** `password: password`, `--api-key KEY`, `$token`, `token=TOKEN`. */
-const OWN_NAME = new RegExp(`^["'\`]?[$@:*&]?(?:${SENSITIVE}|(?:[A-Z]{1,24}_)?(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|VALUE))${AFTER}`, 'i');
+const OWN_NAME = new RegExp(
+  `^["'\`]?[$@:*&]?(?:${SENSITIVE}|(?:[A-Z]{1,24}_)?(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|VALUE))${AFTER}`,
+  'i',
+);
 const VARIABLE = new RegExp(`^[*:@&](?:${NAME}|[a-z]+(?:_[a-z]+)+)${AFTER}`, 'i');
 
 const ROOTS =
   'process|import|env|os|config|configuration|conf|cfg|options|opts|settings|this|self|cls|var|vars|local|locals|data|module|params|props|args|argv|req|request|res|response|ctx|context|secrets|credentials|creds|vault|user|input|body|form|state|session|auth|client|account|app|std|crypto|path|row|record|item|event|payload|claims';
 /** `options.password`, `var.db_password`, `data.vault_generic_secret.app.data["token"]`. */
-const MEMBER = new RegExp(`^(?:(?:${ROOTS})(?:(?:\\??\\.|::)[A-Za-z_$][\\w$]{0,64})+|[A-Za-z_$][\\w$]{0,64}(?:\\??\\.[A-Za-z_$][\\w$]{0,64}){0,6}\\??\\.${NAME})(?:\\[[^\\]]{0,64}\\]?)?${AFTER}`, 'i');
+const MEMBER = new RegExp(
+  `^(?:(?:${ROOTS})(?:(?:\\??\\.|::)[A-Za-z_$][\\w$]{0,64})+|[A-Za-z_$][\\w$]{0,64}(?:\\??\\.[A-Za-z_$][\\w$]{0,64}){0,6}\\??\\.${NAME})(?:\\[[^\\]]{0,64}\\]?)?${AFTER}`,
+  'i',
+);
 /** `getpass.getpass("…"`, `std::env::var(`, `models.CharField(max_length=128,`: the rest may be cut off. */
 const METHOD = /^(?:new )?[A-Za-z_$][\w$]{0,64}(?:(?:\??\.|::|->)[A-Za-z_$][\w$]{0,64}){1,8}[!?]?\(/;
 const CUT_CALL = /^[a-z_$][\w$]{0,64}\([A-Za-z_$][^()]{0,64},$/;

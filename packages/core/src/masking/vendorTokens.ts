@@ -47,8 +47,12 @@ const RAPID_API = new RegExp(`${LOOSE}[0-9a-f]{10}msh[0-9a-f]{15}p[0-9a-f]{6}jsn
 const MAILGUN = new RegExp(`[0-9a-f]{32}(?<=${STRICT}.{32})-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
 const UNLEASH = /(?<![A-Za-z0-9_*:-])[a-z0-9*_-]{1,40}:[a-z0-9*_-]{1,40}\.[0-9a-f]{56}(?![0-9a-f])/g;
 const ABLY = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
-const SIGNATURE = /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
-const STRIPE_CLIENT = new RegExp(`${LOOSE}(?:pi|seti|cs|src|sub)_[A-Za-z0-9]{10,80}_secret_[A-Za-z0-9]{16,}`, 'g');
+const SIGNATURE =
+  /([?&](?:amp;)?(?:X-Amz-(?:Signature|Security-Token|Credential)|X-Goog-(?:Signature|Credential)|Signature)=)[A-Za-z0-9%+/=_~.-]{16,4096}/gi;
+const STRIPE_CLIENT = new RegExp(
+  `${LOOSE}(?:pi|seti|cs|src|sub)_[A-Za-z0-9]{10,80}_secret_[A-Za-z0-9]{16,}`,
+  'g',
+);
 
 /** Tokens whose own shape gives them away: a vendor's prefix and length. */
 export const VENDOR_RULES: readonly RuleSet[] = [

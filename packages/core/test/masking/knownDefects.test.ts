@@ -21,7 +21,11 @@ const BY_ITS_FORM: readonly (readonly [string, string, string])[] = [
   ['the rest of a rotated token', `xoxe.xoxp-1-Mi0yLTE=${made(30)}_/${made(20)}`, made(20)],
   ['an address with a raw @', 'https://user:p@ssw0rd@host/x', 'ssw0rd'],
   ['an address after a colour', '\u001b[34mpostgres://app:c0lour@db/app\u001b[0m', 'c0lour'],
-  ['a key in a diff', `+-----BEGIN PRIVATE KEY-----\n+${made(64)}\n+${made(64)}\n+-----END PRIVATE KEY-----`, made(20)],
+  [
+    'a key in a diff',
+    `+-----BEGIN PRIVATE KEY-----\n+${made(64)}\n+${made(64)}\n+-----END PRIVATE KEY-----`,
+    made(20),
+  ],
   ['a secret beside its id', `id = AKIA0123456789ABCDEF\nsecret: ${made(40)}`, made(40)],
   ['a token in base64', Buffer.from(`{"auth":"ghp_${made(36)}"}`).toString('base64'), 'Z2hwX'],
   ['a token in hex', Buffer.from(`ghp_${made(36)}`).toString('hex'), '6768705f'],
