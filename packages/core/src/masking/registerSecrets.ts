@@ -23,11 +23,15 @@ export function registerSecrets(
   registry: SecretRegistry = secretRegistry,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): void {
-  if (mask !== 'precise' && mask !== 'broad') {
-    throw new RangeError(`Expected secrets.mask to be 'precise' or 'broad', got ${JSON.stringify(mask)}.`);
-  }
+  assertMask(mask);
   for (const value of allow) registry.allow(value);
   for (const value of values) registry.register(value);
   if (fromEnv) registry.registerFromEnv(env);
   if (mask === 'broad') registry.maskBroadly();
+}
+
+/** For callers without types. */
+function assertMask(mask: unknown): void {
+  if (mask === 'precise' || mask === 'broad') return;
+  throw new RangeError(`Expected secrets.mask to be 'precise' or 'broad', got ${JSON.stringify(mask)}.`);
 }

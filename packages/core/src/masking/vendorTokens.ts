@@ -8,7 +8,7 @@ const ESCAPES = [
   '\\\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})',
   '(?:[\\u001b\\u009b]|\\\\(?:u00[19][bB]|x[19][bB]|033|e))\\[?[0-9;:]{0,24}[A-Za-z]',
 ];
-const AFTER_ESCAPE = ESCAPES.map((escape) => `(?<=${escape})`).join('|');
+const AFTER_ESCAPE = ESCAPES.map((sequence) => `(?<=${sequence})`).join('|');
 const LOOSE = `(?:(?<![A-Za-z0-9])|${AFTER_ESCAPE})`;
 /** The sign of a line in a diff is no part of what it begins with. */
 const STRICT = `(?:(?<![A-Za-z0-9_-])|(?<=(?:^|\\n)[+-])|${AFTER_ESCAPE})`;
