@@ -31,6 +31,8 @@ export const BROAD_RULES: readonly RuleSet[] = [
   ...NAMED_RULES,
   ...encodedRules((text) => applyRules(text, NAMED_RULES).count > 0),
   RANDOM_TOKEN_RULE,
+  // Once more: a name may stand before what only now is a mark and a rest, and masking again has to change nothing.
+  ...NAMED_RULES,
 ];
 
 type Groups = readonly [whole: string, first: string, second: string];

@@ -76,6 +76,8 @@ const NAME_RULES: readonly MaskRule[] = [
   rule('long_value', `(${KEY}${ANY_BRIDGE})(${VALUE})`, looksRandom),
 ];
 
+/** What follows the mark on its line is no part of the header any more. */
+const MASKED_HEADER = new RegExp(`^${MARK}(?![A-Za-z0-9])`);
 /** The letter before a string of Python; "Basic knowledge of HTTP". */
 const HEADER_PROSE = /^(?:[bfru]{1,2}|[a-z]{1,16}(?: [a-z]{1,16}){1,}.*)$/i;
 
@@ -83,12 +85,12 @@ const SCHEME = '(?:(?:bearer|basic|token|digest|negotiate|apikey)\\s{1,4})?';
 const HEADER_RULES: readonly MaskRule[] = [
   rule(
     'digest',
-    `((?<![A-Za-z0-9-])(?:proxy-)?authorization:\\s{1,4}digest\\s{1,4})((?:[a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})[,\\s]{0,3}){1,16})`,
+    `((?<![A-Za-z0-9-])(?:proxy-)?authorization:\\s{1,4}digest\\s{1,4})([a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})(?:[,\\s]{1,3}[a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})){0,15}[^\\s"',]{0,256})`,
   ),
   rule(
     'header',
     `((?<![A-Za-z0-9-])(?:authorization|proxy-authorization|x-[a-z0-9-]{0,40}(?:key|token|secret|auth|signature))["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4}${SCHEME})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
-    (value) => !HEADER_PROSE.test(value) && isSecretValue(value),
+    (value) => !HEADER_PROSE.test(value) && !MASKED_HEADER.test(value) && isSecretValue(value),
   ),
   rule(
     'cookie',
@@ -146,6 +148,8 @@ const PGPASS: MaskRule = {
   replace: ([whole, label = '', value = '']) => (looksSecret(value) ? `${label}[REDACTED]` : whole),
 };
 
+/** `[REDACTED:token]` is no name. */
+const NO_MARK = '(?<!REDACTED:[a-z0-9_]{0,64})';
 const COMMANDS =
   'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|requirepass|masterauth|rootpw|htpasswd|:\\/\\/|-u|--user|--proxy-user';
 const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
@@ -153,7 +157,7 @@ const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
   { anchor: new RegExp(HEADERS, 'gi'), rulesFor: () => HEADER_RULES },
   { anchor: new RegExp(COMMANDS, 'gi'), rulesFor: () => COMMAND_RULES },
-  { anchor: new RegExp(`${NAMED}|${KEY}`, 'gi'), rulesFor: () => NAME_RULES },
+  { anchor: new RegExp(`(?:${NAMED}|${KEY})${NO_MARK}`, 'gi'), rulesFor: () => NAME_RULES },
   PGPASS,
 ];
 

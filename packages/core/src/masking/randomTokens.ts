@@ -59,7 +59,13 @@ const MIN_REST_PART = 8;
 export const RANDOM_TOKEN_RULE: MaskRule = {
   name: 'token',
   pattern: RUN,
-  replace: (match, text) => maskParts(match[0], match.index, text),
+  replace: ({ 0: run, index }, text) => {
+    // What opens a block begins here, and says what the block is.
+    const end = run.indexOf('-----');
+    return end === -1
+      ? maskParts(run, index, text)
+      : maskParts(run.slice(0, end), index, text) + run.slice(end);
+  },
 };
 
 /** How a part of a run is read: a token by itself, one beside another one, or at most the rest of one. */
