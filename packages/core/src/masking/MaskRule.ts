@@ -15,8 +15,10 @@ export interface MaskRule {
   readonly name: string;
   /** Global; sticky inside {@link AnchoredRules}. */
   readonly pattern: RegExp;
-  /** A literal that every match holds: a text without it is not searched. */
-  readonly hint?: string;
+  /** What every match holds and is found faster, a literal or a pattern without flags: a text without it is not searched. */
+  readonly hint?: string | RegExp;
+  /** Inside {@link AnchoredRules}: no rule of the set looks into what this one has judged, or long values cost too much. */
+  readonly claims?: true;
   /** Returns the replacement; returning the match itself means "not a secret". */
   readonly replace: (match: RegExpExecArray, text: string) => string;
 }
@@ -37,7 +39,7 @@ export type RuleSet = MaskRule | AnchoredRules;
 export type IsAllowed = (value: string) => boolean;
 
 /** A rule that replaces the whole match. */
-export function tokenRule(name: string, pattern: RegExp, hint?: string): MaskRule {
+export function tokenRule(name: string, pattern: RegExp, hint?: MaskRule['hint']): MaskRule {
   return { name, pattern, replace: () => redacted(name), ...(hint !== undefined && { hint }) };
 }
 
@@ -66,6 +68,7 @@ const REFERENCES = [
   '\\*{3,}',
   'x{3,}',
   'X{3,}',
+  '[A-Za-z][A-Za-z0-9_-]{0,24}[_-](?:\\.{3,}|…|x{6,}|X{6,}|\\*{3,})',
   '\\.{3,}',
   '_{3,}',
   '…',
@@ -73,7 +76,7 @@ const REFERENCES = [
 const PLACEHOLDER = new RegExp(`^["'\`\\\\]{0,4}(?:${REFERENCES})[\\s"'\`)\\]},;.]{0,8}$`);
 /** `your-api-key-here`, `<token>`, `changeme`: words that ask for a value. */
 const WORDS =
-  /^["'`\\]{0,4}(?:(?:your|insert|replace|enter|paste)[A-Za-z_-]{0,64}|[A-Za-z_-]{1,64}[_-]here|change[_-]?(?:me|this|it)|placeholder|redacted|todo|tbd|fixme|dummy|masked|hidden|omitted|removed)[\s"'`)\]},;.]{0,8}$/i;
+  /^["'`\\]{0,4}(?:(?:your|insert|replace|enter|paste)[A-Za-z_-]{0,64}|[A-Za-z_-]{1,64}[_-]here|change[_-]?(?:me|this|it)|placeholder|redacted|todo|tbd|fixme|dummy|masked|hidden|omitted|removed|USER_?NAME|PASS_?WORD)[\s"'`)\]},;.]{0,8}$/i;
 
 /** Applies the rules one after the other. */
 export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: IsAllowed): Masked<string> {
@@ -90,8 +93,12 @@ export function applyRules(text: string, rules: readonly RuleSet[], isAllowed?: 
 }
 
 function applyRule(splice: Splice, rule: MaskRule, isAllowed: IsAllowed | undefined): void {
-  if (rule.hint !== undefined && !splice.text.includes(rule.hint)) return;
+  if (rule.hint !== undefined && !holds(splice.text, rule.hint)) return;
   for (const match of splice.text.matchAll(rule.pattern)) splice.replace(match, rule, isAllowed);
+}
+
+function holds(text: string, hint: string | RegExp): boolean {
+  return typeof hint === 'string' ? text.includes(hint) : hint.test(text);
 }
 
 function applyAnchored(
@@ -108,8 +115,10 @@ function applyAnchored(
     for (const rule of rulesFor(found[0])) {
       rule.pattern.lastIndex = index;
       const match = rule.pattern.exec(text);
-      if (match === null || !splice.replace(match, rule, isAllowed)) continue;
-      anchor.lastIndex = splice.end;
+      if (match === null) continue;
+      const isReplaced = splice.replace(match, rule, isAllowed);
+      if (!isReplaced && rule.claims !== true) continue;
+      anchor.lastIndex = Math.max(anchor.lastIndex, index + match[0].length);
       break;
     }
   }

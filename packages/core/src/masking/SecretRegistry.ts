@@ -17,6 +17,7 @@ export class SecretRegistry {
   readonly #clean = new CleanTexts();
   #rule: MaskRule | null = null;
   #longest = 0;
+  #masksBroadly = false;
 
   /** The texts that the precise rules and these values leave as they are. */
   get clean(): CleanTexts {
@@ -64,6 +65,17 @@ export class SecretRegistry {
   allow(value: string): void {
     this.#allowed.add(value);
     this.#clean.clear();
+  }
+
+  /** Applies the broad rules also to what enters the state. There is no way back: what was masked stays masked. */
+  maskBroadly(): void {
+    if (this.#masksBroadly) return;
+    this.#masksBroadly = true;
+    this.#clean.clear();
+  }
+
+  get masksBroadly(): boolean {
+    return this.#masksBroadly;
   }
 
   /** True for a value given to {@link allow}; `undefined` without any. */

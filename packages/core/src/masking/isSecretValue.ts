@@ -1,9 +1,10 @@
 import { isPlaceholder } from './MaskRule.ts';
 import { isMadeUp } from './madeUp.ts';
+import { isReference, MAX_LOOKED_AT } from './references.ts';
 
 /** Words that stand for a kind of value, references, and short numbers: settings and types, not secrets. */
 const NOT_A_SECRET =
-  /^(?:true|false|null|none|nil|undefined|string|number|boolean|bool|any|unknown|void|object|required|optional|yes|no|env|\d{1,5}|(?:await|process\.env|import\.meta|os\.environ|secrets\.)\S{0,128})[,;.)]{0,4}$/i;
+  /^(?:true|false|null|none|nil|undefined|string|number|boolean|bool|any|unknown|void|object|required|optional|yes|no|on|off|read|write|inherit|always|never|auto|default|basic|env|~|\d{1,5}|(?:await|process\.env|import\.meta|os\.environ|secrets\.)\S{0,128})[,;.)]{0,4}$/i;
 
 /**
  * `hash(input)`, `config.get(`: code that makes a value. A name of letters alone, so that `Pa55(word)` is none; `live(12ab)`
@@ -17,21 +18,28 @@ const CALL =
 const WORDS = /^[A-Za-z]+(?:[-_.:/][A-Za-z]*\d{0,4})*$/;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const HASH = /^(?:sha\d{1,3}[:-])?[0-9a-f]{32,128}$/i;
-
-/** A longer value is no word, reference or call; it is not looked at any closer, or many of them would cost too much. */
-const MAX_LOOKED_AT = 512;
+/** Also behind words, as keys of a cache are: `Linux-node-20-<hash>`. */
+const HASH = /^(?:[A-Za-z0-9.]{1,32}[-_:/]){0,8}(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64,128})$/i;
 
 /** True for code that makes a value. */
-export function isCall(value: string): boolean {
+function isCall(value: string): boolean {
   return value.length <= MAX_LOOKED_AT && CALL.test(value);
 }
+
+/** True for code, a reference or a placeholder: what stands after `password=` although it is no password. */
+export function isNoValue(value: string): boolean {
+  return isCall(value) || isReference(value) || FLAGS.test(value);
+}
+
+const FLAGS = /^(?:true|false|null|nil|none|undefined|yes|no)[;,)]{0,2}$/i;
 
 /** Decides whether what follows a sensitive name is worth masking. */
 export function isSecretValue(value: string): boolean {
   if (value.length > MAX_LOOKED_AT) return !isPlaceholder(value);
   const bare = withoutQuotes(value);
-  return bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare) && !isCall(bare);
+  return (
+    bare !== '' && !isPlaceholder(bare) && !NOT_A_SECRET.test(bare) && !isCall(bare) && !isReference(value)
+  );
 }
 
 /** Stricter, for places where words are as likely: at least 8 characters without a space, letters and others. */

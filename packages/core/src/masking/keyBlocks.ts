@@ -21,7 +21,12 @@ const PRIVATE_KEY = new RegExp(
   'g',
 );
 const PUTTY_KEY = new RegExp(
-  `PuTTY-User-Key-File-\\d:[\\s\\S]{0,2200}?Private-Lines: \\d{1,4}(${BODY})${LAST_LINE}`,
+  `PuTTY-User-Key-File-\\d:[\\s\\S]{0,2200}?Private-Lines: \\d{1,4}(${BODY})(?:${AROUND}{1,16}Private-MAC: [0-9a-f]{8,128})?`,
+  'g',
+);
+/** A log puts the same before every line. What a log puts there ends with a space. */
+const LOGGED_KEY = new RegExp(
+  `-{5}BEGIN ${KIND}-{5}(?:\\r?\\n[^\\n]{1,120}? [A-Za-z0-9+/]{4,76}={0,2}(?=\\r?\\n))+\\r?\\n[^\\n]{1,120}? -{5}END ${KIND}-{5}`,
   'g',
 );
 
@@ -55,6 +60,12 @@ export const KEY_BLOCK_RULES: readonly MaskRule[] = [
     name: 'private_key',
     pattern: PUTTY_KEY,
     hint: 'PuTTY-User-Key-File',
+    replace: () => redacted('private_key'),
+  },
+  {
+    name: 'private_key',
+    pattern: LOGGED_KEY,
+    hint: 'PRIVATE KEY-----',
     replace: () => redacted('private_key'),
   },
   encoded(ENCODED_KEY, 'base64', 'CRUdJTi'),

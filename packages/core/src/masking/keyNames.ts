@@ -6,39 +6,56 @@ import type { AnchoredRules, MaskRule } from './MaskRule.ts';
 
 const KEY_OF =
   'key(?<=(?:api|access|secret|private|encryption|signing|master|account|shared|preshared|license|service|session|storage|auth|app|application|client|consumer|integration|host|stream)[_. -]?key)';
-const NAME = `(?:token|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|passw(?:or)?d|passphrase|passcode|pwd|psk|credentials?|bearer|signature|session[_-]?id|sessid|connection[_-]?string|webhook[_-]?url|key[_-]?base|securestring|${KEY_OF}|pass(?<!(?:by|com|tres|sur|over|under)pass)|(?:pw|auth)(?<![A-Za-z](?:pw|auth))|bindpw)`;
+const NAME = `(?:token|passwort|kennwort|contrase[nñ]a|senha|mot[ _]de[ _]passe|wachtwoord|пароль|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|passw(?:or)?d|passphrase|passcode|pwd|psk|credentials?|bearer|signature|session[_-]?id|sessid|connection[_-]?string|webhook[_-]?url|key[_-]?base|securestring|${KEY_OF}|pass(?<!(?:by|com|tres|sur|over|under)pass)|(?:pw|auth)(?<![A-Za-z](?:pw|auth))|bindpw)`;
 const VARIANT =
   '(?:[_-]?value|[_-](?:prod|production|dev|staging|test|old|new|value|plain|data|\\d{2,3}|v?\\d{1,3}))?(?![A-Za-z0-9])';
 const NAMED = `${NAME}${VARIANT}`;
 // Values that are keys only if they look made up: `primary_key: id` is a setting.
-const KEY = `(?:key|auth|salt|sig|code)(?:[_-]data)?(?![A-Za-z0-9])`;
+const KEY = `(?:key(?<!public[_-]?key)|auth|salt|sig|code)(?:[_-]data)?(?![A-Za-z0-9])`;
 
 const QUOTE = `(?:\\\\{0,3}["'\`])`;
-const QUOTED = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'|\`[^\`]*\`|["'][^"'\\n]{1,4096}$)`;
+const QUOTED = `(?:\\\\{1,3}"[^"\\\\]{1,4096}\\\\{1,3}"|"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.|'')*'|\`[^\`]*\`|["'](?![\\s)\\]},;])[^"'\\n]{1,4096}$)`;
 // A mark with more behind it is a value: what stands before the rest of a secret may have been written there.
 const MARK = '\\[(?:[A-Z_]{2,32}=)?(?:CREDENTIALS_)?REDACTED(?::[a-z0-9_]{1,32})?\\]';
-const BARE = `(?:${MARK}|(?!(?:CREDENTIALS_)?REDACTED[\\]:])[^\\s"'\`,;&<>(){}\\[\\]])[^\\s"'\`&<>]*`;
+const BARE = `(?:${MARK}|(?!(?:CREDENTIALS_)?REDACTED[\\]:])[^\\s"'\`,;&<>(){}\\[\\]\\u001b])[^\\s"'\`&<>\\u001b]*`;
 const VALUE = `(?:${QUOTED}|${BARE})`;
 const LINE_START = '(?<=^[ \\t]{0,64}(?:- |export |set |ENV )?[A-Za-z0-9_.-]{0,64})';
 const TYPE = '(?:\\s?:\\s?[A-Za-z.|]{1,24}(?=\\s?=))?';
-const ASSIGN = `${QUOTE}?\\]?${TYPE}\\s{0,8}(?:=>|->|:=|=(?![=~])|:)\\s{0,8}`;
+/** What colours a terminal may stand between a name, its sign and its value. */
+const COLOUR = '(?:\\u001b\\[[0-9;]{0,16}m){0,3}';
+const ASSIGN = `${QUOTE}?\\]?${COLOUR}${TYPE}\\s{0,8}(?:=>|->|:=|=(?![=~])|:)\\s{0,8}${COLOUR}`;
 const ANY_BRIDGE = `(?:${ASSIGN}|${QUOTE}?\\s{0,2}[,(]\\s{0,16}|["']\\s{1,4}value=|>|\\s{1,4})`;
 
-const rule = (name: string, pattern: string, isSecret = isSecretValue): MaskRule => ({
+const rule = (
+  name: string,
+  pattern: string,
+  isSecret: (value: string) => boolean = isSecretValue,
+): MaskRule => ({
   name,
   pattern: new RegExp(pattern, 'imy'),
   replace: ([whole, label = '', value = '']) => (isSecret(value) ? label + maskInside(value) : whole),
 });
 
 const NAME_RULES: readonly MaskRule[] = [
-  rule('value', `(${NAMED}${QUOTE}?(?:=(?![=~])|:=|%3d))(${VALUE})`),
+  rule('value', `(${NAMED}${QUOTE}?${COLOUR}(?:=(?![=~])|:=|%3d)${COLOUR})(${VALUE})`),
   rule('quoted_value', `(${NAMED}${ASSIGN})(${QUOTED})`),
   rule(
     'line_value',
     `(${LINE_START}${NAMED}[ \\t]{0,8}[:=][ \\t]{1,8})([^\\s"'{}()[\\]|>&*#,;][^\\s,;]{0,4096})[ \\t]*$`,
   ),
   rule('flag', `((?<=(?<![A-Za-z0-9_-])--?[A-Za-z0-9.-]{0,64})${NAMED}[ \\t]{1,4})(${VALUE})`),
-  rule('netrc', `((?<=(?:machine|login)[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`),
+  rule(
+    'name_and_value',
+    `(${NAMED}${QUOTE}?[\\s,]{1,32}${QUOTE}?value${QUOTE}?\\s{0,4}[:=]\\s{0,4})(${VALUE})`,
+  ),
+  rule(
+    'second_argument',
+    `(credential\\(\\s{0,4}(?:"[^"\\n]{0,128}"|'[^'\\n]{0,128}')\\s{0,4},\\s{0,4})(${QUOTED})`,
+  ),
+  rule(
+    'netrc',
+    `((?<=(?:(?:machine[ \\t]{1,8}\\S{1,256}|default)[ \\t]{1,8}|^[ \\t]{0,16})login[ \\t]{1,8}\\S{1,256}[ \\t]{1,8})password[ \\t]{1,8})(\\S{1,256})`,
+  ),
   rule('docker_env', `((?<=^(?:ENV|setx) [A-Za-z0-9_]{0,64})${NAMED}[ \\t]{1,8})(${VALUE})`),
   // From here on words are as likely as secrets.
   rule('argument', `(${NAMED}${QUOTE}?\\s{0,2}[,(]\\s{0,16})(${QUOTED})`, looksSecretQuoted),
@@ -48,7 +65,7 @@ const NAME_RULES: readonly MaskRule[] = [
   rule(
     'prose',
     `(${NAMED}(?:\\s(?:is|was|are|to|set|be|now|provided|used|given|found|equals)){0,3}\\s{0,2}(?:->|[:=])?\\s{1,4})(${BARE})`,
-    looksSecret,
+    (value) => !/^[a-z_]{1,24}=/.test(value) && looksSecret(value),
   ),
   rule(
     'env_key',
@@ -59,13 +76,28 @@ const NAME_RULES: readonly MaskRule[] = [
   rule('long_value', `(${KEY}${ANY_BRIDGE})(${VALUE})`, looksRandom),
 ];
 
+/** What follows the mark on its line is no part of the header any more. */
+const MASKED_HEADER = new RegExp(`^${MARK}(?![A-Za-z0-9])`);
+/** The letter before a string of Python; "Basic knowledge of HTTP". */
+const HEADER_PROSE = /^(?:[bfru]{1,2}|[a-z]{1,16}(?: [a-z]{1,16}){1,}.*)$/i;
+
 const SCHEME = '(?:(?:bearer|basic|token|digest|negotiate|apikey)\\s{1,4})?';
 const HEADER_RULES: readonly MaskRule[] = [
   rule(
-    'header',
-    `((?<![A-Za-z0-9-])(?:authorization|proxy-authorization|x-[a-z0-9-]{0,40}(?:key|token|secret|auth|signature)|cookie|set-cookie)["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4}${SCHEME})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
+    'digest',
+    `((?<![A-Za-z0-9-])(?:proxy-)?authorization:\\s{1,4}digest\\s{1,4})([a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})(?:[,\\s]{1,3}[a-z-]{1,24}=(?:"[^"\\n]{0,256}"|[^\\s",]{1,64})){0,15}[^\\s"',]{0,256})`,
   ),
-];
+  rule(
+    'header',
+    `((?<![A-Za-z0-9-])(?:authorization|proxy-authorization|x-[a-z0-9-]{0,40}(?:key|token|secret|auth|signature))["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4}${SCHEME})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
+    (value) => !HEADER_PROSE.test(value) && !MASKED_HEADER.test(value) && isSecretValue(value),
+  ),
+  rule(
+    'cookie',
+    `((?<![A-Za-z0-9-])(?:set-)?cookie["'\\\\]{0,4}\\s{0,4}:\\s{0,4}["'\\\\\`]{0,4})([^\\s"'\\\\,][^\\r\\n"'\\\\]{0,8192})`,
+    holdsSession,
+  ),
+].map((header) => ({ ...header, claims: true }) as const);
 
 const COMMAND_RULES: readonly MaskRule[] = [
   rule(
@@ -83,6 +115,12 @@ const COMMAND_RULES: readonly MaskRule[] = [
     looksSecret,
   ),
   rule('short_flag', `(redis-cli\\b[^\\n]{0,200}?\\s-a\\s{1,2})(${VALUE})`, looksSecret),
+  rule('directive', `((?<=^[ \\t]{0,16})(?:requirepass|masterauth|rootpw)[ \\t]{1,8})(${VALUE})`),
+  rule(
+    'htpasswd',
+    `(htpasswd[ \\t]{1,4}-[A-Za-z]{0,8}b[A-Za-z]{0,8}[ \\t]{1,4}(?:\\S{1,256}[ \\t]{1,4}){1,2})(${VALUE})$`,
+  ),
+  rule('login_key', `(login\\b[^\\n]{0,200}?\\s--?key[ =])(${VALUE})`),
   rule('sql', `(identified\\s(?:with\\s\\S{1,64}\\s)?by\\s)(${QUOTED})`),
   rule('sql', `((?:with|login|encrypted)\\s{1,4}password\\s{1,4})(${QUOTED})`),
   rule(
@@ -91,6 +129,18 @@ const COMMAND_RULES: readonly MaskRule[] = [
   ),
 ];
 
+/** Cookies that are settings: `theme=dark; lang=de`. */
+function holdsSession(header: string): boolean {
+  return header.split(';').some((pair) => {
+    const [, name = '', value = ''] = /^\s*([^=\s]{1,128})=(.*)$/.exec(pair) ?? [];
+    if (value === '' || !isSecretValue(value) || COOKIE_ATTRIBUTE.test(name)) return false;
+    return SESSION.test(name) || (value.length >= 8 && !/^[A-Za-z]+(?:[-_/][A-Za-z]+)*$/.test(value));
+  });
+}
+
+const COOKIE_ATTRIBUTE = /^(?:path|expires|max-age|domain|samesite|priority)$/i;
+const SESSION = /(?:sid|sess|token|auth|jwt|csrf|xsrf|id)/i;
+
 /** `host:port:database:user:password`, a line of its own. */
 const PGPASS: MaskRule = {
   ...rule('pgpass', ''),
@@ -98,14 +148,16 @@ const PGPASS: MaskRule = {
   replace: ([whole, label = '', value = '']) => (looksSecret(value) ? `${label}[REDACTED]` : whole),
 };
 
+/** `[REDACTED:token]` is no name. */
+const NO_MARK = '(?<!REDACTED:[a-z0-9_]{0,64})';
 const COMMANDS =
-  'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|:\\/\\/|-u|--user|--proxy-user';
+  'docker|podman|registry|helm|oras|npm|az|cf|sshpass|mysql|mariadb|redis-cli|identified|with|login|encrypted|requirepass|masterauth|rootpw|htpasswd|:\\/\\/|-u|--user|--proxy-user';
 const HEADERS = 'proxy-authorization|authorization|set-cookie|cookie|x-';
 /** Names, headers and flags after which a secret follows: environment, code, JSON, YAML, XML, commands, prose. */
 export const KEY_NAME_RULES: readonly (MaskRule | AnchoredRules)[] = [
   { anchor: new RegExp(HEADERS, 'gi'), rulesFor: () => HEADER_RULES },
   { anchor: new RegExp(COMMANDS, 'gi'), rulesFor: () => COMMAND_RULES },
-  { anchor: new RegExp(`${NAMED}|${KEY}`, 'gi'), rulesFor: () => NAME_RULES },
+  { anchor: new RegExp(`(?:${NAMED}|${KEY})${NO_MARK}`, 'gi'), rulesFor: () => NAME_RULES },
   PGPASS,
 ];
 

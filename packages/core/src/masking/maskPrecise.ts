@@ -1,17 +1,30 @@
 import { DevsError } from '../errors/DevsError.ts';
+import { BROAD_RULES } from './broadRules.ts';
+import { encodedRules } from './encodedTexts.ts';
 import { KEY_BLOCK_RULES } from './keyBlocks.ts';
 import { applyRules, type Masked, type RuleSet } from './MaskRule.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
 import { MASK_REACH } from './safeCut.ts';
+import { SECRET_PAIR_RULES } from './secretPairs.ts';
 import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
 import { VENDOR_RULES } from './vendorTokens.ts';
 
-const SHAPE_RULES: readonly RuleSet[] = [...KEY_BLOCK_RULES, ...VENDOR_RULES, ...URL_CREDENTIAL_RULES];
+const OWN_FORMS: readonly RuleSet[] = [
+  ...KEY_BLOCK_RULES,
+  ...SECRET_PAIR_RULES,
+  ...VENDOR_RULES,
+  ...URL_CREDENTIAL_RULES,
+];
+const SHAPE_RULES: readonly RuleSet[] = [
+  ...OWN_FORMS,
+  ...encodedRules((text) => applyRules(text, OWN_FORMS).count > 0),
+];
 
 /**
  * Masks what is a secret by its own shape: vendor tokens, private keys, credentials in URLs and connection
  * strings, and registered values. Prose and code (`password=hash(input)`) come back unchanged, so a text can
- * be masked before it is approved and still be what runs (law L5).
+ * be masked before it is approved and still be what runs (law L5). Where the process chose `secrets: { mask: 'broad' }`, what
+ * only a name or its randomness gives away is masked, too.
  *
  * Idempotent and linear in the length of the text.
  */
@@ -41,7 +54,8 @@ interface Scanner {
 }
 
 function scannerOf(registry: SecretRegistry): Scanner {
-  return { rules: [...registry.rules(), ...SHAPE_RULES], registry };
+  const broad = registry.masksBroadly ? BROAD_RULES : [];
+  return { rules: [...registry.rules(), ...SHAPE_RULES, ...broad], registry };
 }
 
 /** No secret that a rule knows is shorter. */
@@ -113,11 +127,26 @@ function maskArray(items: readonly unknown[], walk: Walk): readonly unknown[] {
 
 function maskObject(object: object, walk: Walk): object {
   const before = walk.count;
-  // Two lists instead of a pair per property: nearly every object is clean, and its pairs would be thrown away.
-  const keys = Object.keys(object).map((key) => maskText(key, walk));
-  const values = Object.values(object).map((value) => maskValue(value, walk));
+  // Lists instead of a pair per property: nearly every object is clean, and its pairs would be thrown away.
+  const names = Object.keys(object);
+  const keys = names.map((key) => maskText(key, walk));
+  const values = Object.values(object).map((value, at) => maskField(names[at] as string, value, walk));
   if (walk.count === before) return object;
   return Object.fromEntries(keys.map((key, at) => [key, values[at]])) as object;
+}
+
+/** The engine's own fields (`sessionId`, the `key` of a question) are named by what else may be a secret's name. */
+const SECRET_FIELD =
+  /(?:password|passwd|pwd|passphrase|secret|token|credentials?|(?:access|api|private|secret|auth)[_-]?key|connection_?string)$/i;
+
+function maskField(key: string, value: unknown, walk: Walk): unknown {
+  const masked = maskValue(value, walk);
+  if (!walk.registry.masksBroadly || typeof value !== 'string' || masked !== value) return masked;
+  if (!SECRET_FIELD.test(key)) return value;
+  // As it would stand in a text: there the rules know what follows a name.
+  const { count } = scan(`${JSON.stringify(key)}: ${JSON.stringify(value)}`, walk);
+  walk.count += count;
+  return count === 0 ? value : '[REDACTED]';
 }
 
 function maskMap(map: ReadonlyMap<unknown, unknown>, walk: Walk): ReadonlyMap<unknown, unknown> {

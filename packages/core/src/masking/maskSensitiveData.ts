@@ -1,31 +1,7 @@
-import { isCall, isSecretValue } from './isSecretValue.ts';
-import { KEY_NAME_RULES } from './keyNames.ts';
-import { applyRules, isPlaceholder, type MaskRule } from './MaskRule.ts';
+import { BROAD_RULES } from './broadRules.ts';
+import { applyRules } from './MaskRule.ts';
 import { maskPrecise } from './maskPrecise.ts';
-import { RANDOM_TOKEN_RULE } from './randomTokens.ts';
 import { type SecretRegistry, secretRegistry } from './SecretRegistry.ts';
-
-const VALUE = `(?:"[^"\\n]{1,4096}"|'[^'\\n]{1,4096}'|[^\\s"'&<>\`]+)`;
-/** `==` compares, `=>` and `=~` are no assignments either. */
-const SEPARATOR = '(\\s{0,4}(?::=|=(?![=>~])|:)[ \\t]{0,4})';
-const BEARER = /\bBearer(\s{1,8})([^\s"'`,;<>\\]+)/gi;
-const API_KEY = new RegExp(`\\bapi[_ -]?key${SEPARATOR}(${VALUE})`, 'gi');
-const AWS_KEY = /AKIA[0-9A-Z]{16}/g;
-const SECRET = new RegExp(`(?:password|passwd|pwd|secret)${SEPARATOR}(${VALUE})`, 'gi');
-
-/** "Bearer tokens", "Bearer of bad news": a short word of small letters, no credential. */
-const BEARER_PROSE =
-  /^(?:[a-z]{1,7}|[Tt]okens?|[Aa]uth[a-z]{0,12}|[Ss]chemes?|[Hh]eaders?|[Cc]redentials?)[.:)!?]{0,2}$/;
-
-/** Four families of the first specification, in its order and with its texts [8_RISKS-REQ-001]; credentials in URLs are precise. */
-const FIRST_RULES: readonly MaskRule[] = [
-  firstRule('bearer', BEARER, ([, , token]) => (BEARER_PROSE.test(token) ? null : 'Bearer [REDACTED]')),
-  firstRule('api_key', API_KEY, ([, separator, value]) => assigned(separator, value, '[API_KEY=REDACTED]')),
-  firstRule('aws_key', AWS_KEY, () => '[AWS_KEY=REDACTED]'),
-  firstRule('secret', SECRET, ([, separator, value]) => assigned(separator, value, '[SECRET=REDACTED]')),
-];
-
-const BROAD_RULES = [...FIRST_RULES, ...KEY_NAME_RULES, RANDOM_TOKEN_RULE];
 
 /**
  * Masks everything that looks like a secret or is named like one, for errors, logs, events and output.
@@ -42,22 +18,4 @@ export function maskSensitiveData(text: string, registry: SecretRegistry = secre
   // The precise rules come first: another rule's mark could take away what they tell a secret by.
   const precise = maskPrecise(text, registry).value;
   return applyRules(precise, BROAD_RULES, registry.isAllowed).value;
-}
-
-type Groups = readonly [whole: string, first: string, second: string];
-
-/** `text` returns null for "not a secret"; the mark of an earlier pass is left alone. */
-function firstRule(name: string, pattern: RegExp, text: (groups: Groups) => string | null): MaskRule {
-  const replace = (match: RegExpExecArray): string => {
-    const [whole, first = '', second = ''] = match;
-    return isPlaceholder(second) ? whole : (text([whole, first, second]) ?? whole);
-  };
-  return { name, pattern, replace };
-}
-
-/** `name=value` counts unless it is a call; with a colon or spaces it may be prose or a type too. */
-function assigned(separator: string, value: string, text: string): string | null {
-  if (separator === '=' && !isCall(value)) return text;
-  if (/:\s/.test(separator) && !/^\S{0,256}\d/.test(value)) return null;
-  return isSecretValue(value) && !/^[({[]/.test(value) ? text : null;
 }

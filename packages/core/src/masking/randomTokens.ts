@@ -1,3 +1,4 @@
+import { textOfBase64 } from './encodedTexts.ts';
 import { type MaskRule, redacted } from './MaskRule.ts';
 import { isMadeUp } from './madeUp.ts';
 
@@ -6,6 +7,10 @@ const RUN = /(?<![A-Za-z0-9+/_.:=!~-])[A-Za-z0-9][A-Za-z0-9+/_.:=!~-]{17,}/g;
 const PART = /[A-Za-z0-9+_-]+/g;
 /** Milliseconds or seconds since 1970, in ids that are made of them. */
 const TIME = /(?<![A-Za-z0-9])\d{10,13}(?![A-Za-z0-9])/g;
+
+/** Words of a file's, a pod's or an article's name: what is after the last of two or more of them is judged. */
+const WORDS_BEFORE = /^[A-Za-z]?[a-z]{2,}(?:[-_][a-z]{2,})+[-_]/;
+const CHANGE_ID = /^I[0-9a-f]{40}$/;
 
 /** `live_…`, `os_v2_app_…`: a short first part, and a rest. */
 const PREFIXED = /^([A-Za-z][A-Za-z0-9]{0,15}[_-])([A-Za-z0-9_-]{14,})$/;
@@ -30,7 +35,12 @@ const LONGEST_HASH = 128;
 
 /** Hashes and public keys: random, and meant to be read. */
 const PUBLIC = /^(?:sha\d{0,3}|md5|h1)[-_:=]|^AAAA[BCE][0-9A-Za-z]/i;
-const PUBLIC_BEFORE = /(?:base64,|sha\d{1,3}[:=-] ?)$/i;
+/** Addresses and public keys in bech32 and multibase; the usual openings of public keys and certificates in DER and PEM. */
+const PUBLIC_KEY =
+  /(?:^|[:=/])(?:(?:bc1[qp]|tb1q|age1|npub1)[02-9ac-hj-np-z]{30,}$|bafy[a-z2-7]{40,}|Qm[1-9A-HJ-NP-Za-km-z]{44}|MI(?:GfMA0GCS|IBIjANBgk|ICIjANBgk|IB[A-Za-z0-9+/]{12})|M[CF][A-Za-z0-9]wE?[A-Za-z0-9]?[YQ]|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM))/;
+const PUBLIC_BEFORE =
+  /(?:base64,|sha\d{1,3}[:=-] ?|"[xyne]\\{0,3}"\s?:\s?\\{0,3}"|public[_-]?key["']?\s?[=:]\s?["']?)$/i;
+const PUBLIC_BEFORE_REACH = 24;
 const PUBLIC_BLOCK =
   /-----BEGIN [A-Z0-9 ]{0,40}(?:PUBLIC KEY|CERTIFICATE|MESSAGE|SIGNATURE)[A-Z ]{0,20}-----[A-Za-z0-9+/=\s]{0,8192}$/;
 const BLOCK_REACH = 8_192;
@@ -49,7 +59,13 @@ const MIN_REST_PART = 8;
 export const RANDOM_TOKEN_RULE: MaskRule = {
   name: 'token',
   pattern: RUN,
-  replace: (match, text) => maskParts(match[0], match.index, text),
+  replace: ({ 0: run, index }, text) => {
+    // What opens a block begins here, and says what the block is.
+    const end = run.indexOf('-----');
+    return end === -1
+      ? maskParts(run, index, text)
+      : maskParts(run.slice(0, end), index, text) + run.slice(end);
+  },
 };
 
 /** How a part of a run is read: a token by itself, one beside another one, or at most the rest of one. */
@@ -63,14 +79,14 @@ interface Part {
 
 /** Masks from the first random part of a run to the last one; what is around them (`file.`, `host/`) stays. */
 function maskParts(run: string, index: number, text: string): string {
-  if (PUBLIC.test(run)) return run;
+  if (!/\d/.test(run) || PUBLIC.test(run) || PUBLIC_KEY.test(run)) return run;
   const parts = [...run.matchAll(PART)].map((match): Part => {
     const { 0: part, index: from } = match;
     return { from, to: from + part.length, grade: gradeOf(part, from, run) };
   });
   const random = parts.filter(({ grade }) => grade === 'token' || grade === 'likely');
   if (random.length < 2 && random[0]?.grade !== 'token') return run;
-  if (isPublic(index, text)) return run;
+  if (isPublic(index, text) || textOfBase64(run) !== null) return run;
   const [first, last] = extended(parts, random);
   return run.slice(0, first.from) + redacted('token') + run.slice(last.to);
 }
@@ -85,13 +101,18 @@ function extended(parts: readonly Part[], random: readonly Part[]): readonly [Pa
 }
 
 function gradeOf(whole: string, index: number, run: string): Grade {
-  const part = whole.replace(TIME, '');
-  if (part.length < MIN_REST_PART || ID_PREFIX.test(part)) return 'word';
+  const part = withoutWords(whole.replace(TIME, ''));
+  if (part.length < MIN_REST_PART || ID_PREFIX.test(part) || CHANGE_ID.test(part)) return 'word';
   if (isPrefixed(part) || isBare(part) || isDotted(whole, index, run)) return 'token';
   if (part.length >= MIN_PART && (HEX.test(part) ? isHexBesideHex(whole, index, run) : isMadeUp(part))) {
     return 'likely';
   }
   return /\d/.test(part) || /[a-z][A-Z]/.test(part) ? 'rest' : 'word';
+}
+
+/** What a prefix says of a secret is kept. */
+function withoutWords(part: string): string {
+  return part.replace(WORDS_BEFORE, (words) => (SECRET_PREFIX.test(words) ? words : ''));
 }
 
 function isPrefixed(part: string): boolean {
@@ -140,5 +161,5 @@ function isDotted(part: string, index: number, run: string): boolean {
 
 function isPublic(index: number, text: string): boolean {
   const before = text.slice(Math.max(0, index - BLOCK_REACH), index);
-  return PUBLIC_BEFORE.test(before.slice(-16)) || PUBLIC_BLOCK.test(before);
+  return PUBLIC_BEFORE.test(before.slice(-PUBLIC_BEFORE_REACH)) || PUBLIC_BLOCK.test(before);
 }

@@ -1,5 +1,5 @@
-/** Where a token may begin. STRICT also excludes `_` and `-` before it: "task-…" is not "sk-…". */
-export type Boundary = 'loose' | 'strict';
+import { SERVICE_TOKENS } from './serviceTokens.ts';
+import { type Boundary, END, MIXED, type TokenRow, UUID } from './tokenRow.ts';
 
 export interface TokenShape {
   readonly name: string;
@@ -10,14 +10,7 @@ export interface TokenShape {
   readonly tail: string;
 }
 
-type Row = readonly [name: string, boundary: Boundary, heads: string, tail: string];
-
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const END = '(?![A-Za-z0-9])';
-/** Three digits among the first characters: no word and no name in code. */
-const MIXED = '(?=(?:[A-Za-z_+/-]{0,24}\\d){3})';
-
-const AI: readonly Row[] = [
+const AI: readonly TokenRow[] = [
   ['anthropic', 'strict', 'sk-ant-', '[A-Za-z0-9_-]{16,}'],
   ['openrouter', 'strict', 'sk-or-v1-', '[0-9a-f]{32,}'],
   ['openai', 'strict', 'sk-proj- sk-svcacct- sk-admin- sk-None- sk-live- sk-test-', '[A-Za-z0-9_-]{16,}'],
@@ -48,7 +41,7 @@ const AI: readonly Row[] = [
   ['cursor', 'loose', 'crsr_', '[0-9a-f]{60,}'],
 ];
 
-const CODE: readonly Row[] = [
+const CODE: readonly TokenRow[] = [
   ['github', 'loose', 'ghp_ gho_ ghu_ ghs_ ghr_', '[A-Za-z0-9]{30,}'],
   ['github', 'loose', 'github_pat_', '[A-Za-z0-9_]{22,}'],
   [
@@ -67,14 +60,14 @@ const CODE: readonly Row[] = [
   ['docker', 'loose', 'dckr_pat_ dckr_oat_', '[A-Za-z0-9_-]{20,}'],
   ['circleci', 'loose', 'CCIPAT_ CCIPRJ_', '[A-Za-z0-9]{22}_[0-9a-f]{40}'],
   ['octopus', 'strict', 'API-', `[A-Z0-9]{26}${END}`],
-  ['prefect', 'loose', 'pnu_ pnb_', `[a-z0-9]{36}${END}`],
+  ['prefect', 'loose', 'pnu_ pnb_', `[A-Za-z0-9]{36}${END}`],
   ['readme', 'loose', 'rdme_', '[a-z0-9]{60,}'],
   ['launchdarkly', 'strict', 'sdk- mob- api-', `${UUID}${END}`],
   ['postman', 'loose', 'PMAK-', '[a-f0-9]{24}-[a-f0-9]{34}'],
   ['atlassian', 'loose', 'ATATT3 ATCTT3 ATBBT3 ATSTT3', '[A-Za-z0-9_=-]{60,}'],
   ['gitlab', 'loose', 'GR1348941', '[A-Za-z0-9_-]{20,}'],
   ['bitbucket', 'loose', 'ATBB', `${MIXED}[A-Za-z0-9]{24,}`],
-  ['trello', 'loose', 'ATTA', '[0-9a-f]{60,}'],
+  ['trello', 'loose', 'ATTA', '[0-9A-Fa-f]{60,}'],
   ['artifactory', 'loose', 'cmVmdGtu', '[A-Za-z0-9]{50,}'],
   ['buildkite', 'loose', 'bkua_ bkaj_ bkct_ bkpt_ bkpat_', '[A-Za-z0-9]{30,}'],
   [
@@ -94,12 +87,14 @@ const CODE: readonly Row[] = [
   ['contentful', 'strict', 'CFPAT-', '[A-Za-z0-9_-]{40,}'],
   ['nx', 'loose', 'nxc_ nx_', `${MIXED}[A-Za-z0-9]{40,}`],
   ['depot', 'loose', 'depot_org_ depot_project_ depot_user_', '[0-9a-f]{40,}'],
+  ['scalingo', 'strict', 'tk-us-', '[A-Za-z0-9_-]{40,}'],
+  ['harness', 'strict', 'pat. sat.', '[A-Za-z0-9_-]{22}\\.[0-9a-f]{24}\\.[A-Za-z0-9]{20}'],
   ['mergify', 'loose', 'mka_', '[A-Za-z0-9_-]{30,}'],
   ['coder', 'loose', 'cdr_', '[A-Za-z0-9]{30,}'],
   ['duffel', 'loose', 'duffel_live_ duffel_test_', '[A-Za-z0-9_-]{40,}'],
 ];
 
-const CLOUD: readonly Row[] = [
+const CLOUD: readonly TokenRow[] = [
   ['aws_bedrock', 'loose', 'ABSK', '[A-Za-z0-9+/]{100,}={0,2}'],
   ['alibaba', 'loose', 'LTAI', `[A-Za-z0-9]{20}${END}`],
   ['tencent', 'loose', 'AKID', `[A-Za-z0-9]{32}${END}`],
@@ -175,112 +170,7 @@ const CLOUD: readonly Row[] = [
   ['paseto', 'strict', 'v1. v2. v3. v4.', '(?:local|public)\\.[A-Za-z0-9_-]{32,}'],
 ];
 
-const MONITORING: readonly Row[] = [
-  ['grafana', 'loose', 'glsa_', '[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}'],
-  ['grafana', 'loose', 'glc_', '[A-Za-z0-9+/=]{32,}'],
-  ['newrelic', 'loose', 'NRAK- NRII- NRAA- NRRA-', '[A-Za-z0-9_-]{27,}'],
-  ['sentry', 'loose', 'sntrys_ sntryu_ sntry_', '[A-Za-z0-9+/=_-]{40,}'],
-  ['dynatrace', 'loose', 'dt0', '[a-z]\\d{2}\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}'],
-  ['posthog', 'loose', 'phc_ phx_', '[A-Za-z0-9]{30,}'],
-  ['honeycomb', 'loose', 'hcaik_ hcalk_ hcamk_', '[a-z0-9]{50,}'],
-  ['grafana', 'loose', 'eyJrIjoi', '[A-Za-z0-9+/]{50,}={0,2}'],
-  ['pagerduty', 'strict', 'u+', `${MIXED}[A-Za-z0-9_+-]{18}${END}`],
-  ['axiom', 'strict', 'xaat- xapt-', UUID],
-  ['checkly', 'loose', 'cu_', `[0-9a-f]{32}${END}`],
-  ['inngest', 'loose', 'signkey-', '[a-z]{2,12}-[0-9a-f]{60,}'],
-  ['telnyx', 'loose', 'KEY', '[0-9A-F]{32}_[A-Za-z0-9]{20,}'],
-];
-
-const PEOPLE: readonly Row[] = [
-  [
-    'slack',
-    'loose',
-    'xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xoxe.xoxp- xoxe.xoxb- xwfp-',
-    '[A-Za-z0-9%+/=_-]{10,}',
-  ],
-  ['slack', 'loose', 'xapp-', '\\d-[A-Za-z0-9-]{10,}'],
-  ['slack_webhook', 'loose', 'hooks.slack.com/', '(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{20,}'],
-  [
-    'discord_webhook',
-    'loose',
-    'discord.com/api/ discordapp.com/api/',
-    '(?:v\\d{1,2}/)?webhooks/\\d{5,30}/[A-Za-z0-9_-]{60,}',
-  ],
-  [
-    'discord',
-    'strict',
-    'MD MT Mj Mz ND NT Nj Nz OD OT',
-    `[A-Za-z0-9_-]{22,26}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,38}${END}`,
-  ],
-  [
-    'teams_webhook',
-    'loose',
-    'webhook.office.com/webhookb2/',
-    `${UUID}@${UUID}/IncomingWebhook/[0-9a-f]{32}/${UUID}`,
-  ],
-  ['linear', 'loose', 'lin_api_ lin_oauth_', '[A-Za-z0-9]{32,}'],
-  ['linkedin', 'loose', 'WPL_AP0. WPL_AP1.', '[A-Za-z0-9]{16}\\.[A-Za-z0-9]{8}(?:==)?'],
-  ['notion', 'loose', 'secret_ ntn_', '[A-Za-z0-9]{40,}'],
-  ['airtable', 'loose', 'pat', `[A-Za-z0-9]{14}\\.[0-9a-f]{64}${END}`],
-  ['figma', 'loose', 'figd_ figo_ figu_', '[A-Za-z0-9_-]{40,}'],
-  ['typeform', 'loose', 'tfp_', '[A-Za-z0-9_.=-]{40,}'],
-  ['hubspot', 'strict', 'pat-na1- pat-na2- pat-eu1- pat-ap1-', UUID],
-  ['dropbox', 'strict', 'sl. sl.u.', '[A-Za-z0-9_-]{100,}'],
-  ['facebook', 'loose', 'EAA', `[A-Za-z0-9]{80,}${END}`],
-  ['salesforce', 'loose', '00D', '[A-Za-z0-9]{12}(?:[A-Za-z0-9]{3})?![A-Za-z0-9._]{60,}'],
-  ['mapbox', 'strict', 'sk.eyJ', '[A-Za-z0-9_-]{20,}\\.[A-Za-z0-9_-]{20,}'],
-  ['adafruit', 'loose', 'aio_', `[A-Za-z0-9]{28}${END}`],
-  ['discord', 'strict', 'mfa.', '[A-Za-z0-9_-]{60,}'],
-  ['zapier_webhook', 'loose', 'hooks.zapier.com/hooks/', '[a-z]{2,16}/\\d{3,12}/[A-Za-z0-9]{5,}'],
-  [
-    'ifttt_webhook',
-    'loose',
-    'maker.ifttt.com/trigger/',
-    '[^\\s/]{1,64}/(?:json/)?with/key/[A-Za-z0-9_-]{16,}',
-  ],
-  ['feishu_webhook', 'loose', 'open-apis/bot/', 'v2/hook/[A-Za-z0-9-]{20,}'],
-  ['clickup', 'strict', 'pk_', `\\d{5,12}_[A-Z0-9]{32}${END}`],
-  ['klaviyo', 'strict', 'pk_', `[0-9a-f]{34}${END}`],
-  ['intercom', 'loose', 'dG9rO', '[A-Za-z0-9+/]{40,}={0,2}'],
-  ['fcm', 'loose', 'AAAA', '[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{80,}'],
-  ['twitter', 'loose', 'AAAAAAAAAAAAAAAAAAAAA', '(?=[A-Z]{0,8}[a-z0-9%])[A-Za-z0-9%]{50,}'],
-  ['twitch', 'strict', 'oauth:', `${MIXED}[a-z0-9]{30}${END}`],
-  ['cal', 'loose', 'cal_live_', '[0-9a-f]{30,}'],
-];
-
-const MONEY_AND_MAIL: readonly Row[] = [
-  ['stripe', 'strict', 'sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_', '[A-Za-z0-9]{10,}'],
-  ['stripe', 'strict', 'whsec_', '[A-Za-z0-9+/=]{24,}'],
-  ['square', 'loose', 'sq0atp- sq0csp- sq0idp-', '[A-Za-z0-9_-]{22,}'],
-  ['shopify', 'loose', 'shpat_ shpca_ shppa_ shpss_', `[a-fA-F0-9]{32}${END}`],
-  ['plaid', 'strict', 'access-production- access-sandbox- access-development-', UUID],
-  ['razorpay', 'strict', 'rzp_live_ rzp_test_', `[A-Za-z0-9]{14}${END}`],
-  ['easypost', 'loose', 'EZAK EZTK', `[A-Za-z0-9]{54}${END}`],
-  ['shippo', 'strict', 'shippo_live_ shippo_test_', '[0-9a-f]{40}'],
-  ['twilio', 'loose', 'SK', `[0-9a-f]{32}${END}`],
-  ['sendgrid', 'loose', 'SG.', '[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}'],
-  ['mailgun', 'strict', 'key-', `[0-9a-f]{32}${END}`],
-  ['brevo', 'loose', 'xkeysib-', '[a-f0-9]{64}-[A-Za-z0-9]{16}'],
-  ['resend', 'strict', 're_', `[A-Za-z0-9]{8}_[A-Za-z0-9]{24}${END}`],
-  ['mailersend', 'loose', 'mlsn.', '[0-9a-f]{64}'],
-  ['onesignal', 'loose', 'os_v2_app_ os_v2_org_', '[a-z0-9]{60,}'],
-  ['stripe', 'strict', 'sk_org_ ek_live_ ek_test_ ephkey_', '(?:live_|test_)?[A-Za-z0-9]{16,}'],
-  ['square', 'loose', 'EAAA', `[A-Za-z0-9_-]{60}${END}`],
-  ['shopify', 'loose', 'shpua_ shpit_ shprt_ shptka_ shpec_', '[A-Za-z0-9]{30,}'],
-  ['braintree', 'loose', 'access_token$', '(?:production|sandbox)\\$[a-z0-9]{16}\\$[0-9a-f]{32}'],
-  ['flutterwave', 'strict', 'FLWSECK- FLWSECK_TEST-', '[0-9A-Za-z]{12,}(?:-X)?'],
-  ['paddle', 'loose', 'pdl_live_ pdl_sdbx_', 'apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}'],
-  ['paypal', 'loose', 'A21AA', '[A-Za-z0-9_-]{80,}'],
-  ['adyen', 'loose', 'AQE', '[a-z][A-Za-z0-9+/]{50,}={0,2}(?:-[A-Za-z0-9+/=]{20,}-[^\\s"\']{8,40})?'],
-  ['mandrill', 'strict', 'md-', `${MIXED}[A-Za-z0-9_-]{22}${END}`],
-  ['brevo', 'loose', 'xsmtpsib-', '[a-f0-9]{64}-[A-Za-z0-9]{16}'],
-  ['pubnub', 'strict', 'sec-c-', '[A-Za-z0-9+/=-]{36,}'],
-  ['polar', 'loose', 'polar_oat_ polar_pat_', '[A-Za-z0-9_-]{24,}'],
-  ['unkey', 'loose', 'unkey_', `${MIXED}[A-Za-z0-9]{20,}`],
-  ['trigger_dev', 'loose', 'tr_dev_ tr_prod_ tr_stg_ tr_pat_ tr_preview_', `${MIXED}[A-Za-z0-9]{16,}`],
-];
-
-const JSON_TOKENS: readonly Row[] = [
+const JSON_TOKENS: readonly TokenRow[] = [
   ['jwt', 'strict', 'eyJ', '[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}'],
   [
     'jwe',
@@ -291,7 +181,7 @@ const JSON_TOKENS: readonly Row[] = [
 ];
 
 /** Words inside a prefix that only vendors' secrets have. What follows has to be made up. */
-const MARKED_SECRET: readonly Row[] = [
+const MARKED_SECRET: readonly TokenRow[] = [
   ['secret_key', 'strict', 'sk_ rk_', `(?:[a-z0-9]{2,12}_){0,2}${MIXED}[A-Za-z0-9]{24,}`],
   ['secret_key', 'strict', 'sk-', `(?:[a-z0-9]{2,12}-){1,3}${MIXED}[A-Za-z0-9_]{24,}`],
   [
@@ -307,9 +197,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   ...AI,
   ...CODE,
   ...CLOUD,
-  ...MONITORING,
-  ...PEOPLE,
-  ...MONEY_AND_MAIL,
+  ...SERVICE_TOKENS,
   ...JSON_TOKENS,
   ...MARKED_SECRET,
 ].map(([name, boundary, heads, tail]) => ({ name, boundary, heads: heads.split(' '), tail }));

@@ -2,16 +2,16 @@ import { looksRandom, looksSecret } from './isSecretValue.ts';
 import { isPlaceholder, type MaskRule, redacted } from './MaskRule.ts';
 
 // Literals come first and what stands before them after: an engine finds a literal fast.
-const SCHEME = '(?<=(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\\\?/){2})';
+const SCHEME = '(?<=[A-Za-z][A-Za-z0-9+.-]:(?:\\\\?/){2})';
 // The password may hold a raw `@`; the host begins after the last one. Bounds keep many `a://` linear.
 const URL_USERINFO = new RegExp(
   `:\\\\?/\\\\?/${SCHEME}([^\\s/?#"'\`<>@:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{0,256})@`,
   'g',
 );
-const ENCODED_CHAR = '(?:[A-Za-z0-9._~!*+-]|%(?!3[Aa]|40|2[Ff])[0-9A-Fa-f]{2})';
-const ENCODED_USERINFO = new RegExp(`%3A%2F%2F${ENCODED_CHAR}{0,128}%3A(${ENCODED_CHAR}{1,256})%40`, 'gi');
 /** A token in the place of the user, without a password. */
 const URL_USER = new RegExp(`://${SCHEME}([A-Za-z0-9_.~-]{20,512})@`, 'g');
+/** `user:password@tcp(host:3306)/db`, as Go writes it. */
+const GO_DSN = /((?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{1,64}:)([^\s"'`@]{1,128})(?=@(?:tcp|udp|unix)\()/g;
 const ORACLE = /(jdbc:oracle:(?:thin|oci8?):[^\s/@:"']{1,64}\/)([^\s@"']{1,128})(?=@)/g;
 
 // `Password=…` inside `Server=…;User Id=…;` and inside `host=… user=…` (libpq).
@@ -37,31 +37,29 @@ export const URL_CREDENTIAL_RULES: readonly MaskRule[] = [
   { name: 'url_credentials', pattern: URL_USERINFO, replace: maskUserInfo },
   {
     name: 'url_credentials',
-    pattern: ENCODED_USERINFO,
-    hint: '%40',
-    replace: (match) =>
-      isPlaceholder(match[1] ?? '') ? match[0] : `%3A%2F%2F${redacted('url_credentials')}%40`,
-  },
-  {
-    name: 'url_credentials',
     pattern: URL_USER,
-    replace: (match) => (looksRandom(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
+    replace: (match) => (isKeyAsUser(match[1] ?? '') ? '://[CREDENTIALS_REDACTED]@' : match[0]),
   },
-  {
-    name: 'connection_string',
-    pattern: ORACLE,
-    hint: 'jdbc:oracle:',
-    replace: (match) => (isPlaceholder(match[2] ?? '') ? match[0] : match[1] + redacted('connection_string')),
-  },
+  connectionString(ORACLE, 'jdbc:oracle:'),
+  connectionString(GO_DSN, /@(?:tcp|udp|unix)\(/),
   { name: 'connection_string', pattern: DSN_PASSWORD, replace: maskDsnPassword },
   { name: 'url_parameter', pattern: PARAMETER, replace: maskParameter },
 ];
 
+function connectionString(pattern: RegExp, hint: string | RegExp): MaskRule {
+  const name = 'connection_string';
+  const replace = ([whole, label = '', value = '']: RegExpExecArray): string =>
+    isPlaceholder(value) ? whole : label + redacted(name);
+  return { name, pattern, hint, replace };
+}
+
 /** A user without a password is a secret only if it looks like one (`https://KEY:@api.example.com`). */
 function maskUserInfo([whole, user = '', password = '']: RegExpExecArray): string {
-  const isSecret = password === '' ? looksRandom(user) : !isPlaceholder(password);
+  const isSecret = password === '' ? isKeyAsUser(user) : !isPlaceholder(password);
   return isSecret ? `${whole.slice(0, whole.lastIndexOf('/') + 1)}[CREDENTIALS_REDACTED]@` : whole;
 }
+
+const isKeyAsUser = (user: string): boolean => looksRandom(user) || /^[0-9a-f]{32,128}$/.test(user);
 
 function maskParameter(match: RegExpExecArray, text: string): string {
   const [whole, label = '', name = '', value = ''] = match;

@@ -1,4 +1,4 @@
-import { type AnchoredRules, type MaskRule, type RuleSet, tokenRule } from './MaskRule.ts';
+import { type AnchoredRules, type MaskRule, type RuleSet, redacted, tokenRule } from './MaskRule.ts';
 import { TOKEN_SHAPES, type TokenShape } from './tokenShapes.ts';
 
 // A token may follow what ends with a letter or a digit and is no part of it: a URL escape (`%3D`, `%253D`), an escape of
@@ -8,7 +8,7 @@ const ESCAPES = [
   '\\\\(?:[nrtbfv0]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})',
   '(?:[\\u001b\\u009b]|\\\\(?:u00[19][bB]|x[19][bB]|033|e))\\[?[0-9;:]{0,24}[A-Za-z]',
 ];
-const AFTER_ESCAPE = ESCAPES.map((escape) => `(?<=${escape})`).join('|');
+const AFTER_ESCAPE = ESCAPES.map((sequence) => `(?<=${sequence})`).join('|');
 const LOOSE = `(?:(?<![A-Za-z0-9])|${AFTER_ESCAPE})`;
 /** The sign of a line in a diff is no part of what it begins with. */
 const STRICT = `(?:(?<![A-Za-z0-9_-])|(?<=(?:^|\\n)[+-])|${AFTER_ESCAPE})`;
@@ -23,19 +23,28 @@ const AZURE_SAS = /([?&](?:amp;)?sig=)[A-Za-z0-9%+/]{43,80}=?/g;
 
 const AZURE_CLIENT_SECRET =
   /(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])/g;
-const MAILCHIMP = new RegExp(`${LOOSE}[0-9a-f]{32}-us\\d{1,2}${END}`, 'g');
+const MAILCHIMP = new RegExp(`[0-9a-f]{32}(?<=${LOOSE}.{32})-us\\d{1,2}${END}`, 'g');
 const TELEGRAM = new RegExp(`(?:${LOOSE}|(?<=/bot))\\d{8,10}:AA[A-Za-z0-9_-]{32,33}${END}`, 'g');
 const TERRAFORM = new RegExp(`${LOOSE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60,}`, 'g');
 const ASANA = new RegExp(`[12]/(?<=${LOOSE}./)(?:\\d{10,20}/)?\\d{10,20}:[0-9a-f]{32}${END}`, 'g');
+const ASANA_LEGACY = new RegExp(`(?<![A-Za-z0-9/._-])0/[0-9a-f]{32}${END}`, 'g');
+const FACEBOOK_APP = /(?<![A-Za-z0-9|])\d{13,17}\|[A-Za-z0-9_-]{27}(?![A-Za-z0-9_-])/g;
 const BITWARDEN = new RegExp(`0\\.(?<=${LOOSE}0.)[0-9a-f-]{36}\\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==`, 'g');
+
+/** What crypt(3), bcrypt, scrypt and Argon2 write: with it a password can be guessed elsewhere. */
+const PASSWORD_HASH =
+  /\$(?:apr1|[1567y]|gy|2[abxy]|argon2(?:id|i|d)|scrypt|pbkdf2(?:-[a-z0-9]{1,8})?)\$[A-Za-z0-9./$=,+-]{24,}/g;
 
 // What stands in the middle or at the end tells these.
 const AZURE_DEVOPS = new RegExp(`${LOOSE}[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}${END}`, 'g');
-const AZURE_KEY =
-  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\+(?:ASt|ASb|AEh|ARm|ABa|AMC|ACR))[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])/g;
+const AZURE_SIGNATURE = /AIoT|APIM|ACDb|AzFu|AzSe|AzCa|JQQJ99|\+A(?:St|Sb|Eh|Rm|Ba|MC|CR)/;
+const AZURE_KEY = new RegExp(
+  `(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,78}(?:${AZURE_SIGNATURE.source})[A-Za-z0-9+/_-]{5,40}={0,2}(?![A-Za-z0-9+/=])`,
+  'g',
+);
 const NEW_RELIC = new RegExp(`${LOOSE}[0-9a-zA-Z]{30,36}NRAL${END}`, 'g');
 const RAPID_API = new RegExp(`${LOOSE}[0-9a-f]{10}msh[0-9a-f]{15}p[0-9a-f]{6}jsn[0-9a-f]{12}${END}`, 'g');
-const MAILGUN = new RegExp(`${STRICT}[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
+const MAILGUN = new RegExp(`[0-9a-f]{32}(?<=${STRICT}.{32})-[0-9a-f]{8}-[0-9a-f]{8}(?![A-Za-z0-9-])`, 'g');
 const UNLEASH = /(?<![A-Za-z0-9_*:-])[a-z0-9*_-]{1,40}:[a-z0-9*_-]{1,40}\.[0-9a-f]{56}(?![0-9a-f])/g;
 const ABLY = /(?<![A-Za-z0-9_.-])[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g;
 const SIGNATURE =
@@ -57,14 +66,17 @@ export const VENDOR_RULES: readonly RuleSet[] = [
   tokenRule('telegram', TELEGRAM, ':AA'),
   tokenRule('terraform', TERRAFORM, '.atlasv1.'),
   tokenRule('asana', ASANA, '/'),
+  tokenRule('asana', ASANA_LEGACY, '0/'),
+  tokenRule('facebook', FACEBOOK_APP, '|'),
+  tokenRule('password_hash', PASSWORD_HASH, '$'),
   tokenRule('bitwarden', BITWARDEN, '=='),
   tokenRule('azure_devops', AZURE_DEVOPS, 'AZDO'),
-  tokenRule('azure_key', AZURE_KEY),
+  tokenRule('azure_key', AZURE_KEY, AZURE_SIGNATURE),
   tokenRule('newrelic', NEW_RELIC, 'NRAL'),
   tokenRule('rapid_api', RAPID_API, 'msh'),
-  tokenRule('mailgun', MAILGUN),
-  tokenRule('unleash', UNLEASH),
-  tokenRule('ably', ABLY),
+  tokenRule('mailgun', MAILGUN, /-[0-9a-f]{8}-[0-9a-f]{8}/),
+  tokenRule('unleash', UNLEASH, /\.[0-9a-f]{56}/),
+  tokenRule('ably', ABLY, /\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}/),
   tokenRule('stripe', STRIPE_CLIENT, '_secret_'),
   keepLabel('url_signature', SIGNATURE),
   prefixed(TOKEN_SHAPES),
@@ -73,6 +85,9 @@ export const VENDOR_RULES: readonly RuleSet[] = [
 function keepLabel(name: string, pattern: RegExp): MaskRule {
   return { name, pattern, replace: (match) => `${match[1]}[REDACTED:${name}]` };
 }
+
+/** `ghp_xxxxxxxxxxxxxxxx`: only the place of a token. */
+const CROSSED_OUT = /(?<![A-Za-z0-9])(?:x{16,}|X{16,})$/;
 
 /** One search for all prefixes; where one stands, the shapes that begin with it are tried. */
 function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
@@ -89,9 +104,10 @@ function rulesAt(head: string, shapes: readonly TokenShape[]): readonly MaskRule
   return shapes.flatMap(({ name, boundary, heads, tail }) =>
     heads
       .filter((own) => head.startsWith(own))
-      .map((own) => {
+      .map((own): MaskRule => {
         const left = boundary === 'strict' ? STRICT : LOOSE;
-        return tokenRule(name, new RegExp(left + escapeForRegExp(own) + tail, 'y'));
+        const pattern = new RegExp(left + escapeForRegExp(own) + tail, 'y');
+        return { name, pattern, replace: ([whole]) => (CROSSED_OUT.test(whole) ? whole : redacted(name)) };
       }),
   );
 }

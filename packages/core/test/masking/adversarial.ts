@@ -30,6 +30,8 @@ const WORDS = [
     'base64,',
     'sha256-',
   ],
+  ...['a=', '"', "'", ':', '\\', 'http://a/?u=', 'https%3A%2F%2Fa%40', '%25', '&token=', 'a://b?token='],
+  ...['AKIA0123456789ABCDEF', 'LS0tLS1CRUdJTi', '"kty":{"d":"', '$2b$', '@tcp(', '\u001b[1m', '-us1'],
 ];
 
 export const LITERALS: readonly string[] = [

@@ -34,7 +34,7 @@ export function heldOutAlarms(mask: Mask): readonly HeldOutHarmless[] {
 }
 
 /** True if a part of a secret is left that stands nowhere else in the text. */
-function leaves(masked: string, { text, secrets }: HeldOutShape): boolean {
+export function leaves(masked: string, { text, secrets }: HeldOutShape): boolean {
   const around = secrets.reduce((rest, secret) => rest.replaceAll(secret, '\0'), text);
   return secrets.some((secret) => {
     const length = Math.min(LEAK, secret.length);
