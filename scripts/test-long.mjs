@@ -22,6 +22,7 @@ const LONG = [
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
+  ['visible', { DEVS_VISIBLE_TEXTS: 200_000 }, 'visibleText', 'pairs of texts, shown'],
   ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
   ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],

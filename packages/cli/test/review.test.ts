@@ -20,7 +20,7 @@ describe('a review by pull request', () => {
     const { stdout } = await callMain(dir, ['show', RUN, '--md']);
     expect(stdout).toMatch(/^# Gate [0-9a-f]{8}: plan of shop\n/);
     expect(stdout).toContain('| T2 | T1 | REQ-1 | Task 2 |');
-    expect(stdout).toContain('### T1 Task 1\n\nDo part 1.\n\n- [ ] The file exists.\n');
+    expect(stdout).toContain('### T1 Task 1\n\n```text\nDo part 1.\n```\n\n- [ ] The file exists.\n');
     const decision = /```json\n([\s\S]*?)```/.exec(stdout)?.[1] ?? '';
     const file = join(dir, 'decision.json');
 

@@ -215,7 +215,9 @@ describe('devs show, approve and reject', () => {
     const shown = await callMain(dir, ['show', 'login']);
     const json = await callMain(dir, ['show', 'login', '--json']);
     expect(`${shown.stdout}${json.stdout}`).not.toContain('hunter2');
-    expect(shown.stdout).toContain('passages that look like secrets are masked above');
+    expect(shown.stdout).toContain(
+      'Note: 1 place is masked, because it looks like a secret; search for [REDACTED.',
+    );
     expect(documentOf(json)).toMatchObject({ maskedForDisplay: true });
   });
 });

@@ -1,6 +1,7 @@
 import type { DocumentRecord, EpicRecord, RequirementRecord, TaskRecord } from '@devs/core';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
+import { oneLine, withoutBlankEnd } from '../terminal/visibleText.ts';
 import { isPassedBudget, passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';
@@ -45,8 +46,8 @@ function hasLists(value: unknown, names: readonly string[]): boolean {
 
 function documentLines({ documents }: ShownDocuments): readonly Line[] {
   return documents.flatMap(({ type, title, content, version }) => [
-    { style: 'bold', text: `── ${type}: ${title} (version ${version})` } as const,
-    content.trimEnd(),
+    { style: 'bold', text: oneLine(`── ${type}: ${title} (version ${version})`) } as const,
+    withoutBlankEnd(content),
     '',
   ]);
 }
@@ -81,7 +82,7 @@ function epicLines(
 ): readonly Line[] {
   const own = tasks.filter((task) => task.epicId === epicId);
   return [
-    { style: 'bold', text: `Epic E${phaseNumber}: ${name}` },
+    { style: 'bold', text: oneLine(`Epic E${phaseNumber}: ${name}`) },
     description,
     '',
     ...own.flatMap(taskLines),
@@ -95,9 +96,13 @@ function taskLines({
   agentRole,
   acceptanceCriteria = [],
 }: ShownTasks['tasks'][number]) {
-  const criteria = acceptanceCriteria.map((criterion) => `  - ${criterion}`);
-  return [`${taskLabel(taskId)} ${name} (${agentRole})`, `  ${description}`, ...criteria, ''];
+  const criteria = acceptanceCriteria.map((criterion) => oneLine(`  - ${criterion}`));
+  const title = oneLine(`${taskLabel(taskId)} ${name} (${agentRole})`);
+  return [title, indented(description), ...criteria, ''];
 }
+
+/** No line of it begins where one of ours does. */
+const indented = (text: string): string => `  ${text.replaceAll('\n', '\n  ')}`;
 
 /** What is shown is in the order of the text of its ids; people count. */
 export const byNumber = (tasks: ShownTasks['tasks']): ShownTasks['tasks'] =>

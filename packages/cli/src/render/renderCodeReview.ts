@@ -1,6 +1,7 @@
 import type { CodeReview } from '@devs/core';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
+import { oneLine } from '../terminal/visibleText.ts';
 import { taskLabel } from './sentence.ts';
 
 /** Of files, commits and the check's output: the gate has to fit on a screen. */
@@ -16,7 +17,7 @@ export function isCodeReview(artifact: unknown): artifact is CodeReview {
 export function codeReviewLines(review: CodeReview): readonly Line[] {
   const { epicName, tasks, rejections } = review;
   return [
-    ...(epicName === null ? [] : [{ style: 'bold', text: `Epic: ${epicName}` } as const]),
+    ...(epicName === null ? [] : [{ style: 'bold', text: oneLine(`Epic: ${epicName}`) } as const]),
     ...tasks.flatMap(taskLines),
     '',
     ...rejectionLines(rejections),
@@ -28,15 +29,19 @@ export function codeReviewLines(review: CodeReview): readonly Line[] {
 
 function taskLines({ taskId, name, criteria }: CodeReview['tasks'][number]): readonly Line[] {
   return [
-    { style: 'bold', text: `${taskLabel(taskId)} ${name}` },
-    ...criteria.map(({ criterion, shownBy }) => `  - ${criterion}  [${shownBy ?? 'nothing named'}]`),
+    { style: 'bold', text: oneLine(`${taskLabel(taskId)} ${name}`) },
+    ...criteria.map(({ criterion, shownBy }) => oneLine(`  - ${criterion}  [${shownBy ?? 'nothing named'}]`)),
   ];
 }
 
 function rejectionLines(rejections: CodeReview['rejections']): readonly Line[] {
   if (rejections.length === 0) return [];
   const times = rejections.length === 1 ? 'once' : `${rejections.length} times`;
-  return [`Sent back ${times}:`, ...rejections.map(({ by, feedback }) => `  - ${by}: ${feedback}`), ''];
+  return [
+    `Sent back ${times}:`,
+    ...rejections.map(({ by, feedback }) => oneLine(`  - ${by}: ${feedback}`)),
+    '',
+  ];
 }
 
 function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeReview): readonly Line[] {
@@ -48,7 +53,7 @@ function rangeLines({ range: { from, to, tree, commits, files, total } }: CodeRe
   return [
     `Commits ${short(from)}..${short(to)}, tree ${short(tree)}`,
     ...(older > 0 ? [`  ${older} older ones`] : []),
-    ...commits.slice(-SHOWN.commits).map(({ sha, subject }) => `  ${short(sha)} ${subject}`),
+    ...commits.slice(-SHOWN.commits).map(({ sha, subject }) => oneLine(`  ${short(sha)} ${subject}`)),
     `Files   ${total.files} changed, +${total.added} -${total.removed}`,
     ...columns(rows).map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more`] : []),

@@ -1,7 +1,7 @@
 import type { Gate } from '@devs/core';
 import { type Choice, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
-import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
+import { isMaskedForDisplay, maskedPlaces } from '../terminal/maskedJson.ts';
 import type { Line } from '../terminal/Output.ts';
 import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
@@ -42,17 +42,23 @@ export function renderGate(
     ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
     ...code,
     ...schemaLines(gate),
-    ...(isMaskedForDisplay(gate.artifact)
-      ? [
-          'Note: passages that look like secrets are masked above. The hash covers the text without this mask.',
-          '',
-        ]
-      : []),
+    ...maskNotes(gate),
     ...choicesAt(gate).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
       { style: 'dim', text: `${name}: ${meaning}` },
       `  ${devs(verb, id, '--hash', hash, ...flags)}`,
     ]),
   ];
+}
+
+/** What a reader does not see is named, and where to look for it. */
+export function maskNotes({ artifact }: Gate): readonly string[] {
+  const places = maskedPlaces(artifact);
+  if (places === 0) return [];
+  const counted = places === 1 ? '1 place is masked' : `${places} places are masked`;
+  const covers = isMaskedForDisplay(artifact)
+    ? ' The hash covers the text without the mask of this display.'
+    : '';
+  return [`Note: ${counted}, because it looks like a secret; search for [REDACTED.${covers}`, ''];
 }
 
 /** What values an `interrupt()` takes. */

@@ -1,8 +1,8 @@
 import type { Gate } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
-import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
 import type { Line } from '../terminal/Output.ts';
+import { oneLine, withoutBlankEnd } from '../terminal/visibleText.ts';
 import {
   artifactLines,
   byNumber,
@@ -11,7 +11,7 @@ import {
   type ShownDocuments,
   type ShownTasks,
 } from './renderArtifact.ts';
-import { shortId } from './renderGate.ts';
+import { maskNotes, shortId } from './renderGate.ts';
 import { taskLabel } from './sentence.ts';
 
 /** A gate as Markdown, to be read in a pull request, with the decision to fill in. */
@@ -25,9 +25,7 @@ export function renderGateMarkdown(
     '',
     `${gate.message} Open since ${gate.openedAt}.`,
     '',
-    ...(isMaskedForDisplay(gate.artifact)
-      ? ['> Passages that look like secrets are masked here. The hash covers the text without this mask.', '']
-      : []),
+    ...maskNotes(gate).map((note) => (note === '' ? '' : `> ${note}`)),
     ...artifactMarkdown(gate.artifact),
     ...(code.length === 0 ? [] : fenced('diff', code.map(textOf).join('\n').trimEnd())),
     ...(gate.responseSchema === undefined
@@ -51,10 +49,9 @@ function documentsMarkdown({ documents }: ShownDocuments): readonly string[] {
   return documents.flatMap(({ type, title, content, version }) => [
     '---',
     '',
-    `## ${type}: ${title} (version ${version})`,
+    `## ${inline(`${type}: ${title} (version ${version})`)}`,
     '',
-    content.trimEnd(),
-    '',
+    ...fenced('markdown', withoutBlankEnd(content)),
   ]);
 }
 
@@ -85,22 +82,20 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
     ),
     '',
     ...epics.flatMap((epic) => [
-      `## E${epic.phaseNumber}: ${epic.name}`,
+      `## ${inline(`E${epic.phaseNumber}: ${epic.name}`)}`,
       '',
-      epic.description,
-      '',
+      ...fenced('text', epic.description),
       ...tasks.filter(({ epicId }) => epicId === epic.epicId).flatMap(taskMarkdown),
     ]),
   ];
 }
 
 function taskMarkdown({ taskId, name, description, acceptanceCriteria = [] }: ShownTasks['tasks'][number]) {
-  const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${criterion}`);
+  const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${inline(criterion)}`);
   return [
-    `### ${taskLabel(taskId)} ${name}`,
+    `### ${inline(`${taskLabel(taskId)} ${name}`)}`,
     '',
-    description,
-    '',
+    ...fenced('text', description),
     ...criteria,
     ...(criteria.length > 0 ? [''] : []),
   ];
@@ -136,5 +131,7 @@ function fenced(language: string, text: string): readonly string[] {
   return [`${fence}${language}`, text, fence, ''];
 }
 
-const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll(/\s*\n\s*/g, ' ');
+/** Text of somebody else in a line of ours: it stays in it, and is no markup. */
+const inline = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>&#!|~]/g, String.raw`\$&`);
+const cell = (text: string): string => (/^-+$/.test(text) ? text : inline(text));
 const textOf = (line: Line): string => (typeof line === 'string' ? line : line.text);

@@ -2,6 +2,7 @@ import { GitWorkspace } from '@devs/agents';
 import { type CommitRange, type Gate, isDevsError, maskSensitiveData } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
+import { oneLine } from '../terminal/visibleText.ts';
 import { isCodeReview } from './renderCodeReview.ts';
 import { shortId } from './renderGate.ts';
 
@@ -54,6 +55,7 @@ export function diffLines(
     const rest = `${left} more lines: ${devs('show', shortId(gate), '--full')}, or ${gitCommand(gate, range)}`;
     return [
       { style: 'bold', text: `── ${title}` },
+      ...unshownLines(text, gitCommand(gate, range)),
       ...(left > 0 ? lines.slice(0, LINES_SHOWN) : lines),
       ...(left > 0 ? [{ style: 'dim', text: rest } as const] : []),
       '',
@@ -63,6 +65,17 @@ export function diffLines(
   return [
     ...(since === null ? [] : part('Changed since the last review', since.text, since.range)),
     ...part(since === null ? 'The code' : 'All of the code', text, range),
+  ];
+}
+
+/** Git prints no line of a binary file, and takes one with a NUL byte for binary. */
+function unshownLines(text: string, command: string): readonly Line[] {
+  const unshown = text.match(/^Binary files .* differ$/gm) ?? [];
+  if (unshown.length === 0) return [];
+  return [
+    `WARNING: no line is shown of what is binary or holds a NUL byte (${unshown.length} below). As text: ${command} --text`,
+    ...unshown.map((line) => oneLine(`  ${line}`)),
+    '',
   ];
 }
 

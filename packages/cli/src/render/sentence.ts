@@ -1,5 +1,6 @@
 import type { EventName, HitlSessionKind, OrchestratorEvents } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
+import { oneLine } from '../terminal/visibleText.ts';
 
 // The tasks of one turn speak through their steps; these nodes have nothing to add.
 const NODES: Readonly<Record<string, string | null>> = {
@@ -113,7 +114,8 @@ export function sentence<Name extends EventName>(
   name: Name,
   payload: OrchestratorEvents[Name],
 ): string | null {
-  return SENTENCES[name](payload);
+  const text = SENTENCES[name](payload);
+  return text === null ? null : oneLine(text);
 }
 
 /** `T3` for the third task of a run; empty where an event is about no task. */

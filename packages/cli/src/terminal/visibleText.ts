@@ -1,10 +1,47 @@
-// C0 and C1 controls except tab and line feed; marks that turn the direction of what follows.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+// What a terminal shows as nothing, as a space that is none, or as something else than its place in the text: controls but
+// line feed and tab, format characters, line and paragraph separators, what Unicode lets a font leave out (tags, fillers,
+// variation selectors), the blank of Braille, spaces but the space, halves of characters, and what has no character.
+const HIDDEN =
+  /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
 
-/** Spells out control characters: text of an agent must not move the cursor or hide what a human approves. */
+/** Begins the escape; where a text has it itself, it is escaped, too. */
+const OPENING = /⟨(?=U\+)/g;
+
+/** Stands for a line feed that must not end its line. No character: no text means anything by it. */
+const LINE_FEED = '\uFDD0';
+
+/**
+ * Spells out what cannot be seen, `⟨U+200B⟩`: text of an agent must not move the cursor or hide what a human approves. Two
+ * different texts never come out the same.
+ */
 export function visibleText(text: string): string {
   return text
-    .replaceAll('\r\n', '\n')
-    .replace(CONTROLS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    .replace(OPENING, escapeOf)
+    .replace(HIDDEN, (char) => escapeOf(char === LINE_FEED ? '\n' : char));
+}
+
+/** A text that stays in its line, whatever is in it: {@link visibleText} spells out its line feeds. */
+export function oneLine(text: string): string {
+  return text.replaceAll(LINE_FEED, '⟨U+FDD0⟩').replaceAll('\n', LINE_FEED);
+}
+
+/** As {@link visibleText} for finished JSON, which means the same afterwards. */
+export function visibleJson(json: string): string {
+  return json.replace(HIDDEN, (char) =>
+    Array.from({ length: char.length }, (_, at) => unitOf(char.charCodeAt(at))).join(''),
+  );
+}
+
+/** Without the spaces and line feeds at its end; whatever else is there is shown. */
+export function withoutBlankEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' \t\n'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+const unitOf = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
+
+function escapeOf(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }

@@ -114,7 +114,7 @@ describe('Output', () => {
   it('spells out what would move the cursor or hide text', () => {
     const { out, text } = write(false, true);
     out.print({ style: 'bold', text: 'safe\u001b[8mhidden\u202e' });
-    expect(text()).toBe('\u001b[1msafe\\u001b[8mhidden\\u202e\u001b[22m\n');
+    expect(text()).toBe('\u001b[1msafe⟨U+001B⟩[8mhidden⟨U+202E⟩\u001b[22m\n');
   });
 
   it('keeps quiet under --json, except for the document', () => {
