@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Programs and libraries. What of them is a link into another one stays a link. */
@@ -23,19 +23,12 @@ const PROFILE = '/run/current-system';
  */
 const SETTINGS: readonly string[] = [
   'alternatives',
-  'ca-certificates',
   'crypto-policies',
-  'debian_version',
   'fonts',
-  'gai.conf',
   'group',
-  'host.conf',
   'hosts',
   'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
   'localtime',
-  'mime.types',
   'nsswitch.conf',
   'os-release',
   'passwd',
@@ -48,7 +41,6 @@ const SETTINGS: readonly string[] = [
   'ssl/cert.pem',
   'ssl/certs',
   'ssl/openssl.cnf',
-  'timezone',
 ];
 
 /** A JVM's own settings are links from its folder to one of these. */
@@ -63,14 +55,17 @@ export function systemFolders(): readonly string[] {
   const settings = [...SETTINGS, ...jvms].map((name) => join('/etc', name));
   return [
     ...PROGRAMS.filter((path) => existsSync(path)).flatMap(asItIs),
-    ...[...settings, PROCESSORS, PROFILE].filter((path) => existsSync(path)).flatMap(shown),
+    ...settings.filter((path) => existsSync(path)).flatMap(asItIs),
+    ...[PROCESSORS, PROFILE].filter((path) => existsSync(path)).flatMap(shown),
   ];
 }
 
 const shown = (path: string): readonly string[] => ['--ro-bind-try', path, path];
 
+/** A link into what is shown stays one: it costs no mount, and each of those costs a command a part of a millisecond. */
 function asItIs(path: string): readonly string[] {
-  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : shown(path);
+  const isLink = lstatSync(path).isSymbolicLink() && isOfTheSystem(realpathSync(path));
+  return isLink ? ['--symlink', readlinkSync(path), path] : shown(path);
 }
 
 /** Whether a real path lies in what {@link systemFolders} shows of programs. */

@@ -61,7 +61,7 @@ export function toolchain(hidden: readonly string[]): Toolchain {
   ];
   return {
     isShown,
-    folders: realPaths(folders.filter((folder) => !isOfTheSystem(folder) && isShown(folder))),
+    folders: outermost(realPaths(folders.filter((folder) => !isOfTheSystem(folder) && isShown(folder)))),
     variables: { ...Object.fromEntries(managers), PATH: [...new Set([node, ...onPath])].join(delimiter) },
   };
 }
@@ -71,6 +71,10 @@ function foldersOnPath(): readonly string[] {
   const named = (process.env['PATH'] ?? '').split(delimiter).filter((path) => isAbsolute(path));
   return named.filter((path) => existsSync(path)).map((path) => realpathSync(path));
 }
+
+/** An outer folder comes first, and shows what is in it. */
+const outermost = (folders: readonly string[]): readonly string[] =>
+  folders.filter((folder, index) => !folders.slice(0, index).some((outer) => isInside(folder, outer)));
 
 /** A program in `bin` needs what lies beside it, where nothing of its owner does. */
 function wholeOf(folder: string, isShown: (folder: string) => boolean): string {

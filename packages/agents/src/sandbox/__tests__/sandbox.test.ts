@@ -131,6 +131,7 @@ describe('bubblewrap', () => {
       ]) {
         expect(isShown(prefix, path), path).toBe(true);
       }
+      expect(isShown(prefix, '.nvm/versions/node/v20/bin'), 'twice').toBe(false);
       for (const path of ['', '.local', '.local/share', '.cargo', '.nvm', '.run']) {
         expect(isShown(prefix, path), path).toBe(false);
       }

@@ -59,6 +59,7 @@ describe('exit codes', () => {
       ],
       [EXIT.usage]: [
         'CONFIG_INVALID',
+        'CONFIG_NOT_TRUSTED',
         'INPUT_NOT_TAKEN',
         'INVALID_INPUT',
         'SANDBOX_MISSING',
