@@ -3,9 +3,9 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { userStateFolder } from '../files/userStateFolder.ts';
 import { usageError } from '../usageError.ts';
 import { configPath } from './readConfig.ts';
+import { userStateFolder } from './userStateFolder.ts';
 
 const schema = z.strictObject({
   version: z.literal(1),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Gate, STATE_FILE } from '@devs/core';
-import { userStateFolder } from '../files/userStateFolder.ts';
+import { userStateFolder } from '../config/userStateFolder.ts';
 import type { Session } from '../project/Session.ts';
 
 type ShownGate = Pick<Gate, 'sessionId' | 'artifactHash'>;

@@ -657,8 +657,8 @@ DROP TABLE held_gates_history;
 `,
   },
   {
-    version: 25,
-    name: '025_judge_rows_and_recoveries',
+    version: 23,
+    name: '023_judge_rows_and_recoveries',
     sha256: '13c7fb5c4f5db4d3c399b0109ff9e702fb5cc064b18988a2dfc17a07769a14a8',
     sql: `-- Check values of rows, the end of the decision log, and what a recovery is counted by.
 
