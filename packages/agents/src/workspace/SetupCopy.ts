@@ -15,6 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from './makeFolder.ts';
 import {
   entryAt,
@@ -32,6 +33,9 @@ type SetupEntry = Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'> & {
 
 /** Inputs of setup for which its result is kept: those of the work, and those before it. */
 const KEPT = 2;
+
+/** A tick takes some milliseconds; seconds on a few file systems, where files are copied again instead. */
+const TICK_TRIES = 20;
 
 /** Files that are copied at a time. */
 const AT_ONCE = 16;
@@ -130,16 +134,15 @@ export class SetupCopy {
   }
 
   /**
-   * Remembers the files as they are now. One that changed in the same tick of the clock as this is not remembered: a
-   * later change could have the same time. One with other names is not either: it could be written by one of them.
+   * Remembers the files as they are now, once the clock of the file system has moved on: a later change then has another
+   * time. One that has the time of now is not remembered, nor one with other names: it could be written by one of them.
    */
   async #remember(folder: Folder): Promise<void> {
     const file = join(this.#store, 'stamps.json');
     await makeFolder(this.#store);
-    await writeFile(file, '');
-    const { ctimeNs } = await stat(file, { bigint: true });
+    const now = await nextTick(file);
     const settled = (await this.#outside(folder)).filter(
-      ({ kind, changedNs, isShared }) => kind === 'file' && changedNs < ctimeNs && !isShared,
+      ({ kind, changedNs, isShared }) => kind === 'file' && changedNs < now && !isShared,
     );
     await writeFile(file, JSON.stringify(settled.map(({ path, stamp }) => [path, stamp])));
   }
@@ -166,6 +169,21 @@ type Folder = Pick<FolderToWalk, 'dir' | 'held'>;
 async function setupEntry({ path, kind, mode, target }: OutsideEntry, files: string): Promise<SetupEntry> {
   const stamp = kind === 'file' ? (await entryAt(files, path)).stamp : null;
   return { path, kind, mode, target, stamp };
+}
+
+/** The time of a file that is written after a tick of its file system's clock, ns; sooner where that is a slow one. */
+async function nextTick(file: string): Promise<bigint> {
+  const write = async (): Promise<bigint> => {
+    await writeFile(file, '');
+    return (await stat(file, { bigint: true })).ctimeNs;
+  };
+  const first = await write();
+  let now = first;
+  for (let tries = 0; now === first && tries < TICK_TRIES; tries += 1) {
+    await sleep(1);
+    now = await write();
+  }
+  return now;
 }
 
 /** What the tree holds by now comes from the tree, and what lies in it or around it gives way. */

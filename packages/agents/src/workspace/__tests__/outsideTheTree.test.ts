@@ -9,7 +9,6 @@ import {
   rm,
   stat,
   symlink,
-  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -122,12 +121,12 @@ describe('a verdict', () => {
     await verdict(tree);
     const runner = inFolder('node_modules/runner/run.js');
     const green = 'process.exit(0)';
-    const { size, atime, mtime } = await stat(runner);
     const ways = [
       () => writeFile(runner, green),
       async () => {
-        await writeFile(runner, green.padEnd(size));
-        await utimes(runner, atime, mtime);
+        await execute('touch', ['-r', runner, join(base, 'times')]);
+        await writeFile(runner, green.padEnd((await stat(runner)).size));
+        await execute('touch', ['-r', join(base, 'times'), runner]); // to the nanosecond, as utimes of Node.js is not
       },
       async () => {
         await rm(runner);
@@ -240,7 +239,7 @@ describe('a verdict', () => {
     run = await open();
     const text = fc.constantFrom('right', 'wrong', 'broken');
     const turn = fc.record({ code: text, needs: text, pollutes: fc.boolean() });
-    const turns = fc.array(turn, { minLength: 2, maxLength: 4 });
+    const turns = fc.array(turn, { minLength: 2, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(turns, async (taken) => {
         for (const { code: content, needs, pollutes } of taken) {
@@ -250,7 +249,7 @@ describe('a verdict', () => {
           expect(passed).toBe(await freshVerdict(tree));
         }
       }),
-      { numRuns: howMany('DEVS_FRESH_CLONES', 2) },
+      { numRuns: howMany('DEVS_FRESH_CLONES', 1) },
     );
   });
 });
