@@ -216,7 +216,7 @@ describe('devs show, approve and reject', () => {
     const json = await callMain(dir, ['show', 'login', '--json']);
     expect(`${shown.stdout}${json.stdout}`).not.toContain('hunter2');
     expect(shown.stdout).toContain(
-      'Note: 1 place is masked, because it looks like a secret; search for [REDACTED.',
+      'Note: 1 place is masked, because it looks like a secret; search for REDACTED.',
     );
     expect(documentOf(json)).toMatchObject({ maskedForDisplay: true });
   });

@@ -6,6 +6,7 @@ import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
+import { oneLine } from '../terminal/visibleText.ts';
 import { showProgress } from './progress.ts';
 import { showStatusLine } from './statusLine.ts';
 
@@ -26,7 +27,7 @@ export async function driveRun(
   const { io, out, devs: commandLine } = session;
   const { signal, abort } = io;
   const { title, agents, workspace } = await run.status();
-  out.print({ style: 'bold', text: `${run.id}  ${title}` }, `agents: ${agentsWords(agents)}`);
+  out.print({ style: 'bold', text: oneLine(`${run.id}  ${title}`) }, `agents: ${agentsWords(agents)}`);
   if (spec.agents !== 'none') {
     out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
   }

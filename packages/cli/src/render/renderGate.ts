@@ -58,7 +58,7 @@ export function maskNotes({ artifact }: Gate): readonly string[] {
   const covers = isMaskedForDisplay(artifact)
     ? ' The hash covers the text without the mask of this display.'
     : '';
-  return [`Note: ${counted}, because it looks like a secret; search for [REDACTED.${covers}`, ''];
+  return [`Note: ${counted}, because it looks like a secret; search for REDACTED.${covers}`, ''];
 }
 
 /** What values an `interrupt()` takes. */

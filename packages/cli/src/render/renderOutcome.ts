@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
+import { oneLine } from '../terminal/visibleText.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
 
@@ -63,7 +64,7 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
 
 function workLines({ commits, delivery, cost }: DriveResult, workspace: string | null): readonly Line[] {
   return [
-    ...commits.map(({ sha, subject }) => `  ${sha.slice(0, 7)} ${subject}`),
+    ...commits.map(({ sha, subject }) => oneLine(`  ${sha.slice(0, 7)} ${subject}`)),
     ...(workspace === null
       ? []
       : [`  ${commits.length === 1 ? '1 commit' : `${commits.length} commits`} in ${workspace}`]),

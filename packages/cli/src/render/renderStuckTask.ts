@@ -1,5 +1,6 @@
 import type { EntropyScore } from '@devs/core';
 import type { Line } from '../terminal/Output.ts';
+import { oneLine } from '../terminal/visibleText.ts';
 import { entropyLines } from './renderEntropy.ts';
 import { taskLabel } from './sentence.ts';
 
@@ -32,7 +33,7 @@ export function isStuckTask(artifact: unknown): artifact is StuckTask {
 export function stuckTaskLines(task: StuckTask): readonly Line[] {
   const { taskId, name, reason, attempts, strategies, guidance, errors, lastObservation, entropy } = task;
   const why = reason === null ? 'it makes no progress' : (REASONS[reason] ?? reason);
-  const title = [taskLabel(taskId), name ?? taskId].filter((word) => word !== '').join(' ');
+  const title = oneLine([taskLabel(taskId), name ?? taskId].filter((word) => word !== '').join(' '));
   return [
     { style: 'bold', text: title },
     `handed over after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}: ${why}`,

@@ -13,7 +13,7 @@ export function maskedJson(value: unknown, indent = 0): string {
 
 /** In how many places a reader of the value sees a mask in the place of text. */
 export function maskedPlaces(value: unknown): number {
-  return maskedJson(value)?.match(/\[REDACTED[:\]]/g)?.length ?? 0;
+  return maskedJson(value)?.match(/REDACTED[\]:]/g)?.length ?? 0;
 }
 
 /** True when a reader of the output sees less than the value holds. */
