@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
-import { examples } from '../../../../examples/own-graph/graphs/examples.ts';
-import type { Example } from '../../../../examples/own-graph/graphs/support/Example.ts';
-import { type Effect, effectsIn, openWorld } from '../../../../examples/own-graph/graphs/support/world.ts';
+import { examples } from '../../../../examples/graphs/examples.ts';
+import type { Example } from '../../../../examples/graphs/support/Example.ts';
+import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import type { step } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
@@ -121,7 +121,7 @@ const live = (program: string, [name, dir]: readonly [string, string], diesAfter
   new Promise((resolve) => {
     const env = {
       ...process.env,
-      ...(diesAfter !== undefined && { OWN_GRAPH_DIES_AFTER: String(diesAfter) }),
+      ...(diesAfter !== undefined && { GRAPH_DIES_AFTER: String(diesAfter) }),
     };
     execFile(process.execPath, [program, name, dir], { env }, (error, stdout, stderr) =>
       resolve({ signal: error?.signal ?? null, stdout, stderr }),
@@ -163,7 +163,7 @@ describe('an example of a graph', () => {
   let program = '';
   const bundled = mkdtempSync(join(tmpdir(), 'devs-graphs-'));
   beforeAll(async () => {
-    const source = new URL('../../../../examples/own-graph/graphs/run.ts', import.meta.url);
+    const source = new URL('../../../../examples/graphs/run.ts', import.meta.url);
     [program = ''] = await bundlePrograms([source], bundled);
   });
   afterAll(() => rmSync(bundled, { recursive: true }));

@@ -1,19 +1,19 @@
 // promptChaining            runs an example, or goes on with it, and answers its questions
 // promptChaining out/one    with its state file and ledger in that folder
-// OWN_GRAPH_DIES_AFTER=2 kills the process at its second effect, before that is recorded.
+// GRAPH_DIES_AFTER=2 kills the process at its second effect, before that is recorded.
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { examples } from './examples.ts';
 import { linesOf, openWorld } from './support/world.ts';
 
-const [name = 'promptChaining', dir = fileURLToPath(new URL(`../out/${name}`, import.meta.url))] =
+const [name = 'promptChaining', dir = fileURLToPath(new URL(`out/${name}`, import.meta.url))] =
   process.argv.slice(2);
 const example = examples[name];
 if (example === undefined) throw new TypeError(`There is no ${name}. There are: ${Object.keys(examples)}`);
 mkdirSync(dir, { recursive: true });
 
-const diesAfter = Number(process.env['OWN_GRAPH_DIES_AFTER'] ?? Number.NaN);
+const diesAfter = Number(process.env['GRAPH_DIES_AFTER'] ?? Number.NaN);
 const { input, answers = [], model = (prompt) => prompt } = example;
 const world = openWorld({
   ledger: join(dir, 'ledger.jsonl'),
