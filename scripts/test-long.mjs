@@ -42,12 +42,7 @@ const LONG = [
     'programs of every kind, killed at each call',
   ],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
-  [
-    'masks',
-    { DEVS_MASK_TEXTS: 20_000 },
-    'masking/heldOut',
-    'random compositions of secrets and harmless text',
-  ],
+  ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));
 
