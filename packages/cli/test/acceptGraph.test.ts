@@ -9,7 +9,7 @@ function startedByOther(dir: string): void {
   const db = createDatabase({ dbPath: join(dir, '.devs', 'state.sqlite') });
   db.exec(`
     UPDATE threads SET graph_fingerprint = 'of another pipeline',
-                       policies_json = replace(policies_json, '"verify"', '"inspect"')`);
+                       policies_json = replace(policies_json, '"verify"', '"inspect"'), declared_sha256 = NULL`);
   db.close();
 }
 

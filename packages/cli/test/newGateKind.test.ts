@@ -15,8 +15,8 @@ interface Place {
 
 const NAME: Place = {
   file: 'packages/core/src/state/hitlSession.ts',
-  before: "  | 'node_gate'",
-  text: "  | 'seal'\n",
+  before: "  'node_gate',",
+  text: "  'seal',\n",
 };
 
 const RULE: Place = {

@@ -56,6 +56,7 @@ describe('a call that an older version recorded without its place', () => {
     const made: string[] = [];
     await drive(dir, made);
     asBefore(dir);
+    await callMain(dir, ['show', RUN]);
     await callMain(dir, ['answer', RUN, '--value', 'true', '--by', 'ada']);
     expect((await drive(dir, made)).status).toBe('suspended');
 

@@ -56,6 +56,8 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     const rounds = 40;
     const threads = new ThreadStore(db);
     threads.create(aThread());
+    // A copy of a lease releases nothing, and its holder has to be there for the next round.
+    const free = db.prepare('UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL');
     const children = await start(
       CLAIM,
       times(3, () => [dbPath, 'run-1']),
@@ -67,7 +69,7 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
       expect(won).toHaveLength(1);
       for (const { lease } of won) {
         epochs.push(lease.epoch);
-        threads.release(lease);
+        free.run();
       }
     }
     expect(epochs).toEqual(times(rounds, (n) => n + 1));
