@@ -11,7 +11,8 @@ import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
-import { type DrivableGraph, type DriveOptions, drive, type LeaveRun, leaveQuietly } from './drive/drive.ts';
+import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
+import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
 import {
   assertContext,
   assertGiven,

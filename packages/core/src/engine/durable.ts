@@ -15,7 +15,7 @@ import {
   type UpdateOf,
 } from './compile/graphSource.ts';
 import { DurableApp } from './DurableApp.ts';
-import type { LeaveRun } from './drive/drive.ts';
+import type { LeaveRun } from './drive/DriverDeps.ts';
 import type { EndOfRun } from './drive/outcome.ts';
 import { EngineStore } from './EngineStore.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';

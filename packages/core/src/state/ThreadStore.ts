@@ -25,6 +25,7 @@ import {
   type Thread,
   type ThreadStatus,
 } from './threadRecords.ts';
+import { fromRow, notFound, type ThreadRow } from './threadRow.ts';
 import * as sql from './threadSql.ts';
 import { stateFoldersOf, workspaceNames } from './workspaceName.ts';
 
@@ -42,12 +43,6 @@ export const LEASE_TTL_MS = 10_000;
 export interface ThreadStoreOptions extends StoreOptions {
   /** Defaults to the running process. */
   readonly host?: HostIdentity;
-}
-
-interface ThreadRow extends Omit<Thread, 'policies' | 'degraded'> {
-  readonly policiesJson: string;
-  readonly degraded: 0 | 1;
-  readonly sound: 1;
 }
 
 interface LeaseRow {
@@ -111,11 +106,11 @@ export class ThreadStore {
     this.#markWorked = prepare(db, sql.MARK_WORKED);
     this.#revive = prepare(db, sql.REVIVE);
     this.#reopen = prepare(db, sql.REOPEN);
-    this.#resetRecoveries = prepare(db, `${updateOf('recoveries = 0')} AND recoveries > 0`);
+    this.#resetRecoveries = prepare(db, `${sql.updateOf('recoveries = 0')} AND recoveries > 0`);
     this.#seal = prepare(db, sql.SEAL);
-    this.#markDegraded = prepare(db, updateOf('degraded = 1'));
-    this.#setPolicies = prepare(db, updateOf('policies_json = @value'));
-    this.#setFingerprint = prepare(db, updateOf('graph_fingerprint = @value'));
+    this.#markDegraded = prepare(db, sql.updateOf('degraded = 1'));
+    this.#setPolicies = prepare(db, sql.updateOf('policies_json = @value'));
+    this.#setFingerprint = prepare(db, sql.updateOf('graph_fingerprint = @value'));
   }
 
   /**
@@ -400,30 +395,4 @@ export class ThreadStore {
   #write<T>(work: () => T): T {
     return immediately(this.#db, work);
   }
-}
-
-function updateOf(assignment: string): string {
-  return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
-}
-
-function fromRow({ policiesJson, degraded, sound: _, ...row }: ThreadRow): Thread {
-  if (!THREAD_STATUSES.includes(row.status)) throw unknownStatus(row.threadId);
-  const policies = parseStored(policiesJson, `run "${row.threadId}"`) as Policies;
-  return { ...row, degraded: degraded === 1, policies };
-}
-
-function unknownStatus(threadId: string): DevsError {
-  return new DevsError(`Run "${threadId}" has a status that this engine does not know.`, {
-    code: 'STATE_CORRUPT',
-    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
-    context: { threadId },
-  });
-}
-
-function notFound(threadId: string): never {
-  throw new DevsError(`There is no run "${threadId}" in this state file.`, {
-    code: 'THREAD_NOT_FOUND',
-    remedy: 'List the runs to find the right id, or start this one.',
-    context: { threadId },
-  });
 }

@@ -65,3 +65,8 @@ export const REVIVE = `
 
 export const REOPEN = `
   UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
+
+/** Sets one thing of a run, `@value` where it is given. */
+export function updateOf(assignment: string): string {
+  return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
+}

@@ -1,0 +1,276 @@
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+//
+//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
+//   waiting · open questions: apply recorded answers, or settle as waiting · else go on
+//
+// Invariants:
+//   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
+//   D2. An answer is applied under its interrupt id and carries the key of its question, so applying it twice is
+//       harmless and another question refuses it.
+//   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
+//   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+
+import { setImmediate } from 'node:timers/promises';
+import type { Callbacks } from '@langchain/core/callbacks/manager';
+import { isGraphDrained, type RunControl } from '@langchain/langgraph';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
+import type { Goal } from '../Goal.ts';
+import { RefusedResult } from '../node/refusedResult.ts';
+import { readState } from '../readState.ts';
+import { NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
+import { isNo, refusedAt } from '../stops/Stop.ts';
+import { askAtEnd } from './askAtEnd.ts';
+import { askAtStop, stopAt } from './askAtStop.ts';
+import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
+import { decideByPolicy } from './decideByPolicy.ts';
+import type { GivenOptions } from './givenOptions.ts';
+import type { HeldLease } from './LeaseKeeper.ts';
+import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { openQuestions, type PendingQuestion } from './openQuestions.ts';
+import type { DriveOutcome, EndStatus } from './outcome.ts';
+import { RunGoal } from './RunGoal.ts';
+import { abortReason, readAnswers } from './readAnswers.ts';
+import { resumeWith } from './resumeWith.ts';
+import { runError } from './runError.ts';
+import type { SignalWatch } from './SignalWatch.ts';
+import { withOwnSignal } from './withOwnSignal.ts';
+
+/** Recoveries without progress after which a run is given up (no crash loops). */
+const MAX_RECOVERIES = 5;
+
+/** The lease of one drive, and what may stop it. */
+export interface Claim {
+  readonly held: HeldLease;
+  readonly control: RunControl;
+  readonly requests: SignalWatch;
+  readonly abort: AbortSignal | undefined;
+  readonly goal: Goal | undefined;
+  /** For the graph, from whoever started the run and whoever drives it. */
+  readonly given: GivenOptions & { readonly callbacks?: Callbacks };
+}
+
+/** What a checkpoint leads to. */
+interface Due {
+  readonly tasks: readonly PendingTask[];
+  readonly values: unknown;
+  /** Whether one of the tasks has left nothing in the file: no output, no question, no error. */
+  readonly hasUnstarted: boolean;
+}
+
+const NOTHING_DUE: Due = { tasks: [], values: null, hasUnstarted: false };
+
+/** A request came in while the run was being left; the next drive reads it. */
+const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request came in' };
+
+/** One claim of one run. */
+export class ClaimedRun {
+  readonly #held: HeldLease;
+  readonly #control: RunControl;
+  readonly #requests: SignalWatch;
+  readonly #deps: DriverDeps;
+  readonly #abort: AbortSignal | undefined;
+  readonly #config: DrivenConfig;
+  readonly #goal: RunGoal;
+  readonly #statusBefore: ThreadStatus;
+  #hasWorked = false;
+
+  constructor({ held, control, requests, abort, goal, given }: Claim, deps: DriverDeps) {
+    const { threadId, epoch } = held.lease;
+    this.#statusBefore = deps.store.threads.require(threadId).status;
+    this.#held = held;
+    this.#control = control;
+    this.#requests = requests;
+    this.#deps = deps;
+    this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
+    this.#abort = abort;
+    const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
+    this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
+  }
+
+  async toEnd(): Promise<DriveOutcome> {
+    const { lease, recovered } = this.#held;
+    const { threads, steps } = this.#deps.store;
+    const { recoveries } = threads.begin(lease, { recovered });
+    if (recovered) this.#emitRecovered();
+    // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
+    if (this.#statusBefore === 'failed') {
+      steps.allowRefused(lease.threadId, this.#deps.store.fenceOf(lease));
+    }
+    if (recoveries > MAX_RECOVERIES) {
+      return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
+    }
+    for (;;) {
+      const outcome = await this.#turn();
+      if (outcome !== null) return outcome;
+      await setImmediate(); // timers and sockets get their turn, whatever the graph does
+    }
+  }
+
+  /** One look at the run and one act; `null` to look again. */
+  async #turn(): Promise<DriveOutcome | null> {
+    const { store, saver, graph, inputOf } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const thread = store.threads.require(threadId);
+    if (this.#requests.has('cancel')) return this.#cancel();
+
+    const tuple = await saver.getTuple(this.#config);
+    if (tuple === undefined) return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    const open = openQuestions(tuple);
+    store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
+    const { tasks, values } = await readState(graph, this.#config, saver);
+    if (tasks.length === 0) return this.#atEnd(thread, tuple, values);
+    const stop = await askAtStop({ threadId, tuple, tasks, values }, this.#deps);
+    if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
+    if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
+    const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
+    const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
+    return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
+  }
+
+  /** Nothing is left to do but what is asked of a human before the run ends. */
+  #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): DriveOutcome | null {
+    const { store, endOf } = this.#deps;
+    const last = askAtEnd(tuple, thread.threadId, store);
+    if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
+    const aborted = abortReason(last?.decision);
+    if (aborted !== null) return this.#end('cancelled', aborted);
+    const { status, reason } = endOf(values);
+    return this.#end(status, reason, thread.wakeSeq);
+  }
+
+  async #answerOrGoOn(
+    thread: Thread,
+    open: readonly PendingQuestion[],
+    due: Due,
+  ): Promise<DriveOutcome | null> {
+    const { store } = this.#deps;
+    if (open.length === 0) return this.#goOn(null, due);
+
+    const answers = readAnswers(open, thread.threadId, this.#deps);
+    if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
+    const ending = answers.given.find(({ endsRun }) => endsRun !== null);
+    if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
+    if (answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
+    // The driver before died while a branch beside was on its way to its own question.
+    if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
+    return this.#wait(thread, answers.unanswered);
+  }
+
+  #wait(thread: Thread, gates: readonly HitlSession[]): DriveOutcome | null {
+    const { store, events } = this.#deps;
+    if (!this.#settle('waiting', `${gates.length} open gate(s)`, thread.wakeSeq)) return null;
+    if (this.#isNews('waiting')) {
+      const scope = { threadId: thread.threadId };
+      store.transact(events, (emit) => emit('RUN_SUSPENDED', { gates: gates.length }, scope));
+    }
+    return { status: 'suspended', gates };
+  }
+
+  /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
+  async #goOn(input: unknown, { tasks, values }: Due): Promise<DriveOutcome | null> {
+    const { steps } = this.#deps.store;
+    const { threadId } = this.#held.lease;
+    if (this.#goal.isNew && tasks.some(({ id }) => steps.hasVisit(threadId, id))) {
+      return this.#invoke(input, '*');
+    }
+    this.#goal.takeUp();
+    const reached = this.#goal.reached(values);
+    return reached === null ? this.#invoke(input, [...this.#goal.nodes]) : this.#stopAtGoal(reached);
+  }
+
+  #stopAtGoal(reason: string): DriveOutcome | null {
+    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    const isSettled = this.#goal.stopAt(reason, () => this.#settle('paused', reason, wakeSeq));
+    return isSettled ? { status: 'drained', reason } : null;
+  }
+
+  async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
+    const { threadId } = this.#held.lease;
+    const { graph, faults, store, breakpoints = NO_BREAKPOINTS } = this.#deps;
+    if (this.#control.drainRequested) return this.#stopped();
+    if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
+    this.#hasWorked = true;
+    const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
+    const before = store.footprint.of(threadId);
+    try {
+      await withOwnSignal(this.#abort, (signal) =>
+        graph.invoke(input, { ...this.#config, signal, interruptAfter }),
+      );
+      store.threads.resetRecoveries(this.#held.lease);
+      return await this.#endIfStuck(before);
+    } catch (error) {
+      const left = faults.take(threadId);
+      if (left instanceof RefusedResult) return this.#fail(left);
+      if (left !== null) throw left;
+      if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
+      if (error instanceof DevsError) throw error;
+      return this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): DriveOutcome | null {
+    const failure = runError(error);
+    const reason = failure.message;
+    return this.#end('failed', reason) && { status: 'failed', reason, error: failure };
+  }
+
+  /** A graph that stands where it stood would be driven for ever; what was asked of the run meanwhile is looked at first. */
+  async #endIfStuck(before: string): Promise<DriveOutcome | null> {
+    const { saver, store } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const tuple = await saver.getTuple(this.#config);
+    const isInEdge = tuple !== undefined && hasUnanswerable(tuple);
+    if (!isInEdge && store.footprint.of(threadId) !== before) return null;
+    if (this.#control.drainRequested) return this.#stopped();
+    const { code, message } = isInEdge ? interruptInEdge(threadId) : noProgress(threadId);
+    return this.#end('failed', `${code}: ${message}`);
+  }
+
+  #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
+    const { store, events } = this.#deps;
+    const { threadId } = this.#held.lease;
+    const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
+    if (!this.#settle(status, reason, seen)) return null;
+    if (this.#isNews(status)) {
+      store.transact(events, (emit) => {
+        if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
+        emit('RUN_FINISHED', { outcome: status }, { threadId });
+      });
+    }
+    return { status, reason };
+  }
+
+  #settle(status: ThreadStatus, reason: string | null, seenWakeSeq: number): boolean {
+    const settlement = { seenWakeSeq, ...(reason !== null && { reason }) };
+    return this.#deps.store.threads.settle(this.#held.lease, status, settlement) === 'settled';
+  }
+
+  /** Driving a run that has ended or still waits says nothing new. */
+  #isNews(status: ThreadStatus): boolean {
+    return this.#hasWorked || status !== this.#statusBefore;
+  }
+
+  /** A graph that was asked to stop: a cancelled run ends, any other can be gone on with. */
+  #stopped(): DriveOutcome | null {
+    if (this.#requests.has('cancel')) return this.#cancel();
+    this.#requests.consume('pause');
+    const reason = this.#control.drainReason ?? 'asked to stop';
+    const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
+    return this.#settle('paused', reason, wakeSeq) ? { status: 'drained', reason } : null;
+  }
+
+  #cancel(): DriveOutcome | null {
+    const outcome = this.#end('cancelled', 'cancelled by request');
+    if (outcome !== null) this.#requests.consume('cancel');
+    return outcome;
+  }
+
+  #emitRecovered(): void {
+    const { store, events } = this.#deps;
+    const { threadId, owner, epoch } = this.#held.lease;
+    store.transact(events, (emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
+  }
+}

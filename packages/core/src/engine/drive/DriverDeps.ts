@@ -1,0 +1,60 @@
+import type { Callbacks } from '@langchain/core/callbacks/manager';
+import type { RunControl } from '@langchain/langgraph';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import type { GraphShape } from '../compile/graphShape.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { GoalReader } from '../Goal.ts';
+import type { FaultBox } from '../node/FaultBox.ts';
+import type { Breakpoints } from '../stops/Breakpoints.ts';
+import type { DrivenConfigurable } from '../visit.ts';
+import type { GivenOptions } from './givenOptions.ts';
+import type { EndOfRun } from './outcome.ts';
+
+/** What the driver gives LangGraph with every call. */
+export interface DrivenConfig extends Omit<GivenOptions, 'configurable'> {
+  readonly configurable: DrivenConfigurable;
+  readonly callbacks?: Callbacks;
+  readonly control?: RunControl;
+  readonly signal?: AbortSignal;
+  readonly interruptAfter?: '*' | string[];
+}
+
+interface ReadConfig {
+  readonly configurable: Pick<DrivenConfigurable, 'thread_id'>;
+}
+
+/** A task of the next super-step, as LangGraph describes it. */
+export interface PendingTask {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The part of a compiled LangGraph graph the driver uses. */
+export interface DrivableGraph {
+  invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
+  getState(config: ReadConfig): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
+}
+
+export interface DriverDeps {
+  readonly store: EngineStore;
+  readonly saver: BaseCheckpointSaver;
+  readonly graph: DrivableGraph;
+  readonly shape: GraphShape;
+  readonly faults: FaultBox;
+  readonly events: EventBus;
+  /** The input a run was started with. */
+  readonly inputOf: (thread: Thread) => Promise<unknown>;
+  /** What it was given besides, for every drive. @defaultValue nothing */
+  readonly optionsOf?: () => Promise<GivenOptions>;
+  /** How a run whose graph has nothing left to do has ended. Pure. */
+  readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals: GoalReader;
+  readonly leave?: LeaveRun | undefined;
+  /** Where the graph was compiled to stop. @defaultValue nowhere */
+  readonly breakpoints?: Breakpoints;
+}
+
+/** What a driver does last under its lease: it lets go of what it held beside the state file. */
+export type LeaveRun = (lease: Lease, store: EngineStore) => Promise<void>;
