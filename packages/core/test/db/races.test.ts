@@ -57,7 +57,9 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     const threads = new ThreadStore(db);
     threads.create(aThread());
     // A copy of a lease releases nothing, and its holder has to be there for the next round.
-    const free = db.prepare('UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL');
+    const free = db.prepare(
+      'UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL',
+    );
     const children = await start(
       CLAIM,
       times(3, () => [dbPath, 'run-1']),
