@@ -4,6 +4,7 @@ import type { HitlSessionKind } from '../../state/hitlSession.ts';
 import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
+import { shownValue } from './shownValue.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON, already masked.
@@ -71,13 +72,12 @@ export function isAnswerTo({ key, artifactHash }: Question, answer: unknown): an
   return answerFor(key, answer) !== null && ((answer as KeyedAnswer).hash ?? artifactHash) === artifactHash;
 }
 
-/** Builds a question; the hash is taken over the masked artifact, so what is shown is what is bound. */
+/** Builds a question; the hash is taken over what is shown, masked, so that is what is bound. */
 export function questionAbout(
   artifact: unknown,
   about: Omit<Question, 'artifact' | 'artifactHash'>,
 ): Question {
-  const { value } = maskPreciseDeep(artifact);
-  return { ...about, artifact: value, artifactHash: hashOf(value) };
+  return { ...about, ...shownBy(artifact) };
 }
 
 /** A bare `interrupt()`, as LangGraph keeps it. */
@@ -103,9 +103,13 @@ export function bareQuestion({ id, value, responseSchema }: Asked, taskId: strin
   };
 }
 
-/** What a bare `interrupt()` shows, and its hash. */
+/**
+ * What a gate shows, and its hash.
+ *
+ * @throws DevsError `VALUE_NOT_STORABLE` for what nobody could read.
+ */
 export function shownBy(value: unknown): Pick<Question, 'artifact' | 'artifactHash'> {
-  const artifact = maskPreciseDeep(value ?? null).value;
+  const artifact = shownValue(maskPreciseDeep(value ?? null).value);
   return { artifact, artifactHash: hashOf(artifact) };
 }
 

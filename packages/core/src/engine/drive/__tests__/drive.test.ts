@@ -1,3 +1,4 @@
+import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, END, GraphDrained, interrupt, Send, START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
@@ -356,8 +357,34 @@ describe('a bare interrupt()', () => {
     expect(everyTable(db)).not.toContain(secret);
   });
 
+  test('shows what JSON has no word for in one, and is the same question in every process', async ({
+    db,
+  }) => {
+    const value = {
+      when: new Date(0),
+      said: [new HumanMessage({ id: 'm', content: 'Hello.' })],
+      seen: new Set([new Map([['a', 1]])]),
+      bytes: new Uint8Array([1, 2]),
+      as: 'it is',
+    };
+    const app = durable(
+      twoSteps(() => ({ answer: interrupt(value) })),
+      { db },
+    );
+    const gate = only((await app.run('run', {})).gates);
+    expect(gate.artifact).toMatchObject({
+      when: { date: '1970-01-01T00:00:00.000Z' },
+      said: [{ human: { id: 'm', content: 'Hello.' } }],
+      seen: { set: [{ map: [['a', 1]] }] },
+      bytes: { bytes: 'AQI=' },
+      as: 'it is',
+    });
+    await app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { answer: 'yes' } });
+  });
+
   test('with a value that is no JSON is a typed error, and the run stays resumable', async ({ db }) => {
-    let value: unknown = { when: new Date(0) };
+    let value: unknown = { when: () => 0 };
     const app = durable(
       twoSteps(() => ({ answer: interrupt(value) })),
       { db },

@@ -1,0 +1,41 @@
+import { Document } from '@langchain/core/documents';
+import { isBaseMessage } from '@langchain/core/messages';
+
+/**
+ * A value as a gate shows and hashes it: plain JSON of what LangGraph's serializer takes. What JSON has no word for is
+ * said in one, `{ date: '1970-01-01T00:00:00.000Z' }`; what nobody could read, such as a function, is left for the hash
+ * to refuse.
+ */
+export function shownValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return { bigint: String(value) };
+  if (typeof value === 'number' && !Number.isFinite(value)) return { number: String(value) };
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return sameOr(value, value.map(shownValue));
+  if (isPlain(value)) return shownFields(value);
+  return shownInstance(value);
+}
+
+function shownInstance(value: object): unknown {
+  if (value instanceof Date) return { date: Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString() };
+  if (value instanceof Map) return { map: [...value].map(shownValue) };
+  if (value instanceof Set) return { set: [...value].map(shownValue) };
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
+  if (isBaseMessage(value)) return { [value.type]: shownFields({ ...value.toDict().data }) };
+  if (value instanceof Document) return { document: shownFields({ ...value }) };
+  return value;
+}
+
+function shownFields(fields: object): object {
+  const entries = Object.entries(fields) as [string, unknown][];
+  const shown = entries.map(([name, field]) => [name, shownValue(field)] as const);
+  return shown.every(([, field], at) => field === entries[at]?.[1]) ? fields : Object.fromEntries(shown);
+}
+
+/** The very list where nothing in it has to be said in other words: what the hash refuses in it stays refused. */
+const sameOr = (items: readonly unknown[], shown: readonly unknown[]): readonly unknown[] =>
+  shown.every((item, at) => item === items[at]) ? items : shown;
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
