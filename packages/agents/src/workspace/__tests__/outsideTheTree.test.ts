@@ -19,6 +19,7 @@ import type { CheckResult, FileEdit } from '@devs/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
+import { tried } from '../../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../checks/CommandChecks.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace, type GitWorkspaceOptions } from '../GitWorkspace.ts';
@@ -116,7 +117,7 @@ describe('a verdict', () => {
     expect(await verdict(await treeOf(manifest('broken'), code('broken')))).toMatchObject({ passed: false });
   });
 
-  it('does not come from what somebody wrote beside the tree, in whatever way', async () => {
+  it('does not come from what somebody wrote beside the tree, in whatever way', async ({ task }) => {
     run = await open();
     const tree = await treeOf(code('wrong'));
     await verdict(tree);
@@ -156,6 +157,7 @@ describe('a verdict', () => {
         await chmod(inFolder('node_modules/locked'), 0o500);
       },
     ];
+    tried(task, { ways: ways.length });
     for (const write of ways) {
       await run.restore(tree);
       await run.ready(tree, signal);
@@ -236,7 +238,8 @@ describe('a verdict', () => {
 
   it('says what it says in a fresh clone after setup, whatever was tried before', {
     timeout: 120_000,
-  }, async () => {
+  }, async ({ task }) => {
+    let ways = 0;
     run = await open();
     const text = fc.constantFrom('right', 'wrong', 'broken');
     const turn = fc.record({ code: text, needs: text, pollutes: fc.boolean() });
@@ -245,6 +248,8 @@ describe('a verdict', () => {
       fc.asyncProperty(turns, async (taken) => {
         for (const { code: content, needs, pollutes } of taken) {
           const tree = await treeOf(manifest(needs), code(content));
+          ways += 1;
+          tried(task, { ways });
           if (pollutes) await writeFile(inFolder('node_modules/runner/run.js'), 'process.exit(0)');
           const { passed } = await verdict(tree);
           expect(passed).toBe(await freshVerdict(tree));
