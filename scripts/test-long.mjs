@@ -48,12 +48,7 @@ const LONG = [
     'masking/heldOut',
     'random compositions of secrets and harmless text',
   ],
-  [
-    'usage',
-    { DEVS_USAGE_CASES: 50_000 },
-    'guards/__tests__/usage',
-    'figures that calls say about themselves',
-  ],
+  ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));
 
