@@ -92,10 +92,16 @@ export function judge(kind, { report, seconds, open }) {
   return { ...rowOf(kind, seconds, open, { ...total, why }), notes: [...notes] };
 }
 
+/** Of a rig's words `Not run, because …: what`. */
+function reasonIn(stdout) {
+  const [, reason = 'because the rig says so'] = /^Not run, (because .+?):/m.exec(stdout) ?? [];
+  return `not run here, ${reason}`;
+}
+
 /** The same of a rig that prints `ok` or `FAIL` for each thing it proves, and exits with 75 where it cannot. */
 export function judgeRig(kind, { stdout, code, seconds, open }) {
   const lines = stdout.split('\n').filter((line) => /^(?:ok {2}|FAIL) {2}/.test(line));
-  if (code === 75) return notRun(kind, { seconds, open, why: stdout.trim().replace(/:.*$/s, '') });
+  if (code === 75) return notRun(kind, { seconds, open, why: reasonIn(stdout) });
   const failed = lines.filter((line) => line.startsWith('FAIL'));
   const why = failed.map((line) => line.slice(6));
   if (lines.length === 0) why.push('nothing was tried');
@@ -117,7 +123,7 @@ const cells = (...texts) =>
     .trimEnd();
 
 function lineOf({ name, what, state, tried, open, through, seconds, page, why, notes = [] }) {
-  if (state === 'not run') return cells(name, what, '-', '-', '-', '-', `not run here: ${why.join('; ')}`);
+  if (state === 'not run') return cells(name, what, '-', '-', '-', '-', why.join('; '));
   const beside = [state === 'failed' ? 'FAILED' : '', ...page, ...notes].filter(Boolean).join(' ');
   return cells(name, what, `${tried}`, `${open}`, `${through}`, `${seconds.toFixed(0)} s`, beside);
 }

@@ -105,7 +105,10 @@ async function run(kind, { minutes, deadline, open, onStart }) {
   closeSync(file);
   const group = new Group(child);
   onStart(group);
-  const timer = setTimeout(() => group.stop('the time was over'), Math.max(0, deadline - performance.now()));
+  const timer = setTimeout(
+    () => group.stop('not run to its end: the time was over'),
+    Math.max(0, deadline - performance.now()),
+  );
   const heartbeat = setInterval(() => say(`  … ${seconds().toFixed(0)} s`), HEARTBEAT_MS);
   const code = await new Promise((resolve, reject) => {
     child.on('error', reject);
@@ -123,7 +126,7 @@ async function run(kind, { minutes, deadline, open, onStart }) {
 }
 
 function told({ state, tried, through, why, seconds }) {
-  if (state === 'not run') return `  not run: ${why.join('; ')}`;
+  if (state === 'not run') return `  ${why.join('; ')}`;
   const ways = `${through} of ${tried} came through`;
   return `  ${state === 'held' ? 'held' : 'FAILED'}: ${ways}, ${seconds.toFixed(0)} s`;
 }
@@ -136,11 +139,15 @@ async function runAll(chosen, { minutes, open }) {
   let running = null;
   const stop = () => {
     isStopped = true;
-    running?.stop('stopped');
+    running?.stop('not run to its end: stopped');
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
   for (const [index, kind] of chosen.entries()) {
-    const why = isStopped ? 'stopped' : performance.now() >= deadline ? 'no time was left' : null;
+    const why = isStopped
+      ? 'not run: stopped'
+      : performance.now() >= deadline
+        ? 'not run: no time was left'
+        : null;
     if (why !== null) {
       rows.push(notRun(kind, { open, why }));
       continue;

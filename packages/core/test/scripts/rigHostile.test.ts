@@ -11,23 +11,9 @@ const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
 const node = (...args: readonly string[]) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
 
-/** What an expression over the two modules of the rig is, in a process of its own. */
-function evaluate<T>(expression: string): T {
-  const { stdout, stderr } = node(
-    '--input-type=module',
-    '-e',
-    `import * as kinds from ${JSON.stringify(script('hostileKinds.mjs'))};
-     import * as table from ${JSON.stringify(script('hostileTable.mjs'))};
-     const asText = (_, value) => value instanceof RegExp ? value.source : value;
-     console.log(JSON.stringify(${expression}, asText));`,
-  );
-  expect(stderr).toBe('');
-  return JSON.parse(stdout) as T;
-}
-
 interface Kind {
   readonly name: string;
-  readonly files?: readonly { readonly path: string; readonly titles?: string }[];
+  readonly files?: readonly { readonly path: string; readonly titles?: RegExp }[];
   readonly env?: readonly string[];
   readonly rig?: readonly string[];
 }
@@ -46,6 +32,32 @@ interface Row {
   readonly why: readonly string[];
 }
 
+interface Measured {
+  readonly seconds: number;
+  readonly open: readonly Open[];
+}
+
+interface KindsModule {
+  readonly KINDS: readonly Kind[];
+  readonly sizesOf: (kind: Kind, minutes: number) => Readonly<Record<string, number>>;
+}
+
+interface TableModule {
+  readonly readOpen: (page: string) => readonly Open[];
+  readonly judge: (kind: object, measured: Measured & { readonly report: object }) => Row;
+  readonly judgeRig: (
+    kind: object,
+    measured: Measured & { readonly stdout: string; readonly code: number },
+  ) => Row;
+  readonly renderTable: (rows: readonly Row[], open: readonly Open[]) => string;
+  readonly exitCodeOf: (rows: readonly Row[]) => number;
+}
+
+const { KINDS, sizesOf } = (await import(script('hostileKinds.mjs'))) as KindsModule;
+const { readOpen, judge, judgeRig, renderTable, exitCodeOf } = (await import(
+  script('hostileTable.mjs')
+)) as TableModule;
+
 const OPEN: readonly Open[] = [{ name: 'Known', kinds: { known: '#known' } }];
 
 const aTest = (status: string, tried?: object) => ({
@@ -62,34 +74,20 @@ const aReport = (...assertionResults: readonly object[]) => ({
 /** The rows that reports of a kind come to, their table and the exit code. */
 function judged(reports: readonly object[], { name = 'doors', open = OPEN } = {}) {
   const kind = { name, what: 'doors', files: [{ path: 'packages/x/door.test.ts' }] };
-  return evaluate<{ readonly rows: readonly Row[]; readonly table: string; readonly code: number }>(
-    `(() => {
-      const open = ${JSON.stringify(open)};
-      const rows = ${JSON.stringify(reports)}.map((report) => table.judge(${JSON.stringify(kind)}, { report, seconds: 1, open }));
-      return { rows, table: table.renderTable(rows, open), code: table.exitCodeOf(rows) };
-    })()`,
-  );
+  const rows = reports.map((report) => judge(kind, { report, seconds: 1, open }));
+  return { rows, table: renderTable(rows, open), code: exitCodeOf(rows) };
 }
 
 describe('rig:hostile', () => {
-  const { all, short, long, open } = evaluate<{
-    readonly all: readonly Kind[];
-    readonly short: readonly object[];
-    readonly long: readonly Readonly<Record<string, number>>[];
-    readonly open: readonly Open[];
-  }>(
-    `{ all: kinds.KINDS, short: kinds.KINDS.map((kind) => kinds.sizesOf(kind, 1)),
-       long: kinds.KINDS.map((kind) => kinds.sizesOf(kind, 60)), open: table.readOpen(${JSON.stringify(page)}) }`,
-  );
   const read = (path: string): string =>
     existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
 
   test('names only files that there are, titles that they have and variables that they read', () => {
-    expect(all.length).toBeGreaterThan(20);
-    const wrong = all.flatMap(({ name, files = [], env = [] }) => [
+    expect(KINDS.length).toBeGreaterThan(20);
+    const wrong = KINDS.flatMap(({ name, files = [], env = [] }) => [
       ...files.filter(({ path }) => read(path) === '').map(({ path }) => `${name}: no ${path}`),
-      ...files.flatMap(({ path, titles = '' }) =>
-        titles
+      ...files.flatMap(({ path, titles }) =>
+        (titles?.source ?? '')
           .split('|')
           .filter((title) => !read(path).includes(title))
           .map((title) => `${name}: ${path} has no test "${title}"`),
@@ -99,18 +97,19 @@ describe('rig:hostile', () => {
         .map((variable) => `${name}: nobody reads ${variable}`),
     ]);
     expect(wrong).toEqual([]);
-    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
-    for (const { files = [], rig = [] } of all) expect(files.length + rig.length).toBeGreaterThan(0);
+    expect(new Set(KINDS.map(({ name }) => name)).size).toBe(KINDS.length);
+    for (const { files = [], rig = [] } of KINDS) expect(files.length + rig.length).toBeGreaterThan(0);
   });
 
   test('leaves the short forms as they are, and makes the long ones longer', () => {
-    expect(new Set(short.map((sizes) => JSON.stringify(sizes)))).toEqual(new Set(['{}']));
-    const sizes = Object.assign({}, ...long) as Record<string, number>;
-    expect(Object.keys(sizes).sort()).toEqual(all.flatMap(({ env = [] }) => env).sort());
+    expect(KINDS.map((kind) => sizesOf(kind, 1))).toEqual(KINDS.map(() => ({})));
+    const sizes = Object.assign({}, ...KINDS.map((kind) => sizesOf(kind, 60))) as Record<string, number>;
+    expect(Object.keys(sizes).sort()).toEqual(KINDS.flatMap(({ env = [] }) => env).sort());
     expect(sizes).toMatchObject({ DEVS_BIT_FLIPS: 1200, DEVS_FAULTS_EVERY: 4, DEVS_VISIBLE_TEXTS: 10_000 });
   });
 
   test('knows the kinds and the sections that the page names', () => {
+    const open = readOpen(page);
     expect(open.length).toBeGreaterThan(5);
     const anchorsIn = (path: string): readonly string[] =>
       [...read(`docs/${path}`).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
@@ -124,7 +123,7 @@ describe('rig:hostile', () => {
       return anchorsIn(path || 'security.md').includes(anchor);
     };
     for (const { name, kinds } of open) {
-      expect([name, all.map((kind) => kind.name)]).toEqual([
+      expect([name, KINDS.map((kind) => kind.name)]).toEqual([
         name,
         expect.arrayContaining(Object.keys(kinds)),
       ]);
@@ -172,17 +171,16 @@ describe('rig:hostile', () => {
   });
 
   test('counts what a rig could not run as not run', () => {
-    const kind = JSON.stringify({ name: 'doors', what: 'doors' });
-    const judgedRig = (stdout: string, code: number) =>
-      evaluate<readonly [Row, number, string]>(
-        `(() => {
-          const row = table.judgeRig(${kind}, { stdout: ${JSON.stringify(stdout)}, code: ${code}, seconds: 1, open: [] });
-          return [row, table.exitCodeOf([row]), table.renderTable([row], [])];
-        })()`,
+    const judgedRig = (stdout: string, exitCode: number) => {
+      const row = judgeRig(
+        { name: 'doors', what: 'doors' },
+        { stdout, code: exitCode, seconds: 1, open: [] },
       );
+      return [row, exitCodeOf([row]), renderTable([row], [])] as const;
+    };
     const [row, code, rendered] = judgedRig('Not run, because it is missing: a b.\n', 75);
     expect([row.state, row.tried, code]).toEqual(['not run', 0, 75]);
-    expect(rendered).toMatch(/doors .* not run here: Not run, because it is missing$/m);
+    expect(rendered).toMatch(/doors .* not run here, because it is missing$/m);
     expect(judgedRig('ok    a: in\nFAIL  b: out\na: 1 of 2 hold\n', 1)).toMatchObject([
       { state: 'failed', tried: 2, through: 1, why: ['b: out'] },
       1,
