@@ -60,7 +60,12 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     task,
   }) => {
     const rounds = 40;
-    new ThreadStore(db).create(aThread());
+    const threads = new ThreadStore(db);
+    threads.create(aThread());
+    // A copy of a lease releases nothing, and its holder has to be there for the next round.
+    const free = db.prepare(
+      'UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL',
+    );
     const children = await start(
       CLAIM,
       times(3, () => [dbPath, 'run-1']),
@@ -68,13 +73,12 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     const epochs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const results = await race<ClaimResult>(children);
+      const won = results.filter((result) => result.kind === 'claimed');
       tried(task, { ways: round + 1 });
-      const winners = children.filter((_, n) => results[n]?.kind === 'claimed');
-      expect(winners).toHaveLength(1);
-      epochs.push(...results.flatMap((result) => (result.kind === 'claimed' ? [result.lease.epoch] : [])));
-      for (const winner of winners) {
-        winner.send('release');
-        expect(await winner.read()).toEqual({ kind: 'released' });
+      expect(won).toHaveLength(1);
+      for (const { lease } of won) {
+        epochs.push(lease.epoch);
+        free.run();
       }
     }
     expect(epochs).toEqual(times(rounds, (n) => n + 1));

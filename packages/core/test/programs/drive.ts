@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../../src/db/createDatabase.ts';
@@ -30,6 +31,10 @@ export const whatOf = ({ effects }: Driven): readonly string[] => effects.map(({
 
 /** By LangGraph alone, what runs again makes its calls again. */
 export const onceEach = (driven: Driven): readonly string[] => [...new Set(whatOf(driven))];
+
+/** The nodes in turn: a node is run once more for an answer, to hear what it asks, so how often in a row does not count. */
+export const turnsOf = ({ visits }: Driven): readonly unknown[] =>
+  visits.filter((visit, at) => !isDeepStrictEqual(visit, visits[at - 1]));
 
 interface Snapshot {
   readonly values: unknown;
