@@ -147,8 +147,7 @@ export function renderTable(rows, open) {
     ...rows
       .filter(({ state }) => state === 'failed')
       .flatMap(({ name, why }) => ['', `FAILED ${name}`, ...why.map((each) => `  ${each}`)]),
-    '',
-    'stays open, as docs/security.md#what-stays-open says',
+    ...(named.length > 0 ? ['', 'stays open, as docs/security.md#what-stays-open says'] : []),
     ...named.map(({ name, kinds }) => `${Object.keys(kinds).join(', ').padEnd(24)}${name}`),
     '',
   ].join('\n');

@@ -125,10 +125,10 @@ async function run(kind, { minutes, deadline, open, onStart }) {
   return judge(kind, { report: found, seconds: seconds(), open });
 }
 
-function told({ state, tried, through, why, seconds }) {
+function told({ name, state, tried, through, why, seconds }) {
   if (state === 'not run') return `  ${why.join('; ')}`;
-  const ways = `${through} of ${tried} came through`;
-  return `  ${state === 'held' ? 'held' : 'FAILED'}: ${ways}, ${seconds.toFixed(0)} s`;
+  const ways = `${through} of ${tried} came through, ${seconds.toFixed(0)} s`;
+  return state === 'held' ? `  held: ${ways}` : `  FAILED: ${ways}, see ${LOGS}/hostile-${name}.log`;
 }
 
 async function runAll(chosen, { minutes, open }) {
