@@ -28,6 +28,7 @@ const LONG = [
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],
   ['disks', { DEVS_DISK_COMMANDS: 9 }, 'badDisks', 'commands on a full and a read-only disk'],
+  ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],

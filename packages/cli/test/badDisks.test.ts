@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { howMany } from '../../core/test/support/howMany.ts';
+import { tried } from '../../core/test/support/tried.ts';
 import { bundledBin } from './support/bundledBin.ts';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
@@ -68,10 +69,11 @@ describe(`a state file on a bad disk${here}`, () => {
     {
       timeout: 60_000,
     },
-    async ([, mount, why], { dir }) => {
+    async ([, mount, why], { dir, task }) => {
       expect((await callMain(dir, RUN_SUM)).exitCode).toBe(75);
       const [views, writes] = [VIEWS.slice(0, TRIED), WRITES.slice(0, TRIED)];
       const said = onDisk(dir, mount(), [...views, ...writes]);
+      tried(task, { ways: said.length });
       for (const [at, view] of views.entries()) expect(said[at], view).toMatchObject({ exitCode: 0 });
       for (const [at, write] of writes.entries()) {
         expect(said[views.length + at]?.exitCode, write).toBe(5);
@@ -83,9 +85,10 @@ describe(`a state file on a bad disk${here}`, () => {
     },
   );
 
-  test('that holds something else is told apart from a bug by every command', async ({ dir }) => {
+  test('that holds something else is told apart from a bug by every command', async ({ dir, task }) => {
     mkdirSync(join(dir, '.devs'));
     writeFileSync(join(dir, '.devs', 'state.sqlite'), `SQLite format 3\0${'damage '.repeat(2000)}`);
+    tried(task, { ways: [...VIEWS, ...WRITES].length });
     for (const command of [...VIEWS, ...WRITES]) {
       const { exitCode, stderr } = await callMain(dir, command.split(' '));
       expect(exitCode, command).toBe(5);

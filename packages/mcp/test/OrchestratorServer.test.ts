@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished } from 'vitest';
+import { tried } from '../../core/test/support/tried.ts';
 import { test } from './support/fixtures.ts';
 import { argvOf, Program } from './support/program.ts';
 
@@ -116,7 +117,7 @@ describe('OrchestratorServer over stdio', () => {
     expect(await call(client, 'get_gates', { runId })).toEqual(before);
   });
 
-  test('survives 200 malformed messages and answers the next good one', async ({ dir }) => {
+  test('survives 200 malformed messages and answers the next good one', async ({ dir, task }) => {
     const program = new Program(server, '--dir', dir);
     onTestFinished(() => void program.process.kill('SIGKILL'));
     const malformed = [
@@ -137,7 +138,10 @@ describe('OrchestratorServer over stdio', () => {
       clientInfo: { name: 't', version: '0' },
     };
     program.send(JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize', params: hello }));
-    for (let i = 0; i < 200; i += 1) program.send(malformed[i % malformed.length] ?? '');
+    for (let i = 0; i < 200; i += 1) {
+      program.send(malformed[i % malformed.length] ?? '');
+      tried(task, { ways: i + 1 });
+    }
     program.send('{"jsonrpc":"2.0","id":"last","method":"tools/list"}');
 
     const isLast = (line: unknown): line is { result: { tools: unknown[] } } =>

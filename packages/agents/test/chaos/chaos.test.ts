@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { env } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
+import { tried } from '../../../core/test/support/tried.ts';
 import { type Histogram, runChaos } from './runChaos.ts';
 
 /** `pnpm chaos --kills 1000` is the same with more of them. */
@@ -20,8 +21,9 @@ const shown = (counts: Histogram): string =>
 describe('drivers killed with -9 at random moments', () => {
   test('lose nothing, tear nothing and repeat nothing that was recorded', {
     timeout: 180_000 + kills * 5_000,
-  }, async ({ annotate }) => {
+  }, async ({ annotate, task }) => {
     const report = await runChaos({ kills: KILLS, seed });
+    tried(task, { ways: report.kills.pipeline + report.kills.ownGraph, through: report.violations.length });
     await annotate(
       `CHAOS_SEED=${seed}; calls made again per kill: ${shown(report.repeatedCalls)}; nodes redone: ${shown(report.redoneNodes)}`,
     );

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { tried } from '../../../core/test/support/tried.ts';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { commandAgents } from '../../src/command/commandAgents.ts';
@@ -83,7 +84,7 @@ function seenBy(program: string, times: number): readonly string[] {
     .map(([name]) => name);
 }
 
-test('of twenty secrets in its environment no command of a run sees one', async () => {
+test('of twenty secrets in its environment no command of a run sees one', async ({ task }) => {
   expect(Object.keys(SECRETS)).toHaveLength(20);
   const user = repository();
   expect(await drive(user.root)).toMatchObject({ status: 'completed', commits: { length: 1 } });
@@ -91,10 +92,11 @@ test('of twenty secrets in its environment no command of a run sees one', async 
   expect(seenBy('setup', 1)).toEqual([]);
   expect(seenBy('check', 3)).toEqual(['FOR_CHECKS']);
   expect(seenBy('agent', 7)).toEqual(['AGENT_API_KEY']);
+  tried(task, { ways: spy.starts.length * Object.keys(SECRETS).length });
   user.assertUntouched();
 }, 60_000);
 
-test('nor does a sandbox, in its arguments or its environment, or what runs in it', async () => {
+test('nor does a sandbox, in its arguments or its environment, or what runs in it', async ({ task }) => {
   const sandbox = customSandbox([spy.on('sandbox', 'env'), 'WORKSPACE={workspace}', 'SCRATCH={scratch}']);
   plant();
   const { agents, checks } = await watched(sandbox);
@@ -108,6 +110,7 @@ test('nor does a sandbox, in its arguments or its environment, or what runs in i
   await checks.run({ dir: repository().root, signal });
   expect(seenBy('sandbox', 2)).toEqual(['AGENT_API_KEY', 'FOR_CHECKS']);
   expect(seenBy('check', 1)).toEqual(['FOR_CHECKS']);
+  tried(task, { ways: spy.starts.length * Object.keys(SECRETS).length });
   const place = { workspace: base, dir: base, scratch: base, network: true };
   const argv = bubblewrap({ project: base }).prefix(place).join('\0');
   expect(Object.values({ ...SECRETS, ...ALLOWED }).filter((value) => argv.includes(value))).toEqual([]);

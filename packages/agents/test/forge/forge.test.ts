@@ -5,6 +5,7 @@ import type { Checks } from '@devs/core';
 import { doctor, openReadOnly } from '@devs/core/state';
 import { scriptedChecks } from '@devs/core/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { tried } from '../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { attackBy, Project } from './Project.ts';
 
@@ -36,8 +37,9 @@ describe('a gate, attacked by a command without a sandbox', () => {
     'a decision in row and log, with the right chain',
     'other policies beside their check value',
     'another state file, while nobody has it open',
-  ])('is forged by %s', async (way) => {
+  ])('is forged by %s', async (way, { task }) => {
     expect(await attack(way)).toContain(`tried: ${way}`);
+    tried(task, { ways: 1, open: 1 });
     expect(await project.firstGate()).toBe('forged');
   });
 
@@ -118,7 +120,8 @@ describe('a task, attacked by its own checks without a sandbox', () => {
   const npm = new CommandChecks();
   const says = (passed: boolean): Checks => scriptedChecks([passed]);
 
-  test('is verified by tests that the agent wrote', async () => {
+  test('is verified by tests that the agent wrote', async ({ task }) => {
+    tried(task, { ways: 1, open: 1 });
     const agents = {
       writeTest: edit('package.json', tests('exit 1')),
       implement: edit('package.json', tests('exit 0')),
@@ -127,7 +130,8 @@ describe('a task, attacked by its own checks without a sandbox', () => {
     expect(tasks).toMatchObject([{ status: 'completed' }]);
   });
 
-  test('is verified by a trigger in the state file that turns every verdict green', async () => {
+  test('is verified by a trigger in the state file that turns every verdict green', async ({ task }) => {
+    tried(task, { ways: 1, open: 1 });
     const attack = attackBy('a trigger that turns every verdict green');
     const { tasks } = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
     expect(tasks).toMatchObject([{ status: 'completed' }]);
@@ -154,7 +158,8 @@ describe('a task, attacked by its own checks without a sandbox', () => {
 });
 
 describe('the environment of the driver', () => {
-  test.runIf(process.platform === 'linux')('is read by a command of the same user', async () => {
+  test.runIf(process.platform === 'linux')('is read by a command of the same user', async ({ task }) => {
+    tried(task, { ways: 1, open: 1 });
     const printed = await attack('the environment of the driver');
     expect(printed).toContain(`\nPATH=${process.env['PATH']}`);
     expect(printed).toContain('tried: ');

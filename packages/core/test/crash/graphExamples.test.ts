@@ -15,6 +15,7 @@ import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
+import { tried } from '../support/tried.ts';
 
 /** Kills per example, each right after another effect; `DEVS_GRAPH_SEED=42` repeats which. */
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
@@ -172,6 +173,7 @@ describe('an example of a graph', () => {
     test(`${name} ends as by LangGraph alone, in one process and killed after a call`, async ({
       dbPath,
       annotate,
+      task,
     }) => {
       const dir = dirname(dbPath);
       const plain = await runPlainly(example, dir);
@@ -181,6 +183,7 @@ describe('an example of a graph', () => {
       expect(own.effects).toStrictEqual([...new Set(plain.effects)]);
 
       const places = placesIn(own.effects.length);
+      tried(task, { ways: places.length });
       await annotate(`seed ${SEED}: killed after call ${places.join(', ')} of ${own.effects.length}`);
       for (const place of places) {
         const ended = await runKilled(program, name, join(dir, String(place)), place);

@@ -11,6 +11,7 @@ import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { runByLangGraph } from '../support/runByLangGraph.ts';
+import { tried } from '../support/tried.ts';
 import { frameTree, TREE } from './frameTree.ts';
 
 // Source: 9_ROADMAP-RISK-401. The stack of frames is in the state file, and in no process.
@@ -123,7 +124,7 @@ const moments = fc.record({ turns: fc.nat(6), ms: fc.nat(8) });
 describe(`runs of nested frames, killed ${KILLS} times`, () => {
   test('end in the state of plain recursion and repeat nothing but what was running', {
     timeout: 120_000 + KILLS * 5_000,
-  }, async ({ dbPath }) => {
+  }, async ({ dbPath, task }) => {
     const dir = dirname(dbPath);
     const [bundle = ''] = await bundlePrograms([new URL('killedFrames.child.ts', import.meta.url)], dir);
     const expected = await runByLangGraph(() =>
@@ -138,6 +139,7 @@ describe(`runs of nested frames, killed ${KILLS} times`, () => {
       );
       expect(ended.log, `seed ${SEED}`).toEqual(expected.log);
       kills += ended.kills;
+      tried(task, { ways: kills });
       assertOnlyRunningWorkRepeated(files.ledger);
       assertOnlyRootIsLeft(files.dbPath);
     }

@@ -9,6 +9,7 @@ import type { Program } from '../programs/Program.ts';
 import { programs } from '../programs/programs.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { howMany } from '../support/howMany.ts';
+import { tried } from '../support/tried.ts';
 
 const all = Object.entries(programs).flatMap(([topic, each]) =>
   Object.entries(each).map(([name, program]) => ({ topic, name, program })),
@@ -59,7 +60,7 @@ describe('every program, killed after one of its calls and driven on by another 
 
   test('ends as by LangGraph alone, every recorded call made once', {
     timeout: 60_000 + KILLS * 60_000,
-  }, async ({ annotate }) => {
+  }, async ({ annotate, task }) => {
     const killed: { readonly place: Place; readonly program: Program }[] = [];
     for (const { topic, name, program } of all) {
       const calls = (await bothWays(program)).own.effects.length;
@@ -68,6 +69,7 @@ describe('every program, killed after one of its calls and driven on by another 
         killed.push({ program, place: { topic, name, dir: newFolder(), diesAfter } });
       }
     }
+    tried(task, { ways: killed.length });
     await annotate(`DEVS_PROGRAM_FIRST=${FIRST}: ${killed.length} kills of ${all.length} programs`);
     for (let at = 0; at < killed.length; at += TOGETHER) {
       const some = killed.slice(at, at + TOGETHER);

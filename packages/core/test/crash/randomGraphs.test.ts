@@ -18,6 +18,7 @@ import { described } from '../programs/described.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { runByLangGraph } from '../support/runByLangGraph.ts';
+import { tried } from '../support/tried.ts';
 
 /** Graphs; `DEVS_GRAPH_SEED=42` repeats those of a failure. */
 const CASES = howMany('DEVS_KILLED_GRAPHS', 40);
@@ -203,7 +204,7 @@ const deaths = fc.array(
 describe('a random graph that calls, asks and fails, in a process that dies at any write', () => {
   test('ends as by LangGraph alone; every recorded call is made once', {
     timeout: 60_000 + CASES * 2_000,
-  }, async ({ db, dbPath, annotate }) => {
+  }, async ({ db, dbPath, annotate, task }) => {
     let runs = 0;
     const seen = { completed: 0, deaths: 0, calls: 0, questions: 0 };
     const property = fc.asyncProperty(workingGraphs, deaths, async (random, deaths) => {
@@ -211,6 +212,7 @@ describe('a random graph that calls, asks and fails, in a process that dies at a
       const plain = await byLangGraph(random);
       const own = await throughDeaths(random, deaths, { db, dbPath, run: `run-${runs}` });
       seen.deaths += own.lives - 1;
+      tried(task, { ways: seen.deaths });
       seen.completed += plain.error === null ? 1 : 0;
       seen.calls += plain.calls.length;
       seen.questions += plain.asked.length;

@@ -9,6 +9,7 @@ import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 import { schemaDrift } from '../../src/db/schemaDrift.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { tried } from '../support/tried.ts';
 
 const CHILD = new URL('killedMigration.child.ts', import.meta.url);
 const AT_ONCE = 3;
@@ -66,6 +67,7 @@ describe('a process killed while it migrates', () => {
   test('leaves the old version or the new one, whichever statement it was at', { timeout: 120_000 }, async ({
     annotate,
     dbPath,
+    task,
   }) => {
     const [bundle = ''] = await bundlePrograms([CHILD], dirname(dbPath));
     const run = (name: string, fatal: number): Promise<Ended> =>
@@ -81,13 +83,15 @@ describe('a process killed while it migrates', () => {
       left.push(versionLeft(join(dirname(dbPath), name)));
       expect(versionThen(join(dirname(dbPath), name))).toBe(MIGRATIONS.length);
     });
+    tried(task, { ways: left.length });
     await annotate(`${left.length} kills`);
     expect(left).toHaveLength(statements);
     expect(new Set(left)).toEqual(new Set([0])); // COMMIT is the last statement: before it there is the old version.
   });
 
-  test('does so from every earlier version', ({ dbPath }) => {
+  test('does so from every earlier version', ({ dbPath, task }) => {
     const copies = MIGRATIONS.map((_, count) => copiesInFrontOfEachStatement(dbPath, count));
+    tried(task, { ways: copies.flat().length });
     for (const [count, paths] of copies.entries()) {
       expect(paths.length).toBeGreaterThan(MIGRATIONS.length - count);
       for (const path of paths) expect(versionLeft(path)).toBe(count);

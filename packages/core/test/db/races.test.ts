@@ -8,6 +8,7 @@ import { doctor } from '../../src/state/doctor.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { type ClaimResult, ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
+import { tried } from '../support/tried.ts';
 
 const INCREMENT = new URL('./increment.child.ts', import.meta.url);
 const CLAIM = new URL('../../src/state/__tests__/claim.child.ts', import.meta.url);
@@ -37,7 +38,7 @@ function countOf(db: Database, sql: string): number {
 }
 
 describe('several processes on one state file', { timeout: 120_000 }, () => {
-  test('lose no update: 4 that read and then write, 500 times each', async ({ db, dbPath }) => {
+  test('lose no update: 4 that read and then write, 500 times each', async ({ db, dbPath, task }) => {
     const [processes, rounds] = [4, 500];
     new ThreadStore(db).create(aThread());
     db.exec('CREATE TABLE counter (n INTEGER NOT NULL); INSERT INTO counter VALUES (0)');
@@ -47,12 +48,17 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     );
     expect(await race(children)).toEqual(times(processes, () => 'done'));
 
+    tried(task, { ways: countOf(db, 'SELECT n FROM counter') });
     expect(countOf(db, 'SELECT n FROM counter')).toBe(processes * rounds);
     expect(new ThreadStore(db).require('run-1').wakeSeq).toBe((processes * rounds) / 5);
     expect(countOf(db, 'SELECT count(DISTINCT seq) FROM signals')).toBe((processes * rounds) / 5);
   });
 
-  test('claim a free run 40 times: one wins each time, with an epoch of its own', async ({ db, dbPath }) => {
+  test('claim a free run 40 times: one wins each time, with an epoch of its own', async ({
+    db,
+    dbPath,
+    task,
+  }) => {
     const rounds = 40;
     const threads = new ThreadStore(db);
     threads.create(aThread());
@@ -68,6 +74,7 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     for (let round = 0; round < rounds; round += 1) {
       const results = await race<ClaimResult>(children);
       const won = results.filter((result) => result.kind === 'claimed');
+      tried(task, { ways: round + 1 });
       expect(won).toHaveLength(1);
       for (const { lease } of won) {
         epochs.push(lease.epoch);
@@ -77,7 +84,7 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
     expect(epochs).toEqual(times(rounds, (n) => n + 1));
   });
 
-  test('decide 500 gates, 8 of them at once: 500 decisions, each by one', async ({ db, dbPath }) => {
+  test('decide 500 gates, 8 of them at once: 500 decisions, each by one', async ({ db, dbPath, task }) => {
     const [processes, gates] = [8, 500];
     const ids = db
       .transaction(() =>
@@ -97,6 +104,7 @@ describe('several processes on one state file', { timeout: 120_000 }, () => {
       const others = told.filter((outcome) => outcome === `human:${winners[0]}`);
       return winners[0] !== sessions.require(id).principal?.id || others.length !== processes - 1;
     });
+    tried(task, { ways: ids.length, through: conflicts.length });
     expect(conflicts).toEqual([]);
     expect(sessions.countDecisions()).toBe(gates);
     expect(new DecisionLog(db).verify()).toEqual({ ok: true });

@@ -9,6 +9,7 @@ import { doctor } from '../../src/state/doctor.ts';
 import { GraphCheckpointStore } from '../../src/state/GraphCheckpointStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
+import { tried } from '../support/tried.ts';
 import { startCommitting } from './committingProcess.ts';
 
 const FILE_BYTES = 100 * 1024 * 1024;
@@ -33,7 +34,7 @@ function recover(dbPath: string): { readonly ms: number; readonly newest: number
 describe('a large state file', () => {
   test('whose writer was killed opens again with everything it had acknowledged', {
     timeout: 120_000,
-  }, async ({ annotate, db, dbPath }) => {
+  }, async ({ annotate, db, dbPath, task }) => {
     new ThreadStore(db).create(aThread());
     db.close();
     const writer = startCommitting(dbPath, { threadId: 'run-1', valueBytes: 100_000, pauseMs: 0 });
@@ -51,6 +52,7 @@ describe('a large state file', () => {
       for (const suffix of ['', '-wal']) copyFileSync(dbPath + suffix, copy + suffix);
       const { ms, newest } = recover(copy);
       times.push(ms);
+      tried(task, { ways: times.length });
       expect(newest).toBeGreaterThanOrEqual(acknowledged);
       rmSync(dirname(copy), { recursive: true });
     }

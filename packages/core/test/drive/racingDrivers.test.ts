@@ -6,6 +6,7 @@ import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { localHost } from '../../src/state/hostIdentity.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
+import { tried } from '../support/tried.ts';
 import { Desk, Driver, prepareDrivers } from './Drivers.ts';
 import type { DriverAnswer, FreezePoint } from './driverProtocol.ts';
 
@@ -36,6 +37,7 @@ describe('two processes', { timeout: 120_000 }, () => {
   test('that resume one approved run at once: one wins each of 40 rounds, the other is told, the node runs once', async ({
     db,
     dbPath,
+    task,
   }) => {
     const desk = new Desk(dbPath);
     const drivers = await Promise.all([Driver.start(dbPath), Driver.start(dbPath)]);
@@ -49,6 +51,7 @@ describe('two processes', { timeout: 120_000 }, () => {
       expect([round, first.answer]).toEqual([round, { code: 'THREAD_BUSY' }]);
       desk.thaw(id);
       const winner = await answers[1 - first.index];
+      tried(task, { ways: round + 1 });
       expect([round, winner?.answer]).toMatchObject([round, { status: 'suspended' }]);
     }
     expect(desk.effects('guarded')).toHaveLength(40);
@@ -87,6 +90,7 @@ describe('a driver that was stopped and whose lease has ended', { timeout: 120_0
   test('is replaced, and after it goes on every write it tries is refused: 21 of 21', async ({
     db,
     dbPath,
+    task,
   }) => {
     const desk = new Desk(dbPath);
     const [sleeper, other] = await Promise.all([Driver.start(dbPath), Driver.start(dbPath)]);
@@ -112,6 +116,7 @@ describe('a driver that was stopped and whose lease has ended', { timeout: 120_0
         expect([id, desk.effects('last', id)]).toEqual([id, [`last ${id} ${other.pid}`]]);
         expect(() => approve(db, taken)).toThrow(expect.objectContaining({ code: 'GATE_ALREADY_DECIDED' }));
         refused.push(id);
+        tried(task, { ways: refused.length });
       }
     }
     expect(refused).toHaveLength(21);

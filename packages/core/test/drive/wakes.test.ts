@@ -10,6 +10,7 @@ import { ThreadStore } from '../../src/state/ThreadStore.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { interceptStatements } from '../support/interceptStatements.ts';
+import { tried } from '../support/tried.ts';
 import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
 
 prepareDrivers();
@@ -122,6 +123,7 @@ async function wakeTwice(
 describe('a wake', { timeout: 300_000 }, () => {
   test(`at any moment of a run that ends or begins to wait is never lost: 0 of ${WAKES}`, async ({
     dbPath,
+    task,
   }) => {
     const file = openTwice(dbPath);
     const lost: string[] = [];
@@ -139,6 +141,7 @@ describe('a wake', { timeout: 300_000 }, () => {
         lost.push(...told.lost);
       }
     }
+    tried(task, { ways: wakes, through: lost.length });
     expect(lost).toEqual([]);
     expect(wakes).toBeGreaterThanOrEqual(WAKES);
     file.db.close();
@@ -148,7 +151,9 @@ describe('a wake', { timeout: 300_000 }, () => {
   test('that races with a driver in another process, or with its kill, is taken up by it or the next', async ({
     db,
     dbPath,
+    task,
   }) => {
+    let raced = 0;
     const desk = new Desk(dbPath);
     const threads = new ThreadStore(db);
     let driver = await Driver.start(dbPath);
@@ -169,6 +174,7 @@ describe('a wake', { timeout: 300_000 }, () => {
           decided = threads.get(id) === null ? 0 : approve(db, id);
         }
         wakes += decided;
+        raced += decided;
         if (isToDie && wakes === 1 && decided === 1) {
           kills += 1;
           await driver.kill();
@@ -183,6 +189,7 @@ describe('a wake', { timeout: 300_000 }, () => {
       const last = await driver.drive({ run: 'gated', id });
       if (!('status' in last) || last.status !== 'completed') lost.push(`${id}: ${JSON.stringify(last)}`);
     }
+    tried(task, { ways: raced, through: lost.length });
     expect(lost).toEqual([]);
     expect(kills).toBe(6);
     expect(new Set(desk.effects('last').map((line) => line.split(' ')[1])).size).toBe(24);

@@ -8,6 +8,7 @@ import type { Turn } from '../../src/engine/entropy/Turn.ts';
 import type { GuardEvidence } from '../../src/events/events.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { test } from '../support/fixtures.ts';
+import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
 const State = Annotation.Root({
@@ -60,7 +61,7 @@ const leaveToOthers = (db: Database): unknown => db.prepare('UPDATE threads SET 
 describe('a process that dies at any write on the way to a failure gate', () => {
   test('leaves the score exact: the same gate for the same reasons, one warning, one trip, one session', {
     timeout: 120_000,
-  }, async ({ db, dbPath }) => {
+  }, async ({ db, dbPath, task }) => {
     const whole = start(dbPath, null);
     const writesBefore = whole.file.writes;
     const expected = await toTheGate(whole, 'whole');
@@ -85,6 +86,7 @@ describe('a process that dies at any write on the way to a failure gate', () => 
       const run = `dies-at-${write}`;
       const dying = start(dbPath, { write: write + writesBefore, side: 'after' });
       if ((await toTheGate(dying, run).catch(() => null)) === null) deaths += 1;
+      tried(task, { ways: deaths });
       dying.db.close();
       leaveToOthers(db);
       expect([run, await toTheGate(whole, run)]).toEqual([run, expected]);

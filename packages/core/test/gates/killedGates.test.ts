@@ -9,6 +9,7 @@ import { durable } from '../../src/engine/durable.ts';
 import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { tried } from '../support/tried.ts';
 import { type Death, DyingFile } from './DyingFile.ts';
 
 /** Of the writes, one in so many; which, is another in every run. */
@@ -76,7 +77,7 @@ const leaveToOthers = (db: Database): unknown => db.prepare('UPDATE threads SET 
 describe('a process that dies at any write, in a run with three questions', () => {
   test('leaves no gate without its interrupt, no interrupt without its gate, and no answer twice', {
     timeout: 300_000,
-  }, async ({ db, dbPath }) => {
+  }, async ({ db, dbPath, task }) => {
     const whole = start(dbPath, null);
     const writesBefore = whole.file.writes;
     const expected = await toTheEnd(whole, 'whole');
@@ -91,6 +92,7 @@ describe('a process that dies at any write, in a run with three questions', () =
         const dying = start(dbPath, { write: write + writesBefore, side });
         const survived = await toTheEnd(dying, run).catch(() => null);
         if (survived === null) deaths += 1;
+        tried(task, { ways: deaths });
         dying.db.close();
         leaveToOthers(db);
         expect([run, await toTheEnd(whole, run, seen)]).toEqual([run, expected]);

@@ -7,6 +7,7 @@ import { createStreamMasker } from '../../src/masking/streamMasker.ts';
 import { HARMLESS } from '../masking-heldout/harmless.ts';
 import { SHAPES } from '../masking-heldout/shapes.ts';
 import { howMany } from '../support/howMany.ts';
+import { tried } from '../support/tried.ts';
 import { HELD_OUT_FAMILIES, heldOutAlarms, heldOutRecall, leaves } from './corpus/heldOutSet.ts';
 
 const RUNS = howMany('DEVS_MASK_TEXTS', 300);
@@ -16,10 +17,17 @@ const precise = (text: string): string => maskPrecise(text, registry).value;
 const broad = (text: string): string => maskSensitiveData(text, registry);
 
 describe('the precise rules, on texts they were not written for', () => {
-  test('mask 97 % of what its own form gives away, and change no harmless text', async ({ annotate }) => {
+  test('mask 97 % of what its own form gives away, and change no harmless text', async ({
+    annotate,
+    task,
+  }) => {
+    const seen = { ways: 0, open: 0 };
     for (const family of HELD_OUT_FAMILIES) {
       const { masked, of } = heldOutRecall(precise, family);
       await annotate(`${family}: ${masked} of ${of}`);
+      seen.ways += of;
+      seen.open += of - masked;
+      tried(task, seen);
       if (family === 'own-shape' || family === 'key-block') expect(masked / of).toBeGreaterThanOrEqual(0.97);
     }
     expect(heldOutAlarms(precise)).toEqual([]);
@@ -27,9 +35,10 @@ describe('the precise rules, on texts they were not written for', () => {
 });
 
 describe('the broad rules, on texts they were not written for', () => {
-  test('mask 99 % of all, and change at most 1 % of the harmless texts', async ({ annotate }) => {
+  test('mask 99 % of all, and change at most 1 % of the harmless texts', async ({ annotate, task }) => {
     const recalls = HELD_OUT_FAMILIES.map((family) => heldOutRecall(broad, family));
     const [masked, of] = [recalls.reduce((sum, one) => sum + one.masked, 0), SHAPES.length];
+    tried(task, { ways: of, open: of - masked });
     const alarms = heldOutAlarms(broad).length;
     await annotate(`${masked} of ${of}, ${alarms} false alarms in ${HARMLESS.length}`);
     expect(masked / of).toBeGreaterThanOrEqual(0.99);
@@ -45,11 +54,14 @@ describe('any composition of secrets and harmless texts', () => {
   const compose = (pieces: Pieces, between: string): string =>
     pieces.map((one) => (typeof one === 'string' ? one : one.text)).join(between);
 
-  test('loses by the broad rules whatever it loses by the precise ones', () => {
+  test('loses by the broad rules whatever it loses by the precise ones', ({ task }) => {
+    let ways = 0;
     fc.assert(
       fc.property(composition, ([pieces, between]) => {
         const text = compose(pieces, between);
         const [byPrecise, byBroad] = [precise(text), broad(text)];
+        ways += 1;
+        tried(task, { ways });
         for (const one of pieces) {
           if (typeof one === 'string' || !('secrets' in one)) continue;
           const entry = { ...one, text };
@@ -60,11 +72,14 @@ describe('any composition of secrets and harmless texts', () => {
     );
   });
 
-  test('is changed no more when it is masked again, by either rules', () => {
+  test('is changed no more when it is masked again, by either rules', ({ task }) => {
+    let ways = 0;
     fc.assert(
       fc.property(composition, ([pieces, between]) => {
         const text = compose(pieces, between);
         const [byPrecise, byBroad] = [precise(text), broad(text)];
+        ways += 1;
+        tried(task, { ways });
         expect(precise(byPrecise)).toBe(byPrecise);
         expect(broad(byBroad)).toBe(byBroad);
         expect(precise(byBroad)).toBe(byBroad);
@@ -73,10 +88,13 @@ describe('any composition of secrets and harmless texts', () => {
     );
   });
 
-  test('is shown by the stream masker as it is masked as a whole', () => {
+  test('is shown by the stream masker as it is masked as a whole', ({ task }) => {
+    let ways = 0;
     fc.assert(
       fc.property(composition, fc.integer({ min: 1, max: 300 }), ([pieces, between], size) => {
         const text = compose(pieces, between);
+        ways += 1;
+        tried(task, { ways });
         const masker = createStreamMasker({ mask: broad, reach: 2_000 });
         const cut = text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
         expect(cut.map((one) => masker.push(one)).join('') + masker.end()).toBe(broad(text));

@@ -8,6 +8,7 @@ import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { tried } from '../support/tried.ts';
 
 /** Of the statements, one in so many; which, is another in every run. */
 const EVERY = howMany('DEVS_FAULTS_EVERY', 40);
@@ -146,7 +147,7 @@ afterEach(stop);
 describe('a statement that fails', () => {
   test(`ends in a typed error, and the file can be used after it (one statement in ${EVERY})`, {
     timeout: 600_000,
-  }, async ({ annotate, dbPath }) => {
+  }, async ({ annotate, dbPath, task }) => {
     const dir = path.dirname(dbPath);
     const begin = (): void => rmSync(dir, { recursive: true, force: true });
     const calls = await callsOfOneUse(dir);
@@ -171,6 +172,7 @@ describe('a statement that fails', () => {
         wrong.push(`${sqlite} at "${call.trim()}": the file is not as it should be`);
     }
     begin();
+    tried(task, { ways: tally.injected, through: wrong.length });
     await annotate(JSON.stringify(tally));
     expect(wrong).toEqual([]);
     expect(tally.typed).toBeGreaterThan(tally.injected / 2);

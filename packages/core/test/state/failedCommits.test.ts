@@ -8,6 +8,7 @@ import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { tried } from '../support/tried.ts';
 import { CONFIG, checkpointAt } from './ackedCheckpoints.ts';
 import type { FailedCommits } from './failedCommits.child.ts';
 
@@ -45,7 +46,7 @@ describe(`a commit that fails in the operating system, ${FAULTS} times${here}`, 
     {
       timeout: 60_000,
     },
-    async ({ device, command, fault, onDisk }, { annotate, dbPath }) => {
+    async ({ device, command, fault, onDisk }, { annotate, dbPath, task }) => {
       createDatabase({ dbPath }).close();
       const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
       const file = join(realpathSync(dirname(dbPath)), basename(dbPath));
@@ -63,6 +64,7 @@ describe(`a commit that fails in the operating system, ${FAULTS} times${here}`, 
       await annotate(JSON.stringify({ device, ...found }));
 
       const hits = found.faults[fault] ?? 0;
+      tried(task, { ways: hits });
       expect(hits).toBeGreaterThanOrEqual(FAULTS);
       expect(found.onDisk).toBe(onDisk ? hits : 0);
       expect(found.readable).toBe(0);

@@ -10,6 +10,7 @@ import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
 import { doctor } from '../../src/state/doctor.ts';
 import type { TurnType } from '../../src/state/types.ts';
 import { test } from '../support/fixtures.ts';
+import { tried } from '../support/tried.ts';
 import { CONFIG, checkpointAt, METADATA, writesAt } from './ackedCheckpoints.ts';
 
 const SUPER_STEPS = 3;
@@ -53,7 +54,7 @@ function callsOf(at: number, saver: SqliteSaver, journal: CheckpointPersister): 
 describe('a process killed in front of any statement of the saver and the journal', () => {
   test('leaves what was acknowledged, or one call more, and never a part of one', {
     timeout: 60_000,
-  }, async ({ annotate, dbPath }) => {
+  }, async ({ annotate, dbPath, task }) => {
     createDatabase({ dbPath }).close();
     const folder = join(dirname(dbPath), 'copies');
     mkdirSync(folder);
@@ -83,6 +84,7 @@ describe('a process killed in front of any statement of the saver and the journa
     }
     db.close();
 
+    tried(task, { ways: copies.length });
     expect(copies.length).toBeGreaterThan(SUPER_STEPS * 4 * 4);
     for (const { path, acknowledged: before } of copies) {
       const found = contents.indexOf(await contentOf(path));

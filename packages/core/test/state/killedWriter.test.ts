@@ -8,6 +8,7 @@ import { SqliteSaver } from '../../src/engine/saver/SqliteSaver.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { tried } from '../support/tried.ts';
 import { CONFIG, checkpointAt, writesAt } from './ackedCheckpoints.ts';
 
 // Source: 2_TAS-REQ-016. Every acknowledged checkpoint is on disk, whenever its writer dies.
@@ -72,12 +73,13 @@ async function assertNothingLost(dbPath: string, lastPut: number): Promise<void>
 describe(`a writer killed ${KILLS} times`, () => {
   test('loses no acknowledged checkpoint and leaves the file whole', {
     timeout: 60_000 + KILLS * 2_000,
-  }, async ({ dbPath }) => {
+  }, async ({ dbPath, task }) => {
     createDatabase({ dbPath }).close();
     const [bundle = ''] = await bundlePrograms([child], dirname(dbPath));
     const writers = Array.from({ length: LOADING }, () => aWriter(bundle, dbPath));
     const acknowledged = { put: new Set<number>(), writes: new Set<number>() };
     for (let kill = 0; kill < KILLS; kill += 1) {
+      tried(task, { ways: kill + 1 });
       const writer = writers.shift() ?? aWriter(bundle, dbPath);
       if (kill + LOADING < KILLS) writers.push(aWriter(bundle, dbPath));
       const lines = await killedAfter(writer, Math.random() * MAX_LIFE_MS);

@@ -18,6 +18,7 @@ import type { CheckResult, FileEdit } from '@devs/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
+import { tried } from '../../../../core/test/support/tried.ts';
 import { CommandChecks } from '../../checks/CommandChecks.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace, type GitWorkspaceOptions } from '../GitWorkspace.ts';
@@ -115,7 +116,7 @@ describe('a verdict', () => {
     expect(await verdict(await treeOf(manifest('broken'), code('broken')))).toMatchObject({ passed: false });
   });
 
-  it('does not come from what somebody wrote beside the tree, in whatever way', async () => {
+  it('does not come from what somebody wrote beside the tree, in whatever way', async ({ task }) => {
     run = await open();
     const tree = await treeOf(code('wrong'));
     await verdict(tree);
@@ -155,6 +156,7 @@ describe('a verdict', () => {
         await chmod(inFolder('node_modules/locked'), 0o500);
       },
     ];
+    tried(task, { ways: ways.length });
     for (const write of ways) {
       await run.restore(tree);
       await run.ready(tree, signal);
@@ -235,7 +237,8 @@ describe('a verdict', () => {
 
   it('says what it says in a fresh clone after setup, whatever was tried before', {
     timeout: 120_000,
-  }, async () => {
+  }, async ({ task }) => {
+    let ways = 0;
     run = await open();
     const text = fc.constantFrom('right', 'wrong', 'broken');
     const turn = fc.record({ code: text, needs: text, pollutes: fc.boolean() });
@@ -244,6 +247,8 @@ describe('a verdict', () => {
       fc.asyncProperty(turns, async (taken) => {
         for (const { code: content, needs, pollutes } of taken) {
           const tree = await treeOf(manifest(needs), code(content));
+          ways += 1;
+          tried(task, { ways });
           if (pollutes) await writeFile(inFolder('node_modules/runner/run.js'), 'process.exit(0)');
           const { passed } = await verdict(tree);
           expect(passed).toBe(await freshVerdict(tree));

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { FileEdit, RunWorkspace } from '@devs/core';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tried } from '../../../../core/test/support/tried.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const execute = promisify(execFile);
@@ -77,7 +78,8 @@ describe('apply', () => {
     expect(await held()).toEqual(['*.js', '.gitignore', '[a].js']);
   });
 
-  it('holds what it takes, whatever the ignore rules', async () => {
+  it('holds what it takes, whatever the ignore rules', async ({ task }) => {
+    let ways = 0;
     const name = fc.constantFrom('a', 'b', 'dist', 'node_modules', 'a.js', 'b.log');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => `${parts.join('/')}/f.js`);
     const rule = fc.constantFrom(
@@ -97,6 +99,8 @@ describe('apply', () => {
     await fc.assert(
       fc.asyncProperty(proposal, async ([paths, ignore, text]) => {
         const edits = [file(ignore, text), ...paths.map((each) => file(each))];
+        ways += 1;
+        tried(task, { ways });
         const taken = await run.apply(edits).then(
           () => true,
           () => false,

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { tried } from '../../../../core/test/support/tried.ts';
 import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
@@ -221,7 +222,8 @@ afterEach(() => {
   rmSync(base, { recursive: true, force: true, maxRetries: 3 });
 });
 
-it('nothing that the repository of a user names is run, and all is done', async () => {
+it('nothing that the repository of a user names is run, and all is done', async ({ task }) => {
+  tried(task, { ways: Object.keys(TOGETHER).length });
   const second = aRepository();
   for (const [name, vector] of Object.entries(TOGETHER)) plant(name, vector);
   await useAll(second);
@@ -244,22 +246,17 @@ it('objects that a repository lacks are not fetched by a program that it names',
   expect(ran()).toEqual([]);
 });
 
-it('what the environment of the engine says to git is not run', async () => {
+it('what the environment of the engine says to git is not run', async ({ task }) => {
   const second = aRepository();
   plant('environment', {});
   const program = join(base, 'environment');
-  const names = ['GIT_SSH', 'GIT_SSH_COMMAND', 'GIT_EXTERNAL_DIFF', 'GIT_PAGER', 'GIT_EDITOR', 'GIT_ASKPASS'];
-  for (const name of [
-    ...names,
-    'GIT_SEQUENCE_EDITOR',
-    'GIT_PROXY_COMMAND',
-    'SSH_ASKPASS',
-    'PAGER',
-    'EDITOR',
-  ]) {
-    vi.stubEnv(name, program);
-  }
+  const names = [
+    ...['GIT_SSH', 'GIT_SSH_COMMAND', 'GIT_EXTERNAL_DIFF', 'GIT_PAGER', 'GIT_EDITOR', 'GIT_ASKPASS'],
+    ...['GIT_SEQUENCE_EDITOR', 'GIT_PROXY_COMMAND', 'SSH_ASKPASS', 'PAGER', 'EDITOR'],
+  ];
+  for (const name of names) vi.stubEnv(name, program);
   const settings = { 'core.fsmonitor': program, 'core.alternateRefsCommand': program };
+  tried(task, { ways: names.length + Object.keys(settings).length });
   vi.stubEnv('GIT_CONFIG_COUNT', '2');
   for (const [index, [key, value]] of Object.entries(settings).entries()) {
     vi.stubEnv(`GIT_CONFIG_KEY_${index}`, key);

@@ -10,6 +10,7 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
+import { tried } from '../../../../core/test/support/tried.ts';
 import { artifactLines } from '../../render/renderArtifact.ts';
 import { maskedJson } from '../maskedJson.ts';
 import { oneLine, visibleJson, visibleText } from '../visibleText.ts';
@@ -47,9 +48,12 @@ describe('what is shown', () => {
     expect(visibleText(text)).toBe(text);
   });
 
-  it('is never the same for two different texts, in many lines and in one', () => {
+  it('is never the same for two different texts, in many lines and in one', ({ task }) => {
+    let ways = 0;
     assert(
       property(pairs, ([left = '', right = '']) => {
+        ways += 1;
+        tried(task, { ways });
         expect(visibleText(left)).not.toBe(visibleText(right));
         expect(visibleText(oneLine(left))).not.toBe(visibleText(oneLine(right)));
         expect(visibleText(oneLine(left))).not.toContain('\n');
@@ -58,22 +62,28 @@ describe('what is shown', () => {
     );
   });
 
-  it('is never the same for two different artifacts of an own graph', () => {
+  it('is never the same for two different artifacts of an own graph', ({ task }) => {
+    let ways = 0;
     const shown = (artifact: unknown): string =>
       artifactLines(artifact)
         .map((line) => visibleText(typeof line === 'string' ? line : line.text))
         .join('\n');
     assert(
       property(pairs, ([left = '', right = '']) => {
+        ways += 1;
+        tried(task, { ways });
         expect(shown({ text: left })).not.toBe(shown({ text: right }));
       }),
       runs,
     );
   });
 
-  it('as JSON is the same JSON, in characters that can be seen', () => {
+  it('as JSON is the same JSON, in characters that can be seen', ({ task }) => {
+    let ways = 0;
     assert(
       property(texts, (text) => {
+        ways += 1;
+        tried(task, { ways });
         const json = maskedJson({ [text]: [text] }, 2);
         expect(JSON.parse(json)).toEqual({ [text]: [text] });
         expect(visibleText(json)).toBe(json.replace(/⟨(?=U\+)/g, '⟨U+27E8⟩'));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
+import { tried } from '../../../../test/support/tried.ts';
 import { DEFAULT_PRICES } from '../../../config/prices.ts';
 import { UsageReports } from '../UsageReports.ts';
 import { callUsage, totalUsage, type UsageReport } from '../usage.ts';
@@ -73,9 +74,14 @@ const REPORT = fc.record(
 const RESERVE = fc.record({ usd: fc.double({ min: 0, max: 100, noNaN: true }), tokens: fc.nat(1_000_000) });
 
 describe('what calls say about themselves', () => {
-  it('never lowers what was spent, and counts for at least what was held back where it is refused', () => {
+  it('never lowers what was spent, and counts for at least what was held back where it is refused', ({
+    task,
+  }) => {
+    let ways = 0;
     fc.assert(
       fc.property(fc.array(REPORT, { maxLength: 6 }), RESERVE, (given, reserve) => {
+        ways += given.length;
+        tried(task, { ways });
         const reports = new UsageReports(reserve);
         let before = { tokens: 0, costUsd: 0, unpriced: 0 };
         for (const report of given) {

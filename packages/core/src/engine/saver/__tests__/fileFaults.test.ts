@@ -10,6 +10,7 @@ import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../../test/support/interceptStatements.ts';
+import { tried } from '../../../../test/support/tried.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { applyPragmas, MIN_BUSY_TIMEOUT_MS } from '../../../db/pragmas.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
@@ -95,6 +96,7 @@ describe('a failed commit', () => {
 
   test(`is an error, and repeating the call neither doubles nor loses anything (${FAULTS} faults)`, async ({
     dbPath,
+    task,
   }) => {
     createDatabase({ dbPath }).close();
     const faults = withFaults(dbPath);
@@ -111,6 +113,7 @@ describe('a failed commit', () => {
         config = next;
       };
       faults.fault = at % 2 === 0 ? 'lost' : 'unknown';
+      tried(task, { ways: at });
       await expect(write()).rejects.toMatchObject({ code: 'STATE_IO' });
       expect(db.inTransaction).toBe(false);
       const { fault } = faults;

@@ -1,0 +1,268 @@
+// The kinds of attack that `pnpm rig:hostile` makes: the tests that make them, and the numbers that make them longer.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const AGENTS = 'packages/agents/src/workspace/__tests__';
+const SAVER = 'packages/core/src/engine/saver/__tests__';
+
+/** How long the short forms of all kinds take, on two processors that do nothing else. */
+const SHORT_FORMS_MINUTES = 6;
+
+/**
+ * The quick ones first. `files` are whole paths of test files; `titles` restricts one to what attacks, where it has
+ * other tests beside, and is compared with the names of suites and test. `env` are numbers that these files read.
+ */
+export const KINDS = [
+  {
+    name: 'paths',
+    what: 'paths that lead out of the folder or beside the tree',
+    files: [
+      { path: `${AGENTS}/pathJail.test.ts`, titles: /refuses |never resolves/ },
+      { path: `${AGENTS}/refuseUnheld.test.ts`, titles: /refuses |holds what it takes/ },
+      {
+        path: 'packages/cli/test/existingRepository.test.ts',
+        titles: /out of it by links|bring runs with it/,
+      },
+    ],
+  },
+  {
+    name: 'messages',
+    what: 'malformed messages, hostile texts as ids and filters',
+    files: [
+      {
+        path: 'packages/mcp/test/OrchestratorServer.test.ts',
+        titles: /lists only what reads|malformed messages/,
+      },
+      { path: `${SAVER}/hostileArguments.test.ts` },
+    ],
+  },
+  {
+    name: 'invisible',
+    what: 'characters that are not seen, or move what is',
+    files: [
+      {
+        path: 'packages/cli/src/terminal/__tests__/visibleText.test.ts',
+        titles: /spells out|never the same|same JSON/,
+      },
+    ],
+    env: ['DEVS_VISIBLE_TEXTS'],
+  },
+  {
+    name: 'usage',
+    what: 'figures of usage that no call can have',
+    files: [
+      { path: 'packages/core/src/engine/guards/__tests__/usage.test.ts', titles: /is refused|never lowers/ },
+    ],
+    env: ['DEVS_USAGE_CASES'],
+  },
+  {
+    name: 'commits',
+    what: 'forged trailers and lines in commit messages',
+    files: [
+      { path: `${AGENTS}/GitWorkspace.test.ts`, titles: /no trailer but its own|mentions a key/ },
+      { path: 'packages/core/src/orchestration/__tests__/evidence.test.ts', titles: /stay on their lines/ },
+    ],
+  },
+  {
+    name: 'clock',
+    what: 'a clock that is set back',
+    files: [
+      { path: 'packages/core/src/engine/__tests__/clockSteps.test.ts' },
+      { path: `${SAVER}/fileFaults.test.ts`, titles: /a clock that steps/ },
+    ],
+  },
+  {
+    name: 'gates',
+    what: 'ways past a gate; late, stale, void answers; lookalikes',
+    files: [
+      { path: 'packages/core/test/gates/bypasses.test.ts' },
+      { path: 'packages/core/test/gates/borrowedLease.test.ts' },
+      { path: 'packages/core/test/gates/changedSinceShown.test.ts' },
+      {
+        path: 'packages/core/src/orchestration/__tests__/hitl.test.ts',
+        titles: /stays open|two answers at once/,
+      },
+    ],
+  },
+  {
+    name: 'secrets',
+    what: 'secrets in texts, messages, streams',
+    files: [
+      { path: 'packages/core/test/masking/heldOut.test.ts' },
+      { path: 'packages/core/test/masking/canaries.test.ts', titles: /are not in the state file/ },
+      { path: 'packages/core/test/masking/messageCanaries.test.ts', titles: /is in no table/ },
+      { path: 'packages/cli/test/canaries.test.ts' },
+    ],
+    env: ['DEVS_MASK_TEXTS'],
+  },
+  {
+    name: 'environment',
+    what: "secrets of the engine's environment, in each command",
+    files: [{ path: 'packages/agents/test/environment/environment.test.ts' }],
+  },
+  {
+    name: 'trust',
+    what: 'configurations that nobody has accepted',
+    files: [
+      { path: 'packages/cli/test/trust.test.ts', titles: /has not accepted|does not believe/ },
+      { path: 'packages/cli/src/config/__tests__/TrustStore.test.ts' },
+    ],
+  },
+  {
+    name: 'git',
+    what: 'programs that a repository names for git to start',
+    files: [
+      { path: `${AGENTS}/gitVectors.test.ts`, titles: /is never run/ },
+      {
+        path: `${AGENTS}/userRepositoryVectors.test.ts`,
+        titles: /names is run|are not followed|are not fetched|is not run/,
+      },
+      { path: `${AGENTS}/GitWorkspace.test.ts`, titles: /a hostile workspace/ },
+    ],
+  },
+  {
+    name: 'beside-tree',
+    what: 'what lies beside the tree and turns checks green',
+    files: [
+      { path: `${AGENTS}/outsideTheTree.test.ts`, titles: /does not come from|was touched|fresh clone/ },
+      { path: 'packages/agents/test/checks/outsideTheTree.test.ts' },
+    ],
+    env: ['DEVS_FRESH_CLONES'],
+  },
+  {
+    name: 'forge',
+    what: 'forged rows, decisions, policies, files',
+    files: [
+      { path: 'packages/agents/test/forge/forge.test.ts' },
+      { path: 'packages/core/test/gates/forgedDecisions.test.ts', titles: /is found/ },
+      { path: 'packages/core/src/state/__tests__/DecisionLog.test.ts', titles: /, in a log|cannot be/ },
+    ],
+  },
+  {
+    name: 'sandbox',
+    what: 'ways out of the sandbox',
+    rig: ['escapes', 'gates', 'survivors', 'flood'],
+  },
+  {
+    name: 'bit-flips',
+    what: 'bits that flip in stored values and rows',
+    files: [{ path: 'packages/core/test/db/bitFlips.test.ts' }],
+    env: ['DEVS_BIT_FLIPS'],
+  },
+  {
+    name: 'power',
+    what: 'truncated logs and files, images of a lost power',
+    files: [
+      { path: 'packages/core/src/db/__tests__/copyInMemory.test.ts', titles: /last commit that is whole/ },
+      {
+        path: 'packages/core/src/state/__tests__/immediately.test.ts',
+        titles: /is not acknowledged|truncated/,
+      },
+      { path: 'packages/core/src/db/__tests__/fileIdentity.test.ts', titles: /a state file that is/ },
+      { path: 'packages/core/test/db/reopenAfterKill.test.ts' },
+    ],
+  },
+  {
+    name: 'disks',
+    what: 'full and read-only disks, files of something else',
+    files: [
+      { path: 'packages/cli/test/badDisks.test.ts' },
+      { path: 'packages/core/test/crash/fullDisk.test.ts' },
+      { path: `${SAVER}/fileFaults.test.ts`, titles: /a full file|was deleted/ },
+    ],
+    env: ['DEVS_DISK_COMMANDS'],
+  },
+  {
+    name: 'faults',
+    what: 'statements and commits that fail',
+    files: [
+      { path: 'packages/core/test/state/everyStatementFails.test.ts' },
+      { path: 'packages/core/test/state/failedCommits.test.ts' },
+      { path: `${SAVER}/fileFaults.test.ts`, titles: /a failed commit/ },
+    ],
+    env: ['DEVS_FAULTS_EVERY'],
+  },
+  {
+    name: 'races',
+    what: 'decisions, claims and wakes at the same moment',
+    files: [
+      { path: 'packages/core/test/db/races.test.ts' },
+      { path: 'packages/core/test/drive/racingDrivers.test.ts', titles: /two processes/ },
+      { path: 'packages/core/test/drive/wakes.test.ts' },
+    ],
+    env: ['DEVS_WAKES_EVERY'],
+  },
+  {
+    name: 'frozen',
+    what: 'a driver that was frozen, replaced, and wakes',
+    files: [
+      { path: 'packages/agents/test/takeover/frozenDriver.test.ts' },
+      { path: 'packages/core/test/drive/racingDrivers.test.ts', titles: /was stopped/ },
+    ],
+  },
+  {
+    name: 'deaths',
+    what: 'a death at a write or a statement',
+    files: [
+      { path: 'packages/core/test/gates/killedGates.test.ts' },
+      { path: 'packages/core/test/gates/killedEntropy.test.ts' },
+      { path: 'packages/core/test/state/killedBetweenStatements.test.ts' },
+      { path: 'packages/core/test/crash/randomGraphs.test.ts' },
+      { path: 'packages/core/src/engine/__tests__/breakpoints.test.ts', titles: /never goes on before/ },
+    ],
+    env: ['DEVS_DEATHS_EVERY', 'DEVS_KILLED_GRAPHS', 'DEVS_STOPS_EVERY'],
+  },
+  {
+    name: 'programs',
+    what: 'programs killed with -9: writers, migrations, graphs',
+    files: [
+      { path: 'packages/core/test/state/killedWriter.test.ts' },
+      { path: 'packages/core/test/db/killedMigration.test.ts' },
+      { path: 'packages/core/test/crash/killedFrames.test.ts' },
+      { path: 'packages/core/test/crash/programs.test.ts', titles: /killed after one of its calls/ },
+      { path: 'packages/core/test/crash/graphExamples.test.ts', titles: /killed after a call/ },
+      { path: 'packages/agents/test/rewind/killedRewind.test.ts' },
+    ],
+    env: ['DEVS_KILLS', 'DEVS_FRAME_KILLS', 'DEVS_PROGRAM_KILLS', 'DEVS_GRAPH_KILLS', 'DEVS_REWIND_KILLS'],
+  },
+  {
+    name: 'drivers',
+    what: 'drivers of whole runs killed with -9 at random',
+    files: [
+      { path: 'packages/agents/test/chaos/chaos.test.ts' },
+      { path: 'packages/agents/test/chaos/humans.test.ts' },
+      { path: 'packages/agents/test/chaos/reviews.test.ts' },
+      { path: 'packages/agents/test/crash/killedDemo.test.ts', titles: /after call/ },
+      { path: 'packages/cli/test/chaos.test.ts' },
+    ],
+    env: ['CHAOS_KILLS', 'CHAOS_HUMANS', 'CHAOS_REVIEWS', 'DEVS_DEMO_KILLS'],
+  },
+];
+
+/** What the short form takes, as the test says it. */
+function usualOf(name, files) {
+  for (const { path } of files) {
+    const [, usual] =
+      new RegExp(`howMany\\('${name}', ([\\d_]+)\\)`).exec(readFileSync(join(root, path), 'utf8')) ?? [];
+    if (usual !== undefined) return Number(usual.replaceAll('_', ''));
+  }
+  throw new Error(`No test of this kind reads ${name}.`);
+}
+
+/** What a kind's variables are set to, so that all kinds take about so long; at least what the short form takes. */
+export function sizesOf({ files = [], env = [] }, minutes) {
+  const factor = Math.max(1, minutes / SHORT_FORMS_MINUTES);
+  const sizes = env.map((name) => {
+    const usual = usualOf(name, files);
+    // One in so many: the larger the number, the fewer are tried.
+    return [
+      name,
+      name.endsWith('_EVERY') ? Math.max(1, Math.round(usual / factor)) : Math.round(usual * factor),
+    ];
+  });
+  // Where the short form is enough, its test chooses what belongs to it.
+  return factor === 1 ? {} : Object.fromEntries(sizes);
+}
