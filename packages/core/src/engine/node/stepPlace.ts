@@ -1,4 +1,6 @@
+import type { Visit } from '../visit.ts';
 import type { ActiveVisit } from './activeVisit.ts';
+import { type InnerLevel, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
@@ -10,8 +12,12 @@ export interface StepPlace {
   readonly toolCallId: string | null;
   /** From 1: LangGraph's retries of the innermost task. */
   readonly attempt: number;
-  /** In a retry by LangGraph, of that task or of the node. */
+  /** In a retry by LangGraph, of that task, of one around it or of the node. */
   readonly isRetry: boolean;
+  /** The way there, where a task on it was retried and this is not what the first attempt had there; else `null`. */
+  readonly anew: readonly InnerLevel[] | null;
+  /** Another id, the same in every attempt at the tasks on the way; `null` where there is none. */
+  readonly relativeId: string | null;
 }
 
 /** A retry of an inner task uses the names of its place again; one of the node begins with none. */
@@ -42,25 +48,45 @@ export function stepPlace(active: ActiveVisit): StepPlace {
   const configurable: Readonly<Record<string, unknown>> = config?.configurable ?? {};
   const taskId = configurable['__pregel_task_id'];
   const { id: toolCallId, attempt: retried } = currentToolCall();
-  const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
   if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
     const { attempt } = visit;
-    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt, isRetry: attempt > 1 };
+    const id = placeId(visit, null, toolCallId);
+    return { id, task: null, toolCallId, attempt, isRetry: attempt > 1, anew: null, relativeId: null };
   }
   const checkpoint = checkpointOf(configurable);
   const attempt = attemptOf(config) ?? retried;
   const isKept =
     store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
   const isNested = checkpoint.threadId === visit.frame;
-  const inside = isKept ? taskId : namesOf(configurable, isNested ? config?.metadata : undefined);
-  const isRetry = attempt > 1 || visit.attempt > 1;
+  const way = active.inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config ?? {});
+  const names =
+    way === null
+      ? namesIn(configurable)
+      : [...namesIn({ checkpoint_ns: active.inner.taskNs }), ...namesOn(way)];
+  const inside = isKept ? taskId : whichOf(names, isNested ? config?.metadata : undefined);
+  const relative = isKept && way !== null ? relativePlace(way) : null;
+  const anew = isKept && way !== null && isRunAnew(way) ? way : null;
+  const isRetry = attempt > 1 || visit.attempt > 1 || anew !== null;
   return {
-    id: `${visit.lgTaskId}/${inside}${tool}`,
+    id: placeId(visit, inside, toolCallId),
     task: { checkpoint, isKept },
     toolCallId,
     attempt,
     isRetry,
+    anew,
+    relativeId: relative === null ? null : placeId(visit, relative, toolCallId),
   };
+}
+
+/** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
+export function placeId(
+  { lgTaskId }: Pick<Visit, 'lgTaskId'>,
+  inside: string | null,
+  toolCallId: string | null,
+): string {
+  const task = inside === null ? '' : `/${inside}`;
+  const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
+  return `${lgTaskId}${task}${tool}`;
 }
 
 /** The checkpoint that the task around this code starts from: its namespace is the task's without the task. */
@@ -86,11 +112,8 @@ function namesIn(configurable: Readonly<Record<string, unknown>>): readonly stri
  * The names of the tasks on the way, and of the last one its step and which of several branches it is. A graph with a
  * thread of its own may count its steps on from one call to the next; the names alone are left.
  */
-function namesOf(
-  configurable: Readonly<Record<string, unknown>>,
-  metadata: Readonly<Record<string, unknown>> | undefined,
-): string {
-  const names = namesIn(configurable).join('|');
+function whichOf(around: readonly string[], metadata: Readonly<Record<string, unknown>> | undefined): string {
+  const names = around.join('|');
   if (metadata === undefined) return names;
   const path = metadata['langgraph_path'];
   const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];

@@ -8,6 +8,7 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import type { FencedLease } from '../../state/Fence.ts';
+import { noteBegun } from '../node/activeVisit.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import { withoutUnseen } from '../stops/unseen.ts';
 import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
@@ -45,6 +46,7 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    noteBegun(config);
     const tuple = await super.getTuple(config);
     if (tuple === undefined || !isResumedInside(config)) return tuple;
     const thread = requiredId(config, 'thread_id');
