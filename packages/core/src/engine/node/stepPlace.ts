@@ -53,30 +53,30 @@ export function stepPlace(active: ActiveVisit): StepPlace {
     const id = placeId(visit, null, toolCallId);
     return { id, task: null, toolCallId, attempt, isRetry: attempt > 1, anew: null, relativeId: null };
   }
-  const checkpoint = checkpointOf(configurable);
   const attempt = attemptOf(config) ?? retried;
+  const checkpoint = checkpointOf(configurable);
   const isKept =
     store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
-  const isNested = checkpoint.threadId === visit.frame;
   const way = active.inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config ?? {});
-  const names =
-    way === null
-      ? namesIn(configurable)
-      : [...namesIn({ checkpoint_ns: active.inner.taskNs }), ...namesOn(way)];
-  const inside = isKept ? taskId : whichOf(names, isNested ? config?.metadata : undefined);
-  const relative = isKept && way !== null ? relativePlace(way) : null;
-  const anew = isKept && way !== null && isRunAnew(way) ? way : null;
-  const isRetry = attempt > 1 || visit.attempt > 1 || anew !== null;
+  const isRetry = attempt > 1 || visit.attempt > 1;
+  const at = { task: { checkpoint, isKept }, toolCallId, attempt };
+  if (!isKept) {
+    const names = way === null ? namesIn(configurable) : [...namesAround(active), ...namesOn(way)];
+    const inside = whichOf(names, checkpoint.threadId === visit.frame ? config?.metadata : undefined);
+    return { ...at, id: placeId(visit, inside, toolCallId), isRetry, anew: null, relativeId: null };
+  }
+  const relative = way && relativePlace(way);
+  const anew = way !== null && isRunAnew(way) ? way : null;
   return {
-    id: placeId(visit, inside, toolCallId),
-    task: { checkpoint, isKept },
-    toolCallId,
-    attempt,
-    isRetry,
+    ...at,
+    id: placeId(visit, taskId, toolCallId),
+    isRetry: isRetry || anew !== null,
     anew,
     relativeId: relative === null ? null : placeId(visit, relative, toolCallId),
   };
 }
+
+const namesAround = ({ inner }: ActiveVisit): readonly string[] => namesIn({ checkpoint_ns: inner.taskNs });
 
 /** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
 export function placeId(
