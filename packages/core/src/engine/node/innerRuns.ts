@@ -1,6 +1,15 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
-import { attemptOf, currentToolCall } from './toolCalls.ts';
+import { attemptOf } from './toolCalls.ts';
+
+/** Graphs that one attempt at a task may begin. */
+const NUMBERS = 1_000_000;
+
+/** What LangGraph counts in a task. */
+interface Scratchpad {
+  interruptCounter: number;
+  subgraphCounter: number;
+}
 
 /** A task, as LangGraph tells what runs in it. */
 export interface TaskTold {
@@ -19,109 +28,81 @@ export interface InnerLevel {
   readonly threadId: string | null;
   readonly name: string;
   readonly taskId: string;
-  /** From 0: which of the graphs that the task around it has begun in its latest attempt. */
+  /** From 0: which of the graphs that one attempt at the task around it has begun. */
   readonly index: number;
-  /** From 0: the same over all its attempts, as the namespace says. */
-  readonly countedIndex: number;
+  /** Whether that was a retry. */
+  readonly isAnew: boolean;
   /** `null` where a graph keeps no checkpoints, and what runs in it said nothing. */
   readonly told: TaskTold | null;
 }
 
-/** A task that has begun graphs, in its latest attempt. */
-interface Caller {
-  readonly told: TaskTold;
-  readonly attempt: number;
-  /** Graphs that its other attempts have begun. */
-  readonly before: number;
-}
-
-/** A graph that a task has begun. */
-interface Begun {
-  readonly threadId: string;
-  /** From 0, within the attempt. */
-  readonly index: number;
-}
-
 /**
- * The graphs inside one execution of a node. LangGraph numbers the graphs that a task begins on from one attempt to the
- * next, so what a retried task begins has another namespace than the same graph had in the attempt before.
+ * The graphs inside one execution of a node. A task numbers the graphs that it begins, in their namespaces; LangGraph
+ * counts on from one attempt to the next. Each attempt is given numbers of its own: when the node runs again, as a first
+ * attempt, no other graph stands in the namespace of the one it begins, and which one that is can be told.
  */
 export class InnerRuns {
   /** The namespace of the node's own task. */
   readonly taskNs: string;
-  readonly #before: number;
-  readonly #callers = new Map<string, Caller>();
-  readonly #begun = new Map<string, Begun>();
+  readonly #told = new Map<string, TaskTold>();
+  /** Threads of the graphs, by their namespaces. */
+  readonly #threads = new Map<string, string>();
 
   /** @param config - The node's, before its work begins. */
-  constructor({ configurable = {} }: RunnableConfig) {
-    this.taskNs = String(configurable['checkpoint_ns'] ?? '');
-    this.#before = begunSoFar(configurable);
+  constructor(config: LangGraphRunnableConfig) {
+    this.taskNs = String(config.configurable?.['checkpoint_ns'] ?? '');
+    const scratchpad = scratchpadOf(config);
+    const retries = (attemptOf(config) ?? 1) - 1;
+    if (retries > 0 && scratchpad !== undefined) numberAnew(scratchpad, retries);
   }
 
   /** A task in this visit begins a graph, and looks for its checkpoint with this config. */
   begins(config: LangGraphRunnableConfig): void {
-    const { configurable = {} } = config;
-    const graphNs = String(configurable['checkpoint_ns'] ?? '');
-    if (configurable['__pregel_scratchpad'] === undefined || this.#begun.has(graphNs)) return;
+    const scratchpad = scratchpadOf(config);
+    const graphNs = String(config.configurable?.['checkpoint_ns'] ?? '');
+    if (scratchpad === undefined || this.#threads.has(graphNs)) return;
+    this.#threads.set(graphNs, String(config.configurable?.['thread_id'] ?? ''));
     const callerNs = graphNs.replace(/\|\d+$/, '');
-    const counted = graphNs === callerNs ? 0 : Number(graphNs.slice(callerNs.length + 1));
-    const before = callerNs === this.taskNs ? this.#before : this.#begunBefore(config, callerNs, counted);
-    const threadId = String(configurable['thread_id'] ?? '');
-    this.#begun.set(graphNs, { threadId, index: counted - before });
+    const told = toldOf(config, callerNs);
+    if (callerNs === this.taskNs || told === null || this.#told.has(callerNs)) return;
+    this.#told.set(callerNs, told);
+    numberApart(scratchpad);
   }
 
   /** The way to a task, which is the one around this code; `null` where its namespace does not lead there. */
   wayTo(taskNs: string, config: RunnableConfig): readonly InnerLevel[] | null {
     if (!taskNs.startsWith(`${this.taskNs}|`)) return null;
     const levels: InnerLevel[] = [];
-    let callerNs = this.taskNs;
     let graphNs = this.taskNs;
-    let countedIndex = 0;
+    let number = 0;
     for (const segment of taskNs.slice(this.taskNs.length + 1).split('|')) {
       const [name = '', taskId] = segment.split(':');
       if (taskId === undefined) {
-        countedIndex = Number(name);
-        graphNs = `${callerNs}|${name}`;
+        number = Number(name);
+        graphNs += `|${name}`;
         continue;
       }
-      const index = this.#indexOf(graphNs, callerNs, countedIndex);
-      callerNs = `${graphNs}|${segment}`;
-      const told = callerNs === taskNs ? toldOf(config, taskNs) : (this.#callers.get(callerNs)?.told ?? null);
-      const threadId = this.#begun.get(graphNs)?.threadId ?? null;
-      levels.push({ graphNs, threadId, name, taskId, index, countedIndex, told });
-      graphNs = callerNs;
-      countedIndex = 0;
+      const innerNs = `${graphNs}|${segment}`;
+      const told = innerNs === taskNs ? toldOf(config, taskNs) : (this.#told.get(innerNs) ?? null);
+      const threadId = this.#threads.get(graphNs) ?? null;
+      levels.push({
+        graphNs,
+        threadId,
+        name,
+        taskId,
+        index: number % NUMBERS,
+        isAnew: number >= NUMBERS,
+        told,
+      });
+      graphNs = innerNs;
+      number = 0;
     }
     return levels;
-  }
-
-  /** Of the graphs that a task has begun, how many were begun in attempts before this one. */
-  #begunBefore(config: LangGraphRunnableConfig, callerNs: string, counted: number): number {
-    const attempt = attemptOf(config) ?? currentToolCall().attempt;
-    const known = this.#callers.get(callerNs);
-    if (known?.attempt === attempt) return known.before;
-    if (known !== undefined && attempt < known.attempt) {
-      // An attempt that has failed goes on beside the one that took its place.
-      this.#callers.set(callerNs, { ...known, before: known.before + 1 });
-      return 0;
-    }
-    const before = attempt === 1 ? 0 : counted;
-    const told = toldOf(config, callerNs);
-    if (told !== null) this.#callers.set(callerNs, { told, attempt, before });
-    return before;
-  }
-
-  /** What keeps no checkpoints was not seen to begin: only the node's own attempts are told apart there. */
-  #indexOf(graphNs: string, callerNs: string, counted: number): number {
-    const before = callerNs === this.taskNs ? this.#before : 0;
-    return this.#begun.get(graphNs)?.index ?? counted - before;
   }
 }
 
 /** Whether a task on the way was retried after it had begun graphs: what is inside was perhaps run before. */
-export const isRunAnew = (way: readonly InnerLevel[]): boolean =>
-  way.some(({ index, countedIndex }) => index !== countedIndex);
+export const isRunAnew = (way: readonly InnerLevel[]): boolean => way.some(({ isAnew }) => isAnew);
 
 /** The names on the way, with the numbers that LangGraph gives the further graphs of a task. */
 export const namesOn = (way: readonly InnerLevel[]): readonly string[] =>
@@ -152,7 +133,27 @@ function toldOf({ configurable = {}, metadata = {} }: RunnableConfig, taskNs: st
   return { step, path, triggers, checkpointId: String(ids[graphNs] ?? '') };
 }
 
-function begunSoFar(configurable: Readonly<Record<string, unknown>>): number {
-  const scratchpad = configurable['__pregel_scratchpad'] as { readonly subgraphCounter?: number } | undefined;
-  return scratchpad?.subgraphCounter ?? 0;
+const scratchpadOf = ({ configurable }: RunnableConfig): Scratchpad | undefined =>
+  configurable?.['__pregel_scratchpad'] as Scratchpad | undefined;
+
+/** LangGraph sets back the counter of the questions, and no other, when it retries a task: nothing else tells of it. */
+function numberApart(scratchpad: Scratchpad): void {
+  let questions = scratchpad.interruptCounter;
+  let retries = 0;
+  Object.defineProperty(scratchpad, 'interruptCounter', {
+    configurable: true,
+    enumerable: true,
+    get: () => questions,
+    set: (count: number) => {
+      questions = count;
+      if (count >= 0) return;
+      retries += 1;
+      numberAnew(scratchpad, retries);
+    },
+  });
+}
+
+/** Where no attempt has begun a graph, the next one is the first: what it leaves is gone on with when the node runs again. */
+function numberAnew(scratchpad: Scratchpad, retries: number): void {
+  if (scratchpad.subgraphCounter > 0) scratchpad.subgraphCounter = retries * NUMBERS;
 }

@@ -43,38 +43,49 @@ export interface CheckpointAt {
  * a graph that keeps no checkpoints here has other ids each time, and its places are told by their names and steps.
  */
 export function stepPlace(active: ActiveVisit): StepPlace {
-  const { visit, store } = active;
-  const config = ambientConfig();
-  const configurable: Readonly<Record<string, unknown>> = config?.configurable ?? {};
-  const taskId = configurable['__pregel_task_id'];
+  const { visit } = active;
+  const taskId: unknown = ambientConfig()?.configurable?.['__pregel_task_id'];
+  if (typeof taskId === 'string' && taskId !== visit.lgTaskId) return innerPlace(active, taskId);
+  const { attempt } = visit;
+  const { id: toolCallId } = currentToolCall();
+  const id = placeId(visit, null, toolCallId);
+  return { id, task: null, toolCallId, attempt, isRetry: attempt > 1, anew: null, relativeId: null };
+}
+
+function innerPlace(active: ActiveVisit, taskId: string): StepPlace {
+  const { visit, store, inner } = active;
+  const config = ambientConfig() ?? {};
+  const { configurable = {} } = config;
   const { id: toolCallId, attempt: retried } = currentToolCall();
-  if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
-    const { attempt } = visit;
-    const id = placeId(visit, null, toolCallId);
-    return { id, task: null, toolCallId, attempt, isRetry: attempt > 1, anew: null, relativeId: null };
-  }
   const attempt = attemptOf(config) ?? retried;
   const checkpoint = checkpointOf(configurable);
   const isKept =
     store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
-  const way = active.inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config ?? {});
-  const isRetry = attempt > 1 || visit.attempt > 1;
-  const at = { task: { checkpoint, isKept }, toolCallId, attempt };
-  if (!isKept) {
-    const names = way === null ? namesIn(configurable) : [...namesAround(active), ...namesOn(way)];
-    const inside = whichOf(names, checkpoint.threadId === visit.frame ? config?.metadata : undefined);
-    return { ...at, id: placeId(visit, inside, toolCallId), isRetry, anew: null, relativeId: null };
-  }
-  const relative = way && relativePlace(way);
-  const anew = way !== null && isRunAnew(way) ? way : null;
+  const way = inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config);
+  const names = way === null ? namesIn(configurable) : [...namesAround(active), ...namesOn(way)];
+  const told = checkpoint.threadId === visit.frame ? config.metadata : undefined;
+  const { anew, relative } = isKept ? againOn(way) : NEVER_AGAIN;
   return {
-    ...at,
-    id: placeId(visit, taskId, toolCallId),
-    isRetry: isRetry || anew !== null,
+    id: placeId(visit, isKept ? taskId : whichOf(names, told), toolCallId),
+    task: { checkpoint, isKept },
+    toolCallId,
+    attempt,
+    isRetry: attempt > 1 || visit.attempt > 1 || anew !== null,
     anew,
-    relativeId: relative === null ? null : placeId(visit, relative, toolCallId),
+    relativeId: relative && placeId(visit, relative, toolCallId),
   };
 }
+
+/** How a place is found again by an attempt that comes to it on another way. */
+interface Again {
+  readonly anew: readonly InnerLevel[] | null;
+  readonly relative: string | null;
+}
+
+const NEVER_AGAIN: Again = { anew: null, relative: null };
+
+const againOn = (way: readonly InnerLevel[] | null): Again =>
+  way === null ? NEVER_AGAIN : { anew: isRunAnew(way) ? way : null, relative: relativePlace(way) };
 
 const namesAround = ({ inner }: ActiveVisit): readonly string[] => namesIn({ checkpoint_ns: inner.taskNs });
 
