@@ -280,6 +280,53 @@ describe('a step in a subgraph', () => {
     expect([status, reason, made]).toEqual(['completed', null, ['posted']]);
   });
 
+  test('is not made again when LangGraph retries the node that called its graph', async ({ db }) => {
+    const { made, post } = ledger();
+    let failures = 1;
+    const inner = new StateGraph(State)
+      .addNode('post', async () => ({ log: [await post('posted')] }))
+      .addEdge(START, 'post')
+      .compile();
+    const builder = new StateGraph(State)
+      .addNode(
+        'flaky',
+        async () => {
+          const { log } = await inner.invoke({});
+          failures -= 1;
+          if (failures >= 0) throw new Error('flaky');
+          return { log };
+        },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'flaky');
+    const { status, reason } = await durable(builder, { db }).run('run', {});
+    expect([status, reason, made]).toEqual(['completed', null, ['posted']]);
+  });
+
+  test('uses its name again when LangGraph retries a task around its own', async ({ db }) => {
+    const { made, post } = ledger();
+    let failures = 1;
+    const inner = new StateGraph(State)
+      .addNode('post', async () => ({ log: [await post('posted')] }))
+      .addEdge(START, 'post')
+      .compile();
+    const middle = new StateGraph(State)
+      .addNode(
+        'flaky',
+        async () => {
+          const { log } = await inner.invoke({});
+          failures -= 1;
+          if (failures >= 0) throw new Error('flaky');
+          return { log };
+        },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'flaky')
+      .compile();
+    const { status, reason } = await durable(around(middle), { db }).run('run', {});
+    expect([status, reason, made]).toEqual(['completed', null, ['posted']]);
+  });
+
   test('has its name once in each place', async ({ db }) => {
     const { post } = ledger();
     const inner = new StateGraph(State)
