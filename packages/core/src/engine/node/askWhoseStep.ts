@@ -6,7 +6,7 @@ import type { RecordedStep, StepKey, StepTimes } from '../../state/StepStore.ts'
 import type { EngineStore } from '../EngineStore.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
-import { type Question, questionAbout } from '../gates/question.ts';
+import { asEngineQuestion, type Question, questionAbout } from '../gates/question.ts';
 import type { RecordedVisit } from './activeVisit.ts';
 import { placeNames, type StepPlace } from './stepPlace.ts';
 
@@ -92,7 +92,7 @@ function actionOf({ decision, status }: HitlSession): 'use' | 'repeat' | 'abort'
 }
 
 function interruptOf(value: Question): { readonly id: string; readonly value: Question } {
-  return { id: sha256Hex(value.key).slice(0, 32), value };
+  return { id: sha256Hex(value.key).slice(0, 32), value: asEngineQuestion(value) };
 }
 
 function ambiguous({ threadId, name }: StepKey, node: string): DevsError {
