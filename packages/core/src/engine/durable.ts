@@ -23,6 +23,7 @@ import type { Turn } from './entropy/Turn.ts';
 import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
+import { noteBegun } from './node/activeVisit.ts';
 import type { DeclaredGate } from './node/entry.ts';
 import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
@@ -109,6 +110,7 @@ export function durable<Source extends GraphSource>(
   const breakpoints = innerBreakpoints(builder);
   const saver = new DrivenSaver(db, store, {
     breakpoints,
+    onLook: noteBegun,
     ...(options.limits && { limits: options.limits }),
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });

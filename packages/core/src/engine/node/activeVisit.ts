@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RunnableConfig } from '@langchain/core/runnables';
 import type { GraphInterrupt } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { CallsInFlight } from './CallsInFlight.ts';
+import type { InnerRuns } from './innerRuns.ts';
 
 /** What code inside a node can reach of its own execution. */
 export interface ActiveVisit {
@@ -19,6 +21,7 @@ export interface ActiveVisit {
   /** Ids of the tool calls that this execution has begun. */
   readonly toolCalls: Set<string>;
   readonly calls: CallsInFlight;
+  readonly inner: InnerRuns;
   /** What is asked before a call is made: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
@@ -47,4 +50,9 @@ export function activeVisit(caller: string): ActiveVisit {
   const active = storage.getStore();
   if (active !== undefined) return active;
   throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
+}
+
+/** LangGraph looks for the checkpoint of a graph that begins; outside a visit nobody wants to know. */
+export function noteBegun(config: RunnableConfig): void {
+  storage.getStore()?.inner.begins(config);
 }

@@ -6,17 +6,13 @@ import type { InnerTask, StepPlace } from './stepPlace.ts';
 import { ambientConfig } from './toolCalls.ts';
 
 /**
- * Where a step in a subgraph or a tool is recorded. Version 0.1.0 recorded it as one of the node itself; such a row is
+ * Where a step in a subgraph or a tool is recorded, if an older version recorded it. Version 0.1.0 recorded it as one of the node itself; such a row is
  * this step's if it was begun after the checkpoint that the inner task starts from, and nothing beside it may have it.
  * Where that does not decide, a human does: no call is made, and none is taken as made.
  *
  * @throws GraphInterrupt with the question; DevsError `STEP_AMBIGUOUS` where nobody can be asked.
  */
-export function recordedKey(
-  active: RecordedVisit,
-  place: StepPlace,
-  name: string,
-): StepKey | Promise<StepKey> {
+export function olderKey(active: RecordedVisit, place: StepPlace, name: string): StepKey | Promise<StepKey> {
   const { store, visit, stepNames } = active;
   const own = { threadId: visit.threadId, lgTaskId: place.id, name };
   if (place.id === visit.lgTaskId || store.steps.timesOf(own) !== null) return own;

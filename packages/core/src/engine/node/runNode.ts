@@ -37,6 +37,7 @@ import { askAtEntry, type DeclaredGate } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
 import { humanDecided } from './humanDecided.ts';
+import { InnerRuns } from './innerRuns.ts';
 import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { NodeOutput, type Write } from './nodeOutput.ts';
 import { openSessions } from './openSessions.ts';
@@ -132,9 +133,9 @@ async function runBody<State extends object>(
   { visit, deps }: VisitContext<State>,
 ): Promise<{ readonly left: Left; readonly progressed: boolean }> {
   const runOnce = async (changed: Readonly<Record<string, unknown>> | null) => {
-    const active = activate(visit, state, deps);
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
+    const active = activate(visit, state, { config: own, deps });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
     const left = await work(active, body).then(returned, handedUp);
     return { left, progressed: active.progressed };
@@ -171,7 +172,12 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
   return ran;
 }
 
-function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): ActiveVisit {
+interface Executed<State> {
+  readonly config: LangGraphRunnableConfig;
+  readonly deps: RunnerDeps<State>;
+}
+
+function activate<State>(visit: Visit, state: State, { config, deps }: Executed<State>): ActiveVisit {
   const { store, events, profile } = deps;
   return {
     visit,
@@ -183,6 +189,7 @@ function activate<State>(visit: Visit, state: State, deps: RunnerDeps<State>): A
     toolCalls: new Set(),
     fault: null,
     calls: new CallsInFlight(),
+    inner: new InnerRuns(config),
     question: null,
     hasThrown: false,
     progressed: false,

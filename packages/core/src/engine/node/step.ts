@@ -6,7 +6,7 @@ import type { UsageReport } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { engineFaultOf } from './FaultBox.ts';
-import { recordedKey } from './olderStep.ts';
+import { recordedKey } from './recordedKey.ts';
 import {
   isRefusal,
   RefusedResult,

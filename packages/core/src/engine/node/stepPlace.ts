@@ -1,4 +1,7 @@
+import type { EngineStore } from '../EngineStore.ts';
+import type { Visit } from '../visit.ts';
 import type { ActiveVisit } from './activeVisit.ts';
+import { type InnerLevel, type InnerRuns, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
@@ -10,8 +13,12 @@ export interface StepPlace {
   readonly toolCallId: string | null;
   /** From 1: LangGraph's retries of the innermost task. */
   readonly attempt: number;
-  /** In a retry by LangGraph, of that task or of the node. */
+  /** In a retry by LangGraph, of that task, of one around it or of the node. */
   readonly isRetry: boolean;
+  /** The way there, where a task on it was retried and this is not what the first attempt had there; else `null`. */
+  readonly anew: readonly InnerLevel[] | null;
+  /** Another id, the same in every attempt at the tasks on the way; `null` where there is none. */
+  readonly relativeId: string | null;
 }
 
 /** A retry of an inner task uses the names of its place again; one of the node begins with none. */
@@ -37,30 +44,63 @@ export interface CheckpointAt {
  * a graph that keeps no checkpoints here has other ids each time, and its places are told by their names and steps.
  */
 export function stepPlace(active: ActiveVisit): StepPlace {
-  const { visit, store } = active;
-  const config = ambientConfig();
-  const configurable: Readonly<Record<string, unknown>> = config?.configurable ?? {};
-  const taskId = configurable['__pregel_task_id'];
+  const { visit } = active;
+  const taskId: unknown = ambientConfig()?.configurable?.['__pregel_task_id'];
+  if (typeof taskId === 'string' && taskId !== visit.lgTaskId) return innerPlace(active, taskId);
+  const { attempt } = visit;
+  const { id: toolCallId } = currentToolCall();
+  const id = placeId(visit, null, toolCallId);
+  return { id, task: null, toolCallId, attempt, isRetry: attempt > 1, anew: null, relativeId: null };
+}
+
+function innerPlace(active: ActiveVisit, taskId: string): StepPlace {
+  const { visit, store, inner } = active;
+  const config = ambientConfig() ?? {};
+  const { configurable = {} } = config;
   const { id: toolCallId, attempt: retried } = currentToolCall();
-  const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
-  if (typeof taskId !== 'string' || taskId === visit.lgTaskId) {
-    const { attempt } = visit;
-    return { id: `${visit.lgTaskId}${tool}`, task: null, toolCallId, attempt, isRetry: attempt > 1 };
-  }
-  const checkpoint = checkpointOf(configurable);
   const attempt = attemptOf(config) ?? retried;
-  const isKept =
-    store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
-  const isNested = checkpoint.threadId === visit.frame;
-  const inside = isKept ? taskId : namesOf(configurable, isNested ? config?.metadata : undefined);
-  const isRetry = attempt > 1 || visit.attempt > 1;
+  const checkpoint = checkpointOf(configurable);
+  const isKept = store === null || isInFile(checkpoint, store);
+  const way = inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config);
+  const names = way === null ? namesIn(configurable) : [...namesAround(inner), ...namesOn(way)];
+  const told = checkpoint.threadId === visit.frame ? config.metadata : undefined;
+  const { anew, relative } = isKept ? againOn(way) : NEVER_AGAIN;
   return {
-    id: `${visit.lgTaskId}/${inside}${tool}`,
+    id: placeId(visit, isKept ? taskId : whichOf(names, told), toolCallId),
     task: { checkpoint, isKept },
     toolCallId,
     attempt,
-    isRetry,
+    isRetry: Math.max(attempt, visit.attempt) > 1 || anew !== null,
+    anew,
+    relativeId: relative && placeId(visit, relative, toolCallId),
   };
+}
+
+const isInFile = ({ checkpointId, threadId }: CheckpointAt, { checkpoints }: EngineStore): boolean =>
+  checkpoints.findSeq(checkpointId, threadId) !== null;
+
+/** How a place is found again by an attempt that comes to it on another way. */
+interface Again {
+  readonly anew: readonly InnerLevel[] | null;
+  readonly relative: string | null;
+}
+
+const NEVER_AGAIN: Again = { anew: null, relative: null };
+
+const againOn = (way: readonly InnerLevel[] | null): Again =>
+  way === null ? NEVER_AGAIN : { anew: isRunAnew(way) ? way : null, relative: relativePlace(way) };
+
+const namesAround = ({ taskNs }: InnerRuns): readonly string[] => namesIn({ checkpoint_ns: taskNs });
+
+/** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
+export function placeId(
+  { lgTaskId }: Pick<Visit, 'lgTaskId'>,
+  inside: string | null,
+  toolCallId: string | null,
+): string {
+  const task = inside === null ? '' : `/${inside}`;
+  const tool = toolCallId === null ? '' : `/${encodeURIComponent(toolCallId)}`;
+  return `${lgTaskId}${task}${tool}`;
 }
 
 /** The checkpoint that the task around this code starts from: its namespace is the task's without the task. */
@@ -86,11 +126,8 @@ function namesIn(configurable: Readonly<Record<string, unknown>>): readonly stri
  * The names of the tasks on the way, and of the last one its step and which of several branches it is. A graph with a
  * thread of its own may count its steps on from one call to the next; the names alone are left.
  */
-function namesOf(
-  configurable: Readonly<Record<string, unknown>>,
-  metadata: Readonly<Record<string, unknown>> | undefined,
-): string {
-  const names = namesIn(configurable).join('|');
+function whichOf(around: readonly string[], metadata: Readonly<Record<string, unknown>> | undefined): string {
+  const names = around.join('|');
   if (metadata === undefined) return names;
   const path = metadata['langgraph_path'];
   const branch = Array.isArray(path) ? path.filter((part) => typeof part === 'number') : [];

@@ -28,6 +28,8 @@ export interface DriverRegister extends StopRecords {
 export interface DrivenSaverOptions extends SqliteSaverOptions {
   /** Where the graphs inside nodes were compiled to stop. @defaultValue nowhere that is known */
   readonly breakpoints?: InnerBreakpoints;
+  /** Is told with what config a checkpoint is looked for: LangGraph does so as a graph begins. @defaultValue nobody */
+  readonly onLook?: (config: RunnableConfig) => void;
 }
 
 /**
@@ -37,14 +39,17 @@ export interface DrivenSaverOptions extends SqliteSaverOptions {
 export class DrivenSaver extends SqliteSaver {
   readonly #store: DriverRegister;
   readonly #breakpoints: InnerBreakpoints;
+  readonly #onLook: (config: RunnableConfig) => void;
 
   constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
     this.#store = store;
     this.#breakpoints = options.breakpoints ?? new Map();
+    this.#onLook = options.onLook ?? (() => {});
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    this.#onLook(config);
     const tuple = await super.getTuple(config);
     if (tuple === undefined || !isResumedInside(config)) return tuple;
     const thread = requiredId(config, 'thread_id');
