@@ -36,6 +36,7 @@ const LONG = [
   ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],
   ['examples', { DEVS_GRAPH_KILLS: 100 }, 'graphExamples', 'examples of graphs, killed at each call'],
   ['killed-graphs', { DEVS_KILLED_GRAPHS: 2000 }, 'randomGraphs', 'random graphs that work, killed'],
+  ['retried-graphs', { DEVS_RETRIED_GRAPHS: 2000 }, 'retriedGraphs', 'graphs in retried tasks, killed'],
   [
     'graph-programs',
     { DEVS_PROGRAM_KILLS: 100 },

@@ -1,6 +1,7 @@
+import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { ActiveVisit } from './activeVisit.ts';
-import { type InnerLevel, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
+import { type InnerLevel, type InnerRuns, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
 /** Where in a visit a step is: a name is used once in each place. */
@@ -59,10 +60,9 @@ function innerPlace(active: ActiveVisit, taskId: string): StepPlace {
   const { id: toolCallId, attempt: retried } = currentToolCall();
   const attempt = attemptOf(config) ?? retried;
   const checkpoint = checkpointOf(configurable);
-  const isKept =
-    store === null || store.checkpoints.findSeq(checkpoint.checkpointId, checkpoint.threadId) !== null;
+  const isKept = store === null || isInFile(checkpoint, store);
   const way = inner.wayTo(String(configurable['checkpoint_ns'] ?? ''), config);
-  const names = way === null ? namesIn(configurable) : [...namesAround(active), ...namesOn(way)];
+  const names = way === null ? namesIn(configurable) : [...namesAround(inner), ...namesOn(way)];
   const told = checkpoint.threadId === visit.frame ? config.metadata : undefined;
   const { anew, relative } = isKept ? againOn(way) : NEVER_AGAIN;
   return {
@@ -70,11 +70,14 @@ function innerPlace(active: ActiveVisit, taskId: string): StepPlace {
     task: { checkpoint, isKept },
     toolCallId,
     attempt,
-    isRetry: attempt > 1 || visit.attempt > 1 || anew !== null,
+    isRetry: Math.max(attempt, visit.attempt) > 1 || anew !== null,
     anew,
     relativeId: relative && placeId(visit, relative, toolCallId),
   };
 }
+
+const isInFile = ({ checkpointId, threadId }: CheckpointAt, { checkpoints }: EngineStore): boolean =>
+  checkpoints.findSeq(checkpointId, threadId) !== null;
 
 /** How a place is found again by an attempt that comes to it on another way. */
 interface Again {
@@ -87,7 +90,7 @@ const NEVER_AGAIN: Again = { anew: null, relative: null };
 const againOn = (way: readonly InnerLevel[] | null): Again =>
   way === null ? NEVER_AGAIN : { anew: isRunAnew(way) ? way : null, relative: relativePlace(way) };
 
-const namesAround = ({ inner }: ActiveVisit): readonly string[] => namesIn({ checkpoint_ns: inner.taskNs });
+const namesAround = ({ taskNs }: InnerRuns): readonly string[] => namesIn({ checkpoint_ns: taskNs });
 
 /** @param inside - What tells the task inside the visit from others; `null` for the visit's own. */
 export function placeId(

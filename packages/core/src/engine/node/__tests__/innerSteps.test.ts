@@ -327,6 +327,101 @@ describe('a step in a subgraph', () => {
     expect([status, reason, made]).toEqual(['completed', null, ['posted']]);
   });
 
+  const flaky = (node: () => Promise<typeof State.Update>) =>
+    new StateGraph(State)
+      .addNode('flaky', node, { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } })
+      .addEdge(START, 'flaky');
+
+  test('is not made again after an answer to a retry that came further than the first attempt', async ({
+    db,
+  }) => {
+    const { made, keys, post } = ledger();
+    let failures = 1;
+    const inner = new StateGraph(State)
+      .addNode('first', async () => {
+        const log = [await post('first')];
+        failures -= 1;
+        if (failures >= 0) throw new Error('flaky');
+        return { log };
+      })
+      .addNode('second', async () => ({ log: [await post('second')] }))
+      .addEdge(START, 'first')
+      .addEdge('first', 'second')
+      .compile();
+    const app = durable(
+      flaky(async () => {
+        const { log } = await inner.invoke({});
+        interrupt('Go on?');
+        return { log };
+      }),
+      { db },
+    );
+    const waiting = await app.run('run', {});
+    await app.decide(only(waiting.gates), { value: true, by: ada });
+    const { status, values } = await app.run('run');
+    expect([status, values?.log, made]).toEqual(['completed', ['first', 'second'], ['first', 'second']]);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('is another one where the retry takes another way, or calls more graphs', async ({ db }) => {
+    const { made, post } = ledger();
+    let attempts = 0;
+    const inner = new StateGraph(State)
+      .addNode('left', async ({ rounds }) => ({ log: [await post(`left ${rounds}`)] }))
+      .addNode('right', async ({ rounds }) => ({ log: [await post(`right ${rounds}`)] }))
+      .addConditionalEdges(START, () => (attempts === 1 ? 'left' : 'right'), ['left', 'right'])
+      .compile();
+    const app = durable(
+      flaky(async () => {
+        attempts += 1;
+        const log = [...(await inner.invoke({ rounds: 1 })).log];
+        if (attempts === 1) throw new Error('flaky');
+        log.push(...(await inner.invoke({ rounds: 2 })).log);
+        return { log };
+      }),
+      { db },
+    );
+    const { status, values } = await app.run('run', {});
+    expect([status, values?.log]).toEqual(['completed', ['right 1', 'right 2']]);
+    expect(made).toEqual(['left 1', 'right 1', 'right 2']);
+  });
+
+  test('is not made again in a retried node where the subgraph keeps no checkpoints', async ({ db }) => {
+    const { made, post } = ledger();
+    let failures = 1;
+    const inner = new StateGraph(State)
+      .addNode('post', async () => ({ log: [await post('posted')] }))
+      .addEdge(START, 'post')
+      .compile({ checkpointer: false });
+    const app = durable(
+      flaky(async () => {
+        const { log } = await inner.invoke({});
+        failures -= 1;
+        if (failures >= 0) throw new Error('flaky');
+        return { log };
+      }),
+      { db },
+    );
+    expect([(await app.run('run', {})).status, made]).toEqual(['completed', ['posted']]);
+  });
+
+  test('is behind one question where the first attempt at its node began no graph', async ({ db }) => {
+    const { made, post } = ledger();
+    const inner = chargeAndMail(post);
+    let failures = 1;
+    const app = durable(
+      flaky(async () => {
+        failures -= 1;
+        if (failures >= 0) throw new Error('flaky');
+        return inner.invoke({});
+      }),
+      { db },
+    );
+    const waiting = await app.run('run', {});
+    await app.decide(only(waiting.gates), { value: true, by: ada });
+    expect([(await app.run('run')).status, made]).toEqual(['completed', ['charged', 'mailed']]);
+  });
+
   test('has its name once in each place', async ({ db }) => {
     const { post } = ledger();
     const inner = new StateGraph(State)
