@@ -207,7 +207,7 @@ describe('a step in a subgraph', () => {
           if (failures >= 0) throw new Error('flaky');
           return { log };
         },
-        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false } },
       )
       .addEdge(START, 'flaky')
       .addEdge('flaky', END)
@@ -253,7 +253,7 @@ describe('a step in a subgraph', () => {
   test('uses its name again when LangGraph retries its task in a retried node', async ({ db }) => {
     const { made, post } = ledger();
     const down = { outer: 1, inner: 1 };
-    const retryPolicy = { maxAttempts: 2, initialInterval: 1, logWarning: false } as const;
+    const retryPolicy = { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false } as const;
     const inner = new StateGraph(State)
       .addNode(
         'flaky',
@@ -296,7 +296,7 @@ describe('a step in a subgraph', () => {
           if (failures >= 0) throw new Error('flaky');
           return { log };
         },
-        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false } },
       )
       .addEdge(START, 'flaky');
     const { status, reason } = await durable(builder, { db }).run('run', {});
@@ -319,7 +319,7 @@ describe('a step in a subgraph', () => {
           if (failures >= 0) throw new Error('flaky');
           return { log };
         },
-        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false } },
       )
       .addEdge(START, 'flaky')
       .compile();
@@ -329,7 +329,9 @@ describe('a step in a subgraph', () => {
 
   const flaky = (node: () => Promise<typeof State.Update>) =>
     new StateGraph(State)
-      .addNode('flaky', node, { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } })
+      .addNode('flaky', node, {
+        retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false },
+      })
       .addEdge(START, 'flaky');
 
   test('is not made again after an answer to a retry that came further than the first attempt', async ({
@@ -663,7 +665,7 @@ describe('a step that version 0.1.0 recorded under the node', () => {
           if (failures >= 0) throw new Error('flaky');
           return { log };
         },
-        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false } },
       )
       .addEdge(START, 'first')
       .addEdge('first', 'pay')
