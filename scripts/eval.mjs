@@ -9,7 +9,7 @@
 // --timeout M  minutes per run (default 30)  --keep   leave the folders, and say where they are
 // Exit code 1 when a brief was not solved.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -107,7 +107,9 @@ async function withBaseline(command, brief, dir) {
 /** The hidden tests, on a copy of the work. */
 async function judge(brief, work) {
   const copy = mkdtempSync(join(tmpdir(), 'devs-judge-'));
-  if (existsSync(work)) cpSync(work, copy, { recursive: true, filter: (path) => !path.endsWith('.git') });
+  if (existsSync(work)) {
+    cpSync(realpathSync(work), copy, { recursive: true, filter: (path) => !path.endsWith('.git') });
+  }
   cpSync(join(BRIEFS, brief, 'acceptance'), join(copy, 'acceptance'), { recursive: true });
   const tests = readdirSync(join(copy, 'acceptance')).map((name) => join('acceptance', name));
   const { stdout } = await run([process.execPath, '--test', '--test-reporter=tap', ...tests], { cwd: copy });
