@@ -14,6 +14,7 @@ import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpe
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
+import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -81,6 +82,7 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
     const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
+    await maskAsRecorded(run);
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     await notifier?.settled();
     if (options.yes && (await waitsForDeclaredGate(run))) {

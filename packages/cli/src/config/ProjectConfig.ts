@@ -31,6 +31,16 @@ export const setupSchema = z.union([
 /** Where checks may keep things from one to the next. */
 export const cachesSchema = z.array(inside);
 
+/** What is masked before it enters the state. */
+export const secretsSchema = z.strictObject({
+  mask: z
+    .enum(['precise', 'broad'])
+    .default('precise')
+    .describe(
+      '"broad": also what only a name gives away, such as password=…; it changes code and prose, too.',
+    ),
+});
+
 /** What confines the commands of a run. */
 export const sandboxSchema = z.union([z.enum(['bwrap', 'none']), argv]).default('bwrap');
 
@@ -87,6 +97,7 @@ export const projectConfigSchema = z.strictObject({
     .enum(REVIEWS)
     .default('none')
     .describe('After what the committed code is shown to a human: every task, every epic, or never.'),
+  secrets: secretsSchema.exactOptional().describe('What is masked before it enters the state.'),
   budget: z
     .strictObject({ ...limits, perTask: z.strictObject(limits).exactOptional() })
     .exactOptional()

@@ -13,6 +13,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     stages = {},
     repository,
     research,
+    secrets,
     budget,
   } = config;
   const perStage = Object.entries(stages).map(([stage, name]) => `${stage}: ${name}`);
@@ -26,9 +27,13 @@ export function configWords(config: ProjectConfig): readonly string[] {
     `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
     `begins:   ${repository ? 'at the commit that is checked out, where this is a repository' : 'empty'}`,
     `research: ${research ? 'before the design' : 'none'}`,
+    `secrets:  ${secretsWords(secrets?.mask)}`,
     `budget:   ${budget === undefined ? 'none' : JSON.stringify(budget)}`,
   ];
 }
+
+const secretsWords = (mask: 'precise' | 'broad' = 'precise'): string =>
+  `masked in the state by their own form${mask === 'broad' ? ', and by a name beside them' : ''}`;
 
 const whoIs = (gate: 'human' | 'auto'): string =>
   gate === 'human' ? 'asks a human' : 'is approved by policy, nobody is asked';

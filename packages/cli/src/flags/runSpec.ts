@@ -1,6 +1,6 @@
 import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
-import { checkSchema, type ProjectConfig, sandboxSchema } from '../config/ProjectConfig.ts';
+import { checkSchema, type ProjectConfig, sandboxSchema, secretsSchema } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { agentNames } from './agentNames.ts';
@@ -20,6 +20,8 @@ const specSchema = z.object({
   setupInputs: z.array(z.string()).exactOptional(),
   /** Paths that are kept from one check to the next. */
   caches: z.array(z.string()).exactOptional(),
+  /** Every process that writes to the run masks alike. */
+  secrets: secretsSchema.exactOptional(),
   /** `none` is a permission that was given: part of the record. */
   sandbox: sandboxSchema,
   /** Absolute path of the repository the run works for; `null` when it began empty. */
@@ -60,6 +62,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
     ...setupOf(config),
     ...(config.caches !== undefined && { caches: config.caches }),
+    ...(config.secrets !== undefined && { secrets: config.secrets }),
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
     repository: flags.repository !== false && config.repository ? repositoryOf(dir) : null,
   };

@@ -1,6 +1,7 @@
 import { DevsError, type Gate, type HitlSession } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
@@ -39,6 +40,7 @@ export async function decideGate(
   return withRuns(session, async (devs) => {
     const named = await resolveGate(devs, name);
     const { run, sessionId, kind, gate } = named;
+    await maskAsRecorded(run);
     const decision = await decide(named);
     if (decision === null) {
       session.out.note('Nothing was decided; the gate stays open.');

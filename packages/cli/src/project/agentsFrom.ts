@@ -12,12 +12,14 @@ const SETUP_TIMEOUT_MS = 15 * 60_000;
  *   missing; `SANDBOX_MISSING` when the run's sandbox does not run here.
  */
 export async function agentsFrom(
-  { checks, setup, setupInputs, caches, repository, sandbox: choice, ...names }: RunSpec,
+  { checks, setup, setupInputs, caches, secrets, repository, sandbox: choice, ...names }: RunSpec,
   { dir, out }: Pick<Session, 'dir' | 'out'>,
-): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>> {
-  if (names.agents === 'none') return {};
+): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'secrets'>> {
+  const masking = secrets === undefined ? {} : { secrets };
+  if (names.agents === 'none') return masking;
   const sandbox = await findSandbox(choice, { project: dir });
   return {
+    ...masking,
     agents: await namedAgents(names, { sandbox, out }),
     workspace: new GitWorkspace({
       dir,

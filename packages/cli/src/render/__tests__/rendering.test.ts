@@ -1,5 +1,6 @@
 import type { DriveResult, Gate, HitlSessionKind, RunStatus } from '@devs/core';
 import { describe, expect, it } from 'vitest';
+import { configWords } from '../../config/configWords.ts';
 import { projectConfigSchema } from '../../config/ProjectConfig.ts';
 import { progressLine } from '../../drive/progress.ts';
 import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
@@ -253,6 +254,15 @@ describe('small parts', () => {
     expect(parseSpec(specText(spec))).toEqual(spec);
     for (const caches of [['/etc'], ['../x'], ['a/../../x']])
       expect(projectConfigSchema.safeParse({ caches }).success).toBe(false);
+  });
+
+  it('what is masked in the state is said to whoever accepts the configuration', () => {
+    const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
+    const precise = 'secrets:  masked in the state by their own form';
+    for (const config of [{}, { secrets: {} }, { secrets: { mask: 'precise' } }])
+      expect(wordsOf(config)).toContain(precise);
+    expect(wordsOf({ secrets: { mask: 'broad' } })).toContain(`${precise}, and by a name beside them`);
+    expect(projectConfigSchema.safeParse({ secrets: { mask: 'Broad' } }).success).toBe(false);
   });
 
   it('columns line up and end without spaces', () => {
