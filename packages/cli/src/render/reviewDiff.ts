@@ -1,8 +1,7 @@
 import { GitWorkspace, type UnshownFile } from '@devs/agents';
-import { type CommitRange, type Gate, isDevsError, maskSensitiveData } from '@devs/core';
+import { type CommitRange, type Gate, isDevsError, maskSensitiveData, oneLine } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 import { isCodeReview } from './renderCodeReview.ts';
 import { shortId } from './renderGate.ts';
 

@@ -1,7 +1,6 @@
-import type { Gate } from '@devs/core';
+import { type Gate, visibleText } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { columns } from '../../terminal/columns.ts';
-import { visibleText } from '../../terminal/visibleText.ts';
 import { artifactLines } from '../renderArtifact.ts';
 import { renderGateMarkdown } from '../renderGateMarkdown.ts';
 import { sentence } from '../sentence.ts';
