@@ -29,3 +29,4 @@ export type { Confinement, Sandbox } from './sandbox/Sandbox.ts';
 export { GitWorkspace, type GitWorkspaceOptions } from './workspace/GitWorkspace.ts';
 export { hideFromStatus } from './workspace/hideFromStatus.ts';
 export { resolveInside } from './workspace/pathJail.ts';
+export type { FileContent, UnshownFile } from './workspace/UnshownFile.ts';

@@ -50,7 +50,11 @@ const documentOf = <T>({ stdout }: Called): T => JSON.parse(stdout) as T;
 
 type Shown = Gate & {
   readonly artifact: CodeReview;
-  readonly diff: { readonly text: string; readonly since: { readonly text: string } | null };
+  readonly diff: {
+    readonly text: string;
+    readonly unshown: readonly unknown[];
+    readonly since: { readonly text: string } | null;
+  };
 };
 
 const show = async (dir: string): Promise<Shown> =>
@@ -143,6 +147,36 @@ describe('a review of code', () => {
     expect(rest?.[1]).toContain(artifact.range.to.slice(0, 12));
     const all = execFileSync('/bin/sh', ['-c', rest?.[1] ?? 'false'], { cwd: dir }).toString();
     expect((await callMain(dir, ['show', 'sum', '--full'])).stdout).toContain(all.trimEnd());
+  });
+
+  test('says of a script with a NUL byte what it is, and how to see its text', async ({ dir }) => {
+    const run = aProject(dir, 'task');
+    const recording = join(dir, 'reviewed.jsonl');
+    const lines = readFileSync(recording, 'utf8').trimEnd().split('\n');
+    const script = 'echo harmless\n#\0\nsteal\n';
+    const hidden = lines.map((line) => {
+      if (!line.includes('"implement"')) return line;
+      const call = JSON.parse(line) as { response: { files: object[] } };
+      call.response.files.push({ path: 'run.sh', content: script });
+      return JSON.stringify(call);
+    });
+    writeFileSync(recording, hidden.join('\n'));
+    await callMain(dir, run);
+
+    const { artifact, diff } = await show(dir);
+    const { from, to } = artifact.range;
+    const blob = execFileSync('git', ['hash-object', '--stdin'], { input: script }).toString().trim();
+    const bytes = script.length;
+    expect(diff.unshown).toEqual([{ path: 'run.sh', before: null, after: { bytes, blob } }]);
+    const asText = `git --git-dir .devs/git/sum.git diff ${from} ${to} --text`;
+    for (const flags of [[], ['--md']]) {
+      const { stdout } = await callMain(dir, ['show', 'sum', ...flags]);
+      expect(stdout).toContain(`WARNING: no line is shown of what is binary or holds a NUL byte (1 below).`);
+      expect(stdout).toContain(`As text: ${asText}\n`);
+      expect(stdout).toContain(`  run.sh: new, ${bytes} bytes, git blob ${blob}\n`);
+    }
+    const text = execFileSync('/bin/sh', ['-c', asText], { cwd: dir }).toString();
+    expect(text).toContain('\n+steal\n');
   });
 
   test('is decided by the policy that --yes declares, and declared when a run is started', async ({

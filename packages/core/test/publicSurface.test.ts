@@ -99,6 +99,7 @@ describe('the public surface', () => {
         "maskCutText",
         "maskPrecise",
         "maskSensitiveData",
+        "oneLine",
         "openReadOnly",
         "orchestratorEvents",
         "parseBrief",
@@ -119,6 +120,8 @@ describe('the public surface', () => {
         "secretRegistry",
         "step",
         "verifyNode",
+        "visibleJson",
+        "visibleText",
       ]
     `);
   });

@@ -1,11 +1,12 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { maskView } from './maskView.ts';
+import { visibleView } from './visibleView.ts';
 
-/** stdio, with the texts of errors masked: the protocol's own ones repeat what the client sent. */
+/** stdio, with the texts of errors masked and made visible: the protocol's own ones repeat what the client sent. */
 export class MaskedStdioTransport extends StdioServerTransport {
   override send(message: JSONRPCMessage): Promise<void> {
     if (!('error' in message)) return super.send(message);
-    return super.send({ ...message, error: maskView(message.error) as typeof message.error });
+    return super.send({ ...message, error: visibleView(maskView(message.error)) as typeof message.error });
   }
 }

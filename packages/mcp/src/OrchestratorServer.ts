@@ -1,3 +1,4 @@
+import { visibleJson } from '@devs/core';
 import {
   type CallToolResult,
   McpServer,
@@ -92,7 +93,7 @@ export class OrchestratorServer {
     read: (context: ReadContext) => Promise<object>,
   ): Promise<ReadResourceResult> {
     try {
-      const text = JSON.stringify(maskView(await this.#reader.read(read)));
+      const text = visibleJson(JSON.stringify(maskView(await this.#reader.read(read))));
       return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
     } catch (error) {
       throw protocolError(renderError(error));
@@ -109,7 +110,8 @@ const listed = ({ name, description, input }: (typeof TOOLS)[number]): Tool => (
 
 function toolResult(view: object): CallToolResult {
   const structuredContent = maskView(view) as Record<string, unknown>;
-  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+  const text = visibleJson(JSON.stringify(structuredContent));
+  return { content: [{ type: 'text', text }], structuredContent };
 }
 
 /** What a client gets where the protocol has no result for errors; the code and the remedy are its data. */

@@ -1,4 +1,4 @@
-import { isDevsError, maskSensitiveData } from '@devs/core';
+import { isDevsError, maskSensitiveData, visibleJson, visibleText } from '@devs/core';
 import { z } from 'zod';
 
 /** An error as a client reads it: what to match on, what happened, what to do. Never a stack. */
@@ -13,11 +13,13 @@ export interface ErrorView {
 const CHANGES_SOMETHING =
   /approv|reject|decid|decision|resum|driv|start|creat|stop|paus|cancel|abort|skip|retry|rewind|rever|undo|grant|rais|polic|set|updat|writ|delet|prun/i;
 
-/** Renders whatever was thrown. */
+/** Renders whatever was thrown, masked and with what cannot be seen spelled out. */
 export function renderError(error: unknown): ErrorView {
   const { code, message, remedy } = viewOf(error);
-  return { code, message: maskSensitiveData(message), remedy: maskSensitiveData(remedy) };
+  return { code, message: shown(message), remedy: shown(remedy) };
 }
+
+const shown = (text: string): string => visibleText(maskSensitiveData(text));
 
 function viewOf(error: unknown): ErrorView {
   if (isDevsError(error)) return error;
@@ -31,7 +33,7 @@ function viewOf(error: unknown): ErrorView {
 
 /** Why a tool that is not in the list is not called. */
 export function unknownTool(name: string): ErrorView {
-  const message = `There is no tool ${JSON.stringify(maskSensitiveData(name.slice(0, 100)))}.`;
+  const message = `There is no tool ${visibleJson(JSON.stringify(maskSensitiveData(name.slice(0, 100))))}.`;
   if (!CHANGES_SOMETHING.test(name)) {
     return { code: 'UNKNOWN_TOOL', message, remedy: 'Call one of the tools in tools/list.' };
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { CommitRange, FileChange } from '@devs/core';
 import { GitRepository } from './GitRepository.ts';
+import type { FileContent, UnshownFile } from './UnshownFile.ts';
 
 /**
  * How two commits of a run differ, read from its git dir alone. Attributes that the commits contain are not asked: they
@@ -26,6 +27,35 @@ export class CommitDiff {
     return this.#diff(range, ['--patch']);
   }
 
+  /** By path: what {@link text} has no line of. */
+  async unshown(range: CommitRange): Promise<readonly UnshownFile[]> {
+    const binary = (await this.files(range)).filter(({ added }) => added === null);
+    if (binary.length === 0) return [];
+    const paths = new Set(binary.map(({ path }) => path));
+    const blobs = changedBlobs(await this.#diff(range, ['--raw', '-z', '--no-abbrev']));
+    // A file whose mode alone has changed has the same content.
+    const changed = blobs.filter(({ path, before, after }) => paths.has(path) && before !== after);
+    const sizes = await this.#sizes(changed.flatMap(({ before, after }) => [before, after]));
+    const contentOf = (blob: string): FileContent | null => {
+      const bytes = sizes.get(blob);
+      return bytes === undefined ? null : { bytes, blob };
+    };
+    return changed.map(({ path, before, after }) => ({
+      path,
+      before: contentOf(before),
+      after: contentOf(after),
+    }));
+  }
+
+  /** Of those that exist: the id of no file has none. */
+  async #sizes(blobs: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const listed = await this.#git.run(['cat-file', '--batch-check=%(objectname) %(objectsize)'], {
+      stdin: blobs.map((blob) => `${blob}\n`).join(''),
+    });
+    const sized = listed.matchAll(/^([0-9a-f]{40}) (\d+)$/gm);
+    return new Map(Array.from(sized, ([, blob = '', bytes]) => [blob, Number(bytes)]));
+  }
+
   #diff({ from, to }: CommitRange, format: readonly string[]): Promise<string> {
     const plain = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
     return this.#git.run(['diff', ...plain, ...format, objectId(from), objectId(to), '--'], {
@@ -37,6 +67,18 @@ export class CommitDiff {
 function fileChange(line: string): FileChange {
   const [added = '', removed = '', ...path] = line.split('\t');
   return { path: path.join('\t'), added: countOf(added), removed: countOf(removed) };
+}
+
+interface ChangedBlob {
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Of `:MODE MODE ID ID STATUS`, a NUL, the path and a NUL for each file. */
+function changedBlobs(raw: string): readonly ChangedBlob[] {
+  const found = raw.matchAll(/:\d+ \d+ ([0-9a-f]{40}) ([0-9a-f]{40}) [A-Z]\0([^\0]*)\0/g);
+  return Array.from(found, ([, before = '', after = '', path = '']) => ({ path, before, after }));
 }
 
 /** Binary files have no lines. */

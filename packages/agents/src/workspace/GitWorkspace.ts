@@ -8,6 +8,7 @@ import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
+import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 
 export interface GitWorkspaceOptions {
@@ -85,6 +86,15 @@ export class GitWorkspace implements Workspace {
    */
   diff(threadId: string, range: CommitRange): Promise<string> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).text(range);
+  }
+
+  /**
+   * The files that {@link diff} shows no line of, by path. Reads the run's git dir and nothing else.
+   *
+   * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
+   */
+  unshown(threadId: string, range: CommitRange): Promise<readonly UnshownFile[]> {
+    return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).unshown(range);
   }
 
   /**

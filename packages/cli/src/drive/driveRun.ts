@@ -1,4 +1,4 @@
-import type { Orchestrator, Run } from '@devs/core';
+import { type Orchestrator, oneLine, type Run } from '@devs/core';
 import type { ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
@@ -6,7 +6,6 @@ import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 import { showProgress } from './progress.ts';
 import { showStatusLine } from './statusLine.ts';
 

@@ -1,4 +1,4 @@
-import { maskSensitiveData } from '@devs/core';
+import { maskSensitiveData, oneLine } from '@devs/core';
 import { structuredPatch } from 'diff';
 import type { Line } from '../terminal/Output.ts';
 import { artifactLines, isDocuments, isPlan, type ShownDocuments } from './renderArtifact.ts';
@@ -25,13 +25,13 @@ function documentChanges(
   const gone = before.filter(({ type }) => !documents.some((document) => document.type === type));
   const changed = documents.filter((document) => !isSame(document, old.get(document.type)));
   return [
-    ...documents.map((document) => summary(document, old.get(document.type))),
-    ...gone.map(({ type, title }) => `${type}: ${title}, removed`),
+    ...documents.map((document) => oneLine(summary(document, old.get(document.type)))),
+    ...gone.map(({ type, title }) => oneLine(`${type}: ${title}, removed`)),
     '',
     ...changed.flatMap((document) => [
       {
         style: 'bold',
-        text: `── ${document.type}: ${document.title} (version ${document.version})`,
+        text: oneLine(`── ${document.type}: ${document.title} (version ${document.version})`),
       } as const,
       ...hunks(old.get(document.type)?.content ?? '', document.content),
       '',

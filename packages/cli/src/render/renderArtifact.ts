@@ -1,7 +1,13 @@
-import type { DocumentRecord, EpicRecord, RequirementRecord, TaskRecord } from '@devs/core';
+import {
+  type DocumentRecord,
+  type EpicRecord,
+  oneLine,
+  type RequirementRecord,
+  type TaskRecord,
+} from '@devs/core';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine, withoutBlankEnd } from '../terminal/visibleText.ts';
+import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { isPassedBudget, passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';

@@ -1,7 +1,6 @@
-import type { CodeReview } from '@devs/core';
+import { type CodeReview, oneLine } from '@devs/core';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 import { taskLabel } from './sentence.ts';
 
 /** Of files, commits and the check's output: the gate has to fit on a screen. */

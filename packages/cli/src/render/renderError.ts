@@ -1,7 +1,6 @@
-import { type ErrorCode, isDevsError, maskSensitiveData } from '@devs/core';
+import { type ErrorCode, isDevsError, maskSensitiveData, visibleJson, visibleText } from '@devs/core';
 import { CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { visibleText } from '../terminal/visibleText.ts';
 
 const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   AGENT_FAILED: EXIT.runFailed,
@@ -74,7 +73,7 @@ export function renderError(thrown: unknown, { json }: { readonly json: boolean 
   const { exitCode, ...error } = describe(thrown);
   const { code, message, remedy } = masked(error);
   const text = json
-    ? JSON.stringify({ error: { code, message, remedy } })
+    ? visibleJson(JSON.stringify({ error: { code, message, remedy } }))
     : `${code}: ${visibleText(message)}\n  → ${visibleText(remedy)}`;
   return { text: `${text}\n`, exitCode };
 }

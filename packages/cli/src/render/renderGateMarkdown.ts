@@ -1,8 +1,8 @@
-import type { Gate } from '@devs/core';
+import { type Gate, oneLine } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine, withoutBlankEnd } from '../terminal/visibleText.ts';
+import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import {
   artifactLines,
   byNumber,

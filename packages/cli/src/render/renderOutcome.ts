@@ -1,9 +1,8 @@
-import type { Delivery, DriveResult, Gate, RunStatus } from '@devs/core';
+import { type Delivery, type DriveResult, type Gate, oneLine, type RunStatus } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
 

@@ -1,4 +1,4 @@
-import type { RewindView, RunStatus, TaskView } from '@devs/core';
+import { oneLine, type RewindView, type RunStatus, type TaskView } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
@@ -40,7 +40,7 @@ export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Li
     ...(degraded ? [['journal', 'incomplete: lines were lost, the state was not']] : []),
   ];
   return [
-    { style: 'bold', text: `${id}  ${title}` },
+    { style: 'bold', text: oneLine(`${id}  ${title}`) },
     ...indented(columns(facts)),
     ...section('tasks', tasks.map(taskRow)),
     ...section('gates', gates.map(gateLine)),

@@ -1,6 +1,5 @@
-import type { EntropyScore } from '@devs/core';
+import { type EntropyScore, oneLine } from '@devs/core';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 import { entropyLines } from './renderEntropy.ts';
 import { taskLabel } from './sentence.ts';
 

@@ -1,20 +1,25 @@
-import { GitWorkspace } from '@devs/agents';
-import { type CommitRange, type Gate, isDevsError, maskSensitiveData } from '@devs/core';
+import { GitWorkspace, type UnshownFile } from '@devs/agents';
+import { type CommitRange, type Gate, isDevsError, maskSensitiveData, oneLine } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 import { isCodeReview } from './renderCodeReview.ts';
 import { shortId } from './renderGate.ts';
 
 /** Lines of a diff that are printed unless all of it is asked for. */
 const LINES_SHOWN = 200;
 
-/** The code of a review, read from the run's git dir when it is shown; masked as a whole. */
-export interface ReviewDiff {
+interface ShownRange {
   readonly range: CommitRange;
+  /** Masked as a whole. */
   readonly text: string;
+  /** What the text has no line of. */
+  readonly unshown: readonly UnshownFile[];
+}
+
+/** The code of a review, read from the run's git dir when it is shown. */
+export interface ReviewDiff extends ShownRange {
   /** What has changed since the last review; `null` in the first one. */
-  readonly since: { readonly range: CommitRange; readonly text: string } | null;
+  readonly since: ShownRange | null;
 }
 
 /** `null` at other gates; why not, where the git dir cannot be read. */
@@ -25,16 +30,16 @@ export async function readReviewDiff(
   const { artifact, threadId } = gate;
   if (!isCodeReview(artifact)) return null;
   const workspace = new GitWorkspace({ dir });
-  const textOf = async (range: CommitRange): Promise<string> =>
-    maskSensitiveData(await workspace.diff(threadId, range));
+  const shown = async (range: CommitRange): Promise<ShownRange> => ({
+    range,
+    text: maskSensitiveData(await workspace.diff(threadId, range)),
+    unshown: await workspace.unshown(threadId, range),
+  });
   const { from, to } = artifact.range;
   try {
-    const range = { from, to };
-    const sinceRange = artifact.since === null ? null : { from: artifact.since, to };
     return {
-      range,
-      text: await textOf(range),
-      since: sinceRange && { range: sinceRange, text: await textOf(sinceRange) },
+      ...(await shown({ from, to })),
+      since: artifact.since === null ? null : await shown({ from: artifact.since, to }),
     };
   } catch (error) {
     if (isDevsError(error, 'WORKSPACE_FAILED') || error instanceof RangeError) return error.message;
@@ -49,34 +54,40 @@ export function diffLines(
   { full, devs }: { readonly full: boolean; readonly devs: Session['devs'] },
 ): readonly Line[] {
   if (typeof diff === 'string') return [`The code cannot be shown: ${diff}`, ''];
-  const part = (title: string, text: string, range: CommitRange): readonly Line[] => {
+  const part = (title: string, { text, range, unshown }: ShownRange): readonly Line[] => {
     const lines = text.trimEnd().split('\n');
     const left = full ? 0 : lines.length - LINES_SHOWN;
     const rest = `${left} more lines: ${devs('show', shortId(gate), '--full')}, or ${gitCommand(gate, range)}`;
     return [
       { style: 'bold', text: `── ${title}` },
-      ...unshownLines(text, gitCommand(gate, range)),
+      ...unshownLines(unshown, gitCommand(gate, range)),
       ...(left > 0 ? lines.slice(0, LINES_SHOWN) : lines),
       ...(left > 0 ? [{ style: 'dim', text: rest } as const] : []),
       '',
     ];
   };
-  const { since, range, text } = diff;
+  const { since } = diff;
   return [
-    ...(since === null ? [] : part('Changed since the last review', since.text, since.range)),
-    ...part(since === null ? 'The code' : 'All of the code', text, range),
+    ...(since === null ? [] : part('Changed since the last review', since)),
+    ...part(since === null ? 'The code' : 'All of the code', diff),
   ];
 }
 
 /** Git prints no line of a binary file, and takes one with a NUL byte for binary. */
-function unshownLines(text: string, command: string): readonly Line[] {
-  const unshown = text.match(/^Binary files .* differ$/gm) ?? [];
+function unshownLines(unshown: readonly UnshownFile[], command: string): readonly Line[] {
   if (unshown.length === 0) return [];
   return [
     `WARNING: no line is shown of what is binary or holds a NUL byte (${unshown.length} below). As text: ${command} --text`,
-    ...unshown.map((line) => oneLine(`  ${line}`)),
+    ...unshown.map((file) => oneLine(`  ${file.path}: ${contentWords(file)}`)),
     '',
   ];
+}
+
+function contentWords({ before, after }: UnshownFile): string {
+  if (after === null) return `removed, ${before?.bytes ?? 0} bytes before`;
+  const size =
+    before === null ? `new, ${after.bytes} bytes` : `${before.bytes} bytes before, ${after.bytes} now`;
+  return `${size}, git blob ${after.blob}`;
 }
 
 /** Works in the project folder, whatever its own repository has. Whole ids: git knows the empty tree by no shorter one. */

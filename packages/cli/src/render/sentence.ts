@@ -1,6 +1,5 @@
-import type { EventName, HitlSessionKind, OrchestratorEvents } from '@devs/core';
+import { type EventName, type HitlSessionKind, type OrchestratorEvents, oneLine } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
-import { oneLine } from '../terminal/visibleText.ts';
 
 // The tasks of one turn speak through their steps; these nodes have nothing to add.
 const NODES: Readonly<Record<string, string | null>> = {

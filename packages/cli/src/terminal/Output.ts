@@ -1,9 +1,8 @@
 import { styleText } from 'node:util';
-import { maskSensitiveData } from '@devs/core';
+import { maskSensitiveData, visibleText } from '@devs/core';
 import type { Sink } from './Io.ts';
 import { maskedJson } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
-import { visibleText } from './visibleText.ts';
 
 /** A line of text, or lines; styled as a whole or not at all. */
 export type Line = string | { readonly style: 'bold' | 'dim'; readonly text: string };

@@ -1,4 +1,4 @@
-import { oneLine } from './visibleText.ts';
+import { oneLine } from '@devs/core';
 
 /** Rows as aligned columns, two spaces apart, without spaces at their ends. */
 export function columns(rows: readonly (readonly string[])[]): readonly string[] {

@@ -1,5 +1,4 @@
-import { maskSensitiveData } from '@devs/core';
-import { visibleJson } from './visibleText.ts';
+import { maskSensitiveData, visibleJson } from '@devs/core';
 
 /**
  * JSON whose strings passed the broad masking rules; masking the finished text could break its quotes. What cannot be seen

@@ -8,6 +8,8 @@ import { test } from '../../test/support/fixtures.ts';
 import { OrchestratorServer, type OrchestratorServerOptions } from '../OrchestratorServer.ts';
 import type { ErrorView } from '../renderError.ts';
 
+/** No controls and no format characters: what the title below is made of. */
+const SEEN = /^[^\p{Cc}\p{Cf}]+$/u;
 const ada = { kind: 'human', id: 'ada' } as const;
 
 async function connect(options: OrchestratorServerOptions) {
@@ -28,14 +30,14 @@ async function read(client: Client, uri: string): Promise<unknown> {
 }
 
 /** A run in `dir` that has passed `gates` gates; nobody drives it. */
-async function aRun(dir: string, { id = 'run-1', gates = 0 } = {}) {
+async function aRun(dir: string, { id = 'run-1', gates = 0, title = 'Do it' } = {}) {
   const devs = await Orchestrator.open({
     dir,
     agents: fakeAgents({ tasks: 1 }),
     workspace: new MemoryWorkspace(),
     checks: scriptedChecks(),
   });
-  const run = await devs.start({ id, brief: `# Run ${id}\n\nDo it.` });
+  const run = await devs.start({ id, brief: `# ${title}\n\nDo it.` });
   let now = await run.drive();
   for (let passed = 0; passed < gates; passed += 1) {
     for (const gate of now.gates) await run.decide(gate, { approved: true, by: ada });
@@ -155,5 +157,43 @@ describe('OrchestratorServer', () => {
     await expect(client.callTool({ name: 'approve_gate' })).rejects.toThrow('only reads');
     await expect(client.callTool({ name: 'get_rnu' })).rejects.toThrow('no tool "get_rnu"');
     expect(refusals.map(({ code }) => code)).toEqual(['AGENT_MAY_NOT_DECIDE', 'UNKNOWN_TOOL']);
+  });
+
+  test('shows nothing that cannot be seen: escaped in JSON text, which means the same, and spelled out in errors', async ({
+    dir,
+  }) => {
+    const refusals: ErrorView[] = [];
+    const title = 'Pay\u200b \u202eeve\u{e0041} now\u0085';
+    await aRun(dir, { title });
+    const client = await connect({ dir, onRefused: (refusal) => refusals.push(refusal) });
+    const calls = [
+      ['list_runs', {}],
+      ['get_run', { runId: 'run-1' }],
+      ['get_gates', { runId: 'run-1' }],
+      ['get_log', { runId: 'run-1' }],
+      ['get_run', { runId: 'no\u200bbody' }],
+      ['get_log', { runId: 'run-1', 'mo\u200bre': 1 }],
+    ] as const;
+    for (const [name, args] of calls) {
+      const { content, structuredContent } = await client.callTool({ name, arguments: args });
+      const text = content[0]?.type === 'text' ? content[0].text : '';
+      expect(text).toMatch(SEEN);
+      expect(JSON.parse(text)).toEqual(structuredContent);
+    }
+    expect(await call(client, 'list_runs')).toMatchObject({ runs: [{ title }] });
+    expect(await call(client, 'get_run', { runId: 'no\u200bbody' })).toMatchObject({
+      code: 'THREAD_NOT_FOUND',
+      message: expect.stringContaining('no⟨U+200B⟩body'),
+    });
+
+    for (const uri of ['devs://runs', 'devs://runs/run-1']) {
+      const [resource] = (await client.readResource({ uri })).contents;
+      expect(resource !== undefined && 'text' in resource && resource.text).toMatch(SEEN);
+    }
+    await expect(client.readResource({ uri: 'devs://runs/no%E2%80%8Bbody' })).rejects.toThrow(
+      'no%E2%80%8Bbody',
+    );
+    await expect(client.callTool({ name: 'get\u200b_run\n' })).rejects.toThrow('"get\\u200b_run\\n"');
+    expect(refusals[0]?.message).toContain('"get\\u200b_run\\n"');
   });
 });

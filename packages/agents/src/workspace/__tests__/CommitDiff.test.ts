@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FileEdit, RunWorkspace } from '@devs/core';
@@ -67,8 +68,40 @@ describe('what the commits of a run changed', () => {
     expect((await run.changes(null))?.files).toContainEqual({ path: 'a.js', added: 1, removed: 0 });
   });
 
+  it('names with size and id what no line is shown of', async () => {
+    const at = (bytes: number, blob: string) => ({ bytes, blob });
+    const first = await commit(
+      'first',
+      { path: 'gone.bin', content: '\u0000' },
+      { path: 'run.sh', content: 'echo a\n' },
+      { path: 'same.bin', content: '\u0000' },
+      { path: 'plain.js', content: 'one\n' },
+    );
+    // Beside the agents' files, whose names are refused: commands name theirs as they like.
+    chmodSync(join(workspace.dirOf('csv'), 'same.bin'), 0o755);
+    writeFileSync(join(workspace.dirOf('csv'), 'new\n:x.bin'), '\0');
+    const to = await commit(
+      'second',
+      { path: 'gone.bin', content: null },
+      { path: 'run.sh', content: 'echo a\n#\u0000\nsteal\n' },
+      { path: 'plain.js', content: 'two\n' },
+    );
+    const blobOf = (file: string): string =>
+      execFileSync('git', ['--git-dir', join(dir, '.devs/git/csv.git'), 'rev-parse', file])
+        .toString()
+        .trim();
+    const one = at(1, blobOf(`${first}:gone.bin`));
+    expect(await workspace.unshown('csv', { from: first, to })).toEqual([
+      { path: 'gone.bin', before: one, after: null },
+      { path: 'new\n:x.bin', before: null, after: one },
+      { path: 'run.sh', before: at(7, blobOf(`${first}:run.sh`)), after: at(16, blobOf(`${to}:run.sh`)) },
+    ]);
+    expect(await workspace.unshown('csv', { from: to, to })).toEqual([]);
+  });
+
   it('is asked for by ids alone', () => {
     expect(() => workspace.diff('csv', { from: '--output=x', to: EMPTY_TREE })).toThrow(RangeError);
+    expect(() => workspace.unshown('../csv', { from: EMPTY_TREE, to: EMPTY_TREE })).toThrow(RangeError);
     expect(() => workspace.diff('../csv', { from: EMPTY_TREE, to: EMPTY_TREE })).toThrow(RangeError);
   });
 });

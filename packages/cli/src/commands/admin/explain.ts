@@ -1,4 +1,4 @@
-import type { LogEntry, RecursionDepth, RunStatus } from '@devs/core';
+import { type LogEntry, oneLine, type RecursionDepth, type RunStatus } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withView } from '../../project/openProject.ts';
@@ -60,8 +60,8 @@ function renderExplanation(
 ): readonly Line[] {
   const { id, title, gates, reason, review } = status;
   return [
-    { style: 'bold', text: `${id}  ${title}: ${statusWords(status)}` },
-    ...(reason === null ? [] : [`because: ${reason}`]),
+    { style: 'bold', text: oneLine(`${id}  ${title}: ${statusWords(status)}`) },
+    ...(reason === null ? [] : [oneLine(`because: ${reason}`)]),
     ...gates.flatMap((gate) => [`asks:    ${gate.message}`, `read it: ${devs('show', shortId(gate))}`]),
     `depth:   ${depth.current} of ${depth.limit} transitions without progress`,
     `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,

@@ -1,7 +1,7 @@
-import type { Gate } from '@devs/core';
+import { type Gate, visibleText } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { columns } from '../../terminal/columns.ts';
-import { visibleText } from '../../terminal/visibleText.ts';
+import { artifactChanges } from '../artifactChanges.ts';
 import { artifactLines } from '../renderArtifact.ts';
 import { renderGateMarkdown } from '../renderGateMarkdown.ts';
 import { sentence } from '../sentence.ts';
@@ -44,6 +44,21 @@ describe('a name with a line feed', () => {
       .split('\n');
     expect(shown.filter((line) => line.startsWith('T9'))).toEqual([]);
     expect(shown).toContain('done: Harmless⟨U+000A⟩T9 Approved by everybody (developer)');
+  });
+
+  it('adds no line to what has changed since it was read', () => {
+    const documents = (type: string, title: string, content: string) => ({
+      documents: [{ type, title, content, version: 1 }],
+    });
+    const pairs = [
+      [documents('PRD', FORGED, 'a'), documents('PRD', FORGED, 'b')],
+      [documents('PRD', FORGED, 'a'), documents('PRD', FORGED, 'a')],
+      [documents('PRD', FORGED, 'a'), documents('TAS', FORGED, 'a')],
+    ] as const;
+    for (const [before, now] of pairs) {
+      const lines = artifactChanges(before, now).map((line) => (typeof line === 'string' ? line : line.text));
+      expect(visibleText(lines.join('\n'))).not.toMatch(/^T9/m);
+    }
   });
 
   it('adds no line to Markdown, and a document cannot close its fence', () => {

@@ -97,6 +97,13 @@ describe('exit codes', () => {
 });
 
 describe('renderError', () => {
+  it('spells out what cannot be seen, and escapes it as JSON', () => {
+    const shown = (json: boolean): string =>
+      renderError(failure('No \u200b\u{e0041}.', '\u202e'), { json }).text;
+    expect(shown(false)).toBe('THREAD_BUSY: No ⟨U+200B⟩⟨U+E0041⟩.\n  → ⟨U+202E⟩\n');
+    expect(shown(true)).toContain(String.raw`"message":"No \u200b\udb40\udc41.","remedy":"\u202e"`);
+  });
+
   it('gives people the code, a sentence and the remedy', () => {
     const { text, exitCode } = renderError(failure('Somebody drives it.', 'Wait.'), { json: false });
     expect(text).toBe('THREAD_BUSY: Somebody drives it.\n  → Wait.\n');

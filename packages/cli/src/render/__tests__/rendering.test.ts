@@ -1,4 +1,4 @@
-import type { DriveResult, Gate, HitlSessionKind, RunStatus } from '@devs/core';
+import type { DriveResult, Gate, HitlSessionKind, RunStatus, TaskView } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { configWords } from '../../config/configWords.ts';
 import { projectConfigSchema } from '../../config/ProjectConfig.ts';
@@ -10,7 +10,7 @@ import type { Line } from '../../terminal/Output.ts';
 import { Output } from '../../terminal/Output.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
-import { renderStatus, statusWords } from '../renderStatus.ts';
+import { renderStatus, runTable, statusWords } from '../renderStatus.ts';
 import { sentence, taskLabel } from '../sentence.ts';
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
@@ -47,6 +47,32 @@ const status: RunStatus = {
   rewinds: [],
   updatedAt: '2026-01-02T03:04:05.000Z',
 };
+
+describe('the status of a run', () => {
+  const hostile = 'Pay\u200b \u202eeve\u{e0041}\u0085\nstatus  completed';
+  const task = { taskId: 'csv:1', label: 'T1', status: 'pending', gitHash: null, name: hostile } as const;
+  const run = { ...status, title: hostile, reason: hostile, tasks: [task as unknown as TaskView] };
+  const printed = (json: boolean): string => {
+    const written: string[] = [];
+    const sink = { write: (text: string) => written.push(text) };
+    const out = new Output({ stdout: sink, stderr: sink, json, color: false });
+    out.result(run, renderStatus(run, devs));
+    out.result([run], runTable([run]));
+    return written.join('');
+  };
+
+  it('spells out what cannot be seen in its names and its reason, each in its line', () => {
+    const text = printed(false);
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+    const spelled = 'Pay⟨U+200B⟩ ⟨U+202E⟩eve⟨U+E0041⟩⟨U+0085⟩⟨U+000A⟩status  completed\n';
+    expect(text.split(spelled)).toHaveLength(5);
+    expect(text).not.toMatch(/^status/m);
+  });
+
+  it('has it escaped as JSON', () => {
+    expect(printed(true)).toMatch(/^[\n\x20-\x7e]+$/);
+  });
+});
 
 describe('a gate', () => {
   it('shows a plan in the order of its tasks, with what each follows and is accepted by', () => {

@@ -1,3 +1,4 @@
+import { oneLine, visibleJson, visibleText } from '@devs/core';
 import {
   array,
   assert,
@@ -13,7 +14,6 @@ import { howMany } from '../../../../core/test/support/howMany.ts';
 import { tried } from '../../../../core/test/support/tried.ts';
 import { artifactLines } from '../../render/renderArtifact.ts';
 import { maskedJson } from '../maskedJson.ts';
-import { oneLine, visibleJson, visibleText } from '../visibleText.ts';
 
 /** Invisible, moving or deceiving, and what the escape itself is made of. */
 const NASTY = [

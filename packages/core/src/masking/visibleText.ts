@@ -12,7 +12,12 @@ const LINE_FEED = '\uFDD0';
 
 /**
  * Spells out what cannot be seen, `⟨U+200B⟩`: text of an agent must not move the cursor or hide what a human approves. Two
- * different texts never come out the same.
+ * different texts never come out the same. For the end of the way to a reader: twice, and the escapes are escaped.
+ *
+ * @example
+ * ```ts
+ * visibleText('pay\u202Eeve'); // 'pay⟨U+202E⟩eve'
+ * ```
  */
 export function visibleText(text: string): string {
   return text
@@ -20,23 +25,30 @@ export function visibleText(text: string): string {
     .replace(HIDDEN, (char) => escapeOf(char === LINE_FEED ? '\n' : char));
 }
 
-/** A text that stays in its line, whatever is in it: {@link visibleText} spells out its line feeds. */
+/**
+ * A text that stays in its line, whatever is in it: {@link visibleText} spells out its line feeds.
+ *
+ * @example
+ * ```ts
+ * visibleText(oneLine('a\nb')); // 'a⟨U+000A⟩b'
+ * ```
+ */
 export function oneLine(text: string): string {
   return text.replaceAll(LINE_FEED, '⟨U+FDD0⟩').replaceAll('\n', LINE_FEED);
 }
 
-/** As {@link visibleText} for finished JSON, which means the same afterwards. */
+/**
+ * As {@link visibleText} for finished JSON, which means the same afterwards.
+ *
+ * @example
+ * ```ts
+ * visibleJson('"pay\u202Eeve"'); // the characters "pay\\u202eeve"
+ * ```
+ */
 export function visibleJson(json: string): string {
   return json.replace(HIDDEN, (char) =>
     Array.from({ length: char.length }, (_, at) => unitOf(char.charCodeAt(at))).join(''),
   );
-}
-
-/** Without the spaces and line feeds at its end; whatever else is there is shown. */
-export function withoutBlankEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && ' \t\n'.includes(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end);
 }
 
 const unitOf = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
