@@ -92,10 +92,15 @@ const CROSSED_OUT = /(?<![A-Za-z0-9])(?:x{16,}|X{16,})$/;
 /** One search for all prefixes; where one stands, the shapes that begin with it are tried. */
 function prefixed(shapes: readonly TokenShape[]): AnchoredRules {
   const heads = [...new Set(shapes.flatMap((shape) => shape.heads))].sort((a, b) => b.length - a.length);
-  const rules = new Map(heads.map((head) => [head, rulesAt(head, shapes)]));
+  // Made when a text first has the prefix: all of them at once took as long as the rest of the import, and 12 MB.
+  const rules = new Map<string, readonly MaskRule[]>();
   return {
     anchor: new RegExp(heads.map(escapeForRegExp).join('|'), 'g'),
-    rulesFor: (head) => rules.get(head) ?? [],
+    rulesFor: (head) => {
+      const known = rules.get(head) ?? rulesAt(head, shapes);
+      rules.set(head, known);
+      return known;
+    },
   };
 }
 
