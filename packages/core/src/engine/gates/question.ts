@@ -1,5 +1,5 @@
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
-import { hashOf } from '../../state/canonicalJson.ts';
+import { hashOf, sha256Hex } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
 import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
@@ -48,6 +48,14 @@ const asked = new WeakSet<Question>();
 export function asEngineQuestion(question: Question): Question {
   asked.add(question);
   return question;
+}
+
+/**
+ * A question of the engine that is no call of `interrupt()`. Those who leave with it side by side leave with the same one,
+ * and so does their node when it runs again.
+ */
+export function interruptAsking(value: Question): { readonly id: string; readonly value: Question } {
+  return { id: sha256Hex(value.key).slice(0, 32), value: asEngineQuestion(value) };
 }
 
 /** Whether the engine asks this, and not a node that passes `interrupt()` something of the same form. */

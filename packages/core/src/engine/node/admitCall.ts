@@ -1,8 +1,6 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
-import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { Reserve } from '../../state/StepStore.ts';
-import type { Question } from '../gates/question.ts';
-import { asEngineQuestion, questionAbout } from '../gates/question.ts';
+import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { warningLevel } from '../guards/GuardLevel.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
@@ -29,7 +27,7 @@ export async function admitCall(
     if (attempt !== null) return active.calls.track(() => make(attempt, verdict.reserve));
     const ended = active.calls.next();
     if (ended === null) {
-      active.question = new GraphInterrupt([interruptOf(budgetQuestion(active, call, verdict))]);
+      active.question = new GraphInterrupt([interruptAsking(budgetQuestion(active, call, verdict))]);
       throw active.question;
     }
     await ended;
@@ -72,9 +70,4 @@ function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: Budg
     taskId: call.taskId ?? visit.threadId,
     message: `The next call would pass the budget (${words.join('; ')}).`,
   });
-}
-
-/** Calls that are refused side by side leave with the same question, and so does their node when it runs again. */
-function interruptOf(value: Question): { readonly id: string; readonly value: Question } {
-  return { id: sha256Hex(value.key).slice(0, 32), value: asEngineQuestion(value) };
 }

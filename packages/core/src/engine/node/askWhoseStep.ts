@@ -1,12 +1,12 @@
 import { GraphInterrupt } from '@langchain/langgraph';
 import { DevsError } from '../../errors/DevsError.ts';
-import { canonicalJson, hashOf, sha256Hex } from '../../state/canonicalJson.ts';
+import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { RecordedStep, StepKey, StepTimes } from '../../state/StepStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
-import { asEngineQuestion, type Question, questionAbout } from '../gates/question.ts';
+import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import type { RecordedVisit } from './activeVisit.ts';
 import { placeNames, type StepPlace } from './stepPlace.ts';
 
@@ -44,7 +44,7 @@ export function decidedOn({ key }: OlderStep, place: StepPlace, store: EngineSto
  */
 export function askWhose(active: RecordedVisit, place: StepPlace, older: OlderStep): never {
   if (active.visit.epoch === null) throw ambiguous(older.key, active.visit.node);
-  active.question ??= new GraphInterrupt([interruptOf(whoseQuestion(active, place, older))]);
+  active.question ??= new GraphInterrupt([interruptAsking(whoseQuestion(active, place, older))]);
   throw active.question;
 }
 
@@ -89,10 +89,6 @@ const questionKey = (older: StepKey, { id }: StepPlace): string => `${keyAbout(o
 function actionOf({ decision, status }: HitlSession): 'use' | 'repeat' | 'abort' | null {
   const isHeld = status === 'decided' || status === 'resumed';
   return isHeld && isAnswer(ENGINE_GATES.step, decision) ? decision.action : null;
-}
-
-function interruptOf(value: Question): { readonly id: string; readonly value: Question } {
-  return { id: sha256Hex(value.key).slice(0, 32), value: asEngineQuestion(value) };
 }
 
 function ambiguous({ threadId, name }: StepKey, node: string): DevsError {
