@@ -24,6 +24,7 @@ export {
   type ErrorCode,
   isDevsError,
 } from './errors/DevsError.ts';
+export { endingWith } from './errors/endingWith.ts';
 export { EventBus, type EventSink, orchestratorEvents } from './events/EventBus.ts';
 export type { EventName, EventScope, OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';

@@ -87,6 +87,7 @@ describe('the public surface', () => {
         "distillNode",
         "doctor",
         "durable",
+        "endingWith",
         "errorNode",
         "findStaleOrDirtyStates",
         "getDatabase",

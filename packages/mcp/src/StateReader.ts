@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import {
   DevsError,
+  endingWith,
   loadOrchestratorConfig,
   Orchestrator,
   type OrchestratorConfig,
@@ -43,14 +44,11 @@ export class StateReader {
     const config = this.#config;
     if (!existsSync(this.#dir)) throw noFolder(this.#dir);
     const devs = await Orchestrator.open({ dir: this.#dir, config, readOnly: true });
-    const [done] = await Promise.allSettled([work({ devs, maxRecursionDepth: config.maxRecursionDepth })]);
-    try {
-      devs.close();
-    } catch (error) {
-      if (done.status === 'fulfilled') throw error;
-    }
-    if (done.status === 'rejected') throw done.reason;
-    return done.value;
+    const context = { devs, maxRecursionDepth: config.maxRecursionDepth };
+    return endingWith(
+      () => devs.close(),
+      () => work(context),
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
   DevsError,
+  endingWith,
   isDevsError,
   loadOrchestratorConfig,
   Orchestrator,
@@ -24,7 +25,11 @@ export async function withProject<Result>(
   options: Omit<OrchestratorOptions, 'dir'>,
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
-  return using(await open(session, options), work);
+  const devs = await open(session, options);
+  return endingWith(
+    () => devs.close(),
+    () => work(devs),
+  );
 }
 
 async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<Orchestrator> {
@@ -33,21 +38,6 @@ async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>)
   await refuseForeignState(path.join(dir, STATE_FILE));
   const prices = session.io.env['DEVS_PRICES']?.trim();
   return Orchestrator.open({ dir, config, ...(prices && { prices }), ...options });
-}
-
-/** Of two errors the first is told. */
-async function using<Result>(
-  devs: Orchestrator,
-  work: (devs: Orchestrator) => Promise<Result>,
-): Promise<Result> {
-  const [done] = await Promise.allSettled([work(devs)]);
-  try {
-    devs.close();
-  } catch (error) {
-    if (done.status === 'fulfilled') throw error;
-  }
-  if (done.status === 'rejected') throw done.reason;
-  return done.value;
 }
 
 /**
@@ -72,7 +62,11 @@ export async function withView<Result>(
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
   assertRuns(session);
-  return using(await openToView(session), work);
+  const devs = await openToView(session);
+  return endingWith(
+    () => devs.close(),
+    () => work(devs),
+  );
 }
 
 async function openToView(session: Session): Promise<Orchestrator> {

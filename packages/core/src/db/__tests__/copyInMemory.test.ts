@@ -95,13 +95,13 @@ describe('a copy of a state file in memory', () => {
     const copy = killedWriter(dbPath, [], []);
     const work = createDatabase({ dbPath: copy });
     const thread = { projectId: 'p', briefSha256: null, graphFingerprint: 'f', policies: {} };
-    new ThreadStore(work).create({ ...thread, threadId: 'r', workspace: '../work/r' });
+    new ThreadStore(work).create({ ...thread, threadId: 'r', workspace: '../folders/r' });
     work.close();
     symlinkSync('/nowhere/at/all', `${copy}-wal`); // SQLite cannot make its log there.
     expect(() => createDatabase({ dbPath: copy })).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
     const viewer = openReadOnly({ dbPath: copy });
     const threads = new ThreadStore(viewer);
-    expect(threads.folderOf(threads.require('r'))).toBe(join(dirname(dbPath), 'work', 'r'));
+    expect(threads.folderOf(threads.require('r'))).toBe(join(dirname(dbPath), 'folders', 'r'));
     expect(() => threads.markDegraded('r')).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
     viewer.close();
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
+import { endingWith } from '../../errors/endingWith.ts';
 import { LEASE_TTL_MS, type Lease, type ThreadStore } from '../../state/ThreadStore.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */
@@ -41,16 +42,9 @@ export async function holdLease(threads: ThreadStore, threadId: string): Promise
   };
 }
 
-/** Does `work` under a lease and gives it back; of two errors the first is the one that is thrown. */
-export async function releasing<T>(held: HeldLease, work: () => Promise<T>): Promise<T> {
-  const [done] = await Promise.allSettled([work()]);
-  try {
-    held.stop();
-  } catch (error) {
-    if (done.status === 'fulfilled') throw error;
-  }
-  if (done.status === 'rejected') throw done.reason;
-  return done.value;
+/** Does `work` under a lease and gives it back. */
+export function releasing<T>(held: HeldLease, work: () => Promise<T>): Promise<T> {
+  return endingWith(() => held.stop(), work);
 }
 
 /** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
