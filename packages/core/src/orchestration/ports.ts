@@ -1,10 +1,50 @@
 // What the pipeline needs from outside: agents that propose, a workspace that holds files, checks that judge.
 // `@devs/agents` implements them; a test passes literals. Everything returned is plain JSON.
 
-import type { UsageReport } from '../engine/guards/usage.ts';
+import type { CallUsage, UsageReport } from '../engine/guards/usage.ts';
+
+/**
+ * What an agent, a check or the preparation of a folder does, told while it does it. Raw: whoever shows or keeps it
+ * masks it. Losing one costs a line of a transcript, never the work.
+ */
+export type Activity =
+  /** A piece of what an agent says. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** A piece of what an agent thinks aloud. */
+  | { readonly kind: 'thought'; readonly text: string }
+  /** A tool that an agent uses; one `id` from start to end. */
+  | {
+      readonly kind: 'tool';
+      readonly id: string;
+      readonly name: string;
+      readonly state: 'started' | 'finished' | 'failed';
+      /** What it is used on, or what went wrong; one line. */
+      readonly detail?: string;
+    }
+  /** An edit, as a unified diff. */
+  | { readonly kind: 'diff'; readonly path: string; readonly diff: string }
+  /** What an agent means to do, whole each time. */
+  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
+  /** A piece of what a command prints. */
+  | { readonly kind: 'output'; readonly text: string }
+  /** What the call has cost so far. */
+  | { readonly kind: 'usage'; readonly usage: CallUsage }
+  /** An agent asked to do something, and the policy answered. */
+  | { readonly kind: 'permission'; readonly title: string; readonly granted: boolean; readonly why: string }
+  /** A longer piece of work begins, in words: `installing: npm ci`. */
+  | { readonly kind: 'doing'; readonly what: string };
+
+export interface PlanEntry {
+  readonly text: string;
+  readonly state: 'pending' | 'in_progress' | 'completed';
+}
+
+export type OnActivity = (activity: Activity) => void;
 
 /** What an agent is told about the call itself. */
 export interface AgentCall {
+  /** Told what happens while it happens. */
+  readonly onActivity?: OnActivity;
   /** Stable over retries and restarts of this call: hand it to a provider that accepts one. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
@@ -26,8 +66,21 @@ export interface FileEdit {
   readonly content: string | null;
 }
 
+/** What the repository itself tells agents: `AGENTS.md`, else `CLAUDE.md`, as the run's tree has it. */
+export interface Instructions {
+  /** Relative to the workspace. */
+  readonly path: string;
+  /** At most 32 KiB over all of them; a longer one is cut, and says so. */
+  readonly content: string;
+  /** SHA-256 (hex) of the whole file. */
+  readonly sha256: string;
+}
+
 export interface ResearchRequest {
   readonly brief: string;
+  /** The repository, to be read. Absent where a graph has no workspace. */
+  readonly workspace?: WorkspaceReader;
+  readonly instructions?: readonly Instructions[];
   /** From 1; counts every time this stage is asked anew. */
   readonly attempt: number;
 }
@@ -42,7 +95,10 @@ export interface DocumentsResult {
   readonly documents: readonly DraftDocument[];
 }
 
-export type DistillRequest = DesignRequest;
+export interface DistillRequest extends DesignRequest {
+  /** The plan that was sent back, its tasks under the names people know them by (`T4`); `null` on the first attempt. */
+  readonly rejected?: PlanResult | null;
+}
 
 export interface RequirementDraft {
   readonly externalId: string;
@@ -58,7 +114,17 @@ export interface TaskDraft {
   /** External ids of the requirements it traces to. */
   readonly requirements: readonly string[];
   readonly acceptanceCriteria: readonly string[];
+  /** How its work is shown to be right. @defaultValue 'test-first' */
+  readonly kind?: TaskKind;
+  /** Of a task that is `checked-by` something else than a test: a command without a shell, or `review`. */
+  readonly checkedBy?: string;
 }
+
+/**
+ * `test-first`: a new test fails before the work and passes after it. `behaviour-kept`: refactoring, the suite is green
+ * before and after. `checked-by`: types, documentation, configuration; a named command or a review shows it.
+ */
+export type TaskKind = 'test-first' | 'behaviour-kept' | 'checked-by';
 
 export interface EpicDraft {
   readonly name: string;
@@ -99,6 +165,27 @@ export interface TaskRequest {
   /** What humans said about the task, oldest first. */
   readonly guidance: readonly string[];
   readonly workspace: WorkspaceReader;
+  readonly instructions?: readonly Instructions[];
+}
+
+/** A task whose work is to be judged. */
+export interface ReviewRequest extends TaskRequest {
+  /** Unified, of the task's work against the last integrated tree; a longer one is cut, and says so. */
+  readonly diff?: string;
+  readonly files?: readonly FileChange[];
+  /** Of the project's checks on this work. */
+  readonly check?: CheckResult;
+  /** What the tests lose by it. */
+  readonly losses?: readonly TestLoss[];
+}
+
+/** What a change takes from the tests, or from what judges them. */
+export interface TestLoss {
+  readonly kind: 'deleted' | 'emptied' | 'skipped' | 'only' | 'fewer-cases' | 'weakened-check';
+  /** The file; `null` where it is about a case alone. */
+  readonly path: string | null;
+  /** One line for people. */
+  readonly words: string;
 }
 
 /** Why a task needs another strategy: its turns are spent, or it repeats an error or an output. */
@@ -145,6 +232,8 @@ export interface PivotResult {
 export interface WorkResult {
   readonly summary: string;
   readonly files: readonly FileEdit[];
+  /** Of `implement`: why a test of this task is wrong. The test is then written again. */
+  readonly wrongTest?: string;
 }
 
 export interface ReviewResult {
@@ -174,7 +263,7 @@ export interface StageAgents {
   distill(request: DistillRequest, call: AgentCall): Promise<PlanResult>;
   writeTest(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   implement(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
-  review(request: TaskRequest, call: AgentCall): Promise<ReviewResult>;
+  review(request: ReviewRequest, call: AgentCall): Promise<ReviewResult>;
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   /** Proposes another strategy for a task that makes no progress. Without it such a task ends the run. */
   pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
@@ -211,6 +300,14 @@ export interface RunWorkspace extends WorkspaceReader {
   ready?(tree: string, signal: AbortSignal): Promise<CheckResult | null>;
   /** {@link restore} after the engine's own checks ran in the folder: what they left is not kept. @defaultValue nothing is done */
   discard?(tree: string): Promise<void>;
+  /** The tree of the last commit of the run's branch, or the one the run began with. @defaultValue not known */
+  integrated?(): Promise<string>;
+  /** A tree that is `base`, but with these paths as they are in `from` (absent there: absent). Neither ref nor folder change. */
+  overlay?(base: string, from: string, paths: readonly string[]): Promise<string>;
+  /** What differs between two trees. @param maxBytes - Of the text; what is longer is cut at a line, and says so. */
+  compare?(from: string, to: string, maxBytes: number): Promise<TreeDiff>;
+  /** A file of a tree; `null` where there is none, or it is no text. */
+  readAt?(tree: string, path: string): Promise<string | null>;
   /** Returns the commit's SHA. */
   commit(request: CommitRequest): Promise<string>;
   /** The run's own commits on its branch, oldest first. */
@@ -351,6 +448,13 @@ export interface Changes extends CommitRange {
   readonly files: readonly FileChange[];
 }
 
+export interface TreeDiff {
+  /** Unified. */
+  readonly diff: string;
+  /** By path. */
+  readonly files: readonly FileChange[];
+}
+
 /** Lines of a file; `null` where it has none to count. */
 export interface FileChange {
   readonly path: string;
@@ -390,6 +494,8 @@ export interface OpenOptions {
   readonly driver?: Driver;
   /** Aborting it ends what prepares the folder. */
   readonly signal?: AbortSignal;
+  /** Told what prepares the folder. */
+  readonly onActivity?: OnActivity;
 }
 
 export interface CheckResult {
@@ -401,6 +507,28 @@ export interface CheckResult {
   readonly output: string;
   /** The command, as it was run. */
   readonly command: string;
+  /** What each named part said, where there is more than one. */
+  readonly parts?: readonly CheckPart[];
+  /** Test cases by name; absent where the runner does not tell, or there are too many. */
+  readonly cases?: readonly TestCase[];
+  /** Cases, or commands, that failed and passed on the same tree. */
+  readonly flaky?: readonly string[];
+  /** A program that is not there: nothing was checked. */
+  readonly missing?: string;
+}
+
+export interface TestCase {
+  /** With the file and suites it stands in, as far as the runner tells: unique in its run. */
+  readonly name: string;
+  readonly state: 'passed' | 'failed' | 'skipped';
+}
+
+/** One of several commands of a check. */
+export interface CheckPart {
+  readonly name: string;
+  /** A lint error is not a red test. */
+  readonly kind: 'test' | 'types' | 'lint';
+  readonly passed: boolean;
 }
 
 export interface CheckRequest {
@@ -409,6 +537,8 @@ export interface CheckRequest {
   /** The workspace, where `dir` is a folder inside it. @defaultValue `dir` */
   readonly root?: string;
   readonly signal: AbortSignal;
+  /** Told what the checks print. */
+  readonly onActivity?: OnActivity;
 }
 
 /** Runs the project's own tests. */

@@ -2,7 +2,7 @@ import { Annotation } from '@langchain/langgraph';
 import type { PendingSuspension as EngineSuspension } from '../engine/channels.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
-import type { CriterionEvidence } from './ports.ts';
+import type { CriterionEvidence, TaskKind } from './ports.ts';
 
 export type { HitlSessionKind };
 
@@ -88,6 +88,12 @@ export interface TaskRecord {
   readonly evidence?: readonly CriterionEvidence[];
   /** Attempts it took; kept where a review may reopen it. */
   readonly attempts?: number;
+  /** How its work is shown to be right. @defaultValue 'test-first' */
+  readonly kind?: TaskKind;
+  /** Of a task `checked-by` something: a command without a shell, or `review`. */
+  readonly checkedBy?: string;
+  /** Files that `writeTest` wrote in its attempts: `implement` leaves them alone. */
+  readonly testFiles?: readonly string[];
 }
 
 export interface AgentLogRecord {
