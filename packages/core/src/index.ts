@@ -3,6 +3,7 @@
 export { type Brief, parseBrief, runIdOf } from './brief/brief.ts';
 export type { Given } from './brief/given.ts';
 export { initialState } from './brief/initialState.ts';
+export type { QuickWork } from './brief/quickWork.ts';
 
 export {
   CHECKPOINT_WINDOW,

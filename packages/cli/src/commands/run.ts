@@ -9,6 +9,7 @@ import { addGivenOptions, type GivenFlags, readGiven } from '../files/readGiven.
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
+import { addQuickOptions, type QuickFlags, quickFrom } from '../flags/quickFlags.ts';
 import { repeated } from '../flags/repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpec.ts';
 import { GATE_WORDS } from '../gates/gateWords.ts';
@@ -20,7 +21,8 @@ import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags {
+interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
+  readonly message?: string;
   readonly id?: string;
   readonly yes?: true;
   readonly review?: (typeof REVIEWS)[number];
@@ -30,7 +32,8 @@ export function addRun(program: Command, start: Start): void {
   const run = program
     .command('run')
     .description('start a run of a brief, or go on with it, until it ends or waits for a human')
-    .argument('<brief>', 'Markdown file; - for stdin')
+    .argument('[brief]', 'Markdown file; - for stdin')
+    .option('-m, --message <text>', 'the brief itself, instead of a file')
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
     .option('--agents <agents>', `${AGENTS_HELP} (default: those of .devs/config.json)`, repeated)
     .option(
@@ -51,7 +54,7 @@ export function addRun(program: Command, start: Start): void {
       ).choices(REVIEWS),
     )
     .option('--yes', 'declare at the start that no gate needs a human; part of the record');
-  addGoalOptions(addGivenOptions(addBudgetOptions(run)))
+  addGoalOptions(addGivenOptions(addBudgetOptions(addQuickOptions(run))))
     .addHelpText(
       'after',
       examples(
@@ -65,18 +68,23 @@ export function addRun(program: Command, start: Start): void {
         'devs run brief.md --agents openai:gpt-5 --until dag',
         'devs run brief.md --agents openai:gpt-5 --review task',
         'devs run - --id csv-export --agents none < brief.md',
+        "devs run -m 'limit(fn) takes an AbortSignal' --agents claude",
+        "devs run --quick 'the --help text names every exit code' --agents claude",
       ),
     )
-    .action((brief: string, options: RunOptions, command: Command) =>
+    .action((brief: string | undefined, options: RunOptions, command: Command) =>
       start(command, (session) => runBrief(brief, options, session)),
     );
 }
 
-async function runBrief(name: string, options: RunOptions, session: Session): Promise<ExitCode> {
+async function runBrief(name: string | undefined, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
   const config = await acceptedConfig(session, { canAsk: name !== '-' });
   const spec = newSpec(options, { cwd: io.cwd, dir, config });
-  const brief = await readBrief(name, io);
+  const quick = quickFrom(options);
+  if (quick !== undefined) assertQuickAlone(options);
+  const { message } = options;
+  const brief = await readBrief({ name, message, mayBeWords: quick !== undefined }, io);
   const given = await readGiven(options, { io, config });
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
@@ -100,6 +108,15 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
   });
 }
 
+/** Small work brings its own gates: what the configuration says of them holds for other runs. */
+function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
+  const other = Object.entries({ yes, review, documents, plan }).find(
+    ([, value]) => value !== undefined,
+  )?.[0];
+  if (other === undefined) return;
+  throw usageError(`--quick and --${other} do not go together.`, 'Leave one of them out.');
+}
+
 /** A raised limit is above the declared one. */
 async function isBudgetOf(run: Run, options: RunOptions): Promise<boolean> {
   const limits = new Map((await run.budget()).map(({ measure, limit }) => [measure, limit]));
@@ -118,14 +135,16 @@ function startOptions(
   { gates, budget: configured, review: reviewConfigured }: ProjectConfig,
 ): StartOptions {
   const budget = budgetFrom(flags) ?? configured;
+  const quick = quickFrom(flags);
   const review = reviewFlag ?? reviewConfigured;
   return {
     brief,
     ...(budget !== undefined && { budget }),
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
-    review,
-    gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates,
+    ...(quick === undefined
+      ? { review, gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates }
+      : { quick }),
   };
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { initialState } from '../brief/initialState.ts';
+import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
@@ -64,6 +65,11 @@ export interface StartOptions extends Given {
   readonly review?: ReviewScope | 'none';
   /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for all */
   readonly gates?: GatePolicies;
+  /**
+   * Small work: one task, and one gate, the review of its code. Design and plan are filled in without a call and decided
+   * by the policy `quick`, which is part of the record. Takes no documents, plan, gates or review.
+   */
+  readonly quick?: QuickWork;
   /** @defaultValue that of the orchestrator */
   readonly budget?: Budget;
   /** How a later process can find the agents again; kept with the run, not read here. */
@@ -142,12 +148,14 @@ export class Orchestrator {
   /**
    * Records a run of a brief, or returns the one with this id as it is. Nothing is executed until it is driven.
    *
-   * @throws TypeError for an empty brief or unusable documents, RangeError for an id that cannot name a folder.
+   * @throws TypeError for an empty brief, unusable documents, or small work with more than a brief; RangeError for an id
+   *   that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
    *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for a repository no run can work in.
    */
-  async start(options: StartOptions): Promise<Run> {
-    const brief = parseBrief(options.brief);
+  async start(asked: StartOptions): Promise<Run> {
+    const brief = parseBrief(asked.brief);
+    const options = asked.quick === undefined ? asked : asQuick(asked, brief, asked.quick);
     const given = parseGiven(options);
     const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
@@ -210,6 +218,15 @@ export class Orchestrator {
   close(): void {
     this.#close();
   }
+}
+
+/** @throws TypeError for what small work does not take. */
+function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOptions {
+  const { documents, tasks, gates, review } = options;
+  const taken = Object.entries({ documents, tasks, gates, review }).find(([, value]) => value !== undefined);
+  if (taken !== undefined) throw new TypeError(`Expected quick work without ${taken[0]}: it brings its own.`);
+  const policies = { design: 'quick', dag: 'quick', review: 'human' } as const;
+  return { ...options, ...quickWork(brief, quick), review: 'task', gates: policies };
 }
 
 function pipelineOf(
