@@ -37,6 +37,7 @@ export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
+export type { DocumentFile } from './orchestration/documentFiles.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
   approveDesignNode,
@@ -97,6 +98,7 @@ export type {
   PlanResult,
   Provenance,
   ReinstateRequest,
+  RemovedWorkspace,
   RequirementDraft,
   Rescue,
   ResearchRequest,
@@ -166,12 +168,14 @@ export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export {
+  type Collected,
   Orchestrator,
   type OrchestratorOptions,
   STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
+export type { Removal, RemovedRun } from './surface/removeRun.ts';
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';

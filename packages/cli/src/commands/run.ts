@@ -19,10 +19,12 @@ import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 
 interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
   readonly message?: string;
+  readonly withChanges?: true;
   readonly id?: string;
   readonly yes?: true;
   readonly review?: (typeof REVIEWS)[number];
@@ -44,6 +46,7 @@ export function addRun(program: Command, start: Start): void {
       '--no-repository',
       'begin empty even though the project folder is a git repository, or lies in one',
     )
+    .option('--with-changes', 'begin with the uncommitted changes of your checkout; part of the record')
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--notify <command>', NOTIFY_HELP)
@@ -80,7 +83,8 @@ export function addRun(program: Command, start: Start): void {
 async function runBrief(name: string | undefined, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
   const config = await acceptedConfig(session, { canAsk: name !== '-' });
-  const spec = newSpec(options, { cwd: io.cwd, dir, config });
+  const plain = newSpec(options, { cwd: io.cwd, dir, config });
+  const spec = options.withChanges ? await takingChanges(plain, session) : plain;
   const quick = quickFrom(options);
   if (quick !== undefined) assertQuickAlone(options);
   const { message } = options;
@@ -91,6 +95,7 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
   return withProject(session, hooks, async (devs) => {
     const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
     await maskAsRecorded(run);
+    if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     await notifier?.settled();
     if (options.yes && (await waitsForDeclaredGate(run))) {

@@ -100,6 +100,7 @@ const SENTENCES: Sentences = {
   GOAL_SET: ({ goal }) => `to be driven: ${goal}`,
   GOAL_REACHED: ({ reason }) => `stopped as asked: ${reason}`,
   RUN_SUSPENDED: ({ gates }) => `waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`,
+  RUN_REMOVED: ({ id, principal }) => `${id} was removed by ${principal}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
   GRAPH_ACCEPTED: ({ principal, changes }) => `goes on with a changed graph, by ${principal}: ${changes}`,
   LEASE_LOST: () => 'another process took over',

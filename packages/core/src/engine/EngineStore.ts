@@ -15,6 +15,7 @@ import { heldLease } from '../state/heldLeases.ts';
 import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
 import { RunFootprint } from '../state/RunFootprint.ts';
+import { RunRemover } from '../state/RunRemover.ts';
 import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadInputStore } from '../state/ThreadInputStore.ts';
@@ -74,6 +75,7 @@ export class EngineStore {
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
   readonly footprint: RunFootprint;
+  readonly remover: RunRemover;
 
   readonly #seams: StoreOptions;
   /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
@@ -115,6 +117,7 @@ export class EngineStore {
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
     this.footprint = new RunFootprint(db);
+    this.remover = new RunRemover(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });
     this.failureGate = new TaskFailureGate({
       db,

@@ -113,6 +113,8 @@ export interface OrchestratorEvents {
   GOAL_REACHED: { readonly goal: string; readonly reason: string };
   /** The run waits for a human. */
   RUN_SUSPENDED: { readonly gates: number };
+  /** A run and all its files were deleted; of no run, as it is in no log any more. */
+  RUN_REMOVED: { readonly id: string; readonly principal: string };
   /** The run reached an end. */
   RUN_FINISHED: { readonly outcome: string };
   /** A human declared what became of the names of a changed graph; the run goes on with the graph as it is now. */

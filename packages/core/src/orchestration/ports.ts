@@ -473,8 +473,22 @@ export interface Workspace {
    * @throws DevsError `LEASE_LOST` for a driver that was replaced.
    */
   open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
+  /**
+   * Deletes all that was kept for a run: its folders, its store, and its branch in the user's repository, if that is
+   * merged or, with `force`, if all its commits are the run's. @defaultValue nothing is deleted
+   *
+   * @throws DevsError `REMOVE_REFUSED` for work that is nowhere else, without `force`; nothing is deleted then.
+   */
+  remove?(threadId: string, options: { readonly force: boolean }): Promise<RemovedWorkspace>;
+  /** Deletes what was kept for runs that are not among these. Returns how many bytes. @defaultValue nothing is deleted */
+  sweep?(threadIds: ReadonlySet<string>): Promise<number>;
   /** A driver that has ended its work lets go of the folder, and the next one goes on in it. @defaultValue nothing is done */
   leave?(threadId: string, driver: Driver): Promise<void>;
+}
+
+export interface RemovedWorkspace {
+  /** What became of the branch in the user's repository; `null` where there is none. */
+  readonly branch: { readonly name: string; readonly removed: boolean } | null;
 }
 
 /** Whoever drives a run, as its folder knows it. */

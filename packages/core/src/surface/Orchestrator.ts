@@ -22,6 +22,7 @@ import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
+import { type Removal, type RemovedRun, removeRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
 import type { RunStatus } from './views.ts';
 
@@ -74,6 +75,15 @@ export interface StartOptions extends Given {
   readonly budget?: Budget;
   /** How a later process can find the agents again; kept with the run, not read here. */
   readonly agentsRef?: string;
+}
+
+/** What was deleted. */
+export interface Collected {
+  /** Rows of the state file, and the bytes in it that can be used again. */
+  readonly values: number;
+  readonly bytes: number;
+  /** Bytes of folders and stores. */
+  readonly files: number;
 }
 
 /**
@@ -202,6 +212,30 @@ export class Orchestrator {
   async list(): Promise<readonly RunStatus[]> {
     const threads = this.#app.store.threads.list();
     return Promise.all(threads.map(({ threadId }) => this.#handleOf(threadId).status()));
+  }
+
+  /**
+   * Deletes a run: its rows, the texts of its decisions, and with `workspace` its folder, its store and its branch if that
+   * is merged. The lines of the decision log stay.
+   *
+   * @throws DevsError `REMOVE_REFUSED` for a run that has not ended, or work that is nowhere else, without `force`;
+   *   `THREAD_BUSY`, `THREAD_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: nothing is deleted then.
+   *
+   * @example
+   * ```ts
+   * await devs.remove('csv-export', { by: { kind: 'human', id: 'ada' }, workspace });
+   * ```
+   */
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    return removeRun(id, removal, this.#app);
+  }
+
+  /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */
+  async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
+    const { threads, remover } = this.#app.store;
+    const { blobs, bytes } = remover.sweep();
+    const known = new Set(threads.list().map(({ threadId }) => threadId));
+    return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
   }
 
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */

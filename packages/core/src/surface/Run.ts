@@ -10,6 +10,7 @@ import { depthContext } from '../engine/guards/depthLevel.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { visitOf } from '../engine/visit.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
@@ -336,6 +337,12 @@ export class Run {
   /** The state of the graph at its latest checkpoint, with the commits its tasks have now; `null` before the first. */
   async state(): Promise<GraphState | null> {
     return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app);
+  }
+
+  /** The run's documents and its plan as Markdown files, as they are now; none before the first checkpoint. */
+  async documents(): Promise<readonly DocumentFile[]> {
+    const values = await this.state();
+    return values === null ? [] : documentFiles(values);
   }
 
   /**

@@ -78,6 +78,7 @@ const EXAMPLES: Examples = {
   GOAL_SET: [{ goal: 'only T4' }, 'to be driven: only T4'],
   GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped as asked: T4 is finished'],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
+  RUN_REMOVED: [{ id: 'sum', principal: 'human:ada' }, 'sum was removed by human:ada'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
   GRAPH_ACCEPTED: [
     { principal: 'human:ada', changes: 'node "check" is new', fingerprint: 'f' },
