@@ -36,6 +36,11 @@ export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
+export { type Baseline, type CheckSummary, summariseCheck } from './orchestration/checks/CheckSummary.ts';
+export { failuresOf } from './orchestration/checks/failuresOf.ts';
+export { isGreen } from './orchestration/checks/isGreen.ts';
+export { isRed } from './orchestration/checks/isRed.ts';
+export type { Judgement } from './orchestration/checks/Judgement.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
   approveDesignNode,
