@@ -1,4 +1,4 @@
-import type { CheckPart, CheckResult } from '../ports.ts';
+import type { CheckPart, CheckResult, TestCase } from '../ports.ts';
 import { failuresOf } from './failuresOf.ts';
 
 /** Names that are kept of one check. */
@@ -9,7 +9,7 @@ export interface CheckSummary {
   readonly command: string;
   readonly passed: boolean;
   readonly parts?: readonly CheckPart[];
-  /** How many test cases ran; `null` where the runner does not tell. */
+  /** How many test cases ran, skipped ones left out; `null` where the runner does not tell. */
   readonly cases: number | null;
   /** {@link failuresOf}, at most 2,000. */
   readonly failing: readonly string[];
@@ -31,10 +31,15 @@ export function summariseCheck(result: CheckResult): CheckSummary {
   return {
     command,
     passed,
-    cases: cases?.length ?? null,
+    cases: ranCases(cases),
     failing: failuresOf(result).slice(0, MAX_NAMES),
     flaky: flaky.slice(0, MAX_NAMES),
     ...(parts && { parts }),
     ...(missing !== undefined && { missing }),
   };
+}
+
+/** How many of these cases ran; `null` where none are told. */
+export function ranCases(cases: readonly TestCase[] | undefined): number | null {
+  return cases?.filter(({ state }) => state !== 'skipped').length ?? null;
 }

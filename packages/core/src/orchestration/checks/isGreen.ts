@@ -1,5 +1,5 @@
 import type { CheckResult } from '../ports.ts';
-import type { Baseline } from './CheckSummary.ts';
+import { type Baseline, ranCases } from './CheckSummary.ts';
 import { failuresOf } from './failuresOf.ts';
 import { fails, holds, type Judgement } from './Judgement.ts';
 import { listed } from './listed.ts';
@@ -18,8 +18,9 @@ export function isGreen(baseline: Baseline | null, now: CheckResult): Judgement 
   const { accepted = [], cases = null } = baseline ?? {};
   const unaccepted = failing.filter((name) => !accepted.includes(name));
   if (unaccepted.length > 0) return fails(`These fail: ${listed(unaccepted)}.`);
-  if (cases !== null && (now.cases?.length ?? 0) < cases) {
-    return fails(`What fails was accepted, but only ${now.cases?.length ?? 0} of ${cases} cases ran.`);
+  const ran = ranCases(now.cases) ?? 0;
+  if (cases !== null && ran < cases) {
+    return fails(`What fails was accepted, but only ${ran} of ${cases} cases ran.`);
   }
   return holds;
 }
