@@ -1,4 +1,5 @@
 import { type FileVersions, linesOnlyIn } from './FileVersions.ts';
+import { flatJson } from './flatJson.ts';
 
 /** Weakens whatever it stands in. */
 const SEVERE =
@@ -17,7 +18,8 @@ const NUMBER = /^['"]?([\w.-]+)['"]?\s*[:=]\s*(\d+(?:\.\d+)?)\D?$/;
 
 /** What a file of settings no longer asks, line by line: languages differ, the words hardly do. */
 export function weakenedLines(file: FileVersions): readonly string[] {
-  const { before, after } = file;
+  const before = plain(file.before);
+  const after = plain(file.after);
   const added = linesOnlyIn(after, before).filter(isNoComment);
   const removed = linesOnlyIn(before, after).filter(isNoComment);
   const weakening = added.filter((line) => SEVERE.test(line) || isMild(line, before === null));
@@ -27,6 +29,8 @@ export function weakenedLines(file: FileVersions): readonly string[] {
     ...gone.map((line) => `no longer says ${shown(line)}`),
   ];
 }
+
+const plain = (text: string | null): string | null => (text === null ? null : (flatJson(text) ?? text));
 
 const isNoComment = (line: string): boolean => !/^(?:\/\/|\/\*|\*|#|;)/.test(line);
 

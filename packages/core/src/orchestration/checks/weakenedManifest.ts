@@ -81,14 +81,13 @@ function isWeaker(had: string, has: string | undefined): boolean {
 function settings(old: Json, now: Json): readonly string[] {
   return CONFIGS.flatMap((key) => {
     if (old[key] !== undefined && now[key] === undefined) return [`it has no settings of "${key}" any more`];
-    return weakenedLines({ path: key, before: pretty(old[key]), after: pretty(now[key]) }).map(
+    return weakenedLines({ path: key, before: asText(old[key]), after: asText(now[key]) }).map(
       (words) => `${key}: ${words}`,
     );
   });
 }
 
-const pretty = (value: unknown): string | null =>
-  value === undefined ? null : JSON.stringify(value, null, 2);
+const asText = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 function replaced(old: Json, now: Json): readonly string[] {
   const had = allDependencies(old);
