@@ -38,6 +38,14 @@ export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from 
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
 export type { DocumentFile } from './orchestration/documentFiles.ts';
+export { type Baseline, type CheckSummary, summariseCheck } from './orchestration/checks/CheckSummary.ts';
+export type { FileVersions } from './orchestration/checks/FileVersions.ts';
+export { failuresOf } from './orchestration/checks/failuresOf.ts';
+export { isGreen } from './orchestration/checks/isGreen.ts';
+export { isRed } from './orchestration/checks/isRed.ts';
+export { isTestFile } from './orchestration/checks/isTestFile.ts';
+export type { Judgement } from './orchestration/checks/Judgement.ts';
+export { type ChangedTests, testLosses } from './orchestration/checks/testLosses.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
   approveDesignNode,

@@ -2,6 +2,7 @@ import { Annotation } from '@langchain/langgraph';
 import type { PendingSuspension as EngineSuspension } from '../engine/channels.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
+import type { Baseline } from './checks/CheckSummary.ts';
 import type { CriterionEvidence, TaskKind } from './ports.ts';
 
 export type { HitlSessionKind };
@@ -38,6 +39,8 @@ export interface ProjectConfig {
   readonly updatedAt: string;
   /** After what a human is shown the code; absent: never. */
   readonly review?: ReviewScope;
+  /** How the checks went before the first paid call; absent before it, in a run of an older release, and where there was nothing to check. */
+  readonly baseline?: Baseline;
 }
 
 export interface DocumentRecord {
