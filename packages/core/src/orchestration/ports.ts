@@ -83,6 +83,8 @@ export interface ResearchRequest {
   /** The repository, to be read. Absent where a graph has no workspace. */
   readonly workspace?: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
+  /** The project's checks, and what of them fails before anything is changed; words. */
+  readonly checks?: string;
   /** From 1; counts every time this stage is asked anew. */
   readonly attempt: number;
 }

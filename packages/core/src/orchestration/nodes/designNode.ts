@@ -1,5 +1,5 @@
-import { agentCall } from '../task/agentCall.ts';
 import type { DesignRequest, DocumentsResult } from '../ports.ts';
+import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
 import type { GraphState } from '../types.ts';
@@ -62,7 +62,9 @@ class Design {
     return this.#propose('designAgain', {
       ...request,
       documents: rejectedDrafts(first.documents, first.written),
-      feedback: [request.feedback, feedbackOn(first.unknownFiles)].filter((text) => text !== null).join('\n\n'),
+      feedback: [request.feedback, feedbackOn(first.unknownFiles)]
+        .filter((text) => text !== null)
+        .join('\n\n'),
       unknownFiles: first.unknownFiles,
     });
   }

@@ -34,7 +34,8 @@ export function withDocuments(
     const draft = { type, title, content };
     const index = records.findIndex((record) => record.type === type);
     const current = records[index];
-    if (current === undefined) records.push({ ...newDocument(projectId, draft, at), ...(stage && { stage }) });
+    if (current === undefined)
+      records.push({ ...newDocument(projectId, draft, at), ...(stage && { stage }) });
     else if (current.title !== draft.title || current.content !== draft.content) {
       records[index] = { ...current, ...draft, status: 'draft', version: current.version + 1, updatedAt: at };
     }

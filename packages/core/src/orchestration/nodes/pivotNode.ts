@@ -5,8 +5,8 @@ import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFing
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { pathsOf } from '../task/instructions.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
 import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';

@@ -54,7 +54,9 @@ export function lastIssuedNumber({
   tasks,
   hitlDecisions,
 }: Pick<GraphState, 'tasks' | 'hitlDecisions'>): number {
-  const dropped = hitlDecisions.flatMap(({ edit, lastTaskNumber }) => edit?.lastTaskNumber ?? lastTaskNumber ?? []);
+  const dropped = hitlDecisions.flatMap(
+    ({ edit, lastTaskNumber }) => edit?.lastTaskNumber ?? lastTaskNumber ?? [],
+  );
   return Math.max(0, ...tasks.map(({ taskId }) => taskNumber(taskId)), ...dropped);
 }
 

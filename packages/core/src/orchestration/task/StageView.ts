@@ -48,10 +48,7 @@ export class StageView {
   }
 
   /** Which of the files something names, as `find` tells from the list of those there are. Recorded. */
-  lookUp(
-    name: string,
-    find: (files: readonly string[]) => readonly string[],
-  ): Promise<readonly string[]> {
+  lookUp(name: string, find: (files: readonly string[]) => readonly string[]): Promise<readonly string[]> {
     return step(name, async () => find(await this.#workspace.list()), { kind: 'work' });
   }
 

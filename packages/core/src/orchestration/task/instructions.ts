@@ -1,6 +1,6 @@
 import { step } from '../../engine/node/step.ts';
-import { sha256Hex } from '../../state/canonicalJson.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { Instructions, RunWorkspace } from '../ports.ts';
 import type { TaskRecord } from '../types.ts';
 
@@ -49,7 +49,12 @@ export async function instructionsFor(
 }
 
 /** Paths that a task names, in its words or by the tests it wrote: what it is likely to touch. */
-export function pathsOf({ name, description, acceptanceCriteria = [], testFiles = [] }: TaskRecord): readonly string[] {
+export function pathsOf({
+  name,
+  description,
+  acceptanceCriteria = [],
+  testFiles = [],
+}: TaskRecord): readonly string[] {
   const text = [name, description, ...acceptanceCriteria].join('\n');
   const named = text.match(/(?:[\w@+-][\w@.+-]*\/)+[\w@.+-]*/g) ?? [];
   return [...new Set([...testFiles, ...named])];
@@ -58,7 +63,9 @@ export function pathsOf({ name, description, acceptanceCriteria = [], testFiles 
 /** The folders of a path, the deepest first, the root last. Of `a/b.js`, `a` and the root. */
 function foldersOf(path: string): readonly string[] {
   const parts = path.split('/').slice(0, -1);
-  return parts.includes('..') ? [''] : parts.map((_, index) => parts.slice(0, parts.length - index).join('/')).concat('');
+  return parts.includes('..')
+    ? ['']
+    : parts.map((_, index) => parts.slice(0, parts.length - index).join('/')).concat('');
 }
 
 async function firstOf(
