@@ -70,6 +70,7 @@ export {
 } from './orchestration/hitl.ts';
 export { assertPlanEdit, type ShownPlan } from './orchestration/nodes/editedPlan.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
+export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type {
   Activity,
   AdoptedTree,

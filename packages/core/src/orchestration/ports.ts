@@ -57,6 +57,8 @@ export interface DraftDocument {
   readonly type: string;
   readonly title: string;
   readonly content: string;
+  /** In a request: a human sent this version back. */
+  readonly rejected?: true;
 }
 
 /** A whole file (or its removal), relative to the workspace: applying it twice changes nothing. */
@@ -81,6 +83,8 @@ export interface ResearchRequest {
   /** The repository, to be read. Absent where a graph has no workspace. */
   readonly workspace?: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
+  /** The project's checks, and what of them fails before anything is changed; words. */
+  readonly checks?: string;
   /** From 1; counts every time this stage is asked anew. */
   readonly attempt: number;
 }
@@ -89,10 +93,19 @@ export interface DesignRequest extends ResearchRequest {
   readonly documents: readonly DraftDocument[];
   /** Why a human sent the last proposal back; `null` on the first attempt. */
   readonly feedback: string | null;
+  /** What became of it since it was proposed, one line each: what humans edited, which files of the repository are others. */
+  readonly changes?: readonly string[];
+  /**
+   * Set when the answer just given named files that the repository does not have: it is asked for once more. `documents`
+   * then has that answer, and `feedback` says so too.
+   */
+  readonly unknownFiles?: readonly string[];
 }
 
 export interface DocumentsResult {
   readonly documents: readonly DraftDocument[];
+  /** Of `design`: files that are not there, of which the agent was told within its stage; it is not asked again. */
+  readonly toldOf?: readonly string[];
 }
 
 export interface DistillRequest extends DesignRequest {
@@ -195,6 +208,9 @@ export type PivotReason = 'turns_spent' | 'same_error' | 'same_output';
 export interface PivotRequest {
   readonly task: TaskBrief;
   readonly documents: readonly DraftDocument[];
+  /** The repository as the last attempt left it, to be read. Absent where a graph has no workspace. */
+  readonly workspace?: WorkspaceReader;
+  readonly instructions?: readonly Instructions[];
   /** The attempt at the task after which it is asked, from 1. */
   readonly attempt: number;
   readonly reason: PivotReason;

@@ -41,6 +41,10 @@ export interface ProjectConfig {
   readonly review?: ReviewScope;
   /** How the checks went before the first paid call; absent before it, in a run of an older release, and where there was nothing to check. */
   readonly baseline?: Baseline;
+  /** Git trees on which the proposals now shown were made. */
+  readonly proposedOn?: Readonly<Partial<Record<HitlGate, string>>>;
+  /** Files that the design names and the repository does not have, after its agent was told. */
+  readonly unknownFiles?: readonly string[];
 }
 
 export interface DocumentRecord {
@@ -54,6 +58,8 @@ export interface DocumentRecord {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** The stage that wrote it; absent for one that was given. */
+  readonly stage?: 'research' | 'design';
 }
 
 export interface RequirementRecord {
@@ -137,6 +143,8 @@ export interface HitlDecisionRecord {
   readonly artifactHash?: string;
   /** Set where the human changed what was shown instead of deciding: the gate asks again, about the new version. */
   readonly edit?: EditRecord;
+  /** Of a plan that was sent back: the highest task number issued until then; what is dropped is not issued again. */
+  readonly lastTaskNumber?: number;
   /** Of a review: which code it was about. */
   readonly review?: ReviewRecord;
 }

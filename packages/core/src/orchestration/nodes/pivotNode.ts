@@ -1,12 +1,13 @@
 import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
-import { step } from '../../engine/node/step.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
+import { pathsOf } from '../task/instructions.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { StageView } from '../task/StageView.ts';
 import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
@@ -23,7 +24,8 @@ type PivotUpdate = Partial<GraphState> & { readonly [METADATA_KEY]?: NodeMetadat
  * tried one is refused, once; a second one, or a task that had {@link MAX_PIVOTS} pivots, goes to a human. Without a
  * pivot agent, or a task, the run ends as in {@link pivotAgentNode}.
  */
-export function makePivotNode({ agents }: PipelineDeps) {
+export function makePivotNode(deps: PipelineDeps) {
+  const { agents } = deps;
   const pivot = agents.pivot?.bind(agents);
   if (pivot === undefined) return pivotAgentNode;
   return async (state: GraphState): Promise<PivotUpdate> => {
@@ -31,8 +33,11 @@ export function makePivotNode({ agents }: PipelineDeps) {
     if (task === null) return pivotAgentNode(state);
     if (state.taskPivots >= MAX_PIVOTS) return handOver(state);
 
+    const view = await StageView.open(state, deps, pathsOf(task));
     const ask = (name: string, refused: string | null): Promise<PivotResult> =>
-      step(name, (call) => pivot(pivotRequest(state, task, refused), agentCall(call)));
+      view.ask(name, (call) =>
+        pivot({ ...pivotRequest(state, task, refused), ...view.seen }, agentCall(call)),
+      );
     const first = await ask('pivot', null);
     if (isNew(state, task, first)) return adopt(state, task, first);
     const second = await ask('pivotAgain', first.strategy);

@@ -1,4 +1,3 @@
-import { step } from '../../engine/node/step.ts';
 import type {
   CheckResult,
   CriterionEvidence,
@@ -10,6 +9,7 @@ import type {
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { lastObservation } from '../task/agentLog.ts';
+import { instructionsFor, pathsOf } from '../task/instructions.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -40,7 +40,8 @@ export async function runTddTurn(
 ): Promise<TurnReport> {
   const workspace = await openWorkspace(state, deps);
   const tree = await RecordedTree.at(workspace);
-  const turn = new Turn(tree, deps, taskRequest(task, state, workspace));
+  const instructions = await instructionsFor(workspace, pathsOf(task));
+  const turn = new Turn(tree, deps, { ...taskRequest(task, state, workspace), instructions });
   const report = await takeTurn(turn, timesReopened(state, task.taskId) > 0);
   return { ...report, tree: tree.id };
 }
@@ -96,7 +97,7 @@ class Turn {
   }
 
   review() {
-    return step('review', (call) => this.#deps.agents.review(this.#request, agentCall(call)));
+    return this.#tree.ask('review', (call) => this.#deps.agents.review(this.#request, agentCall(call)));
   }
 }
 

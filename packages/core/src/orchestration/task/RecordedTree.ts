@@ -54,6 +54,23 @@ export class RecordedTree {
     return summary;
   }
 
+  /**
+   * Asks an agent that looks and leaves no edits: what it changed in the folder is put back.
+   *
+   * @param ask - Begins with the folder as the recorded tree has it.
+   */
+  ask<T>(name: string, ask: (call: StepCall) => Promise<T>): Promise<T> {
+    return step(name, async (call) => {
+      await this.#restore();
+      try {
+        return await ask(call);
+      } finally {
+        // After a stop the folder may be another drive's, which begins with its own restore.
+        if (!call.signal.aborted) await this.#restore();
+      }
+    });
+  }
+
   /** Whether this visit began with what a person made, untouched by agents. */
   async beganAdopted(): Promise<boolean> {
     const ask = async (): Promise<boolean> => (await this.#workspace.isAdopted?.(this.#base)) ?? false;
