@@ -17,6 +17,7 @@ export class SecretRegistry {
   readonly #clean = new CleanTexts();
   #rule: MaskRule | null = null;
   #longest = 0;
+  #longestAcrossLines = 0;
   #masksBroadly = false;
 
   /** The texts that the precise rules and these values leave as they are. */
@@ -27,6 +28,11 @@ export class SecretRegistry {
   /** Length of the longest form of a registered value, in characters. */
   get longest(): number {
     return this.#longest;
+  }
+
+  /** As {@link longest}, of those that have a line end in them; 0 without any. */
+  get longestAcrossLines(): number {
+    return this.#longestAcrossLines;
   }
 
   /**
@@ -47,7 +53,10 @@ export class SecretRegistry {
     this.#values.add(value);
     this.#rule = null;
     this.#clean.clear();
-    for (const form of encodingsOf(value)) this.#longest = Math.max(this.#longest, form.length);
+    for (const form of encodingsOf(value)) {
+      this.#longest = Math.max(this.#longest, form.length);
+      if (form.includes('\n')) this.#longestAcrossLines = Math.max(this.#longestAcrossLines, form.length);
+    }
   }
 
   /**
