@@ -15,8 +15,15 @@ const CONTEXT = 512;
 /** Held back at most, in reaches. */
 const MAX_HELD = 64;
 
+/** Lines that a secret whose end is there may have. */
+const MAX_TRIES = 64;
+
 /** After what was left out: as much may be the rest of a secret. */
 const CUT_AT_LEAST = MASK_REACH + 1_024;
+
+/** A code of a terminal, or the end of a line, that may go on in the next piece. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNFINISHED = /(?:\r+|\u001b|[\u001b\u009b]\[?[\d;?]{0,32}|\u001b\][^\u0007\u001b\n]{0,2048})$/;
 
 const mask: Mask = (text) => maskSensitiveData(text);
 
@@ -33,6 +40,8 @@ const mask: Mask = (text) => maskSensitiveData(text);
  * ```
  */
 export class LineMasker {
+  /** As it was pushed. */
+  #raw = '';
   #held = '';
   /** What was shown last, unmasked: a value may stand in the line after its name. */
   #context = '';
@@ -41,12 +50,13 @@ export class LineMasker {
   /** Text before it was left out. */
   #isCut = false;
 
-  get isEmpty(): boolean {
-    return this.#held === '';
+  push(piece: string): void {
+    this.#raw += piece;
   }
 
-  push(piece: string): void {
-    this.#held += piece;
+  #read(length: number): void {
+    this.#held += withoutControls(this.#raw.slice(0, length));
+    this.#raw = this.#raw.slice(length);
   }
 
   /** Says that what comes now does not follow what came last. Returns what was held. */
@@ -58,7 +68,8 @@ export class LineMasker {
 
   /** The lines that are whole by now. */
   take(): string {
-    this.#held = withoutControls(this.#held);
+    const unfinished = UNFINISHED.exec(this.#raw)?.index ?? this.#raw.length;
+    this.#read(unfinished);
     if (this.#isCut && !this.#findStart()) return '';
     const end = this.#lineEnd();
     if (end > 0) return this.#show(end);
@@ -67,7 +78,7 @@ export class LineMasker {
 
   /** The rest. What is pushed afterwards begins anew. */
   end(): string {
-    this.#held = withoutControls(this.#held);
+    this.#read(this.#raw.length);
     const isReadable = !this.#isCut || this.#findStart();
     const rest = isReadable ? this.#show(this.#held.length) : '';
     this.#held = '';
@@ -89,9 +100,15 @@ export class LineMasker {
   /** The place after the last line that can be shown; 0 where there is none. */
   #lineEnd(): number {
     const held = this.#held;
-    const across = secretRegistry.longestAcrossLines;
-    const limit = Math.min(this.#opening(), across === 0 ? held.length : held.length - across - 1);
-    return limit <= 0 ? 0 : held.lastIndexOf('\n', limit - 1) + 1;
+    const limit = Math.min(this.#opening(), secretRegistry.unfinishedAt(held));
+    let end = limit <= 0 ? 0 : held.lastIndexOf('\n', limit - 1) + 1;
+    if (end === held.length || end === 0) return end;
+    const whole = mask(held);
+    for (let tries = 0; end > 0 && tries < MAX_TRIES; tries += 1) {
+      if (mask(held.slice(0, end)) + mask(held.slice(end)) === whole) return end;
+      end = end === 1 ? 0 : held.lastIndexOf('\n', end - 2) + 1;
+    }
+    return 0;
   }
 
   /** Where something begins that has no end yet; the length of all where nothing does. */

@@ -17,7 +17,8 @@ export class SecretRegistry {
   readonly #clean = new CleanTexts();
   #rule: MaskRule | null = null;
   #longest = 0;
-  #longestAcrossLines = 0;
+  /** Forms of values that have a line end in them. */
+  readonly #ofLines: string[] = [];
   #masksBroadly = false;
 
   /** The texts that the precise rules and these values leave as they are. */
@@ -30,9 +31,15 @@ export class SecretRegistry {
     return this.#longest;
   }
 
-  /** As {@link longest}, of those that have a line end in them; 0 without any. */
-  get longestAcrossLines(): number {
-    return this.#longestAcrossLines;
+  /** Where a value of several lines begins in a text that goes on with it perhaps; the text's length where none does. */
+  unfinishedAt(text: string): number {
+    const begun = this.#ofLines.map((form) => {
+      const first = form.charAt(0);
+      let at = text.indexOf(first, Math.max(0, text.length - form.length + 1));
+      while (at !== -1 && !form.startsWith(text.slice(at))) at = text.indexOf(first, at + 1);
+      return at === -1 ? text.length : at;
+    });
+    return Math.min(text.length, ...begun);
   }
 
   /**
@@ -55,7 +62,7 @@ export class SecretRegistry {
     this.#clean.clear();
     for (const form of encodingsOf(value)) {
       this.#longest = Math.max(this.#longest, form.length);
-      if (form.includes('\n')) this.#longestAcrossLines = Math.max(this.#longestAcrossLines, form.length);
+      if (form.includes('\n')) this.#ofLines.push(form);
     }
   }
 
