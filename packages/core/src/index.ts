@@ -26,6 +26,7 @@ export {
   isDevsError,
 } from './errors/DevsError.ts';
 export { endingWith } from './errors/endingWith.ts';
+export type { ActivityListener, ActivityScope } from './events/Activity.ts';
 export { EventBus, type EventSink, orchestratorEvents } from './events/EventBus.ts';
 export type { EventName, EventScope, OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';
@@ -187,8 +188,10 @@ export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts
 export type { Removal, RemovedRun } from './surface/removeRun.ts';
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
+export type { RunningView } from './surface/runningView.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
+export type { TranscriptEntry, TranscriptQuery, TranscriptStage } from './surface/transcripts.ts';
 export type {
   BudgetUse,
   DriveResult,

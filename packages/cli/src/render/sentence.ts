@@ -73,6 +73,7 @@ const SENTENCES: Sentences = {
   NODE_STARTED: () => null,
   NODE_FINISHED: ({ node }) => (Object.hasOwn(NODES, node) ? (NODES[node] ?? null) : `${node} done`),
   STEP_FINISHED: ({ step }) => STEPS[step] ?? null,
+  TRANSCRIPT_LOST: ({ step, message }) => `the rest of the transcript of ${step} was lost: ${message}`,
   NODE_FAILED: ({ node, message }) => `${node} failed: ${message}`,
   TASK_COMPLETED: ({ name, gitHash }) =>
     gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,

@@ -20,6 +20,7 @@ import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadInputStore } from '../state/ThreadInputStore.ts';
 import { ThreadStore } from '../state/ThreadStore.ts';
+import { TranscriptStore } from '../state/TranscriptStore.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
@@ -63,6 +64,7 @@ export class EngineStore {
   readonly threads: ThreadStore;
   readonly inputs: ThreadInputStore;
   readonly steps: StepStore;
+  readonly transcripts: TranscriptStore;
   readonly checkpoints: GraphCheckpointStore;
   readonly sessions: HitlSessionStore;
   readonly guards: GuardStore;
@@ -100,6 +102,7 @@ export class EngineStore {
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db);
     this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
+    this.transcripts = new TranscriptStore(db, seams);
     this.checkpoints = new GraphCheckpointStore(db);
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);

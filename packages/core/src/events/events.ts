@@ -55,6 +55,8 @@ export interface OrchestratorEvents {
   NODE_FINISHED: { readonly node: string; readonly durationMs: number };
   /** A durable step's result is recorded. */
   STEP_FINISHED: { readonly node: string; readonly step: string; readonly attempt: number };
+  /** What a step tells while it runs could not be kept any further; the step goes on. */
+  TRANSCRIPT_LOST: { readonly node: string; readonly step: string; readonly message: string };
   /** A node threw, after its retries. */
   NODE_FAILED: { readonly node: string; readonly message: string };
   /** A task's checks passed and its work is committed. */

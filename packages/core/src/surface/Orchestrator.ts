@@ -11,6 +11,7 @@ import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { openGates } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
@@ -236,6 +237,21 @@ export class Orchestrator {
     const { blobs, bytes } = remover.sweep();
     const known = new Set(threads.list().map(({ threadId }) => threadId));
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
+  }
+
+  /**
+   * Subscribes to what agents, checks and setup tell while this process drives runs, masked as it is shown; what it returns
+   * ends that. It is no event and not in the log: {@link Run.transcript} has it afterwards.
+   *
+   * @example
+   * ```ts
+   * devs.onActivity((activity, { taskId, step }) => {
+   *   if (activity.kind === 'text') process.stdout.write(activity.text);
+   * });
+   * ```
+   */
+  onActivity(listener: ActivityListener): () => void {
+    return this.events.onActivity(listener);
   }
 
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */

@@ -32,6 +32,10 @@ const EXAMPLES: Examples = {
   NODE_STARTED: [{ node: 'design', attempt: 1 }, null],
   NODE_FINISHED: [{ node: 'distill', durationMs: 1 }, 'plan made'],
   STEP_FINISHED: [{ node: 'implement', step: 'base', attempt: 1 }, null],
+  TRANSCRIPT_LOST: [
+    { node: 'implement', step: 'review', message: 'no' },
+    'the rest of the transcript of review was lost: no',
+  ],
   NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
   TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],

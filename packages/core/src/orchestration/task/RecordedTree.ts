@@ -79,11 +79,11 @@ export class RecordedTree {
 
   /** Runs the project's checks on the recorded tree. */
   check(name: string, checks: Checks): Promise<CheckResult> {
-    const run = async ({ signal }: StepCall): Promise<CheckResult> => {
+    const run = async ({ signal, onActivity }: StepCall): Promise<CheckResult> => {
       await this.#restore();
       const { dir } = this.#workspace;
       const failure = (await this.#workspace.ready?.(this.#tree, signal)) ?? null;
-      const result = failure ?? (await checks.run({ dir, signal }));
+      const result = failure ?? (await checks.run({ dir, signal, onActivity }));
       await this.#workspace.discard?.(this.#tree);
       return result;
     };
