@@ -1,4 +1,4 @@
-import type { DesignRequest, PivotRequest, ResearchRequest, TaskRequest } from '@devs/core';
+import type { DesignRequest, PivotRequest, ResearchRequest, ReviewRequest, TaskRequest } from '@devs/core';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -25,14 +25,23 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * Reduces a request to what is the same whenever the same brief runs: the form that recordings store and
  * compare. Normalising twice changes nothing.
  *
- * - the workspace reader is dropped, as is every member that JSON cannot hold;
+ * - the workspace reader is dropped, as is every member that JSON cannot hold, and what is read from the repository:
+ *   diff, files, check and losses of a review, instructions;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
  * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
  *   the installed version of a test runner words it.
  */
 export function normaliseRequest(request: AgentRequest): Json {
-  const { workspace: _reader, ...plain } = request as AnyRequest;
+  const {
+    workspace: _,
+    diff: _d,
+    files: _f,
+    check: _c,
+    losses: _l,
+    instructions: _i,
+    ...plain
+  } = request as AnyRequest;
   const projectId = /^(.+):\d+$/.exec(plain.task?.taskId ?? '')?.[1];
   const json = JSON.parse(JSON.stringify(withoutOutput(plain))) as Json;
   return normaliseJson(json, projectId);
@@ -57,7 +66,7 @@ function shortenTaskIds(text: string, projectId: string): string {
   return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
 }
 
-type AnyRequest = Partial<Omit<TaskRequest, 'attempt'> & PivotRequest>;
+type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
 
 /** Leaves what a recording fixes: how often something failed, in which steps. */
 function withoutOutput({ lastFailure, observations, errors, ...plain }: AnyRequest): AnyRequest {

@@ -61,7 +61,7 @@ async function reviewed(
 ): Promise<Report> {
   const losses = await turn.losses(green);
   if (losses.length > 0 && !hasHumanReview) {
-    const words = losses.map(({ words }) => `- ${words}`);
+    const words = losses.map(({ path, words }) => `- ${path === null ? '' : `${path}: `}${words}`);
     return refused(
       'implement',
       ['The tests lose by this work, and no person reviews it:', ...words].join('\n'),

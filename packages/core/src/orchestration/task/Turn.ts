@@ -19,7 +19,7 @@ import { commandWords } from './commandWords.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import type { CheckOfTree, Edit, RecordedTree } from './RecordedTree.ts';
 import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
-import { findLosses } from './verdicts.ts';
+import { type FileVersions, findLosses } from './verdicts.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;
@@ -149,14 +149,17 @@ export class Turn {
     const before = await this.#tree.integrated();
     if (trees === null || before === null) return [];
     const find = async (): Promise<readonly TestLoss[]> => {
-      const { files } = await trees.compare(before, after, 0);
-      return findLosses({
-        files,
-        readBefore: (path) => trees.readAt(before, path),
-        readAfter: (path) => trees.readAt(after, path),
-        checkBefore: checkOf(this.#subject.state, before),
-        checkAfter: green,
-      });
+      const { files: changed } = await trees.compare(before, after, 0);
+      const files: FileVersions[] = [];
+      for (const { path } of changed) {
+        files.push({
+          path,
+          before: await trees.readAt(before, path),
+          after: await trees.readAt(after, path),
+        });
+      }
+      const { state } = this.#subject;
+      return findLosses(state, { files, before: checkOf(state, before), now: green });
     };
     return step('losses', find, { kind: 'work' });
   }

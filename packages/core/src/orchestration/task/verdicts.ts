@@ -1,4 +1,4 @@
-import type { CheckResult, FileChange, TestLoss } from '../ports.ts';
+import type { CheckResult, TestLoss } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 
 // How the loop judges what the checks said.
@@ -34,17 +34,23 @@ export function judgeTurned(red: CheckResult, green: CheckResult): Verdict {
 
 const NAMED = 10;
 
-/** What the tests may have lost: two trees, and what the checks said of them. */
+/** A file before and after the work; `null` where there is none, or it is no text. */
+export interface FileVersions {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** What the tests may have lost. */
 export interface LossQuestion {
-  readonly files: readonly FileChange[];
-  readonly readBefore: (path: string) => Promise<string | null>;
-  readonly readAfter: (path: string) => Promise<string | null>;
-  /** `null` where they were not run on it. */
-  readonly checkBefore: CheckResult | null;
-  readonly checkAfter: CheckResult;
+  /** All that differ. */
+  readonly files: readonly FileVersions[];
+  /** The checks on the tree before; `null` where they are not known. */
+  readonly before: CheckResult | null;
+  readonly now: CheckResult;
 }
 
 /** What the work takes from the tests, or from what judges them. */
-export async function findLosses(_question: LossQuestion): Promise<readonly TestLoss[]> {
+export function findLosses(_baseline: Baseline, _question: LossQuestion): readonly TestLoss[] {
   return [];
 }
