@@ -38,7 +38,6 @@ export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
-export type { DocumentFile } from './orchestration/documentFiles.ts';
 export { type Baseline, type CheckSummary, summariseCheck } from './orchestration/checks/CheckSummary.ts';
 export type { FileVersions } from './orchestration/checks/FileVersions.ts';
 export { failuresOf } from './orchestration/checks/failuresOf.ts';
@@ -47,6 +46,7 @@ export { isRed } from './orchestration/checks/isRed.ts';
 export { isTestFile } from './orchestration/checks/isTestFile.ts';
 export type { Judgement } from './orchestration/checks/Judgement.ts';
 export { type ChangedTests, testLosses } from './orchestration/checks/testLosses.ts';
+export type { DocumentFile } from './orchestration/documentFiles.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
   approveDesignNode,

@@ -72,7 +72,7 @@ function shortenTaskIds(text: string, projectId: string): string {
   return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
 }
 
-type AnyRequest = Partial<Omit<TaskRequest, 'attempt'> & PivotRequest>;
+type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
 
 /** Members of requests that no recording has. */
 const NOT_RECORDED: ReadonlySet<string> = new Set<

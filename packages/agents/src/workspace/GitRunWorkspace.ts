@@ -16,6 +16,7 @@ import {
   type Rescue,
   type RunWorkspace,
   type Synced,
+  type TreeDiff,
   type WithdrawRequest,
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
@@ -28,6 +29,7 @@ import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
 import { resolveInside } from './pathJail.ts';
+import { RunTrees } from './RunTrees.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
@@ -74,6 +76,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #rewind: BranchRewind;
   readonly #prepared: PreparedFolder;
   readonly #withChanges: UncommittedChanges | null;
+  readonly #trees: RunTrees;
 
   constructor({ git, kept, branch, user, now, preparation, withChanges = null }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
@@ -91,6 +94,7 @@ export class GitRunWorkspace implements RunWorkspace {
       store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
     });
     this.#prepared = new PreparedFolder({ folder: this.#folder, dir: git.workTree, kept, ...preparation });
+    this.#trees = new RunTrees(git, (work) => this.#folder.withIndex(work));
     this.#rewind = new BranchRewind({
       git,
       ref: this.#ref,
@@ -205,6 +209,30 @@ export class GitRunWorkspace implements RunWorkspace {
   /** {@link restore} after checks ran in the folder: what they left there is nobody's. */
   discard(tree: string): Promise<void> {
     return this.#folder.discard(tree);
+  }
+
+  /** The tree of the branch's newest commit; the empty one before the first commit of a run that began empty. */
+  async integrated(): Promise<string> {
+    const tip = await this.#tip();
+    return tip === null ? EMPTY_TREE : treeOf(this.#git, tip);
+  }
+
+  /** @throws DevsError `WORKSPACE_FAILED` for a tree that is not stored. */
+  async overlay(base: string, from: string, paths: readonly string[]): Promise<string> {
+    requireObjectId('base', base);
+    requireObjectId('from', from);
+    return this.#trees.overlay(base, from, paths);
+  }
+
+  async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
+    requireObjectId('from', from);
+    requireObjectId('to', to);
+    return this.#trees.compare(from, to, maxBytes);
+  }
+
+  async readAt(tree: string, path: string): Promise<string | null> {
+    requireObjectId('tree', tree);
+    return this.#trees.readAt(tree, path);
   }
 
   /**

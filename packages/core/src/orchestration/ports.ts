@@ -129,6 +129,9 @@ export interface TaskBrief {
   readonly name: string;
   readonly description: string;
   readonly acceptanceCriteria: readonly string[];
+  /** Absent: `test-first`. */
+  readonly kind?: TaskKind;
+  readonly checkedBy?: string;
 }
 
 export interface TaskRequest {
@@ -539,4 +542,11 @@ export interface CheckRequest {
 /** Runs the project's own tests. */
 export interface Checks {
   run(request: CheckRequest): Promise<CheckResult>;
+  /**
+   * Runs the command a task is `checked-by` as the project's own are run, with the same rights and limits.
+   *
+   * @param argv - Program and arguments, without a shell.
+   * @defaultValue a run with such a task ends with `CONFIG_INVALID`
+   */
+  runCommand?(argv: readonly string[], request: CheckRequest): Promise<CheckResult>;
 }

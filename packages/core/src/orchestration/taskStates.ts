@@ -70,9 +70,29 @@ export function beginTask({ taskId, epicId, attempts = 0 }: TaskRecord): Partial
 export function withTask(
   tasks: readonly TaskRecord[],
   taskId: string,
-  change: Partial<Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts'>>,
+  change: Partial<
+    Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts' | 'testFiles' | 'green' | 'losses'>
+  >,
 ): readonly TaskRecord[] {
   return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
+}
+
+/** The tasks, one of them without what its last turn was found to be. */
+export function withoutVerdict(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
+  return tasks.map((task) => {
+    if (task.taskId !== taskId) return task;
+    const { green: _green, losses: _losses, ...rest } = task;
+    return rest;
+  });
+}
+
+/** The tasks, of which one alone keeps the check it was found green by. */
+export function withGreenOf(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
+  return tasks.map((task) => {
+    if (task.taskId === taskId || task.green === undefined) return task;
+    const { green: _green, ...rest } = task;
+    return rest;
+  });
 }
 
 /** Ids of the named tasks and of all they depend on, transitively. */

@@ -3,7 +3,7 @@ import type { PendingSuspension as EngineSuspension } from '../engine/channels.t
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
 import type { Baseline } from './checks/CheckSummary.ts';
-import type { CriterionEvidence, TaskKind } from './ports.ts';
+import type { CheckResult, CriterionEvidence, TaskKind, TestLoss } from './ports.ts';
 
 export type { HitlSessionKind };
 
@@ -103,6 +103,18 @@ export interface TaskRecord {
   readonly checkedBy?: string;
   /** Files that `writeTest` wrote in its attempts: `implement` leaves them alone. */
   readonly testFiles?: readonly string[];
+  /** The checks that let its work pass; kept until the next task is completed. */
+  readonly green?: CheckedTree;
+  /** What the tests lose by its work. */
+  readonly losses?: readonly TestLoss[];
+}
+
+/** What the checks said of a tree. */
+export interface CheckedTree {
+  /** Git tree. */
+  readonly tree: string;
+  /** Of its output, the end. */
+  readonly check: CheckResult;
 }
 
 export interface AgentLogRecord {

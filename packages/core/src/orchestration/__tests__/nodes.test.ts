@@ -130,7 +130,7 @@ describe('the pipeline with agents', () => {
       'research',
       'design',
       'distill',
-      ...['1', '2'].flatMap((n) => [`T${n} test`, `T${n} implement`, `review shop:${n}`, `T${n} document`]),
+      ...['1', '2'].flatMap((n) => [`T${n} test`, `T${n} implement`, `T${n} document`, `review shop:${n}`]),
     ]);
     expect(values?.tasks.map(({ gitHash }) => gitHash)).toEqual([
       expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -168,7 +168,7 @@ describe('the pipeline with agents', () => {
 
   test('tells the agent what was red, and counts its attempts', async ({ db }) => {
     const seen: Pick<TaskRequest, 'attempt' | 'lastFailure'>[] = [];
-    const checks = scriptedChecks([true, false, false, false, true, false, false, true, true]);
+    const checks = scriptedChecks([true, false, false, false, false, false, true]);
     const pipeline = await aPipeline(db, {
       tasks: 1,
       checks,
@@ -197,7 +197,7 @@ describe('the pipeline with agents', () => {
     ];
     const pipeline = await aPipeline(db, {
       tasks: 1,
-      checks: scriptedChecks([false, false, true, true]),
+      checks: scriptedChecks([false, true]),
       agents: { review: async () => reviews.shift() ?? { approved: true, comments: '' } },
     });
     const { status } = await driveToTheEnd(pipeline);
@@ -220,7 +220,7 @@ describe('the pipeline with agents', () => {
     const pipeline = await aPipeline(db, {
       tasks: 1,
       checks: scriptedChecks([false]),
-      agents: { writeTest: same, implement: same },
+      agents: { writeTest: same, implement: same, document: same },
     });
     const { values } = await driveToTheEnd(pipeline);
     expect(values).toMatchObject({

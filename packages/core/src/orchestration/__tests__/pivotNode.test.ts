@@ -106,6 +106,7 @@ describe('a task that makes no progress, with a pivot agent', () => {
       implement: (request, call) =>
         fake.implement({ ...request, attempt: request.strategy === 'A' ? 0 : request.attempt }, call),
       writeTest: (request, call) => fake.writeTest({ ...request, attempt: 0 }, call),
+      document: (request, call) => fake.document({ ...request, attempt: 0 }, call),
       pivot: (request, call) => {
         reasons.push(request.reason);
         expect(request.observations.at(-1)).toEqual({
@@ -115,10 +116,9 @@ describe('a task that makes no progress, with a pivot agent', () => {
         return fake.pivot?.(request, call) ?? sameError();
       },
     };
-    const checks = scriptedChecks([false]);
     const pipeline = await pipelineOf(db, {
       agents,
-      checks: { run: async (request) => ({ ...(await checks.run(request)), passed: false }) },
+      checks: scriptedChecks([false, true]),
       config: { hitlEntropyThreshold: 1 },
     });
     await driveToTheEnd(pipeline, ({ kind }) =>
