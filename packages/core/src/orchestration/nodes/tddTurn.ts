@@ -9,7 +9,7 @@ import type {
 } from '../ports.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { agentCall } from '../task/agentCall.ts';
-import { lastObservation } from '../task/agentLog.ts';
+import { lastFailure } from '../task/agentLog.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -107,7 +107,7 @@ function taskRequest(task: TaskRecord, state: GraphState, workspace: RunWorkspac
     task: taskBrief(task),
     documents: draftsOf(state),
     attempt: state.taskAttempts,
-    lastFailure: lastObservation(state, taskId),
+    lastFailure: lastFailure(state, taskId),
     ...(strategy !== undefined && { strategy }),
     guidance: guidanceFor(state, taskId),
     workspace,
