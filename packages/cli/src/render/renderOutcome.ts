@@ -25,7 +25,7 @@ export function renderOutcome(
 ): readonly Line[] {
   switch (result.status) {
     case 'completed':
-      return ['', { style: 'bold', text: `completed: ${id}` }, ...workLines(result, workspace)];
+      return ['', { style: 'bold', text: completedWords(id, result) }, ...workLines(result, workspace)];
     case 'suspended':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
     case 'drained':
@@ -42,6 +42,9 @@ export function renderOutcome(
       ];
   }
 }
+
+const completedWords = (id: string, { reason }: DriveResult): string =>
+  `completed: ${id}${reason === null ? '' : `, ${reason}`}`;
 
 /** Requests are not worth a word; a goal is. */
 const stoppedWords = ({ reason }: DriveResult): string =>

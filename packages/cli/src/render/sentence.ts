@@ -77,8 +77,9 @@ const SENTENCES: Sentences = {
   TASK_COMPLETED: ({ name, gitHash }) =>
     gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,
   TASK_FAILED: ({ final }) => (final ? 'given up' : 'attempt failed'),
+  TASK_SKIPPED: ({ name }) => `skipped: ${name}`,
   TASK_REOPENED: ({ name }) => `sent back: ${name}`,
-  TASK_BLOCKED: () => 'blocked by a task that was given up',
+  TASK_BLOCKED: () => 'blocked by a task that was given up or skipped',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, tasks, principal, reason }) =>
     `set back to ${taskLabel(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabel).join(', ')}${because(reason)}`,
