@@ -58,7 +58,7 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
     { style: 'bold', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
     gate.message,
     `read:    ${devs('show', id)}`,
-    ...choiceCommands(gate.kind, [id, '--hash', shortHash(gate)], devs).map(
+    ...choiceCommands(gate, [id, '--hash', shortHash(gate)], devs).map(
       ({ choice, command }) => `${`${choice.name}:`.padEnd(8)} ${command}`,
     ),
   ];
