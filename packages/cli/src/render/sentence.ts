@@ -35,6 +35,7 @@ const MEASURES: Readonly<Record<string, string | null>> = {
   same_output: 'equal results',
   entropy: 'repetition',
   pivots: 'strategies tried',
+  pivot_answers: 'answers of the pivot agent without a strategy',
   usd: 'cost in US dollars',
   tokens: 'tokens',
   calls: 'calls',
