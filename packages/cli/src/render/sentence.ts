@@ -35,6 +35,7 @@ const MEASURES: Readonly<Record<string, string | null>> = {
   same_output: 'equal results',
   entropy: 'repetition',
   pivots: 'strategies tried',
+  pivot_answers: 'answers of the pivot agent without a strategy',
   usd: 'cost in US dollars',
   tokens: 'tokens',
   calls: 'calls',
@@ -78,8 +79,9 @@ const SENTENCES: Sentences = {
   TASK_COMPLETED: ({ name, gitHash }) =>
     gitHash === '' ? `done: ${name}` : `committed ${gitHash.slice(0, 7)}: ${name}`,
   TASK_FAILED: ({ final }) => (final ? 'given up' : 'attempt failed'),
+  TASK_SKIPPED: ({ name }) => `skipped: ${name}`,
   TASK_REOPENED: ({ name }) => `sent back: ${name}`,
-  TASK_BLOCKED: () => 'blocked by a task that was given up',
+  TASK_BLOCKED: () => 'blocked by a task that was given up or skipped',
   PIVOTED: ({ strategy }) => `new strategy: ${strategy}`,
   REWOUND: ({ targetTaskId, tasks, principal, reason }) =>
     `set back to ${taskLabel(targetTaskId)} by ${principal}, undone: ${tasks.map(taskLabel).join(', ')}${because(reason)}`,

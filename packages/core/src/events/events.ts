@@ -63,9 +63,11 @@ export interface OrchestratorEvents {
   TASK_COMPLETED: { readonly taskId: string; readonly name: string; readonly gitHash: string };
   /** An attempt at a task failed and it is tried again; `final`: it was given up. */
   TASK_FAILED: { readonly taskId: string; readonly name: string; readonly final: boolean };
+  /** A human gave a task up; the run goes on without it. */
+  TASK_SKIPPED: { readonly taskId: string; readonly name: string };
   /** A human sent the code of a completed task back; it is done again. */
   TASK_REOPENED: { readonly taskId: string; readonly name: string };
-  /** A task cannot run because one it depends on was given up. */
+  /** A task cannot run because one it depends on was given up or skipped. */
   TASK_BLOCKED: { readonly taskId: string; readonly name: string };
   /** A new strategy was chosen for a task. */
   PIVOTED: { readonly taskId: string; readonly strategy: string };

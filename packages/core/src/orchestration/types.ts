@@ -25,7 +25,15 @@ export type ProjectStatus =
 export type DocumentStatus = 'draft' | 'approved' | 'superseded';
 export type RequirementStatus = 'pending' | 'active' | 'satisfied' | 'blocked';
 export type EpicStatus = 'pending' | 'active' | 'completed' | 'failed';
-export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'blocked' | 'resumed';
+export type TaskStatus =
+  | 'pending'
+  | 'in_progress'
+  | 'completed'
+  | 'failed'
+  | 'blocked'
+  | 'resumed'
+  /** A person gave it up; that is no failure. */
+  | 'skipped';
 export type AgentId = 'researcher' | 'architect' | 'developer' | 'reviewer';
 export type ErrorKind = 'transient' | 'logic' | 'unknown';
 export type HitlGate = 'design_approval' | 'dag_approval';

@@ -141,7 +141,7 @@ export class Run {
     return this.#app.pause(this.id);
   }
 
-  /** Ends the run for good: at the next safe point, or with the next drive. */
+  /** Ends the run for good: at once where nobody drives it, else at its next safe point. */
   async cancel(): Promise<void> {
     return this.#app.cancel(this.id);
   }

@@ -39,8 +39,9 @@ const EXAMPLES: Examples = {
   NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
   TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],
+  TASK_SKIPPED: [{ taskId: 'csv:1', name: 'Parse' }, 'skipped: Parse'],
   TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'sent back: Parse'],
-  TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up'],
+  TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up or skipped'],
   PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
   REWOUND: [
     {

@@ -1,3 +1,4 @@
+import type { Judgement } from '../checks/Judgement.ts';
 import type { CheckResult, CriterionEvidence, TestLoss } from '../ports.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { instructionsFor, pathsOf } from '../task/instructions.ts';
@@ -5,7 +6,7 @@ import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { Turn } from '../task/Turn.ts';
-import { judgeGreen, judgeRed, judgeTurned, type Verdict } from '../task/verdicts.ts';
+import { judgeGreen, judgeRed, judgeTurned } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */
@@ -50,7 +51,7 @@ async function takeTurn(turn: Turn, task: TaskRecord, state: GraphState): Promis
   if (begun.refusal !== null) return begun.refusal;
   await turn.document();
   const green = await turn.checkGreen();
-  const verdict = bothHold(judgeGreen(state, green), () => judgeTurned(begun.red ?? green, green));
+  const verdict = bothHold(judgeGreen(state, green), () => judgeTurned(state, begun.red ?? green, green));
   if (!verdict.holds) return refused('implement', words(verdict.why, green.output));
   const named = await turn.checkNamed();
   if (named !== null && !named.passed) return refused('implement', `${named.command}\n${named.output}`);
@@ -133,4 +134,4 @@ const refused = (action: string, observation: string): Report => ({ passed: fals
 
 const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n');
 
-const bothHold = (first: Verdict, second: () => Verdict): Verdict => (first.holds ? second() : first);
+const bothHold = (first: Judgement, second: () => Judgement): Judgement => (first.holds ? second() : first);

@@ -1,5 +1,6 @@
 import { step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { FileVersions } from '../checks/FileVersions.ts';
 import { draftsOf } from '../nodes/documents.ts';
 import type {
   CheckResult,
@@ -14,13 +15,13 @@ import type {
 } from '../ports.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 import { agentCall } from './agentCall.ts';
-import { lastObservation } from './agentLog.ts';
+import { lastFailure } from './agentLog.ts';
 import { checkKept, checkOf } from './checkKept.ts';
 import { commandWords } from './commandWords.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import type { CheckOfTree, Edit, RecordedTree } from './RecordedTree.ts';
 import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
-import { type FileVersions, findLosses } from './verdicts.ts';
+import { findLosses } from './verdicts.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;
@@ -222,7 +223,7 @@ function taskRequest({ task, state, workspace, instructions }: TurnSubject): Tas
     task: taskBrief(task),
     documents: draftsOf(state),
     attempt: state.taskAttempts,
-    lastFailure: lastObservation(state, taskId),
+    lastFailure: lastFailure(state, taskId),
     ...(strategy !== undefined && { strategy }),
     guidance: guidanceFor(state, taskId),
     workspace,
