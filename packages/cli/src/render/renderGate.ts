@@ -25,13 +25,15 @@ export interface ShownBeside {
   readonly before?: Gate | null;
   /** The diff of a review. */
   readonly code?: readonly Line[];
+  /** False where the choices are asked for in place. @defaultValue true */
+  readonly commands?: boolean;
 }
 
 /** All that a decision on the gate is about, and how to decide. */
 export function renderGate(
   gate: Gate,
   devs: Session['devs'],
-  { before = null, code = [] }: ShownBeside = {},
+  { before = null, code = [], commands = true }: ShownBeside = {},
 ): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
@@ -43,7 +45,7 @@ export function renderGate(
     ...code,
     ...schemaLines(gate),
     ...maskNotes(gate),
-    ...choicesAt(gate).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
+    ...(commands ? choicesAt(gate) : []).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
       { style: 'dim', text: `${name}: ${meaning}` },
       `  ${devs(verb, id, '--hash', hash, ...flags)}`,
     ]),

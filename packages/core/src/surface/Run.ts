@@ -2,7 +2,7 @@ import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
 import { isOver } from '../engine/drive/outcome.ts';
-import { type Gate, openGates } from '../engine/Gate.ts';
+import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
@@ -162,6 +162,11 @@ export class Run {
   /** The questions the run waits for, oldest first. */
   async gates(): Promise<readonly Gate[]> {
     return this.#app.gates(this.id);
+  }
+
+  /** The questions that were decided or withdrawn, oldest first: what was shown, under which hash, and who said what. */
+  async closedGates(): Promise<readonly ClosedGate[]> {
+    return closedGates(this.id, this.#app.store.sessions);
   }
 
   /**
