@@ -117,6 +117,7 @@ export type {
   Workspace,
   WorkspaceReader,
 } from './orchestration/ports.ts';
+export type { AnsweringStage, AnswerRequest, AnswerResult, Exchange } from './orchestration/asking.ts';
 export {
   buildErrorRecord,
   CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
@@ -174,6 +175,8 @@ export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
+export type { GateExchange } from './engine/asks.ts';
+export type { AskOptions } from './surface/ask/askGate.ts';
 export type { OnGate } from './surface/tellGates.ts';
 export type {
   BudgetUse,

@@ -4,6 +4,7 @@ import {
   type StageAgents,
   type TaskRequest,
   type WorkResult,
+  type WorkspaceReader,
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
@@ -14,7 +15,7 @@ import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } 
 import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
 import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
-import { renderRequest, type StageRequest } from './renderRequest.ts';
+import { renderRequest } from './renderRequest.ts';
 import { type AnswerTool, finishWith } from './stageAnswers.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -86,27 +87,27 @@ class ModelWorker implements StageWorker {
   }
 
   edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse(stage, request, call, () => editing(request));
+    return this.#converse({ stage, request }, call, () => editing(request));
   }
 
-  answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
-    return this.#converse(stage, request, call, () => {
-      const tools = 'workspace' in request ? readingTools(new FileDesk(request.workspace)) : [];
-      return { tools, answer };
+  answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
+    const { request, answer } = question;
+    return this.#converse(question, call, () => {
+      const { workspace } = request as { readonly workspace?: WorkspaceReader };
+      return { tools: workspace ? readingTools(new FileDesk(workspace)) : [], answer };
     });
   }
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
   async #converse<Answer>(
-    stage: ModelStage,
-    request: StageRequest,
+    asked: Asked,
     call: AgentCall,
     toolsOf: () => Toolbox<Answer>,
   ): Promise<Answer> {
     const { idempotencyKey } = call;
     const begun = this.#interrupted.get(idempotencyKey) as Conversation<Answer> | undefined;
     this.#interrupted.delete(idempotencyKey);
-    const conversation = begun ?? this.#begin(stage, request, toolsOf());
+    const conversation = begun ?? this.#begin(asked, toolsOf());
     try {
       return await conversation.run(call);
     } catch (error) {
@@ -115,17 +116,19 @@ class ModelWorker implements StageWorker {
     }
   }
 
-  #begin<Answer>(stage: ModelStage, request: StageRequest, toolbox: Toolbox<Answer>): Conversation<Answer> {
+  #begin<Answer>({ stage, request, system }: Asked, toolbox: Toolbox<Answer>): Conversation<Answer> {
     return new Conversation({
       ...this.#limits,
       ...toolbox,
       stage,
       model: this.#models.get(stage) as NamedModel,
-      system: this.#prompts.of[stage],
+      system: system ?? this.#prompts.of[stage],
       request: renderRequest(request),
     });
   }
 }
+
+type Asked = Pick<StageQuestion<unknown>, 'stage' | 'request' | 'system'>;
 
 /** What a stage works with, and how it ends. */
 interface Toolbox<Answer> {

@@ -1,4 +1,5 @@
 import type {
+  AnswerRequest,
   DesignRequest,
   DraftDocument,
   PivotReason,
@@ -10,13 +11,14 @@ import type {
 export type StageRequest = ResearchRequest | DesignRequest | TaskRequest | PivotRequest;
 
 /** A request as the text a model reads: every part between tags, absent parts left out. */
-export function renderRequest(request: StageRequest): string {
+export function renderRequest(request: StageRequest | AnswerRequest): string {
   return partsOf(request)
     .filter((part) => part !== null)
     .join('\n\n');
 }
 
-function partsOf(request: StageRequest): readonly Part[] {
+function partsOf(request: StageRequest | AnswerRequest): readonly Part[] {
+  if ('question' in request) return questionParts(request);
   if (!('task' in request)) return proposalParts(request);
   return 'tried' in request ? pivotParts(request) : taskParts(request);
 }
@@ -69,6 +71,18 @@ const REASONS: Readonly<Record<PivotReason, string>> = {
   same_error: 'the same error came again and again',
   same_output: 'the attempts left the same files again and again',
 };
+
+function questionParts(request: AnswerRequest): readonly Part[] {
+  const { brief, documents, task, gate, earlier, question } = request;
+  return [
+    tag('brief', brief),
+    ...documents.filter(({ type }) => type !== 'BRIEF').map(documentPart),
+    task === undefined ? null : taskPart(task),
+    tag('what_the_person_is_shown', `${gate.message}\n${JSON.stringify(gate.artifact, null, 2)}`),
+    ...earlier.map((each) => tag('earlier', `They asked: ${each.question}\nYou answered: ${each.answer}`)),
+    tag('question', question),
+  ];
+}
 
 function taskPart({ name, description, acceptanceCriteria }: TaskRequest['task']): Part {
   const criteria = acceptanceCriteria.map((criterion) => `- ${criterion}`);

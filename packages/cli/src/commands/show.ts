@@ -6,6 +6,7 @@ import { ShownGates } from '../gates/ShownGates.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { exchangeLines } from '../render/exchangeLines.ts';
 import { renderClosedGate } from '../render/renderClosedGate.ts';
 import { gatePages, type ShowOptions } from '../show/gatePages.ts';
 
@@ -37,7 +38,12 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
     const { run, sessionId, gate, closed } = await resolveGate(devs, name);
     if (gate !== null) return { ...(await gatePages({ run, gate }, options, session)), open: [gate] };
     if (closed === undefined) throw gateNotOpen(sessionId);
-    return { document: closed, lines: renderClosedGate(closed), open: [] };
+    const exchanges = await run.exchanges(closed);
+    return {
+      document: { ...closed, ...(exchanges.length > 0 && { exchanges }) },
+      lines: renderClosedGate(closed, exchangeLines(exchanges)),
+      open: [],
+    };
   });
   await session.out.pages(document, lines);
   new ShownGates(session).remember(open);

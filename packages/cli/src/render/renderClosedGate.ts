@@ -5,13 +5,14 @@ import { artifactLines } from './renderArtifact.ts';
 import { maskNotes, shortHash, shortId } from './renderGate.ts';
 
 /** A gate of the past: what was shown, and what became of it. */
-export function renderClosedGate(gate: ClosedGate): readonly Line[] {
+export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): readonly Line[] {
   return [
     { style: 'bold', text: `Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
     `opened ${gate.openedAt}, hash ${shortHash(gate)}`,
     gate.message,
     '',
     ...artifactLines(gate.artifact),
+    ...talk,
     ...maskNotes(gate),
     { style: 'bold', text: endWords(gate) },
     ...decisionLines(gate.decision),

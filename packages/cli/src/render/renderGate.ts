@@ -25,6 +25,8 @@ export interface ShownBeside {
   readonly before?: Gate | null;
   /** The diff of a review. */
   readonly code?: readonly Line[];
+  /** What was asked and answered at it. */
+  readonly talk?: readonly Line[];
   /** False where the choices are asked for in place. @defaultValue true */
   readonly commands?: boolean;
 }
@@ -33,7 +35,7 @@ export interface ShownBeside {
 export function renderGate(
   gate: Gate,
   devs: Session['devs'],
-  { before = null, code = [], commands = true }: ShownBeside = {},
+  { before = null, code = [], talk = [], commands = true }: ShownBeside = {},
 ): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
@@ -43,6 +45,7 @@ export function renderGate(
     '',
     ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
     ...code,
+    ...talk,
     ...schemaLines(gate),
     ...maskNotes(gate),
     ...(commands ? choicesAt(gate) : []).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [

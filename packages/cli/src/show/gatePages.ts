@@ -2,6 +2,7 @@ import { type Gate, isDevsError, type Principal, type Run } from '@devs/core';
 import { humanFrom } from '../flags/humanFrom.ts';
 import type { Session } from '../project/Session.ts';
 import { hasChanges } from '../render/artifactChanges.ts';
+import { exchangeLines } from '../render/exchangeLines.ts';
 import { renderGate } from '../render/renderGate.ts';
 import { renderGateMarkdown } from '../render/renderGateMarkdown.ts';
 import { diffLines, readReviewDiff } from '../render/reviewDiff.ts';
@@ -31,13 +32,20 @@ export async function gatePages(
   const { out, devs } = session;
   const diff = await readReviewDiff(gate, session);
   const maskedForDisplay = isMaskedForDisplay(gate.artifact);
-  const document = { ...gate, maskedForDisplay, ...(diff !== null && { diff }) };
+  const exchanges = await run.exchanges(gate);
+  const talk = exchangeLines(exchanges);
+  const document = {
+    ...gate,
+    maskedForDisplay,
+    ...(diff !== null && { diff }),
+    ...(exchanges.length > 0 && { exchanges }),
+  };
   const code = diff === null ? [] : diffLines(diff, gate, { full: full === true || md === true, devs });
   if (md === true) return { document, lines: renderGateMarkdown(gate, devs, code) };
   const reader = out.json ? null : readerFrom(by);
   const before = reader === null ? null : await shownTo(reader, { run, gate }, out);
   const isWhole = full === true || !hasChanges(gate.artifact);
-  return { document, lines: renderGate(gate, devs, { before: isWhole ? null : before, code, commands }) };
+  return { document, lines: renderGate(gate, devs, { before: isWhole ? null : before, code, talk, commands }) };
 }
 
 /** Where nothing can be written, all of it can be read all the same. */

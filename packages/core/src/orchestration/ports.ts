@@ -1,6 +1,7 @@
 // What the pipeline needs from outside: agents that propose, a workspace that holds files, checks that judge.
 // `@devs/agents` implements them; a test passes literals. Everything returned is plain JSON.
 
+import type { AnswerRequest, AnswerResult } from './asking.ts';
 import type { CallUsage, UsageReport } from '../engine/guards/usage.ts';
 
 /**
@@ -267,6 +268,8 @@ export interface StageAgents {
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   /** Proposes another strategy for a task that makes no progress. Without it such a task ends the run. */
   pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
+  /** Answers what a person asks about an open gate. @defaultValue nobody can be asked */
+  answer?(request: AnswerRequest, call: AgentCall): Promise<AnswerResult>;
 }
 
 export interface CommitRequest {

@@ -1,4 +1,4 @@
-import { type DevsError, isDevsError, type Principal } from '@devs/core';
+import { type DevsError, type HitlSessionKind, isDevsError, type Principal } from '@devs/core';
 import { decisionWords, recordDecision } from '../../gates/recordDecision.ts';
 import { ShownGates } from '../../gates/ShownGates.ts';
 import { maskAsRecorded } from '../../project/maskAsRecorded.ts';
@@ -22,7 +22,7 @@ export async function settleGate(
   person: Person,
   session: Session,
 ): Promise<'decided' | 'later'> {
-  const choices = promptChoices(open.gate.kind, { canTalk: false });
+  const choices = promptChoices(open.gate.kind, { canTalk: CAN_TALK.has(open.gate.kind) });
   await showOpen(open, {}, session);
   sayChoices(choices, session);
   for (;;) {
@@ -46,18 +46,38 @@ async function take(
   person: Person,
   session: Session,
 ): Promise<'decided' | 'later' | null> {
-  switch (word) {
-    case 'later':
-      return 'later';
-    case 'read':
-      await showOpen(open, { full: true }, session);
-      return null;
-    case 'talk':
-      return null;
-    default:
-      return decided(word, open, person, session);
+  if (word === 'later') return 'later';
+  if (word === 'read') await showOpen(open, { full: true }, session);
+  else if (word === 'talk') await talk(open, person, session);
+  else return decided(word, open, person, session);
+  return null;
+}
+
+/** Until nothing is asked any more. */
+async function talk({ run, gate }: OpenGate, person: Person, session: Session): Promise<void> {
+  for (;;) {
+    const question = await readLine('your question (empty: back)', person, session);
+    if (question === null || question === '') return;
+    await maskAsRecorded(run);
+    const { signal } = session.io;
+    try {
+      const { answer } = await run.ask(gate, question, { by: person.by, signal });
+      session.out.print('', answer, '');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isDevsError(error)) throw error;
+      session.out.note(`${error.message} ${error.remedy}`);
+    }
   }
 }
+
+/** Gates that show what an agent made. */
+const CAN_TALK: ReadonlySet<HitlSessionKind> = new Set([
+  'design_approval',
+  'dag_approval',
+  'review',
+  'task_failure',
+]);
 
 async function decided(
   word: Exclude<PromptWord, 'later' | 'read' | 'talk'>,

@@ -13,7 +13,8 @@ import { lastObservation } from '../task/agentLog.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
-import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
+import { guidanceWithTalk } from '../task/gateTalk.ts';
+import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { draftsOf } from './documents.ts';
 
@@ -109,7 +110,7 @@ function taskRequest(task: TaskRecord, state: GraphState, workspace: RunWorkspac
     attempt: state.taskAttempts,
     lastFailure: lastObservation(state, taskId),
     ...(strategy !== undefined && { strategy }),
-    guidance: guidanceFor(state, taskId),
+    guidance: guidanceWithTalk(state, taskId),
     workspace,
   };
 }
