@@ -1,4 +1,10 @@
-import { type AgentCall, type AnswerRequest, type AnswerResult, DevsError, type StageAgents } from '@devs/core';
+import {
+  type AgentCall,
+  type AnswerRequest,
+  type AnswerResult,
+  DevsError,
+  type StageAgents,
+} from '@devs/core';
 import { MODEL_STAGES, type ModelStage } from './models/loadPrompts.ts';
 
 /**
@@ -29,7 +35,9 @@ export function agentsPerStage(
     implement: (request, call) => by('implement').implement(request, call),
     review: (request, call) => by('review').review(request, call),
     document: (request, call) => by('document').document(request, call),
-    ...(all.some(({ answer }) => answer) && { answer: (request, call) => answerBy(by(request.stage), request, call) }),
+    ...(all.some(({ answer }) => answer) && {
+      answer: (request, call) => answerBy(by(request.stage), request, call),
+    }),
     ...(pivot.pivot && { pivot: pivot.pivot.bind(pivot) }),
   };
 }

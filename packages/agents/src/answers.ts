@@ -1,4 +1,11 @@
-import type { AnswerResult, DocumentsResult, PivotResult, PlanResult, ReviewResult, WorkResult } from '@devs/core';
+import type {
+  AnswerResult,
+  DocumentsResult,
+  PivotResult,
+  PlanResult,
+  ReviewResult,
+  WorkResult,
+} from '@devs/core';
 import { z } from 'zod';
 
 // What agents answer, as zod shapes. The descriptions reach models as part of the tools they call.

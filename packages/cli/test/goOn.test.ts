@@ -1,17 +1,17 @@
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { RUN_EMPTY, test } from './support/fixtures.ts';
 import { startBin } from './support/startBin.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';
 
 describe('--go', () => {
   test('records the decision and goes on as resume does, with its output and exit code', async ({ dir }) => {
-    await callMain(dir, RUN_SUM);
+    await callMain(dir, RUN_EMPTY);
     await callMain(dir, ['show', 'sum']);
     const approved = await callMain(dir, ['approve', 'sum', '--go', '--by', 'ada']);
     expect(approved).toMatchObject({ exitCode: 75, stderr: '' });
     expect(approved.stdout).toMatch(/^approved: design of sum, hash [0-9a-f]{12}, by ada\n/);
-    expect(approved.stdout).toContain('plan made');
+    expect(approved.stdout).toContain('decision on the design taken up');
     expect(approved.stdout).toContain('waiting for a human: plan');
     await callMain(dir, ['show', 'sum']);
     const done = await callMain(dir, ['approve', 'sum', '--go', '--json']);
@@ -24,7 +24,7 @@ describe('--go', () => {
   });
 
   test('reads first: a yes to what was not shown is refused, and nothing is driven', async ({ dir }) => {
-    await callMain(dir, RUN_SUM, { env: { XDG_STATE_HOME: `${dir}/elsewhere` } });
+    await callMain(dir, RUN_EMPTY, { env: { XDG_STATE_HOME: `${dir}/elsewhere` } });
     const refused = await callMain(dir, ['approve', 'sum', '--go']);
     expect(refused).toMatchObject({ exitCode: 6, stdout: '' });
     expect(refused.stderr).toMatch(/^GATE_STALE/);
@@ -40,7 +40,7 @@ describe('--go', () => {
   test('who waits for the decision with --wait sees the gates, and the end that another process brings', async ({
     dir,
   }) => {
-    const waiting = startBin(dir, [...RUN_SUM, '--wait']);
+    const waiting = startBin(dir, [...RUN_EMPTY, '--wait']);
     const opened = await untilGate(dir);
     const hash = ['--hash', await hashOf(dir)];
     expect(await callMain(dir, ['approve', opened, ...hash, '--go'])).toMatchObject({ exitCode: 75 });

@@ -11,6 +11,7 @@ export {
   MAX_RECURSION_DEPTH,
 } from './config/defaults.ts';
 export { loadOrchestratorConfig, type OrchestratorConfig } from './config/orchestratorConfig.ts';
+export type { GateExchange } from './engine/asks.ts';
 export {
   type GateEvaluationInput,
   type GateEvaluationResult,
@@ -35,6 +36,7 @@ export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
+export type { AnsweringStage, AnswerRequest, AnswerResult, Exchange } from './orchestration/asking.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
@@ -117,7 +119,6 @@ export type {
   Workspace,
   WorkspaceReader,
 } from './orchestration/ports.ts';
-export type { AnsweringStage, AnswerRequest, AnswerResult, Exchange } from './orchestration/asking.ts';
 export {
   buildErrorRecord,
   CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
@@ -165,6 +166,7 @@ export { createInitialState, OrchestratorAnnotation } from './orchestration/type
 export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
+export type { AskOptions } from './surface/ask/askGate.ts';
 export {
   Orchestrator,
   type OrchestratorOptions,
@@ -175,8 +177,6 @@ export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
-export type { GateExchange } from './engine/asks.ts';
-export type { AskOptions } from './surface/ask/askGate.ts';
 export type { OnGate } from './surface/tellGates.ts';
 export type {
   BudgetUse,

@@ -99,11 +99,7 @@ class ModelWorker implements StageWorker {
   }
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
-  async #converse<Answer>(
-    asked: Asked,
-    call: AgentCall,
-    toolsOf: () => Toolbox<Answer>,
-  ): Promise<Answer> {
+  async #converse<Answer>(asked: Asked, call: AgentCall, toolsOf: () => Toolbox<Answer>): Promise<Answer> {
     const { idempotencyKey } = call;
     const begun = this.#interrupted.get(idempotencyKey) as Conversation<Answer> | undefined;
     this.#interrupted.delete(idempotencyKey);

@@ -26,13 +26,24 @@ export function addAsk(program: Command, start: Start): void {
       'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
     )
     .option('--by <name>', 'who asks (default: your user name)')
-    .addHelpText('after', examples("devs ask 3f2a91c0 'Why two tables?'", "devs ask csv-export 'What if the file is empty?' --json"))
+    .addHelpText(
+      'after',
+      examples(
+        "devs ask 3f2a91c0 'Why two tables?'",
+        "devs ask csv-export 'What if the file is empty?' --json",
+      ),
+    )
     .action((name: string, question: string, options: AskOptions, command: Command) =>
       start(command, (session) => ask(name, question, options, session)),
     );
 }
 
-async function ask(name: string, question: string, { by, hash }: AskOptions, session: Session): Promise<ExitCode> {
+async function ask(
+  name: string,
+  question: string,
+  { by, hash }: AskOptions,
+  session: Session,
+): Promise<ExitCode> {
   const principal = humanFrom(by);
   const id = await withRuns(session, async (devs) => (await resolveGate(devs, name)).run.id);
   const hooks = await agentsFrom(await specOf(id, {}, session), session);

@@ -45,7 +45,10 @@ export async function gatePages(
   const reader = out.json ? null : readerFrom(by);
   const before = reader === null ? null : await shownTo(reader, { run, gate }, out);
   const isWhole = full === true || !hasChanges(gate.artifact);
-  return { document, lines: renderGate(gate, devs, { before: isWhole ? null : before, code, talk, commands }) };
+  return {
+    document,
+    lines: renderGate(gate, devs, { before: isWhole ? null : before, code, talk, commands }),
+  };
 }
 
 /** Where nothing can be written, all of it can be read all the same. */

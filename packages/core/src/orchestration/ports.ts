@@ -1,8 +1,8 @@
 // What the pipeline needs from outside: agents that propose, a workspace that holds files, checks that judge.
 // `@devs/agents` implements them; a test passes literals. Everything returned is plain JSON.
 
-import type { AnswerRequest, AnswerResult } from './asking.ts';
 import type { CallUsage, UsageReport } from '../engine/guards/usage.ts';
+import type { AnswerRequest, AnswerResult } from './asking.ts';
 
 /**
  * What an agent, a check or the preparation of a folder does, told while it does it. Raw: whoever shows or keeps it

@@ -6,8 +6,8 @@ import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFing
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
-import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { guidanceWithTalk } from '../task/gateTalk.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';

@@ -10,10 +10,10 @@ import type {
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { lastObservation } from '../task/agentLog.ts';
+import { guidanceWithTalk } from '../task/gateTalk.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
-import { guidanceWithTalk } from '../task/gateTalk.ts';
 import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { draftsOf } from './documents.ts';

@@ -1,8 +1,8 @@
 import { exchangesAt } from '../../engine/asks.ts';
 import { visitStore } from '../../engine/node/activeVisit.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
-import type { GraphState } from '../types.ts';
 import { taskLabel } from '../taskStates.ts';
+import type { GraphState } from '../types.ts';
 import { guidanceFor } from './taskBrief.ts';
 
 // What a person and an agent said at gates that are decided, for the next attempt. It is read from rows, which is safe
@@ -28,7 +28,9 @@ export function guidanceWithTalk(state: GraphState, taskId: string): readonly st
 
 function showsTask(question: unknown, taskId: string): boolean {
   const { artifact } = (question ?? {}) as { readonly artifact?: { readonly tasks?: unknown } };
-  const tasks = Array.isArray(artifact?.tasks) ? (artifact.tasks as readonly { readonly taskId?: unknown }[]) : [];
+  const tasks = Array.isArray(artifact?.tasks)
+    ? (artifact.tasks as readonly { readonly taskId?: unknown }[])
+    : [];
   return tasks.some((task) => task.taskId === taskId);
 }
 
@@ -51,7 +53,6 @@ function wordsAt({ id, threadId }: HitlSession): readonly string[] {
   const visit = visitStore();
   if (visit === null || threadId === null) return [];
   return exchangesAt(threadId, id, visit.store.steps).map(
-    ({ question, answer }) =>
-      `A person asked about the last attempt: ${question}\nThe answer was: ${answer}`,
+    ({ question, answer }) => `A person asked about the last attempt: ${question}\nThe answer was: ${answer}`,
   );
 }

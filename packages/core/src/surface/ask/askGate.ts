@@ -105,7 +105,8 @@ async function make(
       const scope = { threadId, taskId };
       emit('GATE_ASKED', { sessionId, kind, principal, question: shortWords(value.question) }, scope);
       const redacted = ask.redacted + count;
-      if (redacted > 0) emit('SECRET_REDACTED', { place: `question at ${sessionId}`, count: redacted }, scope);
+      if (redacted > 0)
+        emit('SECRET_REDACTED', { place: `question at ${sessionId}`, count: redacted }, scope);
     });
   } catch (error) {
     if (store.steps.find(key)?.state === 'intent') store.steps.fail(key, reports.total(store.prices), fence);
@@ -133,7 +134,11 @@ function admitted(
 }
 
 /** @throws DevsError `GATE_NOT_FOUND`, `GATE_ALREADY_DECIDED`, `GATE_NOT_READY`, `GATE_STALE` */
-function openSession(threadId: string, { sessionId, artifactHash }: AskedGate, { app }: AskDeps): HitlSession {
+function openSession(
+  threadId: string,
+  { sessionId, artifactHash }: AskedGate,
+  { app }: AskDeps,
+): HitlSession {
   const session = app.store.sessions.require(sessionId);
   if (session.threadId !== threadId) throw new RangeError(`Gate "${sessionId}" belongs to another run.`);
   assertDecidable(session, artifactHash);
@@ -143,7 +148,8 @@ function openSession(threadId: string, { sessionId, artifactHash }: AskedGate, {
 function answererOf(session: HitlSession, { agents }: PipelineDeps): Answer {
   const answer = agents.answer?.bind(agents);
   if (answer !== undefined && stageOf(session) !== null) return answer;
-  const why = answer === undefined ? `the agents "${agents.name}" answer no questions` : 'no agent made what it shows';
+  const why =
+    answer === undefined ? `the agents "${agents.name}" answer no questions` : 'no agent made what it shows';
   throw new DevsError(`Gate "${session.id}" cannot be asked about: ${why}.`, {
     code: 'ASK_UNSUPPORTED',
     remedy: 'Decide it; what you want to know can be the feedback.',
@@ -159,7 +165,8 @@ function recordedAt(key: StepKey, { app: { store } }: AskDeps): GateExchange | n
 }
 
 function questionFrom(text: unknown): string {
-  if (typeof text !== 'string' || text.trim() === '') throw new TypeError('Expected a question, got no text.');
+  if (typeof text !== 'string' || text.trim() === '')
+    throw new TypeError('Expected a question, got no text.');
   if (text.length <= MAX_QUESTION) return text.trim();
   throw new RangeError(`Expected a question of at most ${MAX_QUESTION} characters, got ${text.length}.`);
 }
