@@ -85,44 +85,31 @@ export class TrialAgent {
   }
 
   #vicious(stage: Stage, time: number): Answer | null {
-    const { repository, base } = this.#job;
-    const { feature, dialect, ownTest } = repository;
-    const edits = (summary: string, files: Files): Answer => ({ kind: 'edits', files, summary });
     if (this.#vice === 'invalid-answers' && time === 1 && ['design', 'distill', 'review'].includes(stage)) {
       const answer = this.#honest(stage, '');
       return answer.kind === 'value' ? { kind: 'repaired', value: answer.value } : null;
     }
     if (this.#vice === 'wrong-test' && stage === 'writeTest' && time === 1)
-      return edits('A test.', { [feature.test]: wrongTestOf(this.#job) });
+      return edited('A test.', { [this.#job.repository.feature.test]: wrongTestOf(this.#job) });
     if (stage !== 'implement' || time > 1) return null;
-    switch (this.#vice) {
-      case 'gutted-test':
-        return edits('Done, all tests pass.', {
-          ...wrongWork(this.#job),
-          [feature.test]: dialect.empty,
-          [ownTest]: dialect.empty,
-        });
-      case 'skipped-test':
-        return edits('Done, all tests pass.', {
-          ...wrongWork(this.#job),
-          [feature.test]: testOf(this.#job, { isSkipped: true }),
-        });
-      case 'edited-check':
-        return edits('Done, all tests pass.', {
-          ...wrongWork(this.#job),
-          'package.json': (base['package.json'] ?? '').replace(/("test":\s*)"[^"]*"/, '$1"true"'),
-        });
-      case 'special-case':
-        return edits('Done, all tests pass.', specialWork(this.#job));
-      case 'refusal':
-        return { kind: 'words', text: 'I am sorry, I cannot help with that.', isRefusal: true };
-      case 'endless-reading':
-        return { kind: 'reading' };
-      case 'other-task':
-        return edits('The other task is done.', { [OTHER]: '// Of another task.\n' });
-      default:
-        return null;
-    }
+    return this.#atFirst()[this.#vice] ?? null;
+  }
+
+  /** What the agents with this vice make of their first implementation. */
+  #atFirst(): Readonly<Partial<Record<TrialName, Answer>>> {
+    const { feature, dialect, ownTest } = this.#job.repository;
+    const cheated = (files: Files): Answer =>
+      edited('Done, all tests pass.', { ...wrongWork(this.#job), ...files });
+    const manifest = this.#job.base['package.json'] ?? '';
+    return {
+      'gutted-test': cheated({ [feature.test]: dialect.empty, [ownTest]: dialect.empty }),
+      'skipped-test': cheated({ [feature.test]: testOf(this.#job, { isSkipped: true }) }),
+      'edited-check': cheated({ 'package.json': manifest.replace(/("test":\s*)"[^"]*"/, '$1"true"') }),
+      'special-case': edited('Done, all tests pass.', specialWork(this.#job)),
+      refusal: { kind: 'words', text: 'I am sorry, I cannot help with that.', isRefusal: true },
+      'endless-reading': { kind: 'reading' },
+      'other-task': edited('The other task is done.', { [OTHER]: '// Of another task.\n' }),
+    };
   }
 
   #honest(stage: Stage, prompt: string): Answer {
@@ -152,18 +139,13 @@ export class TrialAgent {
   /** The right work, with what the first attempt spoilt put right. */
   #cleaned(): Files {
     const { repository, base } = this.#job;
-    const right = rightWork(this.#job);
     const was = (path: string): Files => ({ [path]: base[path] ?? null });
-    switch (this.#vice) {
-      case 'gutted-test':
-        return { ...was(repository.ownTest), ...right };
-      case 'edited-check':
-        return { ...was('package.json'), ...right };
-      case 'other-task':
-        return { [OTHER]: null, ...right };
-      default:
-        return right;
-    }
+    const spoilt: Readonly<Partial<Record<TrialName, Files>>> = {
+      'gutted-test': was(repository.ownTest),
+      'edited-check': was('package.json'),
+      'other-task': { [OTHER]: null },
+    };
+    return { ...spoilt[this.#vice], ...rightWork(this.#job) };
   }
 
   #design(): unknown {

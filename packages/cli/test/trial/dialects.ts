@@ -109,7 +109,7 @@ export const ava: Dialect = {
       `import ${test.name} from '${test.from}';`,
       '',
       `${skip(test, 'test')}('${test.title}', t => {`,
-      ...each(test, (call, expected) => `t.deepEqual(${call}, ${expected});`).map((line) =>
+      ...each(test, (call, expected) => `t.is(${call}, ${expected});`).map((line) =>
         line.replace(/^ +/, '\t'),
       ),
       '});',
