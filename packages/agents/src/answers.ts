@@ -32,6 +32,14 @@ export const planShape: z.ZodType<PlanResult> = z.strictObject({
           dependsOn: texts.describe('keys of tasks that must be finished before'),
           requirements: texts.describe('external ids of the requirements it traces to'),
           acceptanceCriteria: texts,
+          kind: z
+            .enum(['test-first', 'behaviour-kept', 'checked-by'])
+            .describe('how its work is shown to be right; test-first when left out')
+            .exactOptional(),
+          checkedBy: text
+            .min(1)
+            .describe('of a task that is checked-by: one command without a shell, or review')
+            .exactOptional(),
         }),
       ),
     }),
@@ -41,6 +49,7 @@ export const planShape: z.ZodType<PlanResult> = z.strictObject({
 export const workShape: z.ZodType<WorkResult> = z.strictObject({
   summary: text,
   files: z.array(z.strictObject({ path: text, content: text.nullable() })),
+  wrongTest: text.exactOptional(),
 });
 
 export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addAdmin } from './commands/admin.ts';
 import { addApprove } from './commands/approve.ts';
+import { addDocs } from './commands/docs.ts';
 import { addEdit } from './commands/edit.ts';
 import { addInit } from './commands/init.ts';
 import { addLog } from './commands/log.ts';
 import { addReject } from './commands/reject.ts';
 import { addResume } from './commands/resume.ts';
+import { addRm } from './commands/rm.ts';
 import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
 import { addStatus } from './commands/status.ts';
@@ -53,8 +55,10 @@ const VERBS = [
   addApprove,
   addReject,
   addResume,
+  addDocs,
   addLog,
   addStatus,
+  addRm,
   addTrust,
   addAdmin,
 ] as const;

@@ -60,7 +60,11 @@ describe('devs admin', () => {
   test('ends a run for good', async ({ dir }) => {
     await callMain(dir, RUN_SUM);
     expect((await callMain(dir, ['admin', 'pause', 'sum'])).stdout).toContain('devs resume sum');
-    expect((await callMain(dir, ['admin', 'cancel', 'sum'])).exitCode).toBe(0);
+    expect(await callMain(dir, ['admin', 'cancel', 'sum'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'sum is cancelled; its commits and its log stay\n',
+    });
+    expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(/status +cancelled/);
     expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('cancelled');
   });
 

@@ -67,16 +67,19 @@ describe('a stuck task', () => {
     expect(again).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('waits at no gate') });
   });
 
-  test('is skipped, and the run ends failed', async ({ dir }) => {
+  test('is skipped, and the run ends completed and says without what', async ({ dir }) => {
     copyTo(dir);
     const skipped = await callMain(dir, ['answer', RUN, '--skip', '--reason', 'Not worth it.']);
     expect(skipped).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('given up: stuck task of shop'),
     });
-    expect(await drive(dir)).toMatchObject({ status: 'failed' });
+    expect(await drive(dir)).toMatchObject({
+      status: 'completed',
+      reason: 'without T1, skipped by a person, and T2, blocked by that',
+    });
     const log = await callMain(dir, ['log', RUN]);
-    expect(log.stdout).toMatch(/T1 {2}given up\n.*T2 {2}blocked by a task that was given up/);
+    expect(log.stdout).toMatch(/T1 {2}skipped: .*\n.*T2 {2}blocked by a task that was given up or skipped/);
   });
 
   test('ends the run with the reason that is given', async ({ dir }) => {

@@ -14,6 +14,7 @@ describe('a budget on the command line', () => {
   }) => {
     const run = await callMain(dir, [...RUN_SUM, '--yes', '--budget-calls', '3', '--budget-time', '2h']);
     expect(run.exitCode, run.stderr).toBe(75);
+    expect(run.stdout).toMatch(/^raise: +devs answer .* --raise-calls 3$/m);
 
     const shown = await callMain(dir, ['show', 'sum']);
     expect(shown.stdout).toContain('The next call would pass the budget (run: 3 of 3 calls).');
@@ -24,6 +25,12 @@ describe('a budget on the command line', () => {
     expect((await callMain(dir, ['status', 'sum'])).stdout).toMatch(
       /budget +3 calls of 3 calls, 0\.\d min of 120\.0 min/,
     );
+
+    expect(await callMain(dir, ['answer', 'sum', '--raise-usd', '5'])).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(/^INVALID_ANSWER: .*\n {2}→ .*devs answer [0-9a-f]{8} --raise-calls 3$/m),
+    });
+    expect((await callMain(dir, ['answer', 'sum'])).stderr).toContain('--raise-calls 3');
 
     const answer = await callMain(dir, ['answer', 'sum', '--raise-calls', '20', '--by', 'ada']);
     expect(answer.exitCode, answer.stderr).toBe(0);

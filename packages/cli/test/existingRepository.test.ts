@@ -188,3 +188,47 @@ describe('an existing repository', () => {
     expect(run.stderr).toContain('gates.dag');
   });
 });
+
+describe('changes that are not committed', () => {
+  function addHalfDone(user: UserCheckout): void {
+    user.write('package.json', JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }));
+    user.write('.gitignore', 'ignored.txt\n');
+    user.write('gone.txt', 'gone\n');
+    user.write('kept.txt', 'kept\n');
+    user.git('add', '.');
+    user.git('commit', '-q', '-m', 'First');
+    user.git('config', 'user.name', 'Ada Lovelace');
+    user.git('config', 'user.email', 'ada@example.org');
+    user.write('staged.txt', 'staged\n');
+    user.git('add', 'staged.txt');
+    user.write('new folder/über.txt', 'untracked\n');
+    user.write('ignored.txt', 'mine\n');
+    user.git('rm', '-q', 'gone.txt');
+    user.write('kept.txt', 'changed\n');
+  }
+
+  test('are told of and left out, or taken along as a commit of their author', async ({ dir, user }) => {
+    user.change(() => addHalfDone(user));
+    const before = user.git('status', '--porcelain');
+    const without = await callMain(dir, [...RUN_SUM, '--id', 'without', '--until', 'design']);
+    expect(without.stderr).toContain('4 files are not committed and not part of the run');
+
+    const run = [...RUN_SUM, '--id', 'with', '--with-changes', '--yes'];
+    const done = await callMain(dir, run);
+    expect(done.exitCode, done.stderr + done.stdout).toBe(0);
+    expect(done.stderr).not.toContain('not committed');
+    expect(user.git('status', '--porcelain')).toBe(before);
+    const log = user.git('log', '--reverse', '--format=%an: %s', 'main..devs/with').split('\n');
+    expect(log[0]).toBe('Ada Lovelace: Uncommitted changes of the checkout');
+    const [first = ''] = user.git('rev-list', '--reverse', 'main..devs/with').split('\n');
+    expect(user.git('-c', 'core.quotePath=false', 'diff', '--name-status', 'main', first)).toBe(
+      'D\tgone.txt\nM\tkept.txt\nA\tnew folder/über.txt\nA\tstaged.txt\n',
+    );
+  });
+
+  test('cannot be taken along without a repository', async ({ dir }) => {
+    const run = await callMain(dir, [...RUN_SUM, '--with-changes', '--no-repository']);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('begins empty');
+  });
+});

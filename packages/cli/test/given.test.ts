@@ -120,3 +120,29 @@ describe('devs run with what was brought along', () => {
     expect(run.stderr).toMatch(message);
   });
 });
+
+describe('devs run without a file', () => {
+  test.for([
+    ['-m', 'Add two numbers'],
+    ['--quick', 'Add two numbers'],
+    ['--quick', '-m', 'Add two numbers'],
+  ])('takes the words themselves: %j', async (flags, { dir }) => {
+    const argv = ['run', ...flags, '--agents', 'none', '--json'];
+    await callMain(dir, argv);
+    const [status] = documentOf<{ title: string }[]>(await callMain(dir, ['status', '--json']));
+    expect(status?.title).toBe('Add two numbers');
+  });
+
+  test.for([
+    ['no brief', [], 'There is no brief'],
+    ['two', ['sum.md', '-m', 'Add'], 'There are two briefs'],
+    ['a sentence without --quick', ['Add two numbers'], 'cannot be read'],
+    ['small work that nobody reviews', ['--quick', 'Add two numbers', '--yes'], '--quick and --yes'],
+    ['a kind without --quick', ['-m', 'Add', '--kind', 'behaviour-kept'], 'Add --quick'],
+    ['a kind without its command', ['--quick', 'Add it', '--kind', 'checked-by'], 'belong together'],
+  ] as const)('refuses %s', async ([, argv, words], { dir }) => {
+    const run = await callMain(dir, ['run', ...argv, '--agents', 'none']);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain(words);
+  });
+});

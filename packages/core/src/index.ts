@@ -3,6 +3,7 @@
 export { type Brief, parseBrief, runIdOf } from './brief/brief.ts';
 export type { Given } from './brief/given.ts';
 export { initialState } from './brief/initialState.ts';
+export type { QuickWork } from './brief/quickWork.ts';
 
 export {
   CHECKPOINT_WINDOW,
@@ -25,6 +26,7 @@ export {
   isDevsError,
 } from './errors/DevsError.ts';
 export { endingWith } from './errors/endingWith.ts';
+export type { ActivityListener, ActivityScope } from './events/Activity.ts';
 export { EventBus, type EventSink, orchestratorEvents } from './events/EventBus.ts';
 export type { EventName, EventScope, OrchestratorEvents } from './events/events.ts';
 export * from './langgraph.ts';
@@ -36,6 +38,15 @@ export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
+export { type Baseline, type CheckSummary, summariseCheck } from './orchestration/checks/CheckSummary.ts';
+export type { FileVersions } from './orchestration/checks/FileVersions.ts';
+export { failuresOf } from './orchestration/checks/failuresOf.ts';
+export { isGreen } from './orchestration/checks/isGreen.ts';
+export { isRed } from './orchestration/checks/isRed.ts';
+export { isTestFile } from './orchestration/checks/isTestFile.ts';
+export type { Judgement } from './orchestration/checks/Judgement.ts';
+export { type ChangedTests, testLosses } from './orchestration/checks/testLosses.ts';
+export type { DocumentFile } from './orchestration/documentFiles.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
   approveDesignNode,
@@ -60,6 +71,7 @@ export {
 } from './orchestration/hitl.ts';
 export { assertPlanEdit, type ShownPlan } from './orchestration/nodes/editedPlan.ts';
 export { assertPlan } from './orchestration/nodes/plan.ts';
+export { unknownFilesIn } from './orchestration/nodes/unknownFiles.ts';
 export type {
   Activity,
   AdoptedTree,
@@ -96,6 +108,7 @@ export type {
   PlanResult,
   Provenance,
   ReinstateRequest,
+  RemovedWorkspace,
   RequirementDraft,
   Rescue,
   ResearchRequest,
@@ -165,16 +178,20 @@ export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export {
+  type Collected,
   Orchestrator,
   type OrchestratorOptions,
   STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
+export type { Removal, RemovedRun } from './surface/removeRun.ts';
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
+export type { RunningView } from './surface/runningView.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
+export type { TranscriptEntry, TranscriptQuery, TranscriptStage } from './surface/transcripts.ts';
 export type {
   BudgetUse,
   DriveResult,

@@ -45,7 +45,7 @@ function openApp(dbPath: string) {
 const SURFACES: readonly Surface[] = [
   {
     type: Run,
-    synchronous: [],
+    synchronous: ['onActivity'],
     takesAnything: [
       'pause',
       'cancel',
@@ -57,6 +57,7 @@ const SURFACES: readonly Surface[] = [
       'recursionDepth',
       'commits',
       'agentsRef',
+      'transcriptStages',
     ],
     open: async (dbPath) => {
       const devs = await openOrchestrator(dbPath);
@@ -75,7 +76,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: Orchestrator,
-    synchronous: ['close'],
+    synchronous: ['close', 'onActivity'],
     takesAnything: ['list', 'verify'],
     open: async (dbPath) => {
       const devs = await openOrchestrator(dbPath);
@@ -133,8 +134,8 @@ describe('what reads or writes a run', () => {
   });
 
   test('has the type of a promise', () => {
-    expectTypeOf<Synchronous<Run>>().toEqualTypeOf<never>();
-    expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close'>();
+    expectTypeOf<Synchronous<Run>>().toEqualTypeOf<'onActivity'>();
+    expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close' | 'onActivity'>();
     // `newId` is a property: the maker of ids that the app was given.
     expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<'close' | 'newId'>();
   });

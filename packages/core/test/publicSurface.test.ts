@@ -279,6 +279,7 @@ describe('the public surface', () => {
         "TASK_COMPLETED",
         "TASK_FAILED",
         "TASK_REOPENED",
+        "TASK_SKIPPED",
         "USAGE_REFUSED",
         "WORKSPACE_RESCUED",
       ]

@@ -18,6 +18,7 @@ import type { CommandRecipe, CommandReply } from './CommandRecipe.ts';
 import { type CommandPrompts, commandPrompts } from './commandPrompts.ts';
 import { jsonAnswer } from './jsonAnswer.ts';
 import { RECIPES, type RecipeName } from './recipes.ts';
+import { wrongTestIn } from './wrongTestIn.ts';
 
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 const DEFAULT_MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
@@ -101,12 +102,12 @@ class CommandWorker implements StageWorker {
     const prompt = this.#prompts.forEdit(stage, renderRequest(request));
     const { text } = await this.#call({ stage, prompt, dir: request.workspace.dir, round: 1 }, call);
     // No files: the engine takes what lies in the folder.
-    return { summary: summaryOf(text.trim()), files: [] };
+    return { summary: summaryOf(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
   }
 
-  /** A review sees the folder itself; the engine puts back what it changes there. */
+  /** It sees the folder itself; the engine puts back what it changes there. */
   async answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
-    const dir = 'workspace' in request ? request.workspace.dir : null;
+    const dir = request.workspace?.dir ?? null;
     const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema);
     const first = await this.#call({ stage, prompt, dir, round: 1 }, call);
     const read = jsonAnswer(first.text, answer.schema);

@@ -4,12 +4,18 @@ import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
 import type { ModelProgress } from './ModelProgress.ts';
 import { callModel, type ModelReply, type ToolCall } from './modelCall.ts';
-import { InvalidInput, inputOf, type ModelTool } from './modelTool.ts';
+import { InvalidInput, inputOf, type ModelTool, type ToolOutcome } from './modelTool.ts';
 import type { AnswerTool } from './stageAnswers.ts';
 import { ToolRefusal } from './ToolRefusal.ts';
 
 /** Answers in a row that may have the wrong shape: the first is sent back with what is wrong, the next one ends it. */
 const MAX_INVALID_IN_A_ROW = 2;
+
+/** Requests before the last one in which a model is told how many are left. */
+const REMINDED_ROUNDS = 3;
+
+/** Characters of what people are told of a tool's use. */
+const MAX_DETAIL = 120;
 
 /** What is the same in every conversation of an agent. */
 export interface ConversationLimits {
@@ -39,6 +45,9 @@ export interface ConversationOptions<Answer> extends ConversationLimits {
 export class Conversation<Answer> {
   readonly #options: ConversationOptions<Answer>;
   readonly #messages: BaseMessageLike[];
+  /** Calls by tool: what it did instead of answering. */
+  readonly #used = new Map<string, number>();
+  readonly #spent = { tokensIn: 0, tokensOut: 0 };
   #rounds = 0;
   #invalidInARow = 0;
 
@@ -55,17 +64,35 @@ export class Conversation<Answer> {
     while (this.#rounds < this.#options.maxRounds) {
       const reply = await this.#ask(call);
       this.#rounds += 1;
-      const round = await this.#take(reply);
-      this.#messages.push(reply.message, ...round.answers);
+      const round = await this.#take(reply, call);
+      this.#messages.push(reply.message, ...this.#reminded(round.answers));
       if (round.answer !== null) return round.answer.value;
       this.#invalidInARow = round.problem === null ? 0 : this.#invalidInARow + 1;
       if (round.problem !== null && this.#invalidInARow >= MAX_INVALID_IN_A_ROW)
         throw this.#invalid(round.problem);
     }
-    throw this.#invalid(`it did not call ${this.#options.answer.name} within ${this.#rounds} requests`);
+    throw this.#invalid(
+      `it did not call ${this.#options.answer.name} within ${this.#rounds} requests${this.#doings}`,
+    );
   }
 
-  async #ask({ signal, usage }: AgentCall): Promise<ModelReply> {
+  get #doings(): string {
+    const used = [...this.#used].map(([name, times]) => `${name} ${times} ${times === 1 ? 'time' : 'times'}`);
+    return used.length === 0 ? '' : `; it called ${used.join(', ')}`;
+  }
+
+  /** Half-way, and in the last rounds, a model is told how many are left. */
+  #reminded(answers: readonly ToolAnswer[]): readonly ToolAnswer[] {
+    const { maxRounds, answer } = this.#options;
+    const left = maxRounds - this.#rounds;
+    const last = answers.at(-1);
+    if (last === undefined || left === 0) return answers;
+    if (left !== Math.floor(maxRounds / 2) && left > REMINDED_ROUNDS) return answers;
+    const words = `${left} ${left === 1 ? 'request is' : 'requests are'} left; end the stage with ${answer.name}.`;
+    return [...answers.slice(0, -1), { ...last, content: `${last.content}\n\n[${words}]` }];
+  }
+
+  async #ask({ signal, usage, onActivity = () => undefined }: AgentCall): Promise<ModelReply> {
     const { stage, model, tools, answer, timeoutMs, streaming, onProgress } = this.#options;
     const about = { stage, model: model.name, round: this.#rounds + 1 };
     const reply = await callModel(model, this.#messages, {
@@ -74,17 +101,34 @@ export class Conversation<Answer> {
       timeoutMs,
       streaming,
       onText: (text) => onProgress({ ...about, kind: 'text', text }),
+      onSaid: (text) => onActivity({ kind: 'text', text }),
     });
     usage({ ...reply.usage, model: model.name });
+    this.#spent.tokensIn += reply.usage.tokensIn ?? 0;
+    this.#spent.tokensOut += reply.usage.tokensOut ?? 0;
+    onActivity({ kind: 'usage', usage: { ...this.#spent } });
     onProgress({ ...about, kind: 'round', tools: reply.calls.map(({ name }) => name), usage: reply.usage });
     return reply;
   }
 
   /** Performs what the model asked for, in its order. */
-  async #take({ calls, text }: ModelReply): Promise<Round<Answer>> {
+  async #take(
+    { calls, text }: ModelReply,
+    { onActivity = () => undefined }: AgentCall,
+  ): Promise<Round<Answer>> {
     if (calls.length === 0) return this.#takeText(text);
     const results: Result<Answer>[] = [];
-    for (const call of calls) results.push(await this.#perform(call));
+    for (const call of calls) {
+      const { id, name } = call;
+      this.#used.set(name, (this.#used.get(name) ?? 0) + 1);
+      onActivity({ kind: 'tool', id, name, state: 'started', ...detailOf(call) });
+      const result = await this.#perform(call);
+      const isDone = result.kind === 'answer' || result.kind === 'done';
+      const state = isDone ? 'finished' : 'failed';
+      onActivity({ kind: 'tool', id, name, state, ...(!isDone && { detail: oneLine(result.told) }) });
+      if (result.kind === 'done' && result.edited) onActivity({ kind: 'diff', ...result.edited });
+      results.push(result);
+    }
     const answers = results.map(({ told }, index) => toolMessage(calls[index] as ToolCall, told));
     const refused = results.find(({ kind }) => kind === 'invalid');
     const answered = results.find((result) => result.kind === 'answer');
@@ -110,13 +154,12 @@ export class Conversation<Answer> {
     try {
       if ('problem' in call) throw new InvalidCall(call.problem);
       if (call.name === answer.name) {
-        return {
-          kind: 'answer',
-          told: 'Received; mend the other calls first.',
-          value: inputOf(answer, call.input),
-        };
+        const value = inputOf(answer, call.input);
+        const objection = answer.objection?.(value) ?? null;
+        if (objection !== null) return { kind: 'refused', told: objection };
+        return { kind: 'answer', told: 'Received; mend the other calls first.', value };
       }
-      return { kind: 'done', told: await this.#toolOf(call).run(call.input) };
+      return { kind: 'done', ...(await this.#toolOf(call).run(call.input)) };
     } catch (error) {
       if (!(error instanceof ToolRefusal)) throw error;
       const isInvalid = error instanceof InvalidInput || error instanceof InvalidCall;
@@ -144,7 +187,7 @@ export class Conversation<Answer> {
 
 interface Round<Answer> {
   /** Messages that answer the reply. */
-  readonly answers: readonly BaseMessageLike[];
+  readonly answers: readonly ToolAnswer[];
   readonly answer: { readonly value: Answer } | null;
   /** What was wrong with the shape of the reply. */
   readonly problem: string | null;
@@ -152,12 +195,27 @@ interface Round<Answer> {
 
 type Result<Answer> =
   | { readonly kind: 'answer'; readonly told: string; readonly value: Answer }
-  | { readonly kind: 'done' | 'refused' | 'invalid'; readonly told: string };
+  | ({ readonly kind: 'done' } & ToolOutcome)
+  | { readonly kind: 'refused' | 'invalid'; readonly told: string };
+
+/** A message that answers a call, or text that called nothing. */
+type ToolAnswer =
+  | { readonly role: 'user'; readonly content: string }
+  | { readonly role: 'tool'; readonly content: string; readonly tool_call_id: string; readonly name: string };
 
 /** A call that names no tool, or whose input cannot be read. */
 class InvalidCall extends ToolRefusal {}
 
-const toolMessage = ({ id, name }: ToolCall, content: string): BaseMessageLike => ({
+/** What a tool is used on, for people who watch. */
+function detailOf(call: ToolCall): { readonly detail?: string } {
+  const input: unknown = 'input' in call ? call.input : null;
+  const first = Object.values(input ?? {}).find((value) => typeof value === 'string');
+  return first === undefined ? {} : { detail: oneLine(first as string) };
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_DETAIL);
+
+const toolMessage = ({ id, name }: ToolCall, content: string): ToolAnswer => ({
   role: 'tool',
   content,
   tool_call_id: id,

@@ -1,10 +1,16 @@
+import { stat } from 'node:fs/promises';
 import { type FileEdit, isDevsError, type WorkspaceReader } from '@devs/core';
-import { relativePath } from '../workspace/pathJail.ts';
+import { relativePath, resolveInside } from '../workspace/pathJail.ts';
+import { editDiff } from './editDiff.ts';
 import { ToolRefusal } from './ToolRefusal.ts';
 
 /** Characters of a file that are shown at once. */
 const MAX_SHOWN = 40_000;
 const MAX_LISTED = 1_000;
+/** Bytes of a file that is opened at all: a larger one is data. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Bytes of a file that is searched. */
+const MAX_SEARCHED_BYTES = 1024 * 1024;
 
 /**
  * The project as one agent sees and edits it: its own edits lie on top of the workspace, which is left alone until the
@@ -25,14 +31,33 @@ export class FileDesk {
     return [...this.#edits].map(([path, content]) => ({ path, content }));
   }
 
-  /** Paths that begin with `prefix`, one a line. */
-  async list(prefix = ''): Promise<string> {
+  /** Every path, edits included, sorted. */
+  async names(): Promise<readonly string[]> {
     const names = new Set(await this.#workspace.list());
     for (const [path, content] of this.#edits) {
       if (content === null) names.delete(path);
       else names.add(path);
     }
-    const found = [...names].filter((name) => name.startsWith(prefix)).sort();
+    return [...names].sort();
+  }
+
+  /** What a file says; `null` for one that is not worth a search: not there, no text, large, or not to be read. */
+  async textOf(path: string): Promise<string | null> {
+    const edited = this.#edits.get(path);
+    if (edited !== undefined) return edited;
+    try {
+      const content = await this.#opened(path, MAX_SEARCHED_BYTES);
+      return content.includes('\0') ? null : content;
+    } catch (error) {
+      if (error instanceof ToolRefusal) return null;
+      if (isDevsError(error, 'PATH_REFUSED') || isDevsError(error, 'WORKSPACE_FAILED')) return null;
+      throw error;
+    }
+  }
+
+  /** Paths that begin with `prefix`, one a line. */
+  async list(prefix = ''): Promise<string> {
+    const found = (await this.names()).filter((name) => name.startsWith(prefix));
     if (found.length === 0) return 'There are no files.';
     const more = found.length - MAX_LISTED;
     return [
@@ -51,12 +76,14 @@ export class FileDesk {
     return `${shown}\n… cut; read on with from_line ${fromLine + shown.split('\n').length - 1}.`;
   }
 
-  write(named: string, content: string): void {
-    this.#edits.set(pathOf(named), content);
+  /** @returns the edit as a diff, as {@link replace} and {@link remove} do. */
+  async write(named: string, content: string): Promise<EditedFile> {
+    const path = pathOf(named);
+    return this.#edit(path, (await this.names()).includes(path) ? await this.textOf(path) : null, content);
   }
 
   /** @throws ToolRefusal unless `find` occurs exactly once. */
-  async replace(named: string, find: string, replacement: string): Promise<void> {
+  async replace(named: string, find: string, replacement: string): Promise<EditedFile> {
     const path = pathOf(named);
     const content = await this.#content(path);
     const count = content.split(find).length - 1;
@@ -65,16 +92,21 @@ export class FileDesk {
         `The text to find occurs ${count} times in ${path}; it has to occur exactly once.`,
       );
     }
-    this.#edits.set(
+    return this.#edit(
       path,
+      content,
       content.replace(find, () => replacement),
     );
   }
 
-  async remove(named: string): Promise<void> {
+  async remove(named: string): Promise<EditedFile> {
     const path = pathOf(named);
-    await this.#content(path);
-    this.#edits.set(path, null);
+    return this.#edit(path, await this.#content(path), null);
+  }
+
+  #edit(path: string, before: string | null, after: string | null): EditedFile {
+    this.#edits.set(path, after);
+    return { path, diff: editDiff(path, before, after) };
   }
 
   async #content(path: string): Promise<string> {
@@ -87,8 +119,29 @@ export class FileDesk {
 
   async #stored(path: string): Promise<string> {
     if (!(await this.#workspace.list()).includes(path)) throw new ToolRefusal(`There is no file ${path}.`);
+    return this.#opened(path, MAX_BYTES);
+  }
+
+  async #opened(path: string, maxBytes: number): Promise<string> {
+    if ((await bytesOf(this.#workspace.dir, path)) > maxBytes) {
+      throw new ToolRefusal(`${path} is too large to read.`);
+    }
     return this.#workspace.read(path);
   }
+}
+
+export interface EditedFile {
+  readonly path: string;
+  readonly diff: string;
+}
+
+/** 0 for a file that lies in no folder of this machine. */
+async function bytesOf(dir: string, path: string): Promise<number> {
+  const file = await resolveInside(dir, path);
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 function pathOf(named: string): string {

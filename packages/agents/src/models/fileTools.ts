@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { FileDesk } from './FileDesk.ts';
+import { FileSearch } from './FileSearch.ts';
 import { type ModelTool, modelTool } from './modelTool.ts';
 
 const path = z.string().describe('relative to the project, such as src/index.js');
 
 /** Tools that look. */
 export function readingTools(desk: FileDesk): readonly ModelTool[] {
+  const search = new FileSearch(desk);
   return [
     modelTool({
       name: 'list_files',
@@ -22,6 +24,26 @@ export function readingTools(desk: FileDesk): readonly ModelTool[] {
       }),
       run: ({ path: named, from_line: fromLine }) => desk.read(named, fromLine),
     }),
+    modelTool({
+      name: 'search_files',
+      description: 'Finds files by their path.',
+      schema: z.object({
+        pattern: z.string().min(1).describe('a part of the path, or a pattern such as **/*.test.ts'),
+      }),
+      run: ({ pattern }) => search.files(pattern),
+    }),
+    modelTool({
+      name: 'search_text',
+      description: 'Finds lines in the files of the project, with the edits made so far.',
+      schema: z.object({
+        text: z.string().min(1).describe('what the line contains'),
+        regular_expression: z.boolean().describe('whether text is one, of JavaScript').optional(),
+        ignore_case: z.boolean().optional(),
+        files: z.string().min(1).describe('only in these, such as src/**/*.ts; all when left out').optional(),
+      }),
+      run: ({ text, regular_expression: isExpression = false, ignore_case: ignoresCase = false, files }) =>
+        search.text({ text, isExpression, ignoresCase, files }),
+    }),
   ];
 }
 
@@ -32,10 +54,10 @@ export function editingTools(desk: FileDesk): readonly ModelTool[] {
       name: 'write_file',
       description: 'Creates a file, or replaces it whole.',
       schema: z.object({ path, content: z.string().describe('the whole content') }),
-      run: ({ path: named, content }) => {
-        desk.write(named, content);
-        return `Wrote ${content.length} characters.`;
-      },
+      run: async ({ path: named, content }) => ({
+        edited: await desk.write(named, content),
+        told: `Wrote ${content.length} characters.`,
+      }),
     }),
     modelTool({
       name: 'edit_file',
@@ -48,19 +70,16 @@ export function editingTools(desk: FileDesk): readonly ModelTool[] {
           .describe('the passage as it stands, with enough around it to occur exactly once'),
         replace: z.string().describe('what stands there instead'),
       }),
-      run: async ({ path: named, find, replace }) => {
-        await desk.replace(named, find, replace);
-        return 'Edited.';
-      },
+      run: async ({ path: named, find, replace }) => ({
+        edited: await desk.replace(named, find, replace),
+        told: 'Edited.',
+      }),
     }),
     modelTool({
       name: 'delete_file',
       description: 'Deletes a file.',
       schema: z.object({ path }),
-      run: async ({ path: named }) => {
-        await desk.remove(named);
-        return 'Deleted.';
-      },
+      run: async ({ path: named }) => ({ edited: await desk.remove(named), told: 'Deleted.' }),
     }),
   ];
 }

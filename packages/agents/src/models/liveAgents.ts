@@ -26,11 +26,14 @@ export interface StageWorker {
 
 /** The stages of a worker that is asked live: which of them edit, and what answers the others. */
 export function liveAgents(worker: StageWorker, identity: LiveIdentity): StageAgents {
+  const { version } = identity.prompts;
   return {
     ...liveIdentity(identity),
     provenance: 'live',
-    research: (request, call) => worker.answer({ stage: 'research', request, answer: submitReports }, call),
-    design: (request, call) => worker.answer({ stage: 'design', request, answer: submitDesign }, call),
+    research: (request, call) =>
+      worker.answer({ stage: 'research', request, answer: submitReports(version) }, call),
+    design: (request, call) =>
+      worker.answer({ stage: 'design', request, answer: submitDesign(version) }, call),
     distill: (request, call) => worker.answer({ stage: 'distill', request, answer: submitPlan }, call),
     writeTest: (request, call) => worker.edit('writeTest', request, call),
     implement: (request, call) => worker.edit('implement', request, call),

@@ -1,9 +1,10 @@
 import type { StageAgents } from '@devs/core';
+import type { PromptVersion } from './loadPrompts.ts';
 
 /** Who works, and by which prompts. */
 export interface LiveIdentity {
   readonly workers: Iterable<{ readonly name: string }>;
-  readonly prompts: { readonly version: string; readonly sha256: string };
+  readonly prompts: { readonly version: PromptVersion; readonly sha256: string };
 }
 
 /** How agents that are asked live are named in the record of a run. */

@@ -16,9 +16,9 @@ export const MODEL_STAGES = [
 export type ModelStage = (typeof MODEL_STAGES)[number];
 
 /** Prompt versions in this package, newest last. An old one stays, so that a waiting run can go on with it. */
-export const PROMPT_VERSIONS = ['v1'] as const;
+export const PROMPT_VERSIONS = ['v1', 'v2'] as const;
 export type PromptVersion = (typeof PROMPT_VERSIONS)[number];
-export const NEWEST_PROMPTS: PromptVersion = 'v1';
+export const NEWEST_PROMPTS: PromptVersion = 'v2';
 
 /** The system prompts of one version. */
 export interface Prompts {

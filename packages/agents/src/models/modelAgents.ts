@@ -1,6 +1,7 @@
 import {
   type AgentCall,
   classifyError,
+  type DocumentsResult,
   type StageAgents,
   type TaskRequest,
   type WorkResult,
@@ -15,7 +16,7 @@ import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './load
 import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
 import { renderRequest, type StageRequest } from './renderRequest.ts';
-import { type AnswerTool, finishWith } from './stageAnswers.ts';
+import { type AnswerTool, finishWith, submitDesign, withKnownFiles } from './stageAnswers.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_ROUNDS = 50;
@@ -61,7 +62,12 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
   for (const source of new Set(sources.values())) loaded.set(source, await loadChatModel(source, settings));
   const models = new Map([...sources].map(([stage, source]) => [stage, loaded.get(source) as NamedModel]));
   const worker = new ModelWorker(models, prompts, limitsOf(options));
-  return liveAgents(worker, { workers: models.values(), prompts });
+  const agents = liveAgents(worker, { workers: models.values(), prompts });
+  const answer = submitDesign(prompts.version);
+  return {
+    ...agents,
+    design: (request, call) => worker.design({ stage: 'design', request, answer }, call),
+  };
 }
 
 function limitsOf(options: ModelAgentsOptions): ConversationLimits {
@@ -86,13 +92,22 @@ class ModelWorker implements StageWorker {
   }
 
   edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse(stage, request, call, () => editing(request));
+    return this.#converse(stage, request, call, async () => editing(stage, request));
   }
 
   answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
-    return this.#converse(stage, request, call, () => {
-      const tools = 'workspace' in request ? readingTools(new FileDesk(request.workspace)) : [];
-      return { tools, answer };
+    return this.#converse(stage, request, call, async () => {
+      const { workspace } = request;
+      return { tools: workspace === undefined ? [] : readingTools(new FileDesk(workspace)), answer };
+    });
+  }
+
+  design({ request, answer }: StageQuestion<DocumentsResult>, call: AgentCall): Promise<DocumentsResult> {
+    return this.#converse('design', request, call, async () => {
+      const { workspace } = request;
+      if (workspace === undefined) return { tools: [], answer };
+      const tools = readingTools(new FileDesk(workspace));
+      return { tools, answer: withKnownFiles(answer, await workspace.list()) };
     });
   }
 
@@ -101,12 +116,12 @@ class ModelWorker implements StageWorker {
     stage: ModelStage,
     request: StageRequest,
     call: AgentCall,
-    toolsOf: () => Toolbox<Answer>,
+    toolsOf: () => Promise<Toolbox<Answer>>,
   ): Promise<Answer> {
     const { idempotencyKey } = call;
     const begun = this.#interrupted.get(idempotencyKey) as Conversation<Answer> | undefined;
     this.#interrupted.delete(idempotencyKey);
-    const conversation = begun ?? this.#begin(stage, request, toolsOf());
+    const conversation = begun ?? this.#begin(stage, request, await toolsOf());
     try {
       return await conversation.run(call);
     } catch (error) {
@@ -133,7 +148,7 @@ interface Toolbox<Answer> {
   readonly answer: AnswerTool<Answer>;
 }
 
-function editing({ workspace }: TaskRequest): Toolbox<WorkResult> {
+function editing(stage: ModelStage, { workspace }: TaskRequest): Toolbox<WorkResult> {
   const desk = new FileDesk(workspace);
-  return { tools: [...readingTools(desk), ...editingTools(desk)], answer: finishWith(desk) };
+  return { tools: [...readingTools(desk), ...editingTools(desk)], answer: finishWith(desk, stage) };
 }

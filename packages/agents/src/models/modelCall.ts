@@ -34,6 +34,8 @@ export interface ModelCallOptions {
   readonly streaming: boolean;
   /** Told of text and tool input while they arrive. Only when streaming. */
   readonly onText: (text: string) => void;
+  /** Told of what the model says, and not of tool input; in pieces when streaming. */
+  readonly onSaid: (text: string) => void;
 }
 
 /**
@@ -60,13 +62,18 @@ export async function callModel(
 async function request(
   chat: ToolCallingModel,
   messages: readonly BaseMessageLike[],
-  { tools, signal, streaming, onText }: ModelCallOptions,
+  { tools, signal, streaming, onText, onSaid }: ModelCallOptions,
 ): Promise<AIMessage | AIMessageChunk> {
   const bound = chat.bindTools([...tools], { tool_choice: 'any' } as object);
-  if (!streaming) return bound.invoke([...messages], { signal });
+  if (!streaming) {
+    const answer = await bound.invoke([...messages], { signal });
+    if (answer.text !== '') onSaid(answer.text);
+    return answer;
+  }
   let whole: AIMessageChunk | undefined;
   for await (const chunk of await bound.stream([...messages], { signal })) {
     whole = whole === undefined ? chunk : whole.concat(chunk);
+    if (chunk.text !== '') onSaid(chunk.text);
     onText([chunk.text, ...(chunk.tool_call_chunks ?? []).map(({ args = '' }) => args)].join(''));
   }
   if (whole === undefined) throw new Error('The connection closed without an answer.');

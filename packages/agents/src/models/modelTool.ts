@@ -1,25 +1,37 @@
 import type { z } from 'zod';
+import type { EditedFile } from './FileDesk.ts';
 import type { ToolOffer } from './modelCall.ts';
 import { ToolRefusal } from './ToolRefusal.ts';
 
 /** A tool a model may use while it works. */
 export interface ModelTool extends ToolOffer {
   /**
-   * @returns what the model is told.
+   * @returns What the model is told, and what was edited.
    * @throws ToolRefusal for input that does not fit; the model is told.
    */
-  readonly run: (input: unknown) => Promise<string>;
+  readonly run: (input: unknown) => Promise<ToolOutcome>;
+}
+
+export interface ToolOutcome {
+  readonly told: string;
+  readonly edited?: EditedFile;
 }
 
 export interface ModelToolOptions<Input> {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType<Input>;
-  readonly run: (input: Input) => Promise<string> | string;
+  readonly run: (input: Input) => Promise<string | ToolOutcome>;
 }
 
 export function modelTool<Input>({ run, ...offer }: ModelToolOptions<Input>): ModelTool {
-  return { ...offer, run: async (input) => run(inputOf(offer, input)) };
+  return {
+    ...offer,
+    run: async (input) => {
+      const outcome = await run(inputOf(offer, input));
+      return typeof outcome === 'string' ? { told: outcome } : outcome;
+    },
+  };
 }
 
 /** @throws InvalidInput naming what is wrong, in words for the model. */

@@ -11,6 +11,9 @@ export function untracedIn({ requirements, epics }: PlanResult): string | null {
     ...tasks
       .filter((task) => task.acceptanceCriteria.length === 0)
       .map(({ key }) => `the task "${key}" has no acceptance criterion`),
+    ...tasks
+      .filter(({ kind, checkedBy }) => kind === 'checked-by' && checkedBy === undefined)
+      .map(({ key }) => `the task "${key}" is checked-by, and checkedBy does not say what shows it`),
     ...requirements
       .filter(({ externalId }) => !traced.has(externalId))
       .map(({ externalId }) => `no task traces to the requirement "${externalId}"`),

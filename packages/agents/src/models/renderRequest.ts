@@ -1,19 +1,28 @@
 import type {
+  CheckResult,
   DesignRequest,
+  DistillRequest,
   DraftDocument,
+  Instructions,
   PivotReason,
   PivotRequest,
+  PlanResult,
   ResearchRequest,
+  ReviewRequest,
   TaskRequest,
 } from '@devs/core';
 
-export type StageRequest = ResearchRequest | DesignRequest | TaskRequest | PivotRequest;
+export type StageRequest =
+  | ResearchRequest
+  | DesignRequest
+  | DistillRequest
+  | TaskRequest
+  | ReviewRequest
+  | PivotRequest;
 
 /** A request as the text a model reads: every part between tags, absent parts left out. */
 export function renderRequest(request: StageRequest): string {
-  return partsOf(request)
-    .filter((part) => part !== null)
-    .join('\n\n');
+  return [...instructionParts(request), ...partsOf(request)].filter((part) => part !== null).join('\n\n');
 }
 
 function partsOf(request: StageRequest): readonly Part[] {
@@ -23,23 +32,26 @@ function partsOf(request: StageRequest): readonly Part[] {
 
 type Part = string | null;
 
-function proposalParts(request: ResearchRequest | DesignRequest): readonly Part[] {
-  const documents = 'documents' in request ? request.documents.filter(({ type }) => type !== 'BRIEF') : [];
+function proposalParts(request: ResearchRequest | DesignRequest | DistillRequest): readonly Part[] {
+  const {
+    documents = [],
+    changes = [],
+    feedback = null,
+    rejected = null,
+  } = request as Partial<DistillRequest>;
+  const others = documents.filter(({ type }) => type !== 'BRIEF');
   return [
     tag('brief', request.brief),
-    ...documents.map(documentPart),
-    'feedback' in request ? tag('feedback_on_the_last_proposal', request.feedback) : null,
+    tag('checks_of_the_project', request.checks ?? null),
+    ...others.map(documentPart),
+    rejected === null ? null : tag('rejected_plan', planText(rejected)),
+    changes.length === 0 ? null : tag('changed_since_then', changes.join('\n')),
+    tag('feedback_on_the_last_proposal', feedback),
   ];
 }
 
-function taskParts({
-  task,
-  documents,
-  lastFailure,
-  strategy,
-  guidance,
-  attempt,
-}: TaskRequest): readonly Part[] {
+function taskParts(request: TaskRequest | ReviewRequest): readonly Part[] {
+  const { task, documents, lastFailure, strategy, guidance, attempt } = request;
   return [
     ...documents.map(documentPart),
     taskPart(task),
@@ -47,7 +59,23 @@ function taskParts({
     tag('last_failure', lastFailure),
     tag('strategy', strategy ?? null),
     ...guidance.map((text) => tag('guidance', text)),
+    ...workParts(request),
   ];
+}
+
+/** What a reviewer judges. */
+function workParts({ diff, files, check, losses = [] }: Partial<ReviewRequest>): readonly Part[] {
+  const changed = files?.map(({ path, added, removed }) => `${path} +${added ?? '?'} -${removed ?? '?'}`);
+  return [
+    changed === undefined ? null : tag('changed_files', changed.join('\n')),
+    tag('diff', diff ?? null),
+    check === undefined ? null : checkPart(check),
+    losses.length === 0 ? null : tag('lost_tests', losses.map(({ words }) => `- ${words}`).join('\n')),
+  ];
+}
+
+function checkPart({ command, passed, output }: CheckResult): Part {
+  return tag('check', `${command}: ${passed ? 'passed' : 'failed'}\n${output}`);
 }
 
 function pivotParts(request: PivotRequest): readonly Part[] {
@@ -75,8 +103,21 @@ function taskPart({ name, description, acceptanceCriteria }: TaskRequest['task']
   return tag('task', [`# ${name}`, description, 'Acceptance criteria:', ...criteria].join('\n'));
 }
 
-const documentPart = ({ type, title, content }: DraftDocument): string =>
-  `<document type=${JSON.stringify(type)} title=${JSON.stringify(title)}>\n${content.trim()}\n</document>`;
+const instructionParts = ({ instructions = [] }: StageRequest): readonly Part[] =>
+  instructions.map(({ path, content }: Instructions) => tag('project_instructions', content, { path }));
 
-const tag = (name: string, content: string | null): Part =>
-  content === null ? null : `<${name}>\n${content.trim()}\n</${name}>`;
+const documentPart = ({ type, title, content, rejected }: DraftDocument): Part =>
+  tag('document', content, { type, title, ...(rejected && { rejected: 'sent back' }) });
+
+/** Tasks under the names people know them by; a task that stays keeps its name as its key. */
+function planText({ requirements, epics }: PlanResult): string {
+  return JSON.stringify({ requirements, epics }, null, 1);
+}
+
+/** What stands in it cannot end it: repositories and models say what they like. */
+function tag(name: string, content: string | null, attributes: Readonly<Record<string, string>> = {}): Part {
+  if (content === null) return null;
+  const named = Object.entries(attributes).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  const inner = content.trim().replaceAll(`</${name}>`, `<\\/${name}>`);
+  return `<${name}${named.join('')}>\n${inner}\n</${name}>`;
+}

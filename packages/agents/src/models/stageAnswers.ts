@@ -6,24 +6,52 @@ import {
   type PlanResult,
   type ReviewResult,
   type TaskBrief,
+  unknownFilesIn,
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
 import { documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
+import type { ModelStage, PromptVersion } from './loadPrompts.ts';
 import { untracedIn } from './planTraces.ts';
-import { designProblems, reportProblems } from './stageDocuments.ts';
+import { DOCUMENT_RULES } from './stageDocuments.ts';
 
 /** The tool whose call ends a conversation; its input is the answer. */
 export interface AnswerTool<Answer> {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType<Answer>;
+  /** What speaks against a valid answer, in words for the agent; it may be given again all the same. */
+  objection?(answer: Answer): string | null;
 }
 
-export const submitReports: AnswerTool<DocumentsResult> = submitDocuments(reportProblems);
+export const submitReports = (prompts: PromptVersion): AnswerTool<DocumentsResult> =>
+  submitDocuments(DOCUMENT_RULES[prompts].reports);
 
-export const submitDesign: AnswerTool<DocumentsResult> = submitDocuments(designProblems);
+export const submitDesign = (prompts: PromptVersion): AnswerTool<DocumentsResult> =>
+  submitDocuments(DOCUMENT_RULES[prompts].design);
+
+/**
+ * A design that names files which are not there is objected to, once in the stage; what it says then is the answer.
+ *
+ * @param files - Of the repository.
+ */
+export function withKnownFiles(
+  tool: AnswerTool<DocumentsResult>,
+  files: readonly string[],
+): AnswerTool<DocumentsResult> {
+  let toldOf: readonly string[] | null = null;
+  return {
+    ...tool,
+    schema: tool.schema.transform((answer) => (toldOf === null ? answer : { ...answer, toldOf })),
+    objection: ({ documents }) => {
+      const unknown = unknownFilesIn(documents, files);
+      if (toldOf !== null || unknown.length === 0) return null;
+      toldOf = unknown;
+      return `The repository does not have ${unknown.join(', ')}. Look at what is there, and name those files or say which are new; then call ${tool.name} again, whole.`;
+    },
+  };
+}
 
 export const submitPlan: AnswerTool<PlanResult> = {
   name: 'submit_plan',
@@ -56,15 +84,24 @@ export const submitStrategy: AnswerTool<PivotResult> = {
 };
 
 /** Ends a stage that edits: the answer is what lies on the desk. */
-export function finishWith(desk: FileDesk): AnswerTool<WorkResult> {
-  return {
-    name: 'finish',
-    description: 'Hands in the edits made so far. Ends the stage.',
-    schema: z
-      .object({ summary: z.string().min(1).describe('what was changed and why, in one or two sentences') })
-      .transform(({ summary }) => ({ summary, files: desk.edits })),
-  };
+export function finishWith(desk: FileDesk, stage: ModelStage): AnswerTool<WorkResult> {
+  const summary = z.string().min(1).describe('what was changed and why, in one or two sentences');
+  const tool = { name: 'finish', description: 'Hands in the edits made so far. Ends the stage.' };
+  if (stage !== 'implement') {
+    const schema = z.object({ summary }).transform((said) => ({ ...said, files: desk.edits }));
+    return { ...tool, schema };
+  }
+  const wrongTest = z.string().min(1).describe(WRONG_TEST).exactOptional();
+  const schema = z.object({ summary, wrong_test: wrongTest }).transform(({ wrong_test: wrong, ...said }) => ({
+    ...said,
+    files: desk.edits,
+    ...(wrong !== undefined && { wrongTest: wrong }),
+  }));
+  return { ...tool, schema };
 }
+
+const WRONG_TEST =
+  'only when a test of this task asks for something wrong: which, and why; it is then written again';
 
 function submitDocuments(
   problemsIn: (answer: DocumentsResult) => readonly string[],

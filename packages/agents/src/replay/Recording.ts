@@ -129,7 +129,8 @@ function parseCall(file: string, number: number, value: unknown): RecordedCall {
   const { response, request, ...line } = parse(call, { file, number, value });
   const isTask = line.stage === 'task';
   if (isTask !== /^T[1-9]\d*$/.test(line.task)) throw invalid(file, number, 'task: does not fit the stage');
-  if (isTask === (line.step === 'call')) throw invalid(file, number, 'step: does not fit the stage');
+  if (isTask === (line.step === 'call' || (line.step === 'again' && line.stage === 'design')))
+    throw invalid(file, number, 'step: does not fit the stage');
   const answer = parse(responseShape(line), { file, number, value: response, at: 'response' });
   return { ...line, ...(request === undefined ? {} : { request: request as Json }), response: answer };
 }

@@ -15,7 +15,7 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
-import { type CallKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import { type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { firstDifference } from './firstDifference.ts';
 import { type AgentRequest, normaliseJson, normaliseRequest } from './normaliseRequest.ts';
 import { type RecordedCall, type RecordedUsage, type Recording, readRecording } from './Recording.ts';
@@ -68,7 +68,13 @@ export class ReplayAgents implements StageAgents {
   }
 
   async design(request: DesignRequest, call: AgentCall): Promise<DocumentsResult> {
-    return this.#answer(stageKey('design', request.attempt), request, call);
+    const key = designKey(request);
+    // A recording from before designs were sent back for the files they name says what it said.
+    if (key.step === 'again' && !this.#calls.has(keyText(key))) {
+      const said = this.#calls.get(keyText(stageKey('design', request.attempt)));
+      if (said !== undefined) return structuredClone(said.response) as DocumentsResult;
+    }
+    return this.#answer(key, request, call);
   }
 
   async distill(request: DistillRequest, call: AgentCall): Promise<PlanResult> {

@@ -1,7 +1,16 @@
-import type { PivotRequest, TaskRequest } from '@devs/core';
+import type { DesignRequest, PivotRequest, TaskRequest } from '@devs/core';
 
 export const STAGES = ['research', 'design', 'distill', 'task'] as const;
-export const STEPS = ['call', 'test', 'implement', 'review', 'document', 'pivot', 'pivotAgain'] as const;
+export const STEPS = [
+  'call',
+  'again',
+  'test',
+  'implement',
+  'review',
+  'document',
+  'pivot',
+  'pivotAgain',
+] as const;
 
 export type RecordedStage = (typeof STAGES)[number];
 export type RecordedStep = (typeof STEPS)[number];
@@ -13,7 +22,7 @@ export interface CallKey {
   readonly task: string;
   /** From 1. */
   readonly attempt: number;
-  /** `call` for stages that ask once. */
+  /** `call` for stages that ask once; `again` for a design that was sent back for the files it names. */
   readonly step: RecordedStep;
 }
 
@@ -34,9 +43,18 @@ export function stageKey(stage: Exclude<RecordedStage, 'task'>, attempt: number)
   return { stage, task: '', attempt, step: 'call' };
 }
 
+/** The key of a design, which is asked a second time when it names files that are not there. */
+export function designKey({
+  attempt,
+  unknownFiles,
+}: Pick<DesignRequest, 'attempt' | 'unknownFiles'>): CallKey {
+  return { ...stageKey('design', attempt), step: unknownFiles === undefined ? 'call' : 'again' };
+}
+
 /** One line for people and for maps: `task T1 attempt 1 implement`. */
 export function keyText({ stage, task, attempt, step }: CallKey): string {
-  return stage === 'task' ? `task ${task} attempt ${attempt} ${step}` : `${stage} attempt ${attempt}`;
+  if (stage === 'task') return `task ${task} attempt ${attempt} ${step}`;
+  return `${stage} attempt ${attempt}${step === 'again' ? ' again' : ''}`;
 }
 
 function shortTaskId(taskId: string): string {

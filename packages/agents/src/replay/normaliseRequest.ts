@@ -1,8 +1,21 @@
-import type { DesignRequest, PivotRequest, ResearchRequest, TaskRequest } from '@devs/core';
+import type {
+  DesignRequest,
+  DistillRequest,
+  PivotRequest,
+  ResearchRequest,
+  ReviewRequest,
+  TaskRequest,
+} from '@devs/core';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-export type AgentRequest = ResearchRequest | DesignRequest | TaskRequest | PivotRequest;
+export type AgentRequest =
+  | ResearchRequest
+  | DesignRequest
+  | DistillRequest
+  | TaskRequest
+  | ReviewRequest
+  | PivotRequest;
 
 /** Stands for the output of a red check, whose wording belongs to the test runner's version. */
 const RED_CHECK = '<output of a red check>';
@@ -26,13 +39,15 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * compare. Normalising twice changes nothing.
  *
  * - the workspace reader is dropped, as is every member that JSON cannot hold;
+ * - what the repository says is dropped (instructions, checks, diffs, lists of files), and what was sent back: it is told
+ *   from what was answered before, and older recordings do not have it;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
  * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
  *   the installed version of a test runner words it.
  */
 export function normaliseRequest(request: AgentRequest): Json {
-  const { workspace: _reader, ...plain } = request as AnyRequest;
+  const plain = withoutRepository(request);
   const projectId = /^(.+):\d+$/.exec(plain.task?.taskId ?? '')?.[1];
   const json = JSON.parse(JSON.stringify(withoutOutput(plain))) as Json;
   return normaliseJson(json, projectId);
@@ -57,7 +72,20 @@ function shortenTaskIds(text: string, projectId: string): string {
   return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
 }
 
-type AnyRequest = Partial<Omit<TaskRequest, 'attempt'> & PivotRequest>;
+type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
+
+/** Members of requests that no recording has. */
+const NOT_RECORDED: ReadonlySet<string> = new Set<
+  keyof DesignRequest | keyof DistillRequest | keyof ReviewRequest | keyof PivotRequest
+>(['workspace', 'instructions', 'checks', 'changes', 'rejected', 'diff', 'files', 'check', 'losses']);
+
+function withoutRepository(request: AgentRequest): AnyRequest {
+  const kept = Object.entries(request).filter(([name]) => !NOT_RECORDED.has(name));
+  const plain = Object.fromEntries(kept) as AnyRequest;
+  const { documents } = plain;
+  if (documents === undefined) return plain;
+  return { ...plain, documents: documents.map(({ rejected: _rejected, ...document }) => document) };
+}
 
 /** Leaves what a recording fixes: how often something failed, in which steps. */
 function withoutOutput({ lastFailure, observations, errors, ...plain }: AnyRequest): AnyRequest {

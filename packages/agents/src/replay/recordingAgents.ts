@@ -3,11 +3,12 @@ import {
   type AgentCall,
   type CallUsage,
   callUsage,
+  type DesignRequest,
   DevsError,
   type StageAgents,
   type UsageReport,
 } from '@devs/core';
-import { type CallKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import { type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { type AgentRequest, normaliseRequest } from './normaliseRequest.ts';
 import {
   RECORDING_FORMAT,
@@ -39,7 +40,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
       (request, call) => inner.research(request, call),
     ),
     design: tape.recorded(
-      (request) => stageKey('design', request.attempt),
+      (request: DesignRequest) => designKey(request),
       (request, call) => inner.design(request, call),
     ),
     distill: tape.recorded(

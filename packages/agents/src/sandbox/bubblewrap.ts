@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { realPaths } from './paths.ts';
+import { isInside, realPaths } from './paths.ts';
 import type { Confinement, Sandbox } from './Sandbox.ts';
 import { systemFolders } from './systemFolders.ts';
 import { toolchain } from './toolchain.ts';
@@ -60,7 +60,10 @@ export const BUBBLEWRAP_PROBE: readonly string[] = [
  * so no list can bring it back.
  */
 export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandbox {
-  const { folders, variables, isShown } = toolchain(realPaths([...PRIVATE, homedir(), project]));
+  const { folders, variables, isShown } = toolchain(
+    realPaths([...PRIVATE, homedir()]),
+    realpathSync(project),
+  );
   return {
     name: 'bwrap',
     prefix: (confinement) => [
@@ -70,7 +73,9 @@ export function bubblewrap({ project, readable = [] }: BubblewrapOptions): Sandb
       ...systemFolders(),
       ...KERNEL,
       ...hidden([...TEMPORARY, homedir(), project]),
-      ...shown([...folders, ...readable, ...realPaths(confinement.readable ?? []).filter(isShown)]),
+      ...shown(folders),
+      ...coveredIn(folders, project),
+      ...shown([...readable, ...realPaths(confinement.readable ?? []).filter(isShown)]),
       ...engineFolders(project),
       ...writable(confinement),
       ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -85,6 +90,12 @@ function hidden(paths: readonly string[]): readonly string[] {
   return realPaths(paths)
     .filter((path) => path !== '/')
     .flatMap((path) => ['--tmpfs', path]);
+}
+
+/** A folder of the `PATH` may hold the project: its programs are shown, the project is not. */
+function coveredIn(folders: readonly string[], project: string): readonly string[] {
+  const real = realpathSync(project);
+  return folders.some((folder) => isInside(real, folder)) ? ['--tmpfs', real] : [];
 }
 
 function shown(paths: readonly string[]): readonly string[] {

@@ -45,8 +45,9 @@ export interface Toolchain {
  * so a shim of a version manager decides nothing.
  *
  * @param hidden - Real paths. No folder that holds one of them is shown.
+ * @param project - Whoever shows a folder of the `PATH` that holds it has to cover it there.
  */
-export function toolchain(hidden: readonly string[]): Toolchain {
+export function toolchain(hidden: readonly string[], project: string): Toolchain {
   const onPath = foldersOnPath();
   const node = dirname(realpathSync(process.execPath));
   const managers = MANAGERS.map(([folder, variable]) => [variable, join(homedir(), folder)] as const).filter(
@@ -54,14 +55,17 @@ export function toolchain(hidden: readonly string[]): Toolchain {
   );
   const isShown = (folder: string): boolean =>
     !hidden.some((path) => isInside(path, folder)) && !NO_PROGRAMS.some((path) => isInside(folder, path));
+  const isWhole = (folder: string): boolean => isShown(folder) && !isInside(project, folder);
   const programs = [node, ...onPath, ...onPath.flatMap(linkedFrom)];
   const folders = [
-    ...programs.map((folder) => wholeOf(folder, isShown)),
+    ...programs.map((folder) => wholeOf(folder, isWhole)),
     ...managers.map(([, folder]) => folder),
   ];
   return {
-    isShown,
-    folders: outermost(realPaths(folders.filter((folder) => !isOfTheSystem(folder) && isShown(folder)))),
+    isShown: isWhole,
+    folders: outermost(
+      realPaths(folders.filter((folder) => !isOfTheSystem(folder) && isShown(folder) && folder !== project)),
+    ),
     variables: { ...Object.fromEntries(managers), PATH: [...new Set([node, ...onPath])].join(delimiter) },
   };
 }
@@ -77,9 +81,9 @@ const outermost = (folders: readonly string[]): readonly string[] =>
   folders.filter((folder, index) => !folders.slice(0, index).some((outer) => isInside(folder, outer)));
 
 /** A program in `bin` needs what lies beside it, where nothing of its owner does. */
-function wholeOf(folder: string, isShown: (folder: string) => boolean): string {
+function wholeOf(folder: string, isWhole: (folder: string) => boolean): string {
   const whole = dirname(folder);
-  return BIN.has(basename(folder)) && isShown(whole) && isInstallation(whole) ? whole : folder;
+  return BIN.has(basename(folder)) && isWhole(whole) && isInstallation(whole) ? whole : folder;
 }
 
 function isInstallation(folder: string): boolean {

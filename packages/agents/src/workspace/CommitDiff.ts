@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { CommitRange, FileChange } from '@devs/core';
+import { cutAtLine } from './cutAtLine.ts';
 import { GitRepository } from './GitRepository.ts';
 import type { FileContent, UnshownFile } from './UnshownFile.ts';
 
@@ -25,6 +26,12 @@ export class CommitDiff {
   /** As `git diff` prints it. */
   text(range: CommitRange): Promise<string> {
     return this.#diff(range, ['--patch']);
+  }
+
+  /** The beginning of {@link text}, whole lines of it: at most so many bytes of UTF-8, what says that it is cut included. */
+  async textUpTo(range: CommitRange, maxBytes: number): Promise<string> {
+    const text = await this.#diff(range, ['--patch'], maxBytes + 1);
+    return cutAtLine(text, maxBytes);
   }
 
   /** By path: what {@link text} has no line of. */
@@ -56,10 +63,11 @@ export class CommitDiff {
     return new Map(Array.from(sized, ([, blob = '', bytes]) => [blob, Number(bytes)]));
   }
 
-  #diff({ from, to }: CommitRange, format: readonly string[]): Promise<string> {
+  #diff({ from, to }: CommitRange, format: readonly string[], firstBytes?: number): Promise<string> {
     const plain = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'];
     return this.#git.run(['diff', ...plain, ...format, objectId(from), objectId(to), '--'], {
       indexFile: this.#noIndex,
+      ...(firstBytes !== undefined && { firstBytes }),
     });
   }
 }

@@ -77,6 +77,8 @@ export interface GitCall {
   readonly fromPath?: boolean;
   /** Exit codes that are an answer. @defaultValue 0 alone */
   readonly answers?: readonly number[];
+  /** Bytes of the output; what comes after them is dropped. @defaultValue more than 64 MiB is an error */
+  readonly firstBytes?: number;
 }
 
 /** By the environment: what a config says about a single protocol is stronger than a setting for all of them. */
@@ -102,8 +104,9 @@ export class GitRepository {
    */
   async run(
     args: readonly string[],
-    { stdin = '', indexFile, env = {}, fromPath = false, answers = [0] }: GitCall = {},
+    { stdin = '', indexFile, env = {}, fromPath = false, answers = [0], firstBytes }: GitCall = {},
   ): Promise<string> {
+    const limit = firstBytes ?? MAX_STDOUT_BYTES;
     const stdout: Buffer[] = [];
     const stderr = new MaskedTail(STDERR_BYTES);
     let bytes = 0;
@@ -118,14 +121,14 @@ export class GitRepository {
       timeoutMs: this.#timeoutMs,
       stdin,
       onStdout: (chunk) => {
+        if (bytes < limit) stdout.push(chunk.subarray(0, limit - bytes));
         bytes += chunk.length;
-        if (bytes <= MAX_STDOUT_BYTES) stdout.push(chunk);
       },
       onStderr: (chunk) => stderr.push(chunk),
     });
     if (end.exitCode === null || !answers.includes(end.exitCode))
       throw failed(args, ending(end), stderr.toString());
-    if (bytes > MAX_STDOUT_BYTES) throw failed(args, 'too much output', stderr.toString());
+    if (firstBytes === undefined && bytes > limit) throw failed(args, 'too much output', stderr.toString());
     return Buffer.concat(stdout).toString('utf8');
   }
 

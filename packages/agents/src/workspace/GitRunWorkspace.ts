@@ -16,6 +16,7 @@ import {
   type Rescue,
   type RunWorkspace,
   type Synced,
+  type TreeDiff,
   type WithdrawRequest,
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
@@ -28,9 +29,11 @@ import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
 import { resolveInside } from './pathJail.ts';
+import { RunTrees } from './RunTrees.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
+import { uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder } from './WorkFolder.ts';
 
 /** What the user's repository was given last. */
@@ -46,6 +49,16 @@ export interface GitRunWorkspaceOptions {
   readonly now: () => Date;
   /** What belongs to the folder and not to its trees. */
   readonly preparation: Preparation;
+  /** Whose uncommitted changes the run begins with. @defaultValue nobody's */
+  readonly withChanges?: UncommittedChanges | null;
+}
+
+/** A person takes along what they have not committed. */
+export interface UncommittedChanges {
+  /** Signs the commit. */
+  readonly author: Author;
+  /** As the log names them. */
+  readonly principal: string;
 }
 
 export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches'>;
@@ -62,14 +75,17 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
   readonly #prepared: PreparedFolder;
+  readonly #withChanges: UncommittedChanges | null;
+  readonly #trees: RunTrees;
 
-  constructor({ git, kept, branch, user, now, preparation }: GitRunWorkspaceOptions) {
+  constructor({ git, kept, branch, user, now, preparation, withChanges = null }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
     this.#branch = branch;
     this.#ref = `refs/heads/${branch}`;
     this.#user = user;
     this.#now = now;
+    this.#withChanges = withChanges;
     this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
@@ -78,6 +94,7 @@ export class GitRunWorkspace implements RunWorkspace {
       store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
     });
     this.#prepared = new PreparedFolder({ folder: this.#folder, dir: git.workTree, kept, ...preparation });
+    this.#trees = new RunTrees(git, (work) => this.#folder.withIndex(work));
     this.#rewind = new BranchRewind({
       git,
       ref: this.#ref,
@@ -111,9 +128,20 @@ export class GitRunWorkspace implements RunWorkspace {
     await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
     const base = (await readRef(this.#git, BASE)) ?? head;
     await refuseSubmodules(this.#git, base);
-    await this.#folder.checkOut(base);
-    await moveRef(this.#git, this.#ref, { from: null, to: base });
-    await this.#folder.showCommit(base);
+    const first = (await this.#taken(base, this.#user)) ?? base;
+    await this.#folder.checkOut(first);
+    await moveRef(this.#git, this.#ref, { from: null, to: first });
+    await this.#folder.showCommit(first);
+  }
+
+  /** A commit with what the user has not committed; `null` where nothing is taken along. */
+  async #taken(base: string, user: UserRepository): Promise<string | null> {
+    if (this.#withChanges === null) return null;
+    const { author, principal } = this.#withChanges;
+    requireAuthor(author);
+    const tree = await uncommittedTree(this.#git.gitDir, base, user);
+    if (tree === (await treeOf(this.#git, base))) return null;
+    return this.#store(tree, base, adoptedMessage('Uncommitted changes of the checkout', principal), author);
   }
 
   /** Runs the setup command in a folder that it never ran in; see {@link PreparedFolder.begin}. */
@@ -181,6 +209,30 @@ export class GitRunWorkspace implements RunWorkspace {
   /** {@link restore} after checks ran in the folder: what they left there is nobody's. */
   discard(tree: string): Promise<void> {
     return this.#folder.discard(tree);
+  }
+
+  /** The tree of the branch's newest commit; the empty one before the first commit of a run that began empty. */
+  async integrated(): Promise<string> {
+    const tip = await this.#tip();
+    return tip === null ? EMPTY_TREE : treeOf(this.#git, tip);
+  }
+
+  /** @throws DevsError `WORKSPACE_FAILED` for a tree that is not stored. */
+  async overlay(base: string, from: string, paths: readonly string[]): Promise<string> {
+    requireObjectId('base', base);
+    requireObjectId('from', from);
+    return this.#trees.overlay(base, from, paths);
+  }
+
+  async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
+    requireObjectId('from', from);
+    requireObjectId('to', to);
+    return this.#trees.compare(from, to, maxBytes);
+  }
+
+  async readAt(tree: string, path: string): Promise<string | null> {
+    requireObjectId('tree', tree);
+    return this.#trees.readAt(tree, path);
   }
 
   /**
@@ -287,8 +339,8 @@ export class GitRunWorkspace implements RunWorkspace {
 
   /** Puts the run's branch into the user's repository; `null` where there is none, or nothing to give. */
   async deliver(): Promise<Delivery | null> {
-    const commit = await this.#tip();
-    if (this.#user === null || commit === null || commit === (await readRef(this.#git, BASE))) return null;
+    const commit = await this.ownTip();
+    if (this.#user === null || commit === null) return null;
     const delivered = await readRef(this.#git, DELIVERED);
     const branch = { from: this.#git.gitDir, branch: this.#branch, commit, delivered };
     const delivery = await this.#user.deliver(branch);
@@ -296,6 +348,17 @@ export class GitRunWorkspace implements RunWorkspace {
       await moveRef(this.#git, DELIVERED, { from: delivered, to: commit });
     }
     return delivery;
+  }
+
+  /** Whether somebody changed the folder since the engine left it. */
+  async hasChanges(): Promise<boolean> {
+    return (await this.#folder.changes()) !== null;
+  }
+
+  /** The newest of the run's own commits; `null` where it has none. */
+  async ownTip(): Promise<string | null> {
+    const tip = await this.#tip();
+    return tip === (await readRef(this.#git, BASE)) ? null : tip;
   }
 
   /** `null` before the first commit of a run that began empty. */
@@ -324,8 +387,7 @@ export class GitRunWorkspace implements RunWorkspace {
     const tip = await this.#tip();
     const committed = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
     const parent = committed === left ? tip : await this.#store(left, tip, `${UNVERIFIED}\n`);
-    const signature = `${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`;
-    const commit = await this.#store(found, parent, messageWith(signature, message), author);
+    const commit = await this.#store(found, parent, adoptedMessage(message, principal), author);
     await moveRef(this.#git, this.#ref, { from: tip, to: commit });
     return commit;
   }
@@ -349,6 +411,9 @@ const withoutRepository = (): DevsError =>
     code: 'CONFIG_INVALID',
     remedy: 'Start the run in the top folder of a repository.',
   });
+
+const adoptedMessage = (message: string, principal: string): string =>
+  messageWith(`${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`, message);
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';

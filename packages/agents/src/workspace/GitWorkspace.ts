@@ -1,13 +1,23 @@
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Checks, CommitRange, Driver, OpenOptions, RunWorkspace, Workspace } from '@devs/core';
+import type {
+  Checks,
+  CommitRange,
+  Driver,
+  OpenOptions,
+  RemovedWorkspace,
+  RunWorkspace,
+  Workspace,
+} from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
-import { GitRunWorkspace, type Preparation } from './GitRunWorkspace.ts';
+import { GitRunWorkspace, type Preparation, type UncommittedChanges } from './GitRunWorkspace.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
+import { type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 
@@ -31,6 +41,8 @@ export interface GitWorkspaceOptions {
    * What a check finds there may be another check's. @defaultValue none
    */
   readonly caches?: readonly string[];
+  /** Whose uncommitted changes runs begin with, as a commit of its own. @defaultValue nobody's */
+  readonly withChanges?: UncommittedChanges;
   /** Time limit of one git command, ms. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Dates the commits. @defaultValue the system clock */
@@ -58,6 +70,7 @@ export class GitWorkspace implements Workspace {
   readonly #preparation: Preparation;
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
+  readonly #withChanges: UncommittedChanges | null;
 
   constructor(options: GitWorkspaceOptions) {
     const { dir, repository, setup = null, setupInputs: inputs = [], caches = [] } = options;
@@ -67,6 +80,7 @@ export class GitWorkspace implements Workspace {
     this.#preparation = { setup, inputs, caches: caches.map(relativePath) };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
+    this.#withChanges = options.withChanges ?? null;
   }
 
   /** A link to the newest folder of the run. @throws RangeError when the id cannot be a folder's name. */
@@ -77,6 +91,11 @@ export class GitWorkspace implements Workspace {
   /** @throws DevsError `WORKSPACE_FAILED` for a repository that a run cannot keep; `CONFIG_INVALID` when it is none. */
   async assertUsable(): Promise<void> {
     if (this.#repository !== null) await (await UserRepository.at(this.#repository)).assertStorable();
+  }
+
+  /** How many files of the repository's checkout are not committed as they are; a run begins without them. */
+  async uncommitted(): Promise<number> {
+    return (await (await this.#user())?.uncommitted())?.length ?? 0;
   }
 
   /**
@@ -107,17 +126,13 @@ export class GitWorkspace implements Workspace {
     await makeFolder(dirname(link));
     await makeFolder(gitDir);
     await hideFromStatus(join(this.#dir, '.devs'), dirname(link));
-    const branch = `devs/${threadId}`;
-    await createGitDir({ gitDir, link, branch });
-    const folders = new RunFolders({ link, gitDir, timeoutMs: this.#timeoutMs });
+    await createGitDir({ gitDir, link, branch: branchOf(threadId) });
+    const folders = this.#foldersOf(threadId);
     const folder = await folders.open(driver ?? null);
-    const { guard, isNew, madeFrom } = folder;
-    const user = this.#repository === null ? null : await UserRepository.at(this.#repository);
-    const runIn = ({ dir, kept }: Pick<OpenFolder, 'dir' | 'kept'>): GitRunWorkspace => {
-      const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
-      const git = new GitRepository({ gitDir, workTree: dir, guard, ...limit });
-      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now, preparation: this.#preparation });
-    };
+    const { isNew, madeFrom } = folder;
+    const user = await this.#user();
+    const runIn = (at: WorkPlace): GitRunWorkspace =>
+      this.#runIn({ ...at, guard: folder.guard }, threadId, user);
     const run = runIn(folder);
     const source = madeFrom ?? (isNew ? folder.kept : null);
     if (source !== null) await run.fill(source);
@@ -129,17 +144,95 @@ export class GitWorkspace implements Workspace {
 
   /** The next driver goes on in the folder of this one, and needs no folder of its own. */
   async leave(threadId: string, driver: Driver): Promise<void> {
-    const folders = {
-      link: this.dirOf(threadId),
+    await this.#foldersOf(threadId).leave(driver);
+  }
+
+  /**
+   * Deletes the folders and the store of a run that nobody drives, and its branch in the repository if that is merged or,
+   * with `force`, if it has no commits but the run's.
+   *
+   * @throws DevsError `REMOVE_REFUSED`, without `force`, for changes or commits that are nowhere else; nothing is deleted.
+   */
+  async remove(threadId: string, { force }: { readonly force: boolean }): Promise<RemovedWorkspace> {
+    return removeKeptRun(await this.#keptRun(threadId), { force });
+  }
+
+  /** Deletes what was kept for other runs, unless that is touched now or is nowhere else. Returns how many bytes. */
+  async sweep(threadIds: ReadonlySet<string>): Promise<number> {
+    const stores = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).flatMap(storedRun);
+    let bytes = 0;
+    for (const id of stores.filter((each) => !threadIds.has(each))) {
+      if (!(await isOld(this.#gitDirOf(id)))) continue;
+      const size = await bytesIn(this.#gitDirOf(id));
+      const isRemoved = await removeKeptRun(await this.#keptRun(id), { force: false, keepBranch: true }).then(
+        () => true,
+        () => false,
+      );
+      if (isRemoved) bytes += size;
+    }
+    return bytes;
+  }
+
+  async #keptRun(threadId: string): Promise<KeptRun> {
+    const [folders, user] = [this.#foldersOf(threadId), await this.#user()];
+    return {
+      id: threadId,
+      branch: branchOf(threadId),
       gitDir: this.#gitDirOf(threadId),
-      timeoutMs: this.#timeoutMs,
+      folders,
+      user,
+      look: async () => this.#runIn(await folders.open(null), threadId, user),
     };
-    await new RunFolders(folders).leave(driver);
+  }
+
+  #runIn(
+    { dir, kept, guard }: WorkPlace & Pick<OpenFolder, 'guard'>,
+    threadId: string,
+    user: UserRepository | null,
+  ): GitRunWorkspace {
+    const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
+    const git = new GitRepository({ gitDir: this.#gitDirOf(threadId), workTree: dir, guard, ...limit });
+    const branch = branchOf(threadId);
+    return new GitRunWorkspace({
+      git,
+      kept,
+      branch,
+      user,
+      now: this.#now,
+      preparation: this.#preparation,
+      withChanges: this.#withChanges,
+    });
+  }
+
+  #foldersOf(threadId: string): RunFolders {
+    const [link, gitDir] = [this.dirOf(threadId), this.#gitDirOf(threadId)];
+    return new RunFolders({ link, gitDir, timeoutMs: this.#timeoutMs });
+  }
+
+  async #user(): Promise<UserRepository | null> {
+    return this.#repository === null ? null : UserRepository.at(this.#repository);
   }
 
   #gitDirOf(threadId: string): string {
     return join(this.#dir, '.devs', 'git', `${requireFolderName(threadId)}.git`);
   }
+}
+
+type WorkPlace = Pick<OpenFolder, 'dir' | 'kept'>;
+
+const branchOf = (threadId: string): string => `devs/${threadId}`;
+
+/** Milliseconds. A run that was just recorded may be on its way into a list that was read before. */
+const OLD_MS = 3_600_000;
+
+const isOld = async (dir: string): Promise<boolean> => Date.now() - (await stat(dir)).mtimeMs > OLD_MS;
+
+const storedRun = (name: string): readonly string[] => (name.endsWith('.git') ? [name.slice(0, -4)] : []);
+
+async function bytesIn(dir: string): Promise<number> {
+  const names = await readdir(dir, { recursive: true });
+  const sizes = await Promise.all(names.map(async (name) => (await lstat(join(dir, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function requireFolderName(threadId: string): string {

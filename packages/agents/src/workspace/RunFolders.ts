@@ -115,6 +115,13 @@ export class RunFolders {
     }
   }
 
+  /** Removes every folder of the run, and the link to the newest. */
+  async removeAll(): Promise<void> {
+    const names = await readdir(this.#root).catch(() => []);
+    await rm(this.#link, { force: true }).catch(() => removeTree(this.#link));
+    for (const name of names.filter((each) => this.#isOwn(each))) await removeTree(join(this.#root, name));
+  }
+
   async #claimed(found: KnownClaim, driver: Driver): Promise<KnownClaim> {
     const { claim } = found;
     // Asked after the claim was read: whoever replaces this driver from here on changes the claim before it works.

@@ -45,6 +45,27 @@ export class UserRepository {
     return found.trim() || null;
   }
 
+  /** Paths whose files differ from the commit that is checked out, untracked ones too; none before the first commit. */
+  async uncommitted(): Promise<readonly string[]> {
+    if ((await this.head()) === null) return [];
+    const listed = await Promise.all([
+      this.#git.run([
+        'diff-index',
+        '-z',
+        '--name-only',
+        '--no-renames',
+        '--ignore-submodules=all',
+        'HEAD',
+        '--',
+      ]),
+      this.#git.run(['ls-files', '-z', '--others', '--exclude-standard']),
+    ]);
+    const paths = listed
+      .flatMap((text) => text.split('\0'))
+      .filter((path) => path !== '' && !path.endsWith('/'));
+    return [...new Set(paths)].toSorted();
+  }
+
   /** @throws DevsError `WORKSPACE_FAILED` when a run's git dir cannot take in the commit that is checked out. */
   async assertStorable(): Promise<void> {
     const format = (await this.#git.run(['rev-parse', '--show-object-format'])).trim();
@@ -66,6 +87,37 @@ export class UserRepository {
     if (!isOurs) return { branch, commit, held: 'changed' };
     await this.#git.run(['update-ref', name, commit, there ?? NO_OBJECT]);
     return { branch, commit, held: null };
+  }
+
+  /** Whether a commit is in a branch, or in what is checked out. */
+  async holds(branch: string, commit: string): Promise<boolean> {
+    const there = await readRef(this.#git, `refs/heads/${branch}`);
+    const heads = [there, await this.head()].filter((head) => head !== null);
+    const found = await Promise.all(heads.map((head) => head === commit || this.#isAncestor(commit, head)));
+    return found.includes(true);
+  }
+
+  /**
+   * Removes a branch that is merged into what is checked out; with `force`, also one that has no commits but a run's, up
+   * to `tip`. `null` where there is no such branch.
+   */
+  async removeBranch({
+    branch,
+    tip,
+    force,
+  }: {
+    readonly branch: string;
+    readonly tip: string;
+    readonly force: boolean;
+  }): Promise<{ readonly name: string; readonly removed: boolean } | null> {
+    const name = `refs/heads/${branch}`;
+    const [there, head] = [await readRef(this.#git, name), await this.head()];
+    if (there === null) return null;
+    const isMerged = head !== null && (head === there || (await this.#isAncestor(there, head)));
+    const isOurs = there === tip || (await this.#isAncestor(there, tip));
+    const removed = (isMerged || (force && isOurs)) && !(await this.#isCheckedOut(name));
+    if (removed) await this.#git.run(['update-ref', '-d', name, there]);
+    return { name: branch, removed };
   }
 
   async #isCheckedOut(name: string): Promise<boolean> {

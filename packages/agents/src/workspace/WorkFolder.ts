@@ -58,7 +58,7 @@ export class WorkFolder {
 
   /** Files that are not ignored, sorted, relative. */
   list(): Promise<readonly string[]> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       await this.#addAll(indexFile);
       return listed(await this.#git.run(['ls-files', '-z'], { indexFile })).toSorted();
     });
@@ -66,14 +66,14 @@ export class WorkFolder {
 
   /** @throws DevsError `PATH_REFUSED` for edits that {@link snapshot} would not hold. */
   refuseUnheld(edits: readonly FileEdit[]): Promise<void> {
-    return this.#withIndex((indexFile) =>
+    return this.withIndex((indexFile) =>
       refuseUnheld({ git: this.#git, indexFile, edits, readTip: () => this.#readTip(indexFile) }),
     );
   }
 
   /** The tree of every file that is not ignored; from here on the folder counts as left like this. */
   snapshot(): Promise<string> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       await this.#addAll(indexFile);
       const tree = await this.#writeTree(indexFile);
       await rename(indexFile, this.#left);
@@ -100,7 +100,7 @@ export class WorkFolder {
 
   /** The same of the branch. */
   committedEntries(patterns: readonly string[]): Promise<string> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       await this.#readTip(indexFile);
       return this.#entries(indexFile, patterns);
     });
@@ -127,7 +127,7 @@ export class WorkFolder {
   async changes(): Promise<FolderChange | null> {
     if ((await this.#changed()).length === 0) return null;
     const left = await this.left();
-    const found = await this.#withIndex(async (indexFile) => {
+    const found = await this.withIndex(async (indexFile) => {
       await this.#addAll(indexFile);
       return this.#writeTree(indexFile);
     });
@@ -150,7 +150,7 @@ export class WorkFolder {
 
   /** Writes the tree's files and deletes what is neither in it nor ignored by it. Keeps nothing. */
   checkOut(tree: string): Promise<void> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       await this.#git.run(['read-tree', '--reset', '-u', tree], { indexFile });
       // Ignore files that are not in the tree go first, or they would keep themselves and others.
       await this.#git.run([...CLEAN, '-x', '--', ':(glob)**/.gitignore'], { indexFile });
@@ -161,7 +161,7 @@ export class WorkFolder {
 
   /** Lets the user's own `git log` and `git status` work in the folder. */
   showCommit(commit: string): Promise<void> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       await this.#git.run(['read-tree', commit], { indexFile });
       await rename(indexFile, join(this.#git.gitDir, 'index'));
       await writeGitPointer(this.#git, dirname(indexFile));
@@ -182,7 +182,7 @@ export class WorkFolder {
     const moved = await this.#moveAway(repositories, join(this.#git.gitDir, 'devs-rescued', name));
     // New ignore rules go with the restore, and with them what only they protect.
     const force = changed.some((path) => basename(path) === '.gitignore') ? ['--force'] : [];
-    const found = await this.#withIndex(async (indexFile) => {
+    const found = await this.withIndex(async (indexFile) => {
       await this.#addAll(indexFile, force);
       return this.#writeTree(indexFile);
     });
@@ -220,7 +220,7 @@ export class WorkFolder {
    * damaged, on an index of the branch.
    */
   #withLeft<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       try {
         await copyFile(this.#left, indexFile);
         return await work(indexFile);
@@ -233,7 +233,7 @@ export class WorkFolder {
 
   /** `null` for an index that is not there, or damaged: a cache that git does not flush. */
   #treeOf(index: string): Promise<string | null> {
-    return this.#withIndex(async (indexFile) => {
+    return this.withIndex(async (indexFile) => {
       try {
         await copyFile(index, indexFile);
         return await this.#writeTree(indexFile);
@@ -263,7 +263,8 @@ export class WorkFolder {
     await this.#git.run(['read-tree', (await this.#tip()) ?? '--empty'], { indexFile });
   }
 
-  async #withIndex<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
+  /** Lends the path of an index that nobody else uses; it is removed afterwards. */
+  async withIndex<T>(work: (indexFile: string) => Promise<T>): Promise<T> {
     const scratch = await mkdtemp(join(this.#git.gitDir, SCRATCH_PREFIX));
     try {
       return await work(join(scratch, 'index'));

@@ -55,6 +55,17 @@ export const turnOf = (task: string): readonly string[] => [
   `document ${task}`,
 ];
 
+/** Calls with every review before its documentation, as releases made them that did not review what is documented. */
+export function reviewedFirst(calls: readonly string[]): readonly string[] {
+  const ordered = [...calls];
+  for (const [at, call] of ordered.entries()) {
+    const [document = '', task = ''] = call.split(' ');
+    if (document !== 'document' || ordered[at + 1] !== `review ${task}`) continue;
+    ordered.splice(at, 2, `review ${task}`, call);
+  }
+  return ordered;
+}
+
 /** What a run comes to whose tasks are done: each with the call, counted from 1, that wrote its files. */
 export function doneTasks(callOf: Readonly<Record<string, number>>) {
   const names = Object.keys(callOf);

@@ -7,6 +7,7 @@ import { addCancel } from './admin/cancel.ts';
 import { addChaos } from './admin/chaos.ts';
 import { addDoctor } from './admin/doctor.ts';
 import { addExplain } from './admin/explain.ts';
+import { addGc } from './admin/gc.ts';
 import { addPause } from './admin/pause.ts';
 import { addPrune } from './admin/prune.ts';
 import { addRevive } from './admin/revive.ts';
@@ -31,6 +32,7 @@ const VERBS: readonly AddVerb[] = [
   addDoctor,
   addBackup,
   addPrune,
+  addGc,
   addChaos,
 ];
 
@@ -39,7 +41,7 @@ export function addAdmin(program: Command, start: Start): void {
   const admin = program
     .command('admin')
     .description(
-      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, revive, accept-graph, doctor, backup, prune, chaos',
+      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, revive, accept-graph, doctor, backup, prune, gc, chaos',
     )
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   for (const addVerb of VERBS) {

@@ -4,6 +4,7 @@ import { toAmount, toMilliseconds } from '../flags/amounts.ts';
 import { type AnswerFlags, decisionFrom, decisionOf, parseValue } from '../gates/answerFlags.ts';
 import { type Decide, type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
 import { assertTakes, type Choice, type ChoiceName, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
+import { isPassedBudget } from '../gates/passedBudget.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -59,7 +60,7 @@ function promptForAnswer(session: Session): Decide {
     const choices = GATE_WORDS[kind].choices.filter(({ verb }) => verb === 'answer');
     if (choices.length === 0) assertTakes(kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null || !isTerminal(session)) {
-      const commands = choiceCommands(kind, [sessionId.slice(0, 8)], session.devs);
+      const commands = choiceCommands(gate ?? kind, [sessionId.slice(0, 8)], session.devs);
       throw usageError('No answer is given.', `Use ${commands.map(({ command }) => command).join(', or ')}.`);
     }
     return ask(gate, choices, session);
@@ -82,7 +83,7 @@ async function ask(gate: Gate, choices: readonly Choice[], session: Session): Pr
       if (said === null || said === '') return null;
       const choice = names.find((name) => name === said.toLowerCase());
       if (choice === undefined) continue;
-      const words = await wordsFor(choice, read);
+      const words = await wordsFor(choice, gate, read);
       return words === null ? null : decisionOf(choice, words);
     }
   } finally {
@@ -93,7 +94,7 @@ async function ask(gate: Gate, choices: readonly Choice[], session: Session): Pr
 type Read = (question: string) => Promise<string | null>;
 
 /** What goes with a choice; `null` when the input ended before it was said. */
-async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | null> {
+async function wordsFor(choice: ChoiceName, gate: Gate, read: Read): Promise<AnswerFlags | null> {
   switch (choice) {
     case 'retry':
       return said(await read('what the next attempts should know (may be empty)'), (guidance) => ({
@@ -103,7 +104,7 @@ async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | n
     case 'abort':
       return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
     case 'raise':
-      return raiseFor(read);
+      return raiseFor(gate, read);
     case 'value':
       return valueFor(read);
     case 'continue':
@@ -140,15 +141,17 @@ function isJson(text: string): boolean {
 }
 
 const RAISES = [
-  ['US dollars', 'raiseUsd'],
-  ['tokens', 'raiseTokens'],
-  ['calls', 'raiseCalls'],
-  ['milliseconds', 'raiseTime'],
+  ['usd', 'US dollars', 'raiseUsd'],
+  ['tokens', 'tokens', 'raiseTokens'],
+  ['calls', 'calls', 'raiseCalls'],
+  ['ms', 'milliseconds', 'raiseTime'],
 ] as const;
 
-async function raiseFor(read: Read): Promise<AnswerFlags | null> {
-  const raise: Partial<Record<(typeof RAISES)[number][1], number>> = {};
-  for (const [unit, flag] of RAISES) {
+/** Asks for what was passed and nothing else. */
+async function raiseFor({ artifact }: Gate, read: Read): Promise<AnswerFlags | null> {
+  const raise: Partial<Record<(typeof RAISES)[number][2], number>> = {};
+  for (const [measure, unit, flag] of RAISES) {
+    if (isPassedBudget(artifact) && !artifact.limits.some((limit) => limit.measure === measure)) continue;
     const line = await read(`${unit} to add (empty: none)`);
     if (line === null) return null;
     // What is no amount is refused by the engine, which names the field.

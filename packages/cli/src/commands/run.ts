@@ -9,6 +9,7 @@ import { addGivenOptions, type GivenFlags, readGiven } from '../files/readGiven.
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetFlags.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
+import { addQuickOptions, type QuickFlags, quickFrom } from '../flags/quickFlags.ts';
 import { repeated } from '../flags/repeated.ts';
 import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpec.ts';
 import { GATE_WORDS } from '../gates/gateWords.ts';
@@ -18,9 +19,12 @@ import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { takingChanges, tellLeftOut } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 
-interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags {
+interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
+  readonly message?: string;
+  readonly withChanges?: true;
   readonly id?: string;
   readonly yes?: true;
   readonly review?: (typeof REVIEWS)[number];
@@ -30,7 +34,8 @@ export function addRun(program: Command, start: Start): void {
   const run = program
     .command('run')
     .description('start a run of a brief, or go on with it, until it ends or waits for a human')
-    .argument('<brief>', 'Markdown file; - for stdin')
+    .argument('[brief]', 'Markdown file; - for stdin')
+    .option('-m, --message <text>', 'the brief itself, instead of a file')
     .option('--id <id>', 'name of the run: a-z, 0-9, inner hyphens (default: made from the brief)')
     .option('--agents <agents>', `${AGENTS_HELP} (default: those of .devs/config.json)`, repeated)
     .option(
@@ -41,6 +46,7 @@ export function addRun(program: Command, start: Start): void {
       '--no-repository',
       'begin empty even though the project folder is a git repository, or lies in one',
     )
+    .option('--with-changes', 'begin with the uncommitted changes of your checkout; part of the record')
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--notify <command>', NOTIFY_HELP)
@@ -51,7 +57,7 @@ export function addRun(program: Command, start: Start): void {
       ).choices(REVIEWS),
     )
     .option('--yes', 'declare at the start that no gate needs a human; part of the record');
-  addGoalOptions(addGivenOptions(addBudgetOptions(run)))
+  addGoalOptions(addGivenOptions(addBudgetOptions(addQuickOptions(run))))
     .addHelpText(
       'after',
       examples(
@@ -65,24 +71,31 @@ export function addRun(program: Command, start: Start): void {
         'devs run brief.md --agents openai:gpt-5 --until dag',
         'devs run brief.md --agents openai:gpt-5 --review task',
         'devs run - --id csv-export --agents none < brief.md',
+        "devs run -m 'limit(fn) takes an AbortSignal' --agents claude",
+        "devs run --quick 'the --help text names every exit code' --agents claude",
       ),
     )
-    .action((brief: string, options: RunOptions, command: Command) =>
+    .action((brief: string | undefined, options: RunOptions, command: Command) =>
       start(command, (session) => runBrief(brief, options, session)),
     );
 }
 
-async function runBrief(name: string, options: RunOptions, session: Session): Promise<ExitCode> {
+async function runBrief(name: string | undefined, options: RunOptions, session: Session): Promise<ExitCode> {
   const { io, dir } = session;
   const config = await acceptedConfig(session, { canAsk: name !== '-' });
-  const spec = newSpec(options, { cwd: io.cwd, dir, config });
-  const brief = await readBrief(name, io);
+  const plain = newSpec(options, { cwd: io.cwd, dir, config });
+  const spec = options.withChanges ? await takingChanges(plain, session) : plain;
+  const quick = quickFrom(options);
+  if (quick !== undefined) assertQuickAlone(options);
+  const { message } = options;
+  const brief = await readBrief({ name, message, mayBeWords: quick !== undefined }, io);
   const given = await readGiven(options, { io, config });
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
     const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
     await maskAsRecorded(run);
+    if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
     const exitCode = await driveRun(devs, run, { ...options, spec }, session);
     await notifier?.settled();
     if (options.yes && (await waitsForDeclaredGate(run))) {
@@ -98,6 +111,15 @@ async function runBrief(name: string, options: RunOptions, session: Session): Pr
     }
     return exitCode;
   });
+}
+
+/** Small work brings its own gates: what the configuration says of them holds for other runs. */
+function assertQuickAlone({ yes, review, documents, plan }: RunOptions): void {
+  const other = Object.entries({ yes, review, documents, plan }).find(
+    ([, value]) => value !== undefined,
+  )?.[0];
+  if (other === undefined) return;
+  throw usageError(`--quick and --${other} do not go together.`, 'Leave one of them out.');
 }
 
 /** A raised limit is above the declared one. */
@@ -118,14 +140,16 @@ function startOptions(
   { gates, budget: configured, review: reviewConfigured }: ProjectConfig,
 ): StartOptions {
   const budget = budgetFrom(flags) ?? configured;
+  const quick = quickFrom(flags);
   const review = reviewFlag ?? reviewConfigured;
   return {
     brief,
     ...(budget !== undefined && { budget }),
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
-    review,
-    gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates,
+    ...(quick === undefined
+      ? { review, gates: yes ? { design: 'auto', dag: 'auto', review: 'auto' } : gates }
+      : { quick }),
   };
 }
 

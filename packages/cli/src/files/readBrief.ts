@@ -1,22 +1,44 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Io } from '../terminal/Io.ts';
 import { usageError } from '../usageError.ts';
 import { readHanded } from './readHanded.ts';
 import { textOf } from './textOf.ts';
 
+/** Where the words of a brief come from. */
+export interface BriefSource {
+  /** A file, or `-` for stdin. */
+  readonly name?: string | undefined;
+  /** The words themselves. */
+  readonly message?: string | undefined;
+  /** A `name` that is a sentence and no file stands for itself. @defaultValue false */
+  readonly mayBeWords?: boolean;
+}
+
 /**
- * Reads a brief from a file, or from stdin for `-`.
+ * Reads a brief from a file, from stdin for `-`, or takes the words as they are.
  *
- * @throws DevsError `CONFIG_INVALID` when it cannot be read or is no text.
+ * @throws DevsError `CONFIG_INVALID` when there is none or two, or it cannot be read or is no text.
  */
-export async function readBrief(name: string, { cwd, stdin }: Pick<Io, 'cwd' | 'stdin'>): Promise<string> {
+export async function readBrief(
+  { name, message, mayBeWords = false }: BriefSource,
+  { cwd, stdin }: Pick<Io, 'cwd' | 'stdin'>,
+): Promise<string> {
+  if ((name === undefined) === (message === undefined)) {
+    throw usageError(
+      name === undefined ? 'There is no brief.' : 'There are two briefs: a file and --message.',
+      "Name a Markdown file, - for stdin, or say what to do with -m 'text'.",
+    );
+  }
+  if (name === undefined) return message as string;
+  if (mayBeWords && /\s/.test(name.trim()) && !existsSync(path.resolve(cwd, name))) return name;
   try {
     if (name === '-') return textOf(await readAll(stdin));
     return textOf(await readHanded(path.resolve(cwd, name)));
   } catch (error) {
     throw usageError(
       `The brief ${name} cannot be read: ${(error as Error).message}`,
-      'Name a Markdown file, or - to read it from stdin.',
+      "Name a Markdown file, - to read it from stdin, or say what to do with -m 'text'.",
       error,
     );
   }

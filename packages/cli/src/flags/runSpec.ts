@@ -26,6 +26,10 @@ const specSchema = z.object({
   sandbox: sandboxSchema,
   /** Absolute path of the repository the run works for; `null` when it began empty. */
   repository: z.string().nullable(),
+  /** Whose uncommitted changes it began with. */
+  withChanges: z
+    .object({ author: z.object({ name: z.string(), email: z.string() }), principal: z.string() })
+    .exactOptional(),
 });
 
 export type RunSpec = Readonly<z.infer<typeof specSchema>>;

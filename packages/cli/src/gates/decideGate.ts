@@ -5,7 +5,8 @@ import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { usageError } from '../usageError.ts';
-import { type Answer, assertTakes, type ChoiceName, GATE_WORDS } from './gateWords.ts';
+import { type Answer, assertTakes, type ChoiceName, choiceCommands, GATE_WORDS } from './gateWords.ts';
+import { isPassedBudget } from './passedBudget.ts';
 import { type NamedGate, resolveGate } from './resolveGate.ts';
 import { ShownGates } from './ShownGates.ts';
 
@@ -47,6 +48,7 @@ export async function decideGate(
       return EXIT.resumable;
     }
     assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
+    if (gate !== null) assertRaisesPassed(gate, decision, session);
     const shown = new ShownGates(session);
     if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
     // A closed gate has no hash to approve; the engine refuses and says who decided.
@@ -63,6 +65,27 @@ export async function decideGate(
       next,
     ]);
     return EXIT.ok;
+  });
+}
+
+/**
+ * The engine refuses it too; here the flags to type are known.
+ *
+ * @throws DevsError `INVALID_ANSWER` for a raise of what was not passed.
+ */
+function assertRaisesPassed(gate: Gate, { choice, answer }: Decision, { devs }: Session): void {
+  const { kind, artifact, sessionId } = gate;
+  if (choice !== 'raise' || !isPassedBudget(artifact)) return;
+  const passed = new Set<string>(artifact.limits.map(({ measure }) => measure));
+  const given = ['usd', 'tokens', 'calls', 'ms'].filter((measure) => answer[measure] !== undefined);
+  if (given.every((measure) => passed.has(measure))) return;
+  const raise = choiceCommands(gate, [sessionId.slice(0, 8)], devs).find(
+    (each) => each.choice.name === 'raise',
+  );
+  throw new DevsError('That is not the part of the budget which the next call would pass.', {
+    code: 'INVALID_ANSWER',
+    remedy: `Raise what is asked about: ${raise?.command ?? ''}`,
+    context: { kind, sessionId },
   });
 }
 

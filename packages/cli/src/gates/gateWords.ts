@@ -1,5 +1,6 @@
-import { DevsError, type HitlSessionKind } from '@devs/core';
+import { DevsError, type Gate, type HitlSessionKind } from '@devs/core';
 import type { Session } from '../project/Session.ts';
+import { isPassedBudget, raiseFlags } from './passedBudget.ts';
 
 /** An answer in the form its kind of gate takes. */
 export type Answer = Readonly<Record<string, unknown>>;
@@ -117,13 +118,27 @@ export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
   },
 };
 
-/** The command lines that answer a gate, to copy. */
+/** What a human may say at this gate: a budget is raised where it was passed. */
+export function choicesAt({ kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): readonly Choice[] {
+  const choices = GATE_WORDS[kind].choices;
+  if (!isPassedBudget(artifact)) return choices;
+  return choices.map((choice) =>
+    choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,
+  );
+}
+
+/**
+ * The command lines that answer a gate, to copy.
+ *
+ * @param gate - Its kind alone where what it shows is not known.
+ */
 export function choiceCommands(
-  kind: HitlSessionKind,
+  gate: HitlSessionKind | Pick<Gate, 'kind' | 'artifact'>,
   words: readonly string[],
   devs: Session['devs'],
 ): readonly { readonly choice: Choice; readonly command: string }[] {
-  return GATE_WORDS[kind].choices.map((choice) => ({
+  const choices = typeof gate === 'string' ? GATE_WORDS[gate].choices : choicesAt(gate);
+  return choices.map((choice) => ({
     choice,
     command: devs(choice.verb, ...words, ...choice.flags),
   }));

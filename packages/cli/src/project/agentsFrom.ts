@@ -12,7 +12,17 @@ const SETUP_TIMEOUT_MS = 15 * 60_000;
  *   missing; `SANDBOX_MISSING` when the run's sandbox does not run here.
  */
 export async function agentsFrom(
-  { checks, setup, setupInputs, caches, secrets, repository, sandbox: choice, ...names }: RunSpec,
+  {
+    checks,
+    setup,
+    setupInputs,
+    caches,
+    secrets,
+    repository,
+    withChanges,
+    sandbox: choice,
+    ...names
+  }: RunSpec,
   { dir, out }: Pick<Session, 'dir' | 'out'>,
 ): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'secrets'>> {
   const masking = secrets === undefined ? {} : { secrets };
@@ -24,6 +34,7 @@ export async function agentsFrom(
     workspace: new GitWorkspace({
       dir,
       ...(repository !== null && { repository }),
+      ...(withChanges && { withChanges }),
       ...(setup !== null && { setup: setupOf(setup, sandbox) }),
       ...(setupInputs !== undefined && { setupInputs }),
       ...(caches !== undefined && { caches }),

@@ -5,10 +5,11 @@ import {
   type RequirementRecord,
   type TaskRecord,
 } from '@devs/core';
+import { isPassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
-import { isPassedBudget, passedBudgetLines } from './renderBudget.ts';
+import { passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';
 import { isStuckTask, stuckTaskLines } from './renderStuckTask.ts';

@@ -1,26 +1,8 @@
 import type { BudgetUse } from '@devs/core';
+import type { PassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
 import { taskLabel } from './sentence.ts';
-
-/** One limit as the gate of a budget shows it. */
-interface AskedLimit extends BudgetUse {
-  readonly taskId: string | null;
-  readonly next: number;
-}
-
-/** What the gate of a budget shows. */
-export interface PassedBudget {
-  readonly node: string;
-  readonly step: string;
-  readonly limits: readonly AskedLimit[];
-}
-
-export function isPassedBudget(artifact: unknown): artifact is PassedBudget {
-  if (typeof artifact !== 'object' || artifact === null) return false;
-  const { step, limits } = artifact as Partial<PassedBudget>;
-  return typeof step === 'string' && Array.isArray(limits);
-}
 
 /** Which call was not made, and how each limit stands to it. */
 export function passedBudgetLines({ node, step, limits }: PassedBudget): readonly Line[] {
@@ -33,16 +15,6 @@ export function passedBudgetLines({ node, step, limits }: PassedBudget): readonl
     ...columns([['of', 'limit', 'used', 'held back', 'next call'], ...rows]),
     '',
   ];
-}
-
-/** Adds to each limit that was passed as much as it is, to be changed by whoever copies it. */
-export function raiseFlags({ limits }: PassedBudget): readonly string[] {
-  const amounts = new Map(limits.map(({ measure, limit }) => [measure, limit]));
-  return [...amounts].flatMap(([measure, limit]) =>
-    measure === 'ms'
-      ? ['--raise-time', `${Math.ceil(limit / 60_000)}m`]
-      : [`--raise-${measure}`, String(limit)],
-  );
 }
 
 /** `$1.20 of $5.00, 14 of 60 calls`; `none` without a limit. */

@@ -1,11 +1,10 @@
 import type { Gate } from '@devs/core';
-import { type Choice, GATE_WORDS } from '../gates/gateWords.ts';
+import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { isMaskedForDisplay, maskedPlaces } from '../terminal/maskedJson.ts';
 import type { Line } from '../terminal/Output.ts';
 import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
-import { isPassedBudget, raiseFlags } from './renderBudget.ts';
 import { isCodeReview } from './renderCodeReview.ts';
 import { taskLabel } from './sentence.ts';
 
@@ -75,13 +74,4 @@ function changeLines(before: unknown, gate: Gate, devs: Session['devs']): readon
     { style: 'dim', text: `all of it: ${devs('show', shortId(gate), '--full')}` },
     '',
   ];
-}
-
-/** A budget is raised where it was passed. */
-function choicesAt({ kind, artifact }: Gate): readonly Choice[] {
-  const choices = GATE_WORDS[kind].choices;
-  if (!isPassedBudget(artifact)) return choices;
-  return choices.map((choice) =>
-    choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,
-  );
 }

@@ -1,5 +1,5 @@
 import { type Gate, oneLine } from '@devs/core';
-import { GATE_WORDS } from '../gates/gateWords.ts';
+import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
@@ -103,7 +103,7 @@ function taskMarkdown({ taskId, name, description, acceptanceCriteria = [] }: Sh
 
 /** What a file can say is said in one; the other answers are command lines. */
 function decisionLines(gate: Gate, devs: Session['devs']): readonly string[] {
-  const choices = GATE_WORDS[gate.kind].choices;
+  const choices = choicesAt(gate);
   const { sessionId: session, artifactHash: hash } = gate;
   if (choices.some(({ name }) => name === 'value')) {
     return [

@@ -25,7 +25,7 @@ export function renderOutcome(
 ): readonly Line[] {
   switch (result.status) {
     case 'completed':
-      return ['', { style: 'bold', text: `completed: ${id}` }, ...workLines(result, workspace)];
+      return ['', { style: 'bold', text: completedWords(id, result) }, ...workLines(result, workspace)];
     case 'suspended':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
     case 'drained':
@@ -43,6 +43,9 @@ export function renderOutcome(
   }
 }
 
+const completedWords = (id: string, { reason }: DriveResult): string =>
+  `completed: ${id}${reason === null ? '' : `, ${reason}`}`;
+
 /** Requests are not worth a word; a goal is. */
 const stoppedWords = ({ reason }: DriveResult): string =>
   reason === null || REQUESTS.has(reason) ? 'stopped' : `stopped: ${reason}`;
@@ -55,7 +58,7 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
     { style: 'bold', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
     gate.message,
     `read:    ${devs('show', id)}`,
-    ...choiceCommands(gate.kind, [id, '--hash', shortHash(gate)], devs).map(
+    ...choiceCommands(gate, [id, '--hash', shortHash(gate)], devs).map(
       ({ choice, command }) => `${`${choice.name}:`.padEnd(8)} ${command}`,
     ),
   ];

@@ -20,6 +20,7 @@ export interface StuckTask {
 const REASONS: Readonly<Record<string, string>> = {
   entropy_limit: 'it repeats itself',
   pivots_exhausted: 'no new strategy led on',
+  pivot_invalid: 'the agent that was asked for another strategy gave none',
 };
 
 export function isStuckTask(artifact: unknown): artifact is StuckTask {

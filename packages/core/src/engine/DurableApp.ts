@@ -1,3 +1,4 @@
+import { isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
@@ -13,6 +14,7 @@ import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
+import { endCancelled } from './drive/endCancelled.ts';
 import {
   assertContext,
   assertGiven,
@@ -260,9 +262,16 @@ export class DurableApp<Graph, State, Update> {
     this.#request(id, 'pause');
   }
 
-  /** Ends the run at the next safe point, or at once with the next drive. It cannot go on afterwards. */
+  /** Ends the run: at once where nobody drives it, else at its next safe point. It cannot go on afterwards. */
   async cancel(id: string): Promise<void> {
     this.#request(id, 'cancel');
+    if (this.store.threads.driverOf(id) !== null) return;
+    try {
+      await this.hold(id, async (lease) => endCancelled(lease, { store: this.store, events: this.events }));
+    } catch (error) {
+      // Somebody took it up in between, and finds the request.
+      if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
+    }
   }
 
   #request(id: string, kind: 'pause' | 'cancel'): void {

@@ -15,10 +15,12 @@ import { heldLease } from '../state/heldLeases.ts';
 import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
 import { RunFootprint } from '../state/RunFootprint.ts';
+import { RunRemover } from '../state/RunRemover.ts';
 import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadInputStore } from '../state/ThreadInputStore.ts';
 import { ThreadStore } from '../state/ThreadStore.ts';
+import { TranscriptStore } from '../state/TranscriptStore.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
@@ -62,6 +64,7 @@ export class EngineStore {
   readonly threads: ThreadStore;
   readonly inputs: ThreadInputStore;
   readonly steps: StepStore;
+  readonly transcripts: TranscriptStore;
   readonly checkpoints: GraphCheckpointStore;
   readonly sessions: HitlSessionStore;
   readonly guards: GuardStore;
@@ -74,6 +77,7 @@ export class EngineStore {
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
   readonly footprint: RunFootprint;
+  readonly remover: RunRemover;
 
   readonly #seams: StoreOptions;
   /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
@@ -98,6 +102,7 @@ export class EngineStore {
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db);
     this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
+    this.transcripts = new TranscriptStore(db, seams);
     this.checkpoints = new GraphCheckpointStore(db);
     this.sessions = new HitlSessionStore(db, seams);
     this.guards = new GuardStore(db);
@@ -115,6 +120,7 @@ export class EngineStore {
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
     this.footprint = new RunFootprint(db);
+    this.remover = new RunRemover(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });
     this.failureGate = new TaskFailureGate({
       db,

@@ -1,3 +1,4 @@
+import type { Activity, ActivityListener, ActivityScope } from './Activity.ts';
 import type { EventName, EventScope, OrchestratorEvents } from './events.ts';
 
 type Listener<Name extends EventName> = (payload: OrchestratorEvents[Name], scope: EventScope) => void;
@@ -9,13 +10,17 @@ export interface EventSink {
   emit<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope?: EventScope): void;
 }
 
-/** Synchronous, in-process, typed. A throwing listener never reaches the emitter. */
+/**
+ * Synchronous, in-process, typed. A throwing listener never reaches the emitter. Beside events, which are also rows of the
+ * log, it carries what happens inside of steps, which is none: see {@link onActivity}.
+ */
 export class EventBus implements EventSink {
   readonly #listeners: Listeners = {};
   readonly #anyListeners = new Set<AnyListener>();
-  readonly #onListenerError: (error: unknown, name: EventName) => void;
+  readonly #activityListeners = new Set<ActivityListener>();
+  readonly #onListenerError: (error: unknown, name: EventName | 'activity') => void;
 
-  constructor(onListenerError: (error: unknown, name: EventName) => void = warnAboutListener) {
+  constructor(onListenerError: (error: unknown, name: EventName | 'activity') => void = warnAboutListener) {
     this.#onListenerError = onListenerError;
   }
 
@@ -33,13 +38,25 @@ export class EventBus implements EventSink {
     return () => this.#anyListeners.delete(listener);
   }
 
+  /** Subscribes to what agents, checks and setup tell while they work; call the returned function to unsubscribe. */
+  onActivity(listener: ActivityListener): () => void {
+    this.#activityListeners.add(listener);
+    return () => this.#activityListeners.delete(listener);
+  }
+
+  /** @param activity - Masked: listeners show it. @param at - Milliseconds since the Unix epoch, UTC. */
+  tell(activity: Activity, scope: ActivityScope, at: number): void {
+    for (const listener of [...this.#activityListeners])
+      this.#call('activity', () => listener(activity, scope, at));
+  }
+
   emit<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope: EventScope = {}): void {
     const listeners: Iterable<Listener<Name>> = this.#listeners[name] ?? [];
     for (const listener of [...listeners]) this.#call(name, () => listener(payload, scope));
     for (const listener of [...this.#anyListeners]) this.#call(name, () => listener(name, payload, scope));
   }
 
-  #call(name: EventName, deliver: () => void): void {
+  #call(name: EventName | 'activity', deliver: () => void): void {
     try {
       deliver();
     } catch (error) {
@@ -48,7 +65,7 @@ export class EventBus implements EventSink {
   }
 }
 
-function warnAboutListener(error: unknown, name: EventName): void {
+function warnAboutListener(error: unknown, name: EventName | 'activity'): void {
   process.emitWarning(`A listener for ${name} failed: ${String(error)}`, 'DevsListenerWarning');
 }
 

@@ -55,15 +55,19 @@ export interface OrchestratorEvents {
   NODE_FINISHED: { readonly node: string; readonly durationMs: number };
   /** A durable step's result is recorded. */
   STEP_FINISHED: { readonly node: string; readonly step: string; readonly attempt: number };
+  /** What a step tells while it runs could not be kept any further; the step goes on. */
+  TRANSCRIPT_LOST: { readonly node: string; readonly step: string; readonly message: string };
   /** A node threw, after its retries. */
   NODE_FAILED: { readonly node: string; readonly message: string };
   /** A task's checks passed and its work is committed. */
   TASK_COMPLETED: { readonly taskId: string; readonly name: string; readonly gitHash: string };
   /** An attempt at a task failed and it is tried again; `final`: it was given up. */
   TASK_FAILED: { readonly taskId: string; readonly name: string; readonly final: boolean };
+  /** A human gave a task up; the run goes on without it. */
+  TASK_SKIPPED: { readonly taskId: string; readonly name: string };
   /** A human sent the code of a completed task back; it is done again. */
   TASK_REOPENED: { readonly taskId: string; readonly name: string };
-  /** A task cannot run because one it depends on was given up. */
+  /** A task cannot run because one it depends on was given up or skipped. */
   TASK_BLOCKED: { readonly taskId: string; readonly name: string };
   /** A new strategy was chosen for a task. */
   PIVOTED: { readonly taskId: string; readonly strategy: string };
@@ -113,6 +117,8 @@ export interface OrchestratorEvents {
   GOAL_REACHED: { readonly goal: string; readonly reason: string };
   /** The run waits for a human. */
   RUN_SUSPENDED: { readonly gates: number };
+  /** A run and all its files were deleted; of no run, as it is in no log any more. */
+  RUN_REMOVED: { readonly id: string; readonly principal: string };
   /** The run reached an end. */
   RUN_FINISHED: { readonly outcome: string };
   /** A human declared what became of the names of a changed graph; the run goes on with the graph as it is now. */

@@ -17,6 +17,8 @@ export class SecretRegistry {
   readonly #clean = new CleanTexts();
   #rule: MaskRule | null = null;
   #longest = 0;
+  /** Forms of values that have a line end in them. */
+  readonly #ofLines: string[] = [];
   #masksBroadly = false;
 
   /** The texts that the precise rules and these values leave as they are. */
@@ -27,6 +29,17 @@ export class SecretRegistry {
   /** Length of the longest form of a registered value, in characters. */
   get longest(): number {
     return this.#longest;
+  }
+
+  /** Where a value of several lines begins in a text that goes on with it perhaps; the text's length where none does. */
+  unfinishedAt(text: string): number {
+    const begun = this.#ofLines.map((form) => {
+      const first = form.charAt(0);
+      let at = text.indexOf(first, Math.max(0, text.length - form.length + 1));
+      while (at !== -1 && !form.startsWith(text.slice(at))) at = text.indexOf(first, at + 1);
+      return at === -1 ? text.length : at;
+    });
+    return Math.min(text.length, ...begun);
   }
 
   /**
@@ -47,7 +60,10 @@ export class SecretRegistry {
     this.#values.add(value);
     this.#rule = null;
     this.#clean.clear();
-    for (const form of encodingsOf(value)) this.#longest = Math.max(this.#longest, form.length);
+    for (const form of encodingsOf(value)) {
+      this.#longest = Math.max(this.#longest, form.length);
+      if (form.includes('\n')) this.#ofLines.push(form);
+    }
   }
 
   /**

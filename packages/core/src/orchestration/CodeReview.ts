@@ -1,4 +1,4 @@
-import type { CommitView, CriterionEvidence, FileChange } from './ports.ts';
+import type { CommitView, CriterionEvidence, FileChange, TestLoss } from './ports.ts';
 
 /** After what a human is shown the code that was committed: every task, or every epic. */
 export type ReviewScope = 'task' | 'epic';
@@ -32,6 +32,8 @@ export interface ReviewedTask {
   /** Its newest in the range. */
   readonly commit: string | null;
   readonly criteria: readonly ReviewedCriterion[];
+  /** What the tests lose by it; absent where that is nothing. */
+  readonly losses?: readonly TestLoss[];
 }
 
 export interface ReviewedCriterion extends Pick<CriterionEvidence, 'criterion'> {

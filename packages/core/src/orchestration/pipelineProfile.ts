@@ -12,7 +12,7 @@ import type { ReviewAnswer } from './review/reviewGate.ts';
 import { isRetriable, MAX_ATTEMPTS } from './robustness/transientRetryPolicy.ts';
 import { lastObservation } from './task/agentLog.ts';
 import { guidanceFor, strategiesOf } from './task/taskBrief.ts';
-import { abandonTask, isEpicOpen, isTaskTerminal, pickTask } from './taskStates.ts';
+import { abandonTask, isEpicOpen, isTaskTerminal, pickTask, skippedWords, taskLabel } from './taskStates.ts';
 import type { GraphState, PendingSuspension, TaskRecord } from './types.ts';
 
 /** Gates ask their own question; `error` repairs, and a lost answer would be asked there again. */
@@ -45,9 +45,9 @@ export const pipelineProfile: GraphProfile<GraphState> = {
 
 /** How a run whose graph has nothing left to do has ended. */
 export function endOfPipeline(values: unknown): EndOfRun {
-  const { status, epics, errorHistory } = values as GraphState;
+  const { status, epics, errorHistory, tasks } = values as GraphState;
   const isDone = status === 'completed' || (status === 'implementing' && epics.length === 0);
-  if (isDone) return { status: 'completed', reason: null };
+  if (isDone) return { status: 'completed', reason: skippedWords(tasks) };
   const reason = status === 'strategy_pivot' ? 'no strategy led on' : 'an epic failed';
   const lastError = errorHistory.at(-1)?.message;
   return { status: 'failed', reason: lastError === undefined ? reason : `${reason}: ${lastError}` };
@@ -73,7 +73,8 @@ function suspensionEvidence(state: GraphState, suspension: PendingSuspension): u
 }
 
 function suspensionMessage({ kind, taskId }: PendingSuspension): string {
-  if (kind !== 'review') return `Task ${taskId} makes no progress.`;
+  const label = taskLabel(taskId);
+  if (kind !== 'review') return `${label === 'T0' ? 'The run' : `Task ${label}`} makes no progress.`;
   return 'Read the code and what was checked. Approve it to have the run go on.';
 }
 
@@ -127,6 +128,7 @@ function announce(before: GraphState, after: GraphState, emit: EventSink['emit']
     if (statusBefore === 'completed') emit('TASK_REOPENED', { taskId, name }, about);
     if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash }, about);
     if (status === 'failed') emit('TASK_FAILED', { taskId, name, final }, about);
+    if (status === 'skipped') emit('TASK_SKIPPED', { taskId, name }, about);
     if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name }, about);
   }
 }

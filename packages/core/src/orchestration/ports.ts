@@ -1,45 +1,10 @@
 // What the pipeline needs from outside: agents that propose, a workspace that holds files, checks that judge.
 // `@devs/agents` implements them; a test passes literals. Everything returned is plain JSON.
 
-import type { CallUsage, UsageReport } from '../engine/guards/usage.ts';
+import type { UsageReport } from '../engine/guards/usage.ts';
+import type { Activity, OnActivity, PlanEntry } from '../events/Activity.ts';
 
-/**
- * What an agent, a check or the preparation of a folder does, told while it does it. Raw: whoever shows or keeps it
- * masks it. Losing one costs a line of a transcript, never the work.
- */
-export type Activity =
-  /** A piece of what an agent says. */
-  | { readonly kind: 'text'; readonly text: string }
-  /** A piece of what an agent thinks aloud. */
-  | { readonly kind: 'thought'; readonly text: string }
-  /** A tool that an agent uses; one `id` from start to end. */
-  | {
-      readonly kind: 'tool';
-      readonly id: string;
-      readonly name: string;
-      readonly state: 'started' | 'finished' | 'failed';
-      /** What it is used on, or what went wrong; one line. */
-      readonly detail?: string;
-    }
-  /** An edit, as a unified diff. */
-  | { readonly kind: 'diff'; readonly path: string; readonly diff: string }
-  /** What an agent means to do, whole each time. */
-  | { readonly kind: 'plan'; readonly entries: readonly PlanEntry[] }
-  /** A piece of what a command prints. */
-  | { readonly kind: 'output'; readonly text: string }
-  /** What the call has cost so far. */
-  | { readonly kind: 'usage'; readonly usage: CallUsage }
-  /** An agent asked to do something, and the policy answered. */
-  | { readonly kind: 'permission'; readonly title: string; readonly granted: boolean; readonly why: string }
-  /** A longer piece of work begins, in words: `installing: npm ci`. */
-  | { readonly kind: 'doing'; readonly what: string };
-
-export interface PlanEntry {
-  readonly text: string;
-  readonly state: 'pending' | 'in_progress' | 'completed';
-}
-
-export type OnActivity = (activity: Activity) => void;
+export type { Activity, OnActivity, PlanEntry };
 
 /** What an agent is told about the call itself. */
 export interface AgentCall {
@@ -57,6 +22,8 @@ export interface DraftDocument {
   readonly type: string;
   readonly title: string;
   readonly content: string;
+  /** In a request: a human sent this version back. */
+  readonly rejected?: true;
 }
 
 /** A whole file (or its removal), relative to the workspace: applying it twice changes nothing. */
@@ -81,6 +48,8 @@ export interface ResearchRequest {
   /** The repository, to be read. Absent where a graph has no workspace. */
   readonly workspace?: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
+  /** The project's checks, and what of them fails before anything is changed; words. */
+  readonly checks?: string;
   /** From 1; counts every time this stage is asked anew. */
   readonly attempt: number;
 }
@@ -89,10 +58,19 @@ export interface DesignRequest extends ResearchRequest {
   readonly documents: readonly DraftDocument[];
   /** Why a human sent the last proposal back; `null` on the first attempt. */
   readonly feedback: string | null;
+  /** What became of it since it was proposed, one line each: what humans edited, which files of the repository are others. */
+  readonly changes?: readonly string[];
+  /**
+   * Set when the answer just given named files that the repository does not have: it is asked for once more. `documents`
+   * then has that answer, and `feedback` says so too.
+   */
+  readonly unknownFiles?: readonly string[];
 }
 
 export interface DocumentsResult {
   readonly documents: readonly DraftDocument[];
+  /** Of `design`: files that are not there, of which the agent was told within its stage; it is not asked again. */
+  readonly toldOf?: readonly string[];
 }
 
 export interface DistillRequest extends DesignRequest {
@@ -151,6 +129,9 @@ export interface TaskBrief {
   readonly name: string;
   readonly description: string;
   readonly acceptanceCriteria: readonly string[];
+  /** Absent: `test-first`. */
+  readonly kind?: TaskKind;
+  readonly checkedBy?: string;
 }
 
 export interface TaskRequest {
@@ -195,6 +176,9 @@ export type PivotReason = 'turns_spent' | 'same_error' | 'same_output';
 export interface PivotRequest {
   readonly task: TaskBrief;
   readonly documents: readonly DraftDocument[];
+  /** The repository as the last attempt left it, to be read. Absent where a graph has no workspace. */
+  readonly workspace?: WorkspaceReader;
+  readonly instructions?: readonly Instructions[];
   /** The attempt at the task after which it is asked, from 1. */
   readonly attempt: number;
   readonly reason: PivotReason;
@@ -473,8 +457,22 @@ export interface Workspace {
    * @throws DevsError `LEASE_LOST` for a driver that was replaced.
    */
   open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
+  /**
+   * Deletes all that was kept for a run: its folders, its store, and its branch in the user's repository, if that is
+   * merged or, with `force`, if all its commits are the run's. @defaultValue nothing is deleted
+   *
+   * @throws DevsError `REMOVE_REFUSED` for work that is nowhere else, without `force`; nothing is deleted then.
+   */
+  remove?(threadId: string, options: { readonly force: boolean }): Promise<RemovedWorkspace>;
+  /** Deletes what was kept for runs that are not among these. Returns how many bytes. @defaultValue nothing is deleted */
+  sweep?(threadIds: ReadonlySet<string>): Promise<number>;
   /** A driver that has ended its work lets go of the folder, and the next one goes on in it. @defaultValue nothing is done */
   leave?(threadId: string, driver: Driver): Promise<void>;
+}
+
+export interface RemovedWorkspace {
+  /** What became of the branch in the user's repository; `null` where there is none. */
+  readonly branch: { readonly name: string; readonly removed: boolean } | null;
 }
 
 /** Whoever drives a run, as its folder knows it. */
@@ -544,4 +542,11 @@ export interface CheckRequest {
 /** Runs the project's own tests. */
 export interface Checks {
   run(request: CheckRequest): Promise<CheckResult>;
+  /**
+   * Runs the command a task is `checked-by` as the project's own are run, with the same rights and limits.
+   *
+   * @param argv - Program and arguments, without a shell.
+   * @defaultValue a run with such a task ends with `CONFIG_INVALID`
+   */
+  runCommand?(argv: readonly string[], request: CheckRequest): Promise<CheckResult>;
 }

@@ -18,7 +18,7 @@ export const taskLabel = (taskId: string): string => `T${taskNumber(taskId)}`;
  * it terminal, every red attempt would count as progress.
  */
 export function isTaskTerminal(task: TaskRecord, activeTaskId: string | null): boolean {
-  if (task.status === 'completed') return true;
+  if (task.status === 'completed' || task.status === 'skipped') return true;
   return (task.status === 'failed' || task.status === 'blocked') && task.taskId !== activeTaskId;
 }
 
@@ -70,9 +70,29 @@ export function beginTask({ taskId, epicId, attempts = 0 }: TaskRecord): Partial
 export function withTask(
   tasks: readonly TaskRecord[],
   taskId: string,
-  change: Partial<Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts'>>,
+  change: Partial<
+    Pick<TaskRecord, 'status' | 'gitHash' | 'evidence' | 'attempts' | 'testFiles' | 'green' | 'losses'>
+  >,
 ): readonly TaskRecord[] {
   return tasks.map((task) => (task.taskId === taskId ? { ...task, ...change } : task));
+}
+
+/** The tasks, one of them without what its last turn was found to be. */
+export function withoutVerdict(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
+  return tasks.map((task) => {
+    if (task.taskId !== taskId) return task;
+    const { green: _green, losses: _losses, ...rest } = task;
+    return rest;
+  });
+}
+
+/** The tasks, of which one alone keeps the check it was found green by. */
+export function withGreenOf(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
+  return tasks.map((task) => {
+    if (task.taskId === taskId || task.green === undefined) return task;
+    const { green: _green, ...rest } = task;
+    return rest;
+  });
 }
 
 /** Ids of the named tasks and of all they depend on, transitively. */
@@ -95,11 +115,19 @@ export function isEpicOpen({ status }: EpicRecord): boolean {
   return status !== 'completed' && status !== 'failed';
 }
 
-/** Gives a task up: it failed for good, and what depends on it, directly or not, is blocked. */
-export function abandonTask(tasks: readonly TaskRecord[], taskId: string): readonly TaskRecord[] {
+/**
+ * Gives a task up: nobody works on it again, and what depends on it, directly or not, is blocked.
+ *
+ * @param status - `skipped` by a person; `failed` by itself, or by a person before there was a word for it.
+ */
+export function abandonTask(
+  tasks: readonly TaskRecord[],
+  taskId: string,
+  status: 'skipped' | 'failed' = 'skipped',
+): readonly TaskRecord[] {
   const blocked = dependentsOf(tasks, taskId);
   return tasks.map((task) => {
-    if (task.taskId === taskId) return { ...task, status: 'failed' };
+    if (task.taskId === taskId) return { ...task, status };
     return blocked.has(task.taskId) && task.status !== 'completed' ? { ...task, status: 'blocked' } : task;
   });
 }
@@ -119,7 +147,8 @@ export function dependentsOf(tasks: readonly TaskRecord[], taskId: string): Read
 }
 
 /**
- * Closes every open epic whose tasks are all terminal. An epic without tasks closes only when it is the active one:
+ * Closes every open epic whose tasks are all terminal. What a person gave up, and what waits for that alone, is no
+ * failure. An epic without tasks closes only when it is the active one:
  * it has then been through `distill`, which found nothing to do.
  */
 export function closeEpics({
@@ -133,6 +162,25 @@ export function closeEpics({
     const isDone =
       own.length > 0 ? own.every((task) => isTaskTerminal(task, activeTaskId)) : epic.epicId === activeEpicId;
     if (!isEpicOpen(epic) || !isDone) return epic;
-    return { ...epic, status: own.every(({ status }) => status === 'completed') ? 'completed' : 'failed' };
+    return { ...epic, status: own.some((task) => isFailure(task, tasks)) ? 'failed' : 'completed' };
   });
+}
+
+/** Blocked tasks have failed where one that they need has, and not where a person gave all of those up. */
+function isFailure({ taskId, status }: TaskRecord, tasks: readonly TaskRecord[]): boolean {
+  if (status !== 'blocked') return status === 'failed';
+  const needed = dependenciesOf(tasks, [taskId]);
+  return tasks.some((task) => needed.has(task.taskId) && task.status === 'failed');
+}
+
+/** `without T2, skipped by a person, and T3, blocked by that`; `null` where no task was given up by a person. */
+export function skippedWords(tasks: readonly TaskRecord[]): string | null {
+  const labels = (wanted: TaskRecord['status']): string =>
+    tasks
+      .filter(({ status }) => status === wanted)
+      .map(({ taskId }) => taskLabel(taskId))
+      .join(', ');
+  const [skipped, blocked] = [labels('skipped'), labels('blocked')];
+  if (skipped === '') return null;
+  return `without ${skipped}, skipped by a person${blocked === '' ? '' : `, and ${blocked}, blocked by that`}`;
 }

@@ -2,7 +2,8 @@ import { Annotation } from '@langchain/langgraph';
 import type { PendingSuspension as EngineSuspension } from '../engine/channels.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
-import type { CriterionEvidence, TaskKind } from './ports.ts';
+import type { Baseline } from './checks/CheckSummary.ts';
+import type { CheckResult, CriterionEvidence, TaskKind, TestLoss } from './ports.ts';
 
 export type { HitlSessionKind };
 
@@ -24,7 +25,15 @@ export type ProjectStatus =
 export type DocumentStatus = 'draft' | 'approved' | 'superseded';
 export type RequirementStatus = 'pending' | 'active' | 'satisfied' | 'blocked';
 export type EpicStatus = 'pending' | 'active' | 'completed' | 'failed';
-export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'blocked' | 'resumed';
+export type TaskStatus =
+  | 'pending'
+  | 'in_progress'
+  | 'completed'
+  | 'failed'
+  | 'blocked'
+  | 'resumed'
+  /** A person gave it up; that is no failure. */
+  | 'skipped';
 export type AgentId = 'researcher' | 'architect' | 'developer' | 'reviewer';
 export type ErrorKind = 'transient' | 'logic' | 'unknown';
 export type HitlGate = 'design_approval' | 'dag_approval';
@@ -38,6 +47,12 @@ export interface ProjectConfig {
   readonly updatedAt: string;
   /** After what a human is shown the code; absent: never. */
   readonly review?: ReviewScope;
+  /** How the checks went before the first paid call; absent before it, in a run of an older release, and where there was nothing to check. */
+  readonly baseline?: Baseline;
+  /** Git trees on which the proposals now shown were made. */
+  readonly proposedOn?: Readonly<Partial<Record<HitlGate, string>>>;
+  /** Files that the design names and the repository does not have, after its agent was told. */
+  readonly unknownFiles?: readonly string[];
 }
 
 export interface DocumentRecord {
@@ -51,6 +66,8 @@ export interface DocumentRecord {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** The stage that wrote it; absent for one that was given. */
+  readonly stage?: 'research' | 'design';
 }
 
 export interface RequirementRecord {
@@ -94,6 +111,18 @@ export interface TaskRecord {
   readonly checkedBy?: string;
   /** Files that `writeTest` wrote in its attempts: `implement` leaves them alone. */
   readonly testFiles?: readonly string[];
+  /** The checks that let its work pass; kept until the next task is completed. */
+  readonly green?: CheckedTree;
+  /** What the tests lose by its work. */
+  readonly losses?: readonly TestLoss[];
+}
+
+/** What the checks said of a tree. */
+export interface CheckedTree {
+  /** Git tree. */
+  readonly tree: string;
+  /** Of its output, the end. */
+  readonly check: CheckResult;
 }
 
 export interface AgentLogRecord {
@@ -134,6 +163,8 @@ export interface HitlDecisionRecord {
   readonly artifactHash?: string;
   /** Set where the human changed what was shown instead of deciding: the gate asks again, about the new version. */
   readonly edit?: EditRecord;
+  /** Of a plan that was sent back: the highest task number issued until then; what is dropped is not issued again. */
+  readonly lastTaskNumber?: number;
   /** Of a review: which code it was about. */
   readonly review?: ReviewRecord;
 }

@@ -7,6 +7,7 @@ import type { ChannelKey, CheckpointKey, NamespaceKey, StoredCheckpoint } from '
 import type { Fence } from './Fence.ts';
 import type { GraphCheckpointStore } from './GraphCheckpointStore.ts';
 import { immediately } from './immediately.ts';
+import { TranscriptStore } from './TranscriptStore.ts';
 
 /** A checkpoint to keep, and the channel versions it is made of. */
 export interface KeptCheckpoint extends CheckpointKey {
@@ -24,6 +25,8 @@ export interface PruneResult {
   /** Checkpoints that are still there, in all namespaces. */
   readonly kept: number;
   readonly removed: number;
+  /** Pieces of transcripts of earlier attempts at a step. */
+  readonly transcripts: number;
   readonly swept: Swept;
 }
 
@@ -60,13 +63,15 @@ const DELETE_CHANNEL = `
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;
 
 /**
- * Deletes checkpoints of a thread together with everything only they needed, in one transaction, and proves it: every
+ * Deletes checkpoints of a thread together with everything only they needed, and transcripts of earlier attempts at its
+ * steps, in one transaction, and proves it: every
  * checkpoint that stays is read before and after, and where a byte differs nothing is deleted.
  */
 export class CheckpointPruner {
   readonly #db: Database;
   readonly #store: GraphCheckpointStore;
   readonly #sweeper: BlobSweeper;
+  readonly #transcripts: TranscriptStore;
   readonly #selectState: Statement<[string], { readonly seq: number; readonly sha256: Uint8Array }>;
   readonly #selectOpen: Statement<[{ readonly threadId: string }], CheckpointRef>;
   readonly #selectCheckpoints: Statement<[string], CheckpointRef>;
@@ -80,6 +85,7 @@ export class CheckpointPruner {
     this.#db = db;
     this.#store = store;
     this.#sweeper = new BlobSweeper(db);
+    this.#transcripts = new TranscriptStore(db);
     this.#selectState = prepare(db, SELECT_STATE);
     this.#selectOpen = prepare(db, SELECT_OPEN);
     this.#selectCheckpoints = prepare(db, SELECT_CHECKPOINTS);
@@ -119,9 +125,10 @@ export class CheckpointPruner {
     const before = this.#digest(keep);
     const removed = this.#deleteCheckpoints(plan);
     this.#deleteChannels(plan);
+    const transcripts = this.#transcripts.dropOlderAttempts(threadId);
     const swept = this.#sweeper.sweepAll();
     if (this.#digest(keep) !== before) throw wouldDamage(threadId);
-    return { kept: keep.length, removed, swept };
+    return { kept: keep.length, removed, transcripts, swept };
   }
 
   #deleteCheckpoints({ threadId, keep }: PrunePlan): number {

@@ -14,11 +14,15 @@ interface TextRow {
  */
 export class DecisionTextStore {
   readonly #selectAll: Statement<[], TextRow>;
+  readonly #selectNames: Statement<[], string>;
   readonly #insert: Statement<[TextRow]>;
+  readonly #delete: Statement<[string]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#selectAll = prepare(db, 'SELECT sha256, text FROM decision_texts');
+    this.#selectNames = prepare<[], string>(db, 'SELECT sha256 FROM decision_texts').pluck();
+    this.#delete = prepare(db, 'DELETE FROM decision_texts WHERE sha256 = ?');
     this.#insert = prepare(
       db,
       'INSERT INTO decision_texts (sha256, text) VALUES (@sha256, @text) ON CONFLICT (sha256) DO NOTHING',
@@ -28,6 +32,12 @@ export class DecisionTextStore {
   /** Keeps the texts of a decision, in the transaction that logs it. */
   keep(texts: DecisionTexts): void {
     for (const [sha256, text] of texts) this.#insert.run({ sha256, text });
+  }
+
+  /** Deletes the texts that no decision needs any more. */
+  dropAllBut(needed: ReadonlySet<string>): void {
+    const unused = this.#selectNames.all().filter((sha256) => !needed.has(sha256));
+    for (const sha256 of unused) this.#delete.run(sha256);
   }
 
   /** Which texts there are, by their SHA-256, and which of them are not what was written. */

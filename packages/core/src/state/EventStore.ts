@@ -44,6 +44,10 @@ const SELECT_PAGE = `
 const SELECT_NAMED = `
   SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND name = ? ORDER BY seq ASC`;
 
+const SELECT_LAST_OF = `
+  SELECT ${COLUMNS} FROM events
+  WHERE thread_id = ? AND name IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT 1`;
+
 const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = ?';
 
 const DEFAULT_LIMIT = 1000;
@@ -54,6 +58,7 @@ export class EventStore {
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
   readonly #selectNamed: Statement<[string, string], EventRow>;
+  readonly #selectLastOf: Statement<[string, string], EventRow>;
   readonly #selectIs: Statement<[string, string, number], 0 | 1>;
 
   /** @param db - An open, migrated state file. */
@@ -62,6 +67,7 @@ export class EventStore {
     this.#insert = prepare(db, INSERT);
     this.#selectPage = prepare(db, SELECT_PAGE);
     this.#selectNamed = prepare(db, SELECT_NAMED);
+    this.#selectLastOf = prepare(db, SELECT_LAST_OF);
     this.#selectIs = prepare<[string, string, number], 0 | 1>(db, SELECT_IS).pluck();
   }
 
@@ -89,6 +95,12 @@ export class EventStore {
   /** All events of one name of a run, oldest first. */
   listNamed<Name extends EventName>(threadId: string, name: Name): readonly EventRecord<Name>[] {
     return this.#selectNamed.all(threadId, name).map((row) => fromRow<Name>(row));
+  }
+
+  /** The newest event of a run that has one of these names. */
+  lastOf(threadId: string, names: readonly EventName[]): EventRecord | null {
+    const row = this.#selectLastOf.get(threadId, JSON.stringify(names));
+    return row === undefined ? null : fromRow(row);
   }
 
   /** True if this very event stands at the position. */

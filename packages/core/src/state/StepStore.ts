@@ -63,6 +63,7 @@ export class StepStore {
   readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
   readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
   readonly #selectForThread: Statement<[string], sql.StepRow>;
+  readonly #selectInFlight: Statement<[string, number], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], Spending>;
   readonly #intend: Statement<[object], number>;
@@ -83,6 +84,7 @@ export class StepStore {
     this.#selectVisit = prepare<[object], number>(db, sql.SELECT_VISIT).pluck();
     this.#selectUnfinished = prepare<[UnfinishedInside], number>(db, sql.SELECT_UNFINISHED_INSIDE).pluck();
     this.#selectForThread = prepare(db, sql.SELECT_FOR_THREAD);
+    this.#selectInFlight = prepare(db, sql.SELECT_IN_FLIGHT);
     this.#sumCost = prepare(db, sql.SUM_COST);
     this.#sumSpending = prepare(db, sql.SUM_SPENDING);
     this.#intend = prepare<[object], number>(db, sql.INTEND).pluck();
@@ -217,6 +219,12 @@ export class StepStore {
   /** Steps of a run, oldest first. */
   listForThread(threadId: string): readonly StepSummary[] {
     return this.#selectForThread.all(threadId).map(sql.summaryOf);
+  }
+
+  /** The step of a run that was begun last and has not ended, if it was not begun before `since`, in ms since the Unix epoch. */
+  inFlight(threadId: string, since: number): StepSummary | null {
+    const row = this.#selectInFlight.get(threadId, since);
+    return row === undefined ? null : sql.summaryOf(row);
   }
 
   costOf(threadId: string): RunCost {

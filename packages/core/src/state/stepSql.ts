@@ -61,6 +61,10 @@ export const MOVE_VISIT = `
 export const SELECT_FOR_THREAD = `
   SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
 
+export const SELECT_IN_FLIGHT = `
+  SELECT ${COLUMNS} FROM agent_steps
+  WHERE thread_id = ? AND state = 'intent' AND started_at >= ? ORDER BY started_at DESC LIMIT 1`;
+
 export const INTEND = `
   INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at)
   VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now)

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { initialState } from '../brief/initialState.ts';
+import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
@@ -10,6 +11,7 @@ import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { openGates } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
@@ -21,6 +23,7 @@ import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { Run } from './Run.ts';
+import { type Removal, type RemovedRun, removeRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
 import type { RunStatus } from './views.ts';
 
@@ -64,10 +67,24 @@ export interface StartOptions extends Given {
   readonly review?: ReviewScope | 'none';
   /** Which gates a declared policy approves. Part of the run's record. @defaultValue a human, for all */
   readonly gates?: GatePolicies;
+  /**
+   * Small work: one task, and one gate, the review of its code. Design and plan are filled in without a call and decided
+   * by the policy `quick`, which is part of the record. Takes no documents, plan, gates or review.
+   */
+  readonly quick?: QuickWork;
   /** @defaultValue that of the orchestrator */
   readonly budget?: Budget;
   /** How a later process can find the agents again; kept with the run, not read here. */
   readonly agentsRef?: string;
+}
+
+/** What was deleted. */
+export interface Collected {
+  /** Rows of the state file, and the bytes in it that can be used again. */
+  readonly values: number;
+  readonly bytes: number;
+  /** Bytes of folders and stores. */
+  readonly files: number;
 }
 
 /**
@@ -142,12 +159,14 @@ export class Orchestrator {
   /**
    * Records a run of a brief, or returns the one with this id as it is. Nothing is executed until it is driven.
    *
-   * @throws TypeError for an empty brief or unusable documents, RangeError for an id that cannot name a folder.
+   * @throws TypeError for an empty brief, unusable documents, or small work with more than a brief; RangeError for an id
+   *   that cannot name a folder.
    * @throws DevsError `THREAD_EXISTS` if the id belongs to a run of another brief, other documents or another plan;
    *   `DAG_INVALID` for a plan that cannot become tasks; `WORKSPACE_FAILED` for a repository no run can work in.
    */
-  async start(options: StartOptions): Promise<Run> {
-    const brief = parseBrief(options.brief);
+  async start(asked: StartOptions): Promise<Run> {
+    const brief = parseBrief(asked.brief);
+    const options = asked.quick === undefined ? asked : asQuick(asked, brief, asked.quick);
     const given = parseGiven(options);
     const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
@@ -196,6 +215,45 @@ export class Orchestrator {
     return Promise.all(threads.map(({ threadId }) => this.#handleOf(threadId).status()));
   }
 
+  /**
+   * Deletes a run: its rows, the texts of its decisions, and with `workspace` its folder, its store and its branch if that
+   * is merged. The lines of the decision log stay.
+   *
+   * @throws DevsError `REMOVE_REFUSED` for a run that has not ended, or work that is nowhere else, without `force`;
+   *   `THREAD_BUSY`, `THREAD_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: nothing is deleted then.
+   *
+   * @example
+   * ```ts
+   * await devs.remove('csv-export', { by: { kind: 'human', id: 'ada' }, workspace });
+   * ```
+   */
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    return removeRun(id, removal, this.#app);
+  }
+
+  /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */
+  async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
+    const { threads, remover } = this.#app.store;
+    const { blobs, bytes } = remover.sweep();
+    const known = new Set(threads.list().map(({ threadId }) => threadId));
+    return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
+  }
+
+  /**
+   * Subscribes to what agents, checks and setup tell while this process drives runs, masked as it is shown; what it returns
+   * ends that. It is no event and not in the log: {@link Run.transcript} has it afterwards.
+   *
+   * @example
+   * ```ts
+   * devs.onActivity((activity, { taskId, step }) => {
+   *   if (activity.kind === 'text') process.stdout.write(activity.text);
+   * });
+   * ```
+   */
+  onActivity(listener: ActivityListener): () => void {
+    return this.events.onActivity(listener);
+  }
+
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
   async verify(): Promise<DoctorReport> {
     return doctor(this.#app.store.db);
@@ -210,6 +268,15 @@ export class Orchestrator {
   close(): void {
     this.#close();
   }
+}
+
+/** @throws TypeError for what small work does not take. */
+function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOptions {
+  const { documents, tasks, gates, review } = options;
+  const taken = Object.entries({ documents, tasks, gates, review }).find(([, value]) => value !== undefined);
+  if (taken !== undefined) throw new TypeError(`Expected quick work without ${taken[0]}: it brings its own.`);
+  const policies = { design: 'quick', dag: 'quick', review: 'human' } as const;
+  return { ...options, ...quickWork(brief, quick), review: 'task', gates: policies };
 }
 
 function pipelineOf(

@@ -1,4 +1,5 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
+import { StepActivities } from '../engine/activity/StepActivities.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
 import { isOver } from '../engine/drive/outcome.ts';
@@ -10,14 +11,18 @@ import { depthContext } from '../engine/guards/depthLevel.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { visitOf } from '../engine/visit.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import { endingWith } from '../errors/endingWith.ts';
+import type { ActivityListener } from '../events/Activity.ts';
+import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
-import type { CommitView, RunWorkspace } from '../orchestration/ports.ts';
+import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
 import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import { NO_FENCE } from '../state/Fence.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
@@ -34,8 +39,16 @@ import {
 } from './rewind/rewindRun.ts';
 import { type RewindUndone, undoRewind } from './rewind/undoRewind.ts';
 import { rewindViews } from './rewindViews.ts';
+import { runningView } from './runningView.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import { taskView } from './taskView.ts';
+import {
+  type TranscriptEntry,
+  type TranscriptQuery,
+  type TranscriptStage,
+  transcript,
+  transcriptStages,
+} from './transcripts.ts';
 import type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RewindView, RunStatus } from './views.ts';
 
 /** How far a run is from being stopped for making no progress. Counted in node transitions. */
@@ -87,15 +100,33 @@ export class Run {
       ...(goal && { goal }),
       prepare: async (lease) => void (await finishRewind(lease, this.#rewindDeps)),
     });
-    const workspace = await this.#workspaceInUse();
-    return {
-      status,
-      reason,
-      gates,
-      commits: (await workspace?.log()) ?? [],
-      delivery: (await workspace?.deliver?.()) ?? null,
-      cost: this.#app.store.steps.costOf(this.id),
+    const handed = await this.#handOver();
+    return { status, reason, gates, ...handed, cost: this.#app.store.steps.costOf(this.id) };
+  }
+
+  /** Gives the branch to the user's repository. Outside of any lease, so what it tells is shown and not kept. */
+  async #handOver(): Promise<Pick<DriveResult, 'commits' | 'delivery'>> {
+    const { events } = this.#app;
+    const step = {
+      threadId: this.id,
+      lgTaskId: '',
+      name: 'deliver',
+      attempt: 1,
+      node: 'deliver',
+      taskId: null,
     };
+    const told = new StepActivities(step, Date.now(), { store: null, fence: NO_FENCE, events });
+    told.begin();
+    return endingWith(
+      () => told.end(),
+      async () => {
+        const workspace = await this.#workspaceInUse({ onActivity: told.tell });
+        return {
+          commits: (await workspace?.log()) ?? [],
+          delivery: (await workspace?.deliver?.()) ?? null,
+        };
+      },
+    );
   }
 
   /** A run that has ended is not driven, but the files of its last rewind may still have to follow. */
@@ -110,7 +141,7 @@ export class Run {
     return this.#app.pause(this.id);
   }
 
-  /** Ends the run for good: at the next safe point, or with the next drive. */
+  /** Ends the run for good: at once where nobody drives it, else at its next safe point. */
   async cancel(): Promise<void> {
     return this.#app.cancel(this.id);
   }
@@ -135,6 +166,7 @@ export class Run {
       status: thread.status,
       reason: thread.reason,
       driver: threads.driverOf(this.id),
+      running: runningView(this.id, this.#app.store),
       degraded: thread.degraded,
       agents: this.#recordedAgents(),
       workspace: threads.folderOf(thread),
@@ -333,9 +365,42 @@ export class Run {
     }));
   }
 
+  /**
+   * What agents, checks and setup told while they worked, oldest first: masked, and kept up to the last second also of a
+   * process that was killed. A long one has its beginning and its end.
+   *
+   * @throws RangeError for a stage or an attempt there is none of, naming those there are.
+   *
+   * @example
+   * ```ts
+   * const entries = await run.transcript({ stage: 'T4.implement' });
+   * ```
+   */
+  async transcript(query: TranscriptQuery = {}): Promise<readonly TranscriptEntry[]> {
+    return transcript(this.id, query, this.#app.store.transcripts);
+  }
+
+  /** The stages that have a {@link transcript}, in the order in which they were begun. */
+  async transcriptStages(): Promise<readonly TranscriptStage[]> {
+    return transcriptStages(this.id, this.#app.store.transcripts);
+  }
+
+  /** Subscribes to what happens in this run while this process drives it, masked; call what is returned to end that. */
+  onActivity(listener: ActivityListener): () => void {
+    return this.#app.events.onActivity((activity, scope, at) => {
+      if (scope.threadId === this.id) listener(activity, scope, at);
+    });
+  }
+
   /** The state of the graph at its latest checkpoint, with the commits its tasks have now; `null` before the first. */
   async state(): Promise<GraphState | null> {
     return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app);
+  }
+
+  /** The run's documents and its plan as Markdown files, as they are now; none before the first checkpoint. */
+  async documents(): Promise<readonly DocumentFile[]> {
+    const values = await this.state();
+    return values === null ? [] : documentFiles(values);
   }
 
   /**
@@ -364,11 +429,11 @@ export class Run {
   }
 
   /** `null` before the first task: opening a workspace makes it. */
-  async #workspaceInUse(): Promise<RunWorkspace | null> {
+  async #workspaceInUse(options: OpenOptions = {}): Promise<RunWorkspace | null> {
     if (this.#pipeline === null) return null;
     const values = await this.#app.values(this.id);
     if ((values?.tasks ?? []).length === 0) return null;
-    return this.#pipeline.workspace.open(this.id);
+    return this.#pipeline.workspace.open(this.id, options);
   }
 
   get #rewindDeps(): RewindDeps {

@@ -6,6 +6,7 @@ import type { TaskStatus } from '../orchestration/types.ts';
 import type { RunCost } from '../state/StepStore.ts';
 import type { ThreadStatus } from '../state/ThreadStore.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
+import type { RunningView } from './runningView.ts';
 
 /** One task, as people count it. */
 export interface TaskView {
@@ -56,6 +57,8 @@ export interface RunStatus {
   readonly reason: string | null;
   /** Who drives it now; `null` when nobody does, also when its last driver was killed. */
   readonly driver: string | null;
+  /** What it does at this moment; `null` when nobody drives it, and between two nodes. */
+  readonly running: RunningView | null;
   /** Journal rows were lost. */
   readonly degraded: boolean;
   /** Where the agents' words come from; `null` without agents. */

@@ -8,6 +8,7 @@ import type {
   ReinstateRequest,
   Rescue,
   RunWorkspace,
+  TreeDiff,
   WithdrawRequest,
   Workspace,
 } from '../orchestration/ports.ts';
@@ -82,6 +83,31 @@ export class MemoryRunWorkspace implements RunWorkspace {
   async restore(tree: string): Promise<Rescue | null> {
     this.#files = this.#filesOf(tree);
     return null;
+  }
+
+  async integrated(): Promise<string> {
+    return this.#commits.at(-1)?.tree ?? EMPTY_TREE;
+  }
+
+  async overlay(base: string, from: string, paths: readonly string[]): Promise<string> {
+    const [files, others] = [new Map(this.#filesOf(base)), this.#filesOf(from)];
+    for (const path of paths) {
+      const content = others.get(path);
+      if (content === undefined) files.delete(path);
+      else files.set(path, content);
+    }
+    return this.#keep(files);
+  }
+
+  /** Whole files are shown as removed and added. */
+  async compare(from: string, to: string, maxBytes: number): Promise<TreeDiff> {
+    const [before, after] = [Object.fromEntries(this.#filesOf(from)), Object.fromEntries(this.#filesOf(to))];
+    const files = lineChanges(before, after);
+    return { files, diff: cutAt(maxBytes, files.map(({ path }) => wholeFile(path, before, after)).join('')) };
+  }
+
+  async readAt(tree: string, path: string): Promise<string | null> {
+    return this.#filesOf(tree).get(path) ?? null;
   }
 
   async commit({ tree, message, stepKey }: CommitRequest): Promise<string> {
@@ -167,6 +193,21 @@ export class MemoryRunWorkspace implements RunWorkspace {
 
 function treeOf(files: Files): string {
   return hashOf(Object.fromEntries(files));
+}
+
+type Contents = Readonly<Record<string, string>>;
+
+function wholeFile(path: string, before: Contents, after: Contents): string {
+  const lines = (sign: string, content = ''): string =>
+    content.replaceAll(/^.*\n?/gm, (line) => line && `${sign}${line.trimEnd()}\n`);
+  return `--- a/${path}\n+++ b/${path}\n${lines('-', before[path])}${lines('+', after[path])}`;
+}
+
+function cutAt(maxBytes: number, text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  const end = bytes.subarray(0, maxBytes).lastIndexOf('\n') + 1;
+  return `${bytes.toString('utf8', 0, end)}[cut]\n`;
 }
 
 /** `files` without what changed from `before` to `after`. */

@@ -1,7 +1,7 @@
 import type { CheckResult, Checks } from '../orchestration/ports.ts';
 
 /** Checks that answer in turn: red and green as a TDD turn expects them, or the given verdicts, repeated. */
-export function scriptedChecks(verdicts: readonly boolean[] = [false, true, true]): Checks {
+export function scriptedChecks(verdicts: readonly boolean[] = [false, true]): Checks {
   let runs = 0;
   return {
     run: async (): Promise<CheckResult> => {

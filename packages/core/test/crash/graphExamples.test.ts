@@ -25,7 +25,8 @@ const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
 const plainly = vi.hoisted(() => ({ isOn: false }));
 vi.mock('@devs/core/langgraph', async (original) => {
   const engine = await original<{ step: typeof step }>();
-  const call = { key: 'plain', attempt: 1, signal: new AbortController().signal, usage: () => {} };
+  const { signal } = new AbortController();
+  const call = { key: 'plain', attempt: 1, signal, usage: () => {}, onActivity: () => {} };
   const either: typeof step = (name, fn, options) =>
     plainly.isOn ? Promise.resolve(fn(call)) : engine.step(name, fn, options);
   return { ...engine, step: either };

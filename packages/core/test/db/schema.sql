@@ -206,6 +206,19 @@ CREATE TABLE state_blobs (
   CHECK ((base_id IS NULL) = (prefix IS NULL) AND (base_id IS NULL) = (suffix IS NULL))
 ) STRICT;
 
+CREATE TABLE step_transcripts (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: a reader goes on after the last it has
+  thread_id  TEXT    NOT NULL,
+  lg_task_id TEXT    NOT NULL,                           -- LangGraph's task id: one visit of one node
+  name       TEXT    NOT NULL,                           -- the step, or 'prepare' for what is done before the first
+  attempt    INTEGER NOT NULL,                           -- of the step, from 1
+  node       TEXT    NOT NULL,
+  task_id    TEXT,
+  skipped    INTEGER NOT NULL DEFAULT 0,                 -- characters that were told before this piece and are not kept
+  blob_id    INTEGER NOT NULL REFERENCES state_blobs (blob_id),
+  at         INTEGER NOT NULL                            -- ms since the Unix epoch, UTC: when it was written
+) STRICT;
+
 CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
@@ -264,6 +277,10 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 
 CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
+
+CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
+
+CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq);
 
 CREATE UNIQUE INDEX thread_inputs_by_thread ON thread_inputs (thread_id);
 

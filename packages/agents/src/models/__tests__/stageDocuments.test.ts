@@ -12,7 +12,7 @@ const REPORTS = { MARKET: CLAIMS, COMPETITION: CLAIMS, TECHNOLOGY: CLAIMS, USERS
 const LEFT_OUT = '# Parts\n\n## Left out\n- MCP_DESIGN: no agents use it\n- UI_UX: a library\n\n## End\n';
 const DESIGN = { PRD: 'What.', TAS: LEFT_OUT, SECURITY: 'No input is trusted.' };
 
-type Tool = typeof submitReports;
+type Tool = ReturnType<typeof submitReports>;
 
 const problemsIn = ({ schema }: Tool, answer: unknown): readonly string[] =>
   schema.safeParse(answer).error?.issues.map(({ message }) => message) ?? [];
@@ -35,42 +35,57 @@ describe('the claims of a report', () => {
   });
 });
 
-describe('the reports a model hands in', () => {
+describe('the reports a model hands in, prompts v1', () => {
   test('are taken when all four are there and every claim is marked', () => {
-    expect(problemsIn(submitReports, documents(REPORTS))).toEqual([]);
+    expect(problemsIn(submitReports('v1'), documents(REPORTS))).toEqual([]);
   });
 
   test('are sent back with the report that is missing or unmarked', () => {
     const { USERS: _users, ...others } = REPORTS;
-    expect(problemsIn(submitReports, documents({ ...others, MARKET: 'Large.' }))).toEqual([
+    expect(problemsIn(submitReports('v1'), documents({ ...others, MARKET: 'Large.' }))).toEqual([
       'USERS is missing',
       'MARKET: it lists no claims under "## Claims"',
     ]);
   });
 });
 
-describe('the design a model hands in', () => {
+describe('the design a model hands in, prompts v1', () => {
   test('is taken when it says why a document does not apply', () => {
-    expect(problemsIn(submitDesign, documents(DESIGN))).toEqual([]);
+    expect(problemsIn(submitDesign('v1'), documents(DESIGN))).toEqual([]);
   });
 
   test('is sent back without the two documents it always has, and without a reason', () => {
-    expect(problemsIn(submitDesign, documents({ ...DESIGN, TAS: '# Parts\n' }))).toEqual([
+    expect(problemsIn(submitDesign('v1'), documents({ ...DESIGN, TAS: '# Parts\n' }))).toEqual([
       'MCP_DESIGN is neither handed in nor under "## Left out" of the TAS with a reason',
       'UI_UX is neither handed in nor under "## Left out" of the TAS with a reason',
     ]);
-    expect(problemsIn(submitDesign, documents({ SECURITY: 'x', MCP_DESIGN: 'x', UI_UX: 'x' }))).toEqual([
-      'PRD is missing',
-      'TAS is missing',
-    ]);
+    expect(problemsIn(submitDesign('v1'), documents({ SECURITY: 'x', MCP_DESIGN: 'x', UI_UX: 'x' }))).toEqual(
+      ['PRD is missing', 'TAS is missing'],
+    );
   });
 
   test('has one document of a type, and leaves the brief alone', () => {
     const { documents: own } = documents(DESIGN);
     const brief = { type: 'BRIEF', title: 'x', content: 'x' };
-    expect(problemsIn(submitDesign, { documents: [...own, ...own, brief] })).toEqual([
+    expect(problemsIn(submitDesign('v1'), { documents: [...own, ...own, brief] })).toEqual([
       'a type is used twice',
       'the brief belongs to the human and cannot be replaced',
     ]);
+  });
+});
+
+describe('since prompts v2', () => {
+  test('no report about markets is needed, and every claim is marked', () => {
+    const tool = submitReports('v2');
+    expect(problemsIn(tool, documents({ TECHNOLOGY: CLAIMS }))).toEqual([]);
+    expect(problemsIn(tool, documents({ TECHNOLOGY: 'Small.' }))).toEqual([
+      'TECHNOLOGY: it lists no claims under "## Claims"',
+    ]);
+    expect(problemsIn(tool, documents({}))).toEqual(['there is no report']);
+  });
+
+  test('a design needs no reason for what it leaves out', () => {
+    expect(problemsIn(submitDesign('v2'), documents({ PRD: 'What.', TAS: '# Parts\n' }))).toEqual([]);
+    expect(problemsIn(submitDesign('v2'), documents({ PRD: 'What.' }))).toEqual(['TAS is missing']);
   });
 });

@@ -163,6 +163,35 @@ describe('bubblewrap', () => {
       expect(rest).toEqual(shims.map((shim) => at(shim)));
     });
 
+    test('shows the programs of a folder on the PATH that the project lies in, and not the project', () => {
+      install('bin/tool');
+      const below = at('bin', 'project');
+      const inside = { workspace: '.devs-work/run', scratch: 'scratch' };
+      for (const folder of Object.values(inside)) mkdirSync(join(below, folder), { recursive: true });
+      vi.stubEnv('HOME', home);
+      vi.stubEnv('PATH', at('bin'));
+      const [workspace, scratch] = [join(below, inside.workspace), join(below, inside.scratch)];
+      const prefix = bubblewrap({ project: below }).prefix({
+        dir: workspace,
+        workspace,
+        scratch,
+        network: false,
+      });
+      const programs = placeOf(prefix, '--ro-bind', at('bin'), at('bin'));
+      const covered = prefix.lastIndexOf(below);
+      expect(programs).toBeGreaterThan(0);
+      expect(prefix[covered - 1]).toBe('--tmpfs');
+      expect(covered).toBeGreaterThan(programs);
+      expect(placeOf(prefix, '--bind', workspace, workspace)).toBeGreaterThan(covered);
+      vi.stubEnv('PATH', home);
+      expect(
+        isShown(
+          bubblewrap({ project: below }).prefix({ dir: workspace, workspace, scratch, network: false }),
+          '',
+        ),
+      ).toBe(false);
+    });
+
     test('shows no project because its bin is on the PATH', () => {
       install('a/b/c/project/bin/tool');
       mkdirSync(at('a/b/c/project/.git'));

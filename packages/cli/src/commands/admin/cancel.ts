@@ -7,7 +7,7 @@ import { examples, type Start } from '../../project/Start.ts';
 export function addCancel(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('cancel', options)
-    .description('end a run for good, at its next safe point or with its next resume')
+    .description('end a run for good: at once, or at the next safe point of the process that drives it')
     .argument('<id>', 'run')
     .addHelpText('after', examples('devs admin cancel csv-export'))
     .action((id: string, _options: object, command: Command) =>
@@ -16,9 +16,15 @@ export function addCancel(program: Command, start: Start, options?: CommandOptio
 }
 
 async function cancel(id: string, session: Session): Promise<ExitCode> {
-  await withRuns(session, async (devs) => (await devs.run(id)).cancel());
-  session.out.result({ id, requested: 'cancel' }, [
-    `${id} ends at its next safe point; its commits and its log stay`,
+  const { status, driver } = await withRuns(session, async (devs) => {
+    const run = await devs.run(id);
+    await run.cancel();
+    return run.status();
+  });
+  session.out.result({ id, requested: 'cancel', status }, [
+    driver === null
+      ? `${id} is ${status}; its commits and its log stay`
+      : `${id} ends at its next safe point; its commits and its log stay`,
   ]);
   return EXIT.ok;
 }

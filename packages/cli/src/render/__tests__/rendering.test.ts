@@ -36,6 +36,7 @@ const status: RunStatus = {
   status: 'running',
   reason: null,
   driver: '42:77',
+  running: null,
   degraded: false,
   agents: { name: 'slugify', provenance: 'scripted' },
   workspace: '/p/.devs-work/csv',

@@ -32,11 +32,16 @@ const EXAMPLES: Examples = {
   NODE_STARTED: [{ node: 'design', attempt: 1 }, null],
   NODE_FINISHED: [{ node: 'distill', durationMs: 1 }, 'plan made'],
   STEP_FINISHED: [{ node: 'implement', step: 'base', attempt: 1 }, null],
+  TRANSCRIPT_LOST: [
+    { node: 'implement', step: 'review', message: 'no' },
+    'the rest of the transcript of review was lost: no',
+  ],
   NODE_FAILED: [{ node: 'design', message: 'no' }, 'design failed: no'],
   TASK_COMPLETED: [{ taskId: 'csv:1', name: 'Parse', gitHash: 'd4181fd00' }, 'committed d4181fd: Parse'],
   TASK_FAILED: [{ taskId: 'csv:1', name: 'Parse', final: false }, 'attempt failed'],
+  TASK_SKIPPED: [{ taskId: 'csv:1', name: 'Parse' }, 'skipped: Parse'],
   TASK_REOPENED: [{ taskId: 'csv:1', name: 'Parse' }, 'sent back: Parse'],
-  TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up'],
+  TASK_BLOCKED: [{ taskId: 'csv:1', name: 'Parse' }, 'blocked by a task that was given up or skipped'],
   PIVOTED: [{ taskId: 'csv:1', strategy: 'smaller' }, 'new strategy: smaller'],
   REWOUND: [
     {
@@ -78,6 +83,7 @@ const EXAMPLES: Examples = {
   GOAL_SET: [{ goal: 'only T4' }, 'to be driven: only T4'],
   GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped as asked: T4 is finished'],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
+  RUN_REMOVED: [{ id: 'sum', principal: 'human:ada' }, 'sum was removed by human:ada'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
   GRAPH_ACCEPTED: [
     { principal: 'human:ada', changes: 'node "check" is new', fingerprint: 'f' },

@@ -26,6 +26,7 @@ import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
 import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
+import { CANCELLED_BY_REQUEST } from './endCancelled.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
@@ -263,7 +264,7 @@ export class ClaimedRun {
   }
 
   #cancel(): DriveOutcome | null {
-    const outcome = this.#end('cancelled', 'cancelled by request');
+    const outcome = this.#end('cancelled', CANCELLED_BY_REQUEST);
     if (outcome !== null) this.#requests.consume('cancel');
     return outcome;
   }

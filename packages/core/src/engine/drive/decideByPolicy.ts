@@ -1,7 +1,7 @@
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { isDeclaredAuto } from '../gates/principals.ts';
+import { declaredPolicy } from '../gates/principals.ts';
 
 /** Who answers a gate of the pipeline: declared when a run starts, part of its record. */
 export interface GatePolicies {
@@ -11,7 +11,8 @@ export interface GatePolicies {
   readonly review?: GatePolicy;
 }
 
-export type GatePolicy = 'human' | 'auto';
+/** `auto`: approved as they come; `quick`: filled in by the engine for small work, and approved. */
+export type GatePolicy = 'human' | 'auto' | 'quick';
 
 /** Approves the gates a declared policy covers. Returns whether it decided anything. */
 export function decideByPolicy(
@@ -19,13 +20,16 @@ export function decideByPolicy(
   policies: Policies,
   store: EngineStore,
 ): boolean {
-  const covered = open.filter(({ kind }) => isDeclaredAuto(policies, store.rules[kind]));
-  for (const { id, kind, artifactHash } of covered) {
+  let decided = false;
+  for (const { id, kind, artifactHash } of open) {
+    const policy = declaredPolicy(policies, store.rules[kind]);
+    if (policy === null) continue;
     store.manager.decide(id, {
       artifactHash: artifactHash ?? '',
       answer: { approved: true },
-      by: { kind: 'policy', id: `${kind}=auto` },
+      by: { kind: 'policy', id: policy === 'auto' ? `${kind}=auto` : policy },
     });
+    decided = true;
   }
-  return covered.length > 0;
+  return decided;
 }

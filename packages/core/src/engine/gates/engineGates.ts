@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
+import { assertRaisesPassed } from './budgetAnswer.ts';
 import type { GateRules } from './GateRule.ts';
 import { interruptGate } from './interruptGate.ts';
 
@@ -61,6 +62,7 @@ export const ENGINE_GATES = {
     recorded: budget,
     shape: "{ action: 'raise', usd?, tokens?, calls?, ms? } or { action: 'abort', reason? }",
     policyName: null,
+    assertFits: assertRaisesPassed,
   },
   step: {
     given: step,

@@ -16,7 +16,7 @@ export function principalOf(by: Principal): Principal {
 }
 
 /**
- * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }` (laws L2, L8).
+ * Agents may not decide; a policy only what the run declared at its start as `gates: { <name>: 'auto' }`, or of small work (laws L2, L8).
  *
  * @param by - As {@link principalOf} read it.
  * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`
@@ -30,7 +30,7 @@ export function assertMayDecide(
     case 'human':
       return;
     case 'policy':
-      if (isDeclaredAuto(thread?.policies, rules[session.kind])) return;
+      if (declaredPolicy(thread?.policies, rules[session.kind]) !== null) return;
       throw notDeclared(session);
     case 'agent':
       throw refuseAgent(session);
@@ -55,10 +55,14 @@ export function asHuman(by: Principal, threadId: string, deed: string): Principa
   });
 }
 
-/** Whether a run declared at its start that gates of this kind are approved without a human. */
-export function isDeclaredAuto(policies: Policies | undefined, rule: GateRule | undefined): boolean {
+/** The policy that a run declared at its start for gates of this kind; `null` where a human decides. */
+export function declaredPolicy(
+  policies: Policies | undefined,
+  rule: GateRule | undefined,
+): 'auto' | 'quick' | null {
   const policyName = rule?.policyName ?? null;
-  return policyName !== null && ownValue(ownValue(policies, 'gates'), policyName) === 'auto';
+  const declared = policyName === null ? null : ownValue(ownValue(policies, 'gates'), policyName);
+  return declared === 'auto' || declared === 'quick' ? declared : null;
 }
 
 function ownValue(object: unknown, key: string): unknown {

@@ -9,6 +9,7 @@ export type Measure =
   | 'same_output'
   | 'entropy'
   | 'pivots'
+  | 'pivot_answers'
   | 'usd'
   | 'tokens'
   | 'calls'
@@ -45,7 +46,7 @@ export const LATTICE: readonly Rung[] = [
   },
   {
     guard: 'failure_gate',
-    measures: ['entropy', 'pivots'],
+    measures: ['entropy', 'pivots', 'pivot_answers'],
     looks: 'when a node has returned',
     leadsTo: 'a human: retry, skip or abort',
   },

@@ -1,16 +1,8 @@
+import type { CallUsage } from '../../config/callUsage.ts';
 import { type PriceTable, priceOf } from '../../config/prices.ts';
 import type { Reserve, StepUsage } from '../../state/StepStore.ts';
 
-/** What a call used. Without `costUsd` the cost is computed from `model`'s price; without a price it is unknown. */
-export interface CallUsage {
-  readonly tokensIn?: number;
-  readonly tokensOut?: number;
-  /** Part of `tokensIn`: read from the provider's cache. */
-  readonly tokensCached?: number;
-  readonly costUsd?: number;
-  /** As the provider names it; a prefix `openai:` and a date are allowed. */
-  readonly model?: string;
-}
+export type { CallUsage };
 
 /** LangChain's `usage_metadata` of a message, with the name of the model: `{ ...message.usage_metadata, model }`. */
 export interface LangChainUsage {

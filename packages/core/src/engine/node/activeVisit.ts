@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { GraphInterrupt } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
+import type { VisitActivities } from '../activity/VisitActivities.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { CallsInFlight } from './CallsInFlight.ts';
@@ -21,6 +22,7 @@ export interface ActiveVisit {
   /** Ids of the tool calls that this execution has begun. */
   readonly toolCalls: Set<string>;
   readonly calls: CallsInFlight;
+  readonly told: VisitActivities;
   readonly inner: InnerRuns;
   /** What is asked before a call is made: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null;

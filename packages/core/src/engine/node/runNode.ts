@@ -25,6 +25,8 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { NO_FENCE } from '../../state/Fence.ts';
+import { VisitActivities } from '../activity/VisitActivities.ts';
 import { readGuards, writeGuards } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
@@ -167,6 +169,7 @@ async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> 
     active.hasThrown = true; // what it threw is thrown below
   });
   if (!active.visit.signal.aborted) await active.calls.settled();
+  active.told.close();
   if (active.fault !== null) throw active.fault;
   if (active.question !== null) throw active.question;
   return ran;
@@ -178,10 +181,12 @@ interface Executed<State> {
 }
 
 function activate<State>(visit: Visit, state: State, { config, deps }: Executed<State>): ActiveVisit {
-  const { store, events, profile } = deps;
+  const { store, events, profile, now } = deps;
+  const taskId = profile.taskIdOf(state, visit.node);
+  const fence = store?.fenceOf(visit) ?? NO_FENCE;
   return {
     visit,
-    taskId: profile.taskIdOf(state, visit.node),
+    taskId,
     store,
     events,
     isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
@@ -189,6 +194,7 @@ function activate<State>(visit: Visit, state: State, { config, deps }: Executed<
     toolCalls: new Set(),
     fault: null,
     calls: new CallsInFlight(),
+    told: new VisitActivities({ visit, taskId, store, fence, events, now }),
     inner: new InnerRuns(config),
     question: null,
     hasThrown: false,

@@ -1,6 +1,8 @@
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
+import type { OnActivity } from '../../events/Activity.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
+import type { StepActivities } from '../activity/StepActivities.ts';
 import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
@@ -29,6 +31,11 @@ export interface StepCall {
    * have is refused (`USAGE_REFUSED`) and counts as what was held back for the call; the result stays.
    */
   readonly usage: (usage: UsageReport) => void;
+  /**
+   * Tells what happens while it happens: listeners of the app get it, masked, and it is kept as the transcript of the
+   * step. Never throws; what is told after the call has ended is not taken.
+   */
+  readonly onActivity: OnActivity;
 }
 
 export type StepFunction<T> = (call: StepCall) => Promise<T> | T;
@@ -75,7 +82,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   const active = activeVisit('step()');
   const place = stepPlace(active);
   claimName(active, place, name);
-  if (!isRecorded(active)) return fn(callOf(active, { ...active.visit, lgTaskId: place.id, name }));
+  if (!isRecorded(active)) return unrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
   if (active.fault !== null) throw active.fault;
   try {
     const key = recordedKey(active, place, name);
@@ -86,6 +93,16 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
     // A node may catch what its steps throw, and LangGraph's ToolNode tells the model: the engine's own faults end it.
     active.fault ??= isRefusal(error) ? new RefusedResult(error) : engineFaultOf(error);
     throw error;
+  }
+}
+
+async function unrecorded<T>(active: ActiveVisit, key: StepKey, fn: StepFunction<T>): Promise<T> {
+  const told = active.told.begin(key, 1);
+  try {
+    return await fn({ ...callOf(active, key), onActivity: told.tell });
+  } finally {
+    told.end();
+    active.told.ended(told);
   }
 }
 
@@ -131,11 +148,14 @@ async function make<T>(
   const { store, visit } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
+  const told = active.told.begin(step, attempt);
   try {
-    const value = await fn({ ...callOf(active, step), attempt, usage });
+    const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
     const recorded = await resultToRecord(value, step.name, store.steps);
-    finish(active, step, attempt, { ...recorded, reports });
+    told.end();
+    finish(active, step, attempt, { ...recorded, reports, told });
   } catch (error) {
+    told.end();
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
     store.transact(active.events, (emit) => {
@@ -143,20 +163,25 @@ async function make<T>(
       if (isRefusal(error)) store.steps.refuse(step, refusalOf(error), spent, store.fenceOf(visit));
       else store.steps.fail(step, spent, store.fenceOf(visit));
       emitRefused(active, step, reports, emit);
+      told.save(emit);
     });
     throw error;
+  } finally {
+    active.told.ended(told);
+    told.save();
   }
 }
 
 interface Ended extends ResultToRecord {
   readonly reports: UsageReports;
+  readonly told: StepActivities;
 }
 
 function finish(
   active: RecordedVisit,
   step: NewStep,
   attempt: number,
-  { result, count, reports }: Ended,
+  { result, count, reports, told }: Ended,
 ): void {
   const { store, visit, taskId } = active;
   const { name } = step;
@@ -169,6 +194,7 @@ function finish(
     emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope);
     if (count > 0) emit('SECRET_REDACTED', { place: `step ${name}`, count }, scope);
     emitRefused(active, step, reports, emit);
+    told.save(emit);
   });
 }
 
@@ -200,7 +226,7 @@ function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: st
   stepNames.add(claim);
 }
 
-function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): StepCall {
+function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): Omit<StepCall, 'onActivity'> {
   return { key: stepKeyOf(key), attempt: 1, signal, usage: () => {} };
 }
 

@@ -99,6 +99,7 @@ describe('the entropy score in the pipeline', () => {
     return {
       writeTest: async () => ({ summary: 'again', files: [] }),
       implement: same,
+      document: async () => ({ summary: 'again', files: [] }),
       ...(fake.pivot && { pivot: fake.pivot }),
     };
   };

@@ -91,20 +91,24 @@ describe('a task handed to a human because its pivots led to nothing', () => {
     expect(attempts.map(({ guidance }) => guidance.join()).slice(8)).toEqual(['', 'Mind x.', 'Mind x.']);
   });
 
-  test('skipped, is given up with an event, and what depends on it is blocked', async ({ db }) => {
+  test('skipped, is no failure: the run ends completed, and says what it is without', async ({ db }) => {
     const { agents } = failing(() => false);
     const pipeline = await aPipeline(db, { tasks: 2, agents, checks });
     const result = await driveToTheEnd(pipeline, ({ kind }) =>
       kind === 'task_failure' ? { action: 'skip' } : approve,
     );
     expect(result).toMatchObject({
-      status: 'failed',
-      values: { tasks: [{ status: 'failed' }, { status: 'blocked' }] },
+      status: 'completed',
+      reason: 'without T1, skipped by a person, and T2, blocked by that',
+      values: {
+        status: 'completed',
+        epics: [{ status: 'completed' }],
+        tasks: [{ status: 'skipped' }, { status: 'blocked' }],
+      },
     });
     const events = pipeline.app.store.log.list('shop', { afterSeq: 0 });
-    expect(events.filter(({ name, payload }) => name === 'TASK_FAILED' && finalOf(payload))).toMatchObject([
-      { taskId: 'shop:1' },
-    ]);
+    expect(events.filter(({ name }) => name === 'TASK_SKIPPED')).toMatchObject([{ taskId: 'shop:1' }]);
+    expect(events.some(({ name, payload }) => name === 'TASK_FAILED' && finalOf(payload))).toBe(false);
     expect(events.filter(({ name }) => name === 'TASK_BLOCKED')).toMatchObject([{ taskId: 'shop:2' }]);
   });
 
@@ -118,13 +122,11 @@ describe('a task handed to a human because its pivots led to nothing', () => {
     );
     expect(kinds.filter((kind) => kind === 'task_failure')).toHaveLength(2);
     const events = pipeline.app.store.log.list('shop', { afterSeq: 0 });
-    const ends = events.filter(
-      ({ name, payload }) => name === 'TASK_BLOCKED' || (name === 'TASK_FAILED' && finalOf(payload)),
-    );
+    const ends = events.filter(({ name }) => name === 'TASK_BLOCKED' || name === 'TASK_SKIPPED');
     expect(ends.map(({ name, taskId }) => `${name} ${taskId}`)).toEqual([
-      'TASK_FAILED shop:1',
+      'TASK_SKIPPED shop:1',
       'TASK_BLOCKED shop:2',
-      'TASK_FAILED shop:3',
+      'TASK_SKIPPED shop:3',
     ]);
   });
 

@@ -86,7 +86,7 @@ describe('the guards of the pipeline', () => {
       taskId: 'r:1',
       artifact: {
         node: 'implement',
-        step: 'document',
+        step: 'review',
         limits: [{ taskId: 'r:1', measure: 'calls', limit: 3 }],
       },
     });

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
+import { DevsError } from '../../errors/DevsError.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import { makePivotNode } from '../nodes/pivotNode.ts';
-import type { PivotRequest, StageAgents, TaskRequest } from '../ports.ts';
+import type { PivotRequest, PivotResult, StageAgents, TaskRequest } from '../ports.ts';
 import { strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import type { GraphState } from '../types.ts';
 import { aPipeline, driveToTheEnd, type Pipeline, type PipelineOptions } from './aPipeline.ts';
@@ -106,6 +107,7 @@ describe('a task that makes no progress, with a pivot agent', () => {
       implement: (request, call) =>
         fake.implement({ ...request, attempt: request.strategy === 'A' ? 0 : request.attempt }, call),
       writeTest: (request, call) => fake.writeTest({ ...request, attempt: 0 }, call),
+      document: (request, call) => fake.document({ ...request, attempt: 0 }, call),
       pivot: (request, call) => {
         reasons.push(request.reason);
         expect(request.observations.at(-1)).toEqual({
@@ -115,10 +117,9 @@ describe('a task that makes no progress, with a pivot agent', () => {
         return fake.pivot?.(request, call) ?? sameError();
       },
     };
-    const checks = scriptedChecks([false]);
     const pipeline = await pipelineOf(db, {
       agents,
-      checks: { run: async (request) => ({ ...(await checks.run(request)), passed: false }) },
+      checks: scriptedChecks([false, true]),
       config: { hitlEntropyThreshold: 1 },
     });
     await driveToTheEnd(pipeline, ({ kind }) =>
@@ -140,21 +141,65 @@ describe('a task that makes no progress, with a pivot agent', () => {
     ]);
   });
 
+  test.for([['one that was tried', ['First', 'first', 'FIRST']]] as const)(
+    'hands over to a human who proposes %s twice',
+    async ([, strategies], { db }) => {
+      const { agents, pivots } = stubborn('none', strategies, sameError);
+      const pipeline = await pipelineOf(db, { agents });
+      const gates: unknown[] = [];
+      const result = await driveToTheEnd(pipeline, (gate) => {
+        if (gate.kind !== 'task_failure') return { approved: true };
+        gates.push(gate.artifact);
+        return { action: 'skip' };
+      });
+      expect(pivots).toHaveLength(3);
+      expect(gates).toMatchObject([{ reason: 'pivots_exhausted', strategies: [{ strategy: 'First' }] }]);
+      expect(result).toMatchObject({ status: 'completed', values: { taskPivots: 0 } });
+    },
+  );
+
+  const invalid = (): never => {
+    throw new DevsError('No JSON.', { code: 'AGENT_INVALID_OUTPUT', remedy: 'Answer with JSON.' });
+  };
   test.for([
-    ['one that was tried', ['First', 'first', 'FIRST']],
-    ['one that says nothing', ['First', ' … ', '']],
-  ] as const)('hands over to a human who proposes %s twice', async ([, strategies], { db }) => {
-    const { agents, pivots } = stubborn('none', strategies, sameError);
-    const pipeline = await pipelineOf(db, { agents });
+    ['says nothing', async () => ({ strategy: ' … ', reason: 'none' })],
+    ['answers what is no strategy', async () => ({ answer: 42 }) as unknown as PivotResult],
+    ['answers nothing that can be read', async () => invalid()],
+  ] as const)('hands over to a human whose pivot agent %s, after two calls', async ([, pivot], { db }) => {
+    const { agents } = stubborn('none', [], sameError);
+    let asked = 0;
+    const pipeline = await pipelineOf(db, {
+      agents: {
+        ...agents,
+        pivot: () => {
+          asked += 1;
+          return pivot();
+        },
+      },
+    });
     const gates: unknown[] = [];
     const result = await driveToTheEnd(pipeline, (gate) => {
       if (gate.kind !== 'task_failure') return { approved: true };
       gates.push(gate.artifact);
       return { action: 'skip' };
     });
-    expect(pivots).toHaveLength(3);
-    expect(gates).toMatchObject([{ reason: 'pivots_exhausted', strategies: [{ strategy: 'First' }] }]);
-    expect(result).toMatchObject({ status: 'failed', values: { taskPivots: 0 } });
+    expect([result.status, asked]).toEqual(['completed', 2]);
+    expect(gates).toMatchObject([{ reason: 'pivot_invalid', strategies: [] }]);
+    expect(eventsOf(pipeline, 'NODE_FAILED').length).toBe(3);
+    expect(eventsOf(pipeline, 'GUARD_TRIPPED').at(-1)).toMatchObject([
+      'GUARD_TRIPPED',
+      { guard: 'failure_gate', measure: 'pivot_answers', level: 2, limit: 2 },
+    ]);
+  });
+
+  test('one wrong answer of the pivot agent is followed by another question', async ({ db }) => {
+    const { agents, attempts } = stubborn('Second', [], sameError);
+    const answers = [invalid, () => ({ strategy: 'Second', reason: 'Better.' })];
+    const pipeline = await pipelineOf(db, {
+      agents: { ...agents, pivot: async () => (answers.shift() ?? invalid)() },
+    });
+    expect(await driveToTheEnd(pipeline)).toMatchObject({ status: 'completed' });
+    expect(attempts).toHaveLength(4);
   });
 
   test('two pivots are followed by a human, never by a third', async ({ db }) => {

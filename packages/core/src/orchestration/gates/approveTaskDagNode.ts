@@ -21,7 +21,9 @@ export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnable
     config,
   );
   if ('edit' in approval) return editDag(state, approval);
-  return recordDecision(state, 'dag_approval', approval, { approved: 'implementing', rejected: 'planning' });
+  const status = { approved: 'implementing', rejected: 'planning' } as const;
+  const numbered = approval.signal.approved ? {} : { lastTaskNumber: lastIssuedNumber(state) };
+  return recordDecision(state, 'dag_approval', { ...approval, ...numbered }, status);
 }
 
 function editDag(state: GraphState, edited: Edited<'dag_approval'>): Partial<GraphState> {

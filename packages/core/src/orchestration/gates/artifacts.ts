@@ -9,10 +9,20 @@ export interface DesignArtifact {
     DocumentRecord,
     'documentId' | 'type' | 'title' | 'content' | 'version'
   >[];
+  /** Files the documents name and the repository does not have; its agent was told. */
+  readonly unknownFiles?: readonly string[];
 }
 
-export function designArtifact({ documents }: Pick<GraphState, 'documents'>): DesignArtifact {
+export function designArtifact({
+  documents,
+  projectConfig,
+}: Pick<GraphState, 'documents' | 'projectConfig'>): DesignArtifact {
+  // An edit may have mended it.
+  const unknownFiles = (projectConfig.unknownFiles ?? []).filter((path) =>
+    documents.some(({ content }) => content.includes(path)),
+  );
   return {
+    ...(unknownFiles.length > 0 && { unknownFiles }),
     documents: documents.map(({ documentId, type, title, content, version }) => ({
       documentId,
       type,

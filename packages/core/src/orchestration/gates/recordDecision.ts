@@ -1,4 +1,4 @@
-import type { EditRecord, GraphState, HitlGate, ProjectStatus } from '../types.ts';
+import type { EditRecord, GraphState, HitlDecisionRecord, HitlGate, ProjectStatus } from '../types.ts';
 import type { Decided, Edited } from './askForApproval.ts';
 
 /** The new version, as the state holds it. */
@@ -23,13 +23,13 @@ export function recordEdit(
 export function recordDecision(
   state: GraphState,
   gate: HitlGate,
-  { signal, artifactHash }: Decided,
+  { signal, ...about }: Decided & Pick<HitlDecisionRecord, 'lastTaskNumber'>,
   status: { readonly approved: ProjectStatus; readonly rejected: ProjectStatus },
 ): Partial<GraphState> {
   const decidedAt = signal.approvedAt ?? new Date().toISOString();
   const next = signal.approved ? status.approved : status.rejected;
   return {
-    hitlDecisions: [...state.hitlDecisions, { gate, signal, decidedAt, artifactHash }],
+    hitlDecisions: [...state.hitlDecisions, { gate, signal, decidedAt, ...about }],
     pendingApprovalGate: null,
     status: next,
     projectConfig: { ...state.projectConfig, status: next },

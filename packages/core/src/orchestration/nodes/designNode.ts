@@ -1,23 +1,103 @@
-import { step } from '../../engine/node/step.ts';
+import type { DesignRequest, DocumentsResult } from '../ports.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { StageView } from '../task/StageView.ts';
 import type { GraphState } from '../types.ts';
 import { advance } from './advance.ts';
-import { proposalRequest, withDocuments } from './documents.ts';
+import { draftsOf, proposalRequest, withDocuments } from './documents.ts';
 import { isProposedAt } from './proposals.ts';
+import { changesSince, proposedOn } from './rejected.ts';
+import { unknownFilesIn } from './unknownFiles.ts';
 
 /** `design` without agents: moves the project on and announces the gate. */
 export function designNode(state: GraphState): Partial<GraphState> {
   return { ...advance(state, 'specifying'), pendingApprovalGate: 'design_approval' };
 }
 
-/** `design`: reads brief, reports and a human's feedback, writes the documents of the first gate. */
-export function makeDesignNode({ agents, now }: PipelineDeps) {
+/**
+ * `design`: reads brief, reports, repository and a human's feedback, writes the documents of the first gate. Documents that
+ * name files which are not there are sent back once; what the second answer still names is shown at the gate.
+ */
+export function makeDesignNode(deps: PipelineDeps) {
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     if (isProposedAt(state, 'design_approval')) return designNode(state);
-    const request = proposalRequest(state, 'design_approval');
-    const { documents } = await step('design', (call) => agents.design(request, agentCall(call)));
-    const at = new Date(now()).toISOString();
-    return { ...designNode(state), documents: withDocuments(state, documents, at) };
+    const view = await StageView.open(state, deps);
+    const changes = await changesSince(state, 'design_approval', view);
+    const request = {
+      ...proposalRequest(state, 'design_approval'),
+      ...view.seen,
+      ...(changes.length > 0 && { changes }),
+    };
+    const { documents, unknownFiles } = await new Design(state, deps, view).ask(request);
+    const { unknownFiles: _before, ...projectConfig } = proposedOn(state, 'design_approval', view);
+    return {
+      ...designNode({
+        ...state,
+        projectConfig: { ...projectConfig, ...(unknownFiles.length > 0 && { unknownFiles }) },
+      }),
+      documents,
+    };
   };
 }
+
+interface Designed {
+  readonly documents: GraphState['documents'];
+  readonly unknownFiles: readonly string[];
+}
+
+class Design {
+  readonly #state: GraphState;
+  readonly #deps: PipelineDeps;
+  readonly #view: StageView;
+
+  constructor(state: GraphState, deps: PipelineDeps, view: StageView) {
+    this.#state = state;
+    this.#deps = deps;
+    this.#view = view;
+  }
+
+  async ask(request: DesignRequest): Promise<Designed> {
+    const first = await this.#propose('design', request);
+    if (first.unknownFiles.length === 0 || first.isTold) return first;
+    return this.#propose('designAgain', {
+      ...request,
+      documents: rejectedDrafts(first.documents, first.written),
+      feedback: [request.feedback, feedbackOn(first.unknownFiles)]
+        .filter((text) => text !== null)
+        .join('\n\n'),
+      unknownFiles: first.unknownFiles,
+    });
+  }
+
+  async #propose(name: string, request: DesignRequest) {
+    const { agents, now } = this.#deps;
+    const answer = await this.#view.ask(name, (call) => agents.design(request, agentCall(call)));
+    const unknownFiles = await this.#view.lookUp(`${name}: files`, (files) =>
+      unknownFilesIn(answer.documents, files),
+    );
+    const at = new Date(now()).toISOString();
+    return {
+      documents: withDocuments(this.#state, answer.documents, { at, stage: 'design' }),
+      written: answer.documents,
+      unknownFiles,
+      isTold: unknownFiles.every((path) => answer.toldOf?.includes(path)),
+    };
+  }
+}
+
+function rejectedDrafts(
+  documents: GraphState['documents'],
+  written: DocumentsResult['documents'],
+): DesignRequest['documents'] {
+  const types = new Set(written.map(({ type }) => type));
+  return draftsOf({ documents }).map((draft) =>
+    types.has(draft.type) ? { ...draft, rejected: true } : draft,
+  );
+}
+
+const feedbackOn = (paths: readonly string[]): string =>
+  [
+    'The design names files that the repository does not have:',
+    ...paths.map((path) => `- ${path}`),
+    'Look at the files that are there and name those, or say that a file is new.',
+  ].join('\n');

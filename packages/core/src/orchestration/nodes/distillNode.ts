@@ -1,12 +1,13 @@
-import { step } from '../../engine/node/step.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { StageView } from '../task/StageView.ts';
 import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { advance } from './advance.ts';
 import { proposalRequest } from './documents.ts';
 import { planFrom } from './plan.ts';
 import { isPlanProposed } from './proposals.ts';
+import { changesSince, keptIds, proposedOn, rejectedPlan } from './rejected.ts';
 
 /** `distill` without agents: takes up the next open epic and announces the gate. */
 export function distillNode(state: GraphState): Partial<GraphState> {
@@ -18,12 +19,21 @@ export function distillNode(state: GraphState): Partial<GraphState> {
 }
 
 /** `distill`: reads the approved documents, writes requirements, epics and the task DAG of the second gate. */
-export function makeDistillNode({ agents }: PipelineDeps) {
+export function makeDistillNode(deps: PipelineDeps) {
+  const { agents } = deps;
   return async (state: GraphState): Promise<Partial<GraphState>> => {
     if (isPlanProposed(state)) return distillNode(state);
-    const request = proposalRequest(state, 'dag_approval');
-    const draft = await step('distill', (call) => agents.distill(request, agentCall(call)));
-    return distillUpdate(state, planFrom(state, draft));
+    const view = await StageView.open(state, deps);
+    const changes = await changesSince(state, 'dag_approval', view);
+    const request = {
+      ...proposalRequest(state, 'dag_approval'),
+      ...view.seen,
+      rejected: rejectedPlan(state),
+      ...(changes.length > 0 && { changes }),
+    };
+    const draft = await view.ask('distill', (call) => agents.distill(request, agentCall(call)));
+    const projectConfig = proposedOn(state, 'dag_approval', view);
+    return distillUpdate({ ...state, projectConfig }, planFrom(state, draft, keptIds(state, draft)));
   };
 }
 

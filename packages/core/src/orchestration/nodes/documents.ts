@@ -14,6 +14,12 @@ export function draftsOf({
   return documents.map(({ type, title, content }) => ({ type, title, content }));
 }
 
+/** When, and by which stage; without one a human did. */
+interface Written {
+  readonly at: string;
+  readonly stage?: DocumentRecord['stage'];
+}
+
 /**
  * Puts proposed documents into the project: one per type, a changed one as its next version, an unchanged one as it
  * is (so that asking again does not undo an approval).
@@ -21,13 +27,15 @@ export function draftsOf({
 export function withDocuments(
   { documents, projectConfig: { projectId } }: GraphState,
   drafts: readonly DraftDocument[],
-  at: string,
+  { at, stage }: Written,
 ): readonly DocumentRecord[] {
   const records = [...documents];
-  for (const draft of drafts) {
-    const index = records.findIndex(({ type }) => type === draft.type);
+  for (const { type, title, content } of drafts) {
+    const draft = { type, title, content };
+    const index = records.findIndex((record) => record.type === type);
     const current = records[index];
-    if (current === undefined) records.push(newDocument(projectId, draft, at));
+    if (current === undefined)
+      records.push({ ...newDocument(projectId, draft, at), ...(stage && { stage }) });
     else if (current.title !== draft.title || current.content !== draft.content) {
       records[index] = { ...current, ...draft, status: 'draft', version: current.version + 1, updatedAt: at };
     }
@@ -55,12 +63,29 @@ export function newDocument(
 
 /** What an agent is told whose proposal a human will read at `gate`. */
 export function proposalRequest(state: GraphState, gate: HitlGate): DesignRequest {
+  const isRejected = gate === 'design_approval' && wasSentBack(state, gate);
   return {
     brief: briefOf(state),
     attempt: state.rejections[gate] + 1,
-    documents: draftsOf(state),
+    documents: isRejected ? markedDrafts(state) : draftsOf(state),
     feedback: feedbackOn(state, gate),
   };
+}
+
+/** Brief and reports were shown at the gate too; what is to be done again is the rest. */
+function markedDrafts({ documents }: GraphState): readonly DraftDocument[] {
+  return documents.map(({ type, title, content, stage }) => ({
+    type,
+    title,
+    content,
+    ...(type !== 'BRIEF' && stage !== 'research' && { rejected: true as const }),
+  }));
+}
+
+/** Whether the last word of a human at a gate was no. */
+export function wasSentBack({ hitlDecisions }: Pick<GraphState, 'hitlDecisions'>, gate: HitlGate): boolean {
+  const last = hitlDecisions.findLast((decision) => decision.gate === gate);
+  return last !== undefined && !last.signal.approved && last.edit === undefined;
 }
 
 /** A human's reason for sending a proposal back, for the next attempt at it. */

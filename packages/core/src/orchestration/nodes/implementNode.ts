@@ -3,7 +3,7 @@ import { sha256Hex } from '../../state/canonicalJson.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
 import { agentLog, withLog } from '../task/agentLog.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
-import { pickTask, withTask } from '../taskStates.ts';
+import { pickTask, withoutVerdict, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
 import { runTddTurn } from './tddTurn.ts';
@@ -27,15 +27,24 @@ export function makeImplementNode(deps: PipelineDeps) {
     const task = next.tasks.find(({ taskId }) => taskId === next.activeTaskId);
     if (task?.status !== 'in_progress' || update.pendingRecoveryNode === 'pivot_agent') return update;
 
-    const { tree, evidence, ...turn } = await runTddTurn(task, next, deps);
+    const { tree, evidence, testFiles, green, losses, ...turn } = await runTddTurn(task, next, deps);
     const thought = `Turn ${next.implementationTurns}`;
     const log = agentLog(next, { task, thought, ...turn }, deps.now());
     const status = turn.passed ? underWay() : 'failed';
     return {
       ...update,
       agentLogs: withLog(next, log),
-      entropy: withOutput(next, task.taskId, { outputHash: sha256Hex(tree), seenAt: log.metadata.timestamp }),
-      tasks: withTask(next.tasks, task.taskId, { status, ...(evidence && { evidence }) }),
+      entropy: withOutput(next, task.taskId, {
+        outputHash: sha256Hex(tree),
+        seenAt: log.metadata.timestamp,
+      }),
+      tasks: withTask(withoutVerdict(next.tasks, task.taskId), task.taskId, {
+        status,
+        ...(evidence && { evidence }),
+        ...(testFiles.length > 0 && { testFiles }),
+        ...(green && { green }),
+        ...(losses && { losses }),
+      }),
     };
   };
 }

@@ -1,12 +1,14 @@
 import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
-import { step } from '../../engine/node/step.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
+import { pathsOf } from '../task/instructions.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { StageView } from '../task/StageView.ts';
 import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
@@ -16,14 +18,22 @@ import { draftsOf } from './documents.ts';
 /** Why a task is handed to a human whose pivots led to nothing. */
 export const PIVOTS_EXHAUSTED = 'pivots_exhausted';
 
+/** Why a task is handed to a human whose pivot agent gave no answer that is a strategy. */
+const PIVOT_INVALID = 'pivot_invalid';
+
+/** How often the pivot agent is asked for one strategy. */
+const MAX_PIVOT_ANSWERS = 2;
+
 type PivotUpdate = Partial<GraphState> & { readonly [METADATA_KEY]?: NodeMetadata };
 
 /**
  * `pivot_agent`: asks the pivot agent for a strategy that was not tried before, and begins the task anew with it. A
- * tried one is refused, once; a second one, or a task that had {@link MAX_PIVOTS} pivots, goes to a human. Without a
- * pivot agent, or a task, the run ends as in {@link pivotAgentNode}.
+ * tried one is refused, once, and so is an answer that is no strategy; after a second one, and after
+ * {@link MAX_PIVOTS} pivots, the task goes to a human. Without a pivot agent, or a task, the run ends as in
+ * {@link pivotAgentNode}.
  */
-export function makePivotNode({ agents }: PipelineDeps) {
+export function makePivotNode(deps: PipelineDeps) {
+  const { agents } = deps;
   const pivot = agents.pivot?.bind(agents);
   if (pivot === undefined) return pivotAgentNode;
   return async (state: GraphState): Promise<PivotUpdate> => {
@@ -31,19 +41,37 @@ export function makePivotNode({ agents }: PipelineDeps) {
     if (task === null) return pivotAgentNode(state);
     if (state.taskPivots >= MAX_PIVOTS) return handOver(state);
 
-    const ask = (name: string, refused: string | null): Promise<PivotResult> =>
-      step(name, (call) => pivot(pivotRequest(state, task, refused), agentCall(call)));
+    const view = await StageView.open(state, deps, pathsOf(task));
+    const ask = (name: string, refused: string | null): Promise<PivotResult | null> =>
+      strategyIn(
+        view.ask(name, (call) =>
+          pivot({ ...pivotRequest(state, task, refused), ...view.seen }, agentCall(call)),
+        ),
+      );
     const first = await ask('pivot', null);
-    if (isNew(state, task, first)) return adopt(state, task, first);
-    const second = await ask('pivotAgain', first.strategy);
-    return isNew(state, task, second) ? adopt(state, task, second) : handOver(state);
+    if (first !== null && isNew(state, task, first)) return adopt(state, task, first);
+    const second = await ask('pivotAgain', first?.strategy ?? null);
+    if (second !== null && isNew(state, task, second)) return adopt(state, task, second);
+    return second === null ? handOverUnanswered() : handOver(state);
   };
+}
+
+/** `null` for an answer that is no strategy: asking for ever would not make it one. */
+async function strategyIn(answer: Promise<PivotResult>): Promise<PivotResult | null> {
+  try {
+    const { strategy, reason } = await answer;
+    return typeof strategy === 'string' && typeof reason === 'string' && !isBlankStrategy(strategy)
+      ? { strategy, reason }
+      : null;
+  } catch (error) {
+    if (isDevsError(error, 'AGENT_INVALID_OUTPUT')) return null;
+    throw error;
+  }
 }
 
 function isNew(state: GraphState, { taskId }: TaskRecord, { strategy }: PivotResult): boolean {
   const fingerprint = strategyFingerprint(strategy);
-  const isTried = strategiesOf(state, taskId).some((tried) => tried.fingerprint === fingerprint);
-  return !isTried && !isBlankStrategy(strategy);
+  return !strategiesOf(state, taskId).some((tried) => tried.fingerprint === fingerprint);
 }
 
 /** The task begins anew: what it repeated before counts no more, or it would pivot again at once. */
@@ -64,6 +92,11 @@ function adopt(state: GraphState, { taskId }: TaskRecord, { strategy, reason }: 
 function handOver({ taskPivots: level }: GraphState): PivotUpdate {
   const measured = { measure: 'pivots', level, limit: MAX_PIVOTS } as const;
   return { status: 'strategy_pivot', [METADATA_KEY]: { stuck: { reason: PIVOTS_EXHAUSTED, measured } } };
+}
+
+function handOverUnanswered(): PivotUpdate {
+  const measured = { measure: 'pivot_answers', level: MAX_PIVOT_ANSWERS, limit: MAX_PIVOT_ANSWERS } as const;
+  return { status: 'strategy_pivot', [METADATA_KEY]: { stuck: { reason: PIVOT_INVALID, measured } } };
 }
 
 function pivotRequest(state: GraphState, task: TaskRecord, refused: string | null): PivotRequest {

@@ -30,17 +30,22 @@ export function assertPlan(draft: PlanResult): void {
  * Turns a proposed plan into records. Ids are issued here, unique in the file and never reused: the agent's keys
  * only say which task depends on which.
  *
+ * @param kept - Ids of tasks that stay, by key.
  * @throws DevsError `DAG_INVALID`, see {@link assertPlan}.
  */
 export function planFrom(
   state: Pick<GraphState, 'projectConfig' | 'tasks' | 'hitlDecisions'>,
   draft: PlanResult,
+  kept: ReadonlyMap<string, string> = new Map(),
 ): Plan {
   assertPlan(draft);
   const { projectId } = state.projectConfig;
   const first = lastIssuedNumber(state) + 1;
-  const tasks = draft.epics.flatMap((epic) => epic.tasks);
-  const idOf = new Map(tasks.map(({ key }, index) => [key, `${projectId}:${first + index}`]));
+  const added = draft.epics.flatMap((epic) => epic.tasks).filter(({ key }) => !kept.has(key));
+  const idOf = new Map([
+    ...kept,
+    ...added.map(({ key }, index) => [key, `${projectId}:${first + index}`] as const),
+  ]);
   return planRecords({ ...state, requirements: [], epics: [], tasks: [] }, draft, idOf);
 }
 
@@ -49,7 +54,9 @@ export function lastIssuedNumber({
   tasks,
   hitlDecisions,
 }: Pick<GraphState, 'tasks' | 'hitlDecisions'>): number {
-  const dropped = hitlDecisions.map(({ edit }) => edit?.lastTaskNumber ?? 0);
+  const dropped = hitlDecisions.flatMap(
+    ({ edit, lastTaskNumber }) => edit?.lastTaskNumber ?? lastTaskNumber ?? [],
+  );
   return Math.max(0, ...tasks.map(({ taskId }) => taskNumber(taskId)), ...dropped);
 }
 

@@ -1,21 +1,13 @@
-import { step } from '../../engine/node/step.ts';
-import type {
-  CheckResult,
-  CriterionEvidence,
-  RunWorkspace,
-  StageAgents,
-  TaskRequest,
-  WorkResult,
-} from '../ports.ts';
+import type { Judgement } from '../checks/Judgement.ts';
+import type { CheckResult, CriterionEvidence, TestLoss } from '../ports.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
-import { agentCall } from '../task/agentCall.ts';
-import { lastObservation } from '../task/agentLog.ts';
+import { instructionsFor, pathsOf } from '../task/instructions.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
-import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
-import type { GraphState, TaskRecord } from '../types.ts';
-import { draftsOf } from './documents.ts';
+import { Turn } from '../task/Turn.ts';
+import { judgeGreen, judgeRed, judgeTurned } from '../task/verdicts.ts';
+import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */
 export interface TurnReport {
@@ -24,14 +16,19 @@ export interface TurnReport {
   readonly tree: string;
   readonly action: string;
   readonly observation: string;
+  /** Of the task, all its attempts together. */
+  readonly testFiles: readonly string[];
   /** What showed the reviewer that the acceptance criteria are met. */
   readonly evidence?: readonly CriterionEvidence[];
+  /** What let the work pass. */
+  readonly green?: CheckedTree;
+  readonly losses?: readonly TestLoss[];
 }
 
 /**
- * One turn of the TDD loop: the failing test, the implementation, its review, the green run, the documentation.
- * Every call is a durable step, and each starts from the tree the step before recorded. Automated verification,
- * the sixth step, is the `verify` node's.
+ * One turn of the TDD loop: the failing test on the tree without the code, the implementation, the documentation, the
+ * green run, its review. Every call is a durable step, and each starts from the tree the step before recorded. The
+ * commit, the sixth step, is the `verify` node's.
  */
 export async function runTddTurn(
   task: TaskRecord,
@@ -40,76 +37,101 @@ export async function runTddTurn(
 ): Promise<TurnReport> {
   const workspace = await openWorkspace(state, deps);
   const tree = await RecordedTree.at(workspace);
-  const turn = new Turn(tree, deps, taskRequest(task, state, workspace));
-  const report = await takeTurn(turn, timesReopened(state, task.taskId) > 0);
-  return { ...report, tree: tree.id };
+  const instructions = await instructionsFor(workspace, pathsOf(task));
+  const turn = new Turn(tree, deps, { task, state, workspace, instructions });
+  const report = await takeTurn(turn, task, state);
+  const { testFiles, notes } = turn;
+  return { ...report, observation: words(report.observation, ...notes), tree: turn.tree, testFiles };
 }
 
-type Report = Omit<TurnReport, 'tree'>;
+type Report = Omit<TurnReport, 'tree' | 'testFiles'>;
 
-/** @param isRework - A human sent the task's code back; what they want may be nothing that a test can show. */
-async function takeTurn(turn: Turn, isRework: boolean): Promise<Report> {
-  await turn.edit('test', 'writeTest');
-  const red = await turn.check('red');
-  if (!red.passed || isRework) await turn.edit('implement', 'implement');
-  else if (!(await turn.isImplementedByHand())) {
-    return refused('test', `The new test passes before anything is implemented.\n${red.output}`);
+async function takeTurn(turn: Turn, task: TaskRecord, state: GraphState): Promise<Report> {
+  const begun = await BEGIN[task.kind ?? 'test-first'](turn, task, state);
+  if (begun.refusal !== null) return begun.refusal;
+  await turn.document();
+  const green = await turn.checkGreen();
+  const verdict = bothHold(judgeGreen(state, green), () => judgeTurned(state, begun.red ?? green, green));
+  if (!verdict.holds) return refused('implement', words(verdict.why, green.output));
+  const named = await turn.checkNamed();
+  if (named !== null && !named.passed) return refused('implement', `${named.command}\n${named.output}`);
+  return reviewed(turn, green, { hasHumanReview: state.projectConfig.review !== undefined });
+}
+
+async function reviewed(
+  turn: Turn,
+  green: CheckResult,
+  { hasHumanReview }: { readonly hasHumanReview: boolean },
+): Promise<Report> {
+  const losses = await turn.losses(green);
+  if (losses.length > 0 && !hasHumanReview) {
+    const words = losses.map(({ path, words }) => `- ${path === null ? '' : `${path}: `}${words}`);
+    return refused(
+      'implement',
+      ['The tests lose by this work, and no person reviews it:', ...words].join('\n'),
+    );
   }
-  const review = await turn.review();
+  const review = await turn.review(green, losses);
   if (!review.approved) return refused('review', review.comments);
-  const green = await turn.check('green');
-  if (!green.passed) return refused('implement', green.output);
-  const documented = await turn.edit('document', 'document');
   const { evidence } = review;
-  const action = 'test, implement, review, document';
-  return { passed: true, action, observation: documented, ...(evidence && { evidence }) };
+  return {
+    passed: true,
+    action: turn.action,
+    observation: turn.documented,
+    ...(evidence && { evidence }),
+    ...(turn.green && { green: turn.green }),
+    ...(losses.length > 0 && { losses }),
+  };
 }
+
+/** How the work of a turn began: refused, or done, with what was red before it. */
+interface Begun {
+  readonly refusal: Report | null;
+  readonly red: CheckResult | null;
+}
+
+type Begin = (turn: Turn, task: TaskRecord, state: GraphState) => Promise<Begun>;
+
+const BEGIN: Readonly<Record<NonNullable<TaskRecord['kind']>, Begin>> = {
+  'test-first': testFirst,
+  'behaviour-kept': behaviourKept,
+  'checked-by': (turn, task, state) => implemented(turn, isRework(task, state), null),
+};
+
+async function testFirst(turn: Turn, task: TaskRecord, state: GraphState): Promise<Begun> {
+  await turn.writeTest();
+  const red = await turn.checkRed();
+  const verdict = judgeRed(state, red);
+  if (verdict.holds) return implemented(turn, true, red);
+  // What a person wants who sent the code back may be nothing that a test can show.
+  if (isRework(task, state)) return implemented(turn, true, null);
+  if (await turn.isImplementedByHand()) return { refusal: null, red: null };
+  if (await turn.goesOnFromHand()) return implemented(turn, true, null);
+  return stop(refused('test', words(verdict.why, red.output)));
+}
+
+async function behaviourKept(turn: Turn, task: TaskRecord, state: GraphState): Promise<Begun> {
+  const before = await turn.checkBefore(state);
+  const verdict = judgeGreen(state, before);
+  if (verdict.holds) return implemented(turn, isRework(task, state), null);
+  const why = 'The checks are red before anything is changed: that nothing breaks cannot be shown.';
+  return stop(refused('test', `${why}\n${before.output}`));
+}
+
+/** @param mayBeNothing - Whether no change can be right: nothing else shows that there was work. */
+async function implemented(turn: Turn, mayBeNothing: boolean, red: CheckResult | null): Promise<Begun> {
+  const wrongTest = await turn.implement();
+  if (wrongTest !== null) return stop(refused('implement', `The test is wrong: ${wrongTest}`));
+  const isNothing = !mayBeNothing && (await turn.isUnchanged()) && !(await turn.goesOnFromHand());
+  return isNothing ? stop(refused('implement', 'Nothing was changed.')) : { refusal: null, red };
+}
+
+const isRework = ({ taskId }: TaskRecord, state: GraphState): boolean => timesReopened(state, taskId) > 0;
+
+const stop = (refusal: Report): Begun => ({ refusal, red: null });
 
 const refused = (action: string, observation: string): Report => ({ passed: false, action, observation });
 
-type EditingAgent = 'writeTest' | 'implement' | 'document';
+const words = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n');
 
-class Turn {
-  readonly #tree: RecordedTree;
-  readonly #deps: PipelineDeps;
-  readonly #request: TaskRequest;
-
-  constructor(tree: RecordedTree, deps: PipelineDeps, request: TaskRequest) {
-    this.#tree = tree;
-    this.#deps = deps;
-    this.#request = request;
-  }
-
-  /** Lets an agent edit; returns its summary. */
-  edit(name: string, agent: EditingAgent): Promise<string> {
-    const { agents } = this.#deps;
-    const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
-    return this.#tree.change(name, (call): Promise<WorkResult> => propose(this.#request, agentCall(call)));
-  }
-
-  check(name: string): Promise<CheckResult> {
-    return this.#tree.check(name, this.#deps.checks);
-  }
-
-  isImplementedByHand(): Promise<boolean> {
-    return this.#tree.beganAdopted();
-  }
-
-  review() {
-    return step('review', (call) => this.#deps.agents.review(this.#request, agentCall(call)));
-  }
-}
-
-function taskRequest(task: TaskRecord, state: GraphState, workspace: RunWorkspace): TaskRequest {
-  const { taskId } = task;
-  const strategy = strategiesOf(state, taskId).at(-1)?.strategy;
-  return {
-    task: taskBrief(task),
-    documents: draftsOf(state),
-    attempt: state.taskAttempts,
-    lastFailure: lastObservation(state, taskId),
-    ...(strategy !== undefined && { strategy }),
-    guidance: guidanceFor(state, taskId),
-    workspace,
-  };
-}
+const bothHold = (first: Judgement, second: () => Judgement): Judgement => (first.holds ? second() : first);

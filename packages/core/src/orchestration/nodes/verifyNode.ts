@@ -7,7 +7,8 @@ import { oneLine } from '../task/oneLine.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
-import { activeTask, closeEpics, isEpicOpen, taskLabel, withTask } from '../taskStates.ts';
+import { judgeGreen } from '../task/verdicts.ts';
+import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
 
@@ -20,7 +21,8 @@ export function verifyNode(state: GraphState): Partial<GraphState> {
 }
 
 /**
- * `verify`: the project's own checks decide. Green: the task's work becomes one commit and the task is completed.
+ * `verify`: the project's own checks decide; they run again only if the turn did not find this very tree green. Green: the
+ * task's work becomes one commit and the task is completed.
  * Red: the task failed, stays active and is tried again. A turn that `implement` already called red is not checked.
  * Code that a human wants to be shown is asked about before an epic or the project is closed.
  */
@@ -33,8 +35,8 @@ export function makeVerifyNode(deps: PipelineDeps) {
 
     const workspace = await openWorkspace(state, deps);
     const tree = await RecordedTree.left(workspace);
-    const result = await tree.check('verify', deps.checks);
-    if (!result.passed) return red(state, task, result.output, deps);
+    const result = await checkedBefore(task, tree, deps);
+    if (!judgeGreen(state, result).holds) return red(state, task, result.output, deps);
     const gitHash = await step(
       'commit',
       ({ key }) =>
@@ -45,10 +47,21 @@ export function makeVerifyNode(deps: PipelineDeps) {
   };
 }
 
+/** The very tree that the turn found green is not checked again. */
+function checkedBefore(
+  { green }: TaskRecord,
+  tree: RecordedTree,
+  { checks }: PipelineDeps,
+): Promise<CheckResult> | CheckResult {
+  if (green !== undefined && green.tree === tree.id) return green.check;
+  return tree.check('verify', (request) => checks.run(request));
+}
+
 function withCompleted(state: GraphState, { taskId }: TaskRecord, gitHash: string): GraphState {
   const { tasks, taskAttempts: attempts, projectConfig } = state;
   const kept = projectConfig.review !== undefined && { attempts };
-  return { ...state, tasks: withTask(tasks, taskId, { status: 'completed', gitHash, ...kept }) };
+  const own = withGreenOf(tasks, taskId);
+  return { ...state, tasks: withTask(own, taskId, { status: 'completed', gitHash, ...kept }) };
 }
 
 async function reviewOrClose(

@@ -1,6 +1,7 @@
 import { step } from '../../engine/node/step.ts';
 import type { CodeReview, ReviewedCheck, ReviewedTask, ReviewSubject } from '../CodeReview.ts';
 import type { CheckResult } from '../ports.ts';
+import { checkOf } from '../task/checkKept.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -45,8 +46,10 @@ async function checkAgain(
   state: GraphState,
   deps: PipelineDeps,
 ): Promise<CheckResult | null> {
+  const known = checkOf(state, range.tree);
+  if (known !== null) return known;
   const tree = await RecordedTree.at(await openWorkspace(state, deps));
-  return tree.id === range.tree ? tree.check('verify', deps.checks) : null;
+  return tree.id === range.tree ? tree.check('verify', (request) => deps.checks.run(request)) : null;
 }
 
 function codeReview(state: GraphState, due: DueReview, check: ReviewedCheck | null): CodeReview {
@@ -76,7 +79,7 @@ function rejectionsOf(state: GraphState, { taskIds }: ReviewSubject): CodeReview
 
 /** A commit that was made anew by a sync is found in the range, under its new id. */
 function taskShown(
-  { taskId, name, gitHash, acceptanceCriteria = [], evidence = [] }: TaskRecord,
+  { taskId, name, gitHash, acceptanceCriteria = [], evidence = [], losses }: TaskRecord,
   { range: { commits }, moved = {} }: DueReview,
 ): ReviewedTask {
   const criteria = acceptanceCriteria.map((criterion) => ({
@@ -84,7 +87,13 @@ function taskShown(
     shownBy: evidence.find((entry) => entry.criterion === criterion)?.shownBy ?? null,
   }));
   const now = gitHash === undefined ? undefined : (moved[gitHash] ?? gitHash);
-  return { taskId, name, commit: commits.find(({ sha }) => sha === now)?.sha ?? null, criteria };
+  return {
+    taskId,
+    name,
+    commit: commits.find(({ sha }) => sha === now)?.sha ?? null,
+    criteria,
+    ...(losses && { losses }),
+  };
 }
 
 function checkShown({ command, passed, exitCode, output }: CheckResult): ReviewedCheck {

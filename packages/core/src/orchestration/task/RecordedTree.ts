@@ -1,12 +1,40 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { type StepCall, step } from '../../engine/node/step.ts';
-import type { CheckResult, Checks, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
+import type { CheckRequest, CheckResult, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
+import { missingProgram } from './missingProgram.ts';
+import { type Trees, treesOf } from './Trees.ts';
 
 /** What a step that edits leaves in the state file: the tree's id, never the files. */
 interface Edited {
   readonly tree: string;
   readonly summary: string;
+  /** Absent in a step of an older release, and without {@link Trees}. */
+  readonly changed?: readonly string[];
+  readonly removed?: readonly string[];
+  readonly putBack?: readonly string[];
+  readonly wrongTest?: string;
 }
+
+/** What an agent's edit came to. */
+export interface Edit {
+  readonly summary: string;
+  /** Paths that differ from the tree before. */
+  readonly changed: readonly string[];
+  /** Those of them that are gone. */
+  readonly removed: readonly string[];
+  /** Paths it may not change and did: they are as they were. */
+  readonly putBack: readonly string[];
+  /** Why it finds the task's test wrong. */
+  readonly wrongTest: string | null;
+}
+
+/** What a check said, and of what. */
+export interface CheckOfTree extends CheckResult {
+  /** Absent in a step of an older release: it may have been another one than it would be today. */
+  readonly tree?: string;
+}
+
+export type RunCheck = (request: CheckRequest) => Promise<CheckResult>;
 
 /** Costs time on this machine, and no money. */
 const WORK = { kind: 'work' } as const;
@@ -16,11 +44,15 @@ const WORK = { kind: 'work' } as const;
  * recorded, so a process that dies in the middle of an edit leaves nothing behind for the next.
  */
 export class RecordedTree {
+  /** `null` in a workspace that does not tell of its trees. */
+  readonly trees: Trees | null;
   readonly #workspace: RunWorkspace;
   readonly #base: string;
   #tree: string;
+  #integrated: Promise<string | null> | null = null;
 
   private constructor(workspace: RunWorkspace, tree: string) {
+    this.trees = treesOf(workspace);
     this.#workspace = workspace;
     this.#base = tree;
     this.#tree = tree;
@@ -41,40 +73,116 @@ export class RecordedTree {
     return this.#tree;
   }
 
-  /** Applies what an agent proposes; returns its summary. */
-  async change(name: string, propose: (call: StepCall) => Promise<WorkResult>): Promise<string> {
-    const { tree, summary } = await step(name, async (call): Promise<Edited> => {
+  /** The tree of the last commit, the same one all through a visit; `null` without {@link trees}. */
+  integrated(): Promise<string | null> {
+    const { trees } = this;
+    if (trees === null) return Promise.resolve(null);
+    this.#integrated ??= step('integrated', () => trees.integrated(), WORK);
+    return this.#integrated;
+  }
+
+  /**
+   * Applies what an agent proposes, or has done in the folder.
+   *
+   * @param kept - Paths it may not change; with {@link trees}, they are put back.
+   */
+  async change(
+    name: string,
+    propose: (call: StepCall) => Promise<WorkResult>,
+    kept: readonly string[] = [],
+  ): Promise<Edit> {
+    const before = this.#tree;
+    const edited = await step(name, async (call): Promise<Edited> => {
       await this.#restore();
-      const { files, summary } = await propose(call);
+      const { files, summary, wrongTest } = await propose(call);
       call.signal.throwIfAborted(); // an agent may not care; then the folder is another drive's by now
       await this.#workspace.apply(files);
-      return { tree: await this.#workspace.snapshot(), summary };
+      const made = await this.#settle(before, await this.#workspace.snapshot(), kept);
+      return { summary, ...made, ...(wrongTest !== undefined && { wrongTest }) };
     });
+    const { tree, summary, removed = [], putBack = [], wrongTest = '' } = edited;
     this.#tree = tree;
-    return summary;
+    const changed = edited.changed ?? (await this.#differing(before, tree));
+    return { summary, changed, removed, putBack, wrongTest: wrongTest.trim() || null };
+  }
+
+  /**
+   * Asks an agent that looks and leaves no edits: what it changed in the folder is put back.
+   *
+   * @param ask - Begins with the folder as the recorded tree has it.
+   */
+  ask<T>(name: string, ask: (call: StepCall) => Promise<T>): Promise<T> {
+    return step(name, async (call) => {
+      await this.#restore();
+      try {
+        return await ask(call);
+      } finally {
+        // After a stop the folder may be another drive's, which begins with its own restore.
+        if (!call.signal.aborted) await this.#restore();
+      }
+    });
   }
 
   /** Whether this visit began with what a person made, untouched by agents. */
   async beganAdopted(): Promise<boolean> {
-    const ask = async (): Promise<boolean> => (await this.#workspace.isAdopted?.(this.#base)) ?? false;
-    return step('adopted', ask, WORK);
+    return this.#isAdopted('adopted', this.#base);
   }
 
-  /** Runs the project's checks on the recorded tree. */
-  check(name: string, checks: Checks): Promise<CheckResult> {
-    const run = async ({ signal }: StepCall): Promise<CheckResult> => {
-      await this.#restore();
+  /** Whether what was integrated last is what a person made, whatever agents have added in the folder. */
+  async goesOnFromAdopted(): Promise<boolean> {
+    const tree = await this.integrated();
+    return tree === null ? false : this.#isAdopted('byHand', tree);
+  }
+
+  #isAdopted(name: string, tree: string): Promise<boolean> {
+    const ask = async (): Promise<boolean> => (await this.#workspace.isAdopted?.(tree)) ?? false;
+    return step(name, ask, WORK);
+  }
+
+  /**
+   * Judges a tree as a fresh checkout of it would be.
+   *
+   * @param treeOf - Makes the tree, before it is judged. @defaultValue the recorded one
+   * @throws DevsError `CONFIG_INVALID` where a program is not there: nothing was checked, and nothing is recorded.
+   */
+  check(name: string, run: RunCheck, treeOf?: () => Promise<string>): Promise<CheckOfTree> {
+    const judge = async ({ signal, onActivity }: StepCall): Promise<CheckOfTree> => {
+      const tree = (await treeOf?.()) ?? this.#tree;
+      await this.#restore(tree);
       const { dir } = this.#workspace;
-      const failure = (await this.#workspace.ready?.(this.#tree, signal)) ?? null;
-      const result = failure ?? (await checks.run({ dir, signal }));
-      await this.#workspace.discard?.(this.#tree);
-      return result;
+      const failure = (await this.#workspace.ready?.(tree, signal)) ?? null;
+      const result = failure ?? (await run({ dir, signal, onActivity }));
+      await this.#workspace.discard?.(tree);
+      if (result.missing !== undefined) throw missingProgram(result.missing, result.command);
+      return { ...result, tree };
     };
-    return step(name, run, WORK);
+    return step(name, judge, WORK);
   }
 
-  async #restore(): Promise<void> {
-    const rescue = await this.#workspace.restore(this.#tree);
+  /** The tree to record for what an agent left, with what it may not change put back in the folder too. */
+  async #settle(before: string, made: string, kept: readonly string[]): Promise<Omit<Edited, 'summary'>> {
+    if (this.trees === null) return { tree: made };
+    const changed = await this.#differing(before, made);
+    const putBack = changed.filter((path) => kept.includes(path));
+    if (putBack.length === 0) return { tree: made, changed, removed: await this.#gone(changed) };
+    const tree = await this.trees.overlay(made, before, putBack);
+    await this.#restore(tree);
+    return { tree, changed, removed: await this.#gone(changed), putBack };
+  }
+
+  async #gone(paths: readonly string[]): Promise<readonly string[]> {
+    if (paths.length === 0) return [];
+    const here = new Set(await this.#workspace.list());
+    return paths.filter((path) => !here.has(path));
+  }
+
+  async #differing(before: string, after: string): Promise<readonly string[]> {
+    const { files = [] } = (await this.trees?.compare(before, after, 0)) ?? {};
+    return files.map(({ path }) => path);
+  }
+
+  async #restore(tree: string = this.#tree): Promise<void> {
+    const rescue = await this.#workspace.restore(tree);
     if (rescue !== null) tellRescue(rescue);
   }
 }

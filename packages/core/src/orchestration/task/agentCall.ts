@@ -2,6 +2,6 @@ import type { StepCall } from '../../engine/node/step.ts';
 import type { AgentCall } from '../ports.ts';
 
 /** What an agent is told of the durable step it runs in. */
-export function agentCall({ key, signal, usage }: StepCall): AgentCall {
-  return { idempotencyKey: key, signal, usage };
+export function agentCall({ key, signal, usage, onActivity }: StepCall): AgentCall {
+  return { idempotencyKey: key, signal, usage, onActivity };
 }

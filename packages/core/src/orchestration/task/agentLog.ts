@@ -47,3 +47,12 @@ export function reportsOf({ agentLogs }: GraphState, taskId: string): readonly A
 export function lastObservation({ agentLogs }: GraphState, taskId: string): string | null {
   return agentLogs.findLast((log) => log.taskId === taskId)?.content.observation ?? null;
 }
+
+/**
+ * Why the last attempt at a task failed; `null` before its first one, and where the last one did what it had to: a
+ * person who sends that back says so themselves.
+ */
+export function lastFailure({ agentLogs }: GraphState, taskId: string): string | null {
+  const last = agentLogs.findLast((log) => log.taskId === taskId);
+  return last === undefined || last.metadata.confidence > 0 ? null : last.content.observation;
+}

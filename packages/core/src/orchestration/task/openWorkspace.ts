@@ -4,15 +4,16 @@ import type { GraphState } from '../types.ts';
 import { driverOf } from './driverOf.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 
-/** The folder of the run that is being driven; a stop at once reaches what prepares it. */
+/** The folder of the run that is being driven; a stop at once reaches what prepares it, and what that tells is told. */
 export function openWorkspace(
   { projectConfig }: GraphState,
   { workspace }: PipelineDeps,
 ): Promise<RunWorkspace> {
-  const { store, visit } = activeVisit('a task');
+  const { store, visit, told } = activeVisit('a task');
   const { threadId, epoch, signal } = visit;
   return workspace.open(projectConfig.projectId, {
     signal,
+    onActivity: told.tell,
     ...(store !== null && epoch !== null && { driver: driverOf(store, { threadId, epoch }) }),
   });
 }

@@ -3,8 +3,16 @@ import type { GraphState, PivotRecord, TaskRecord } from '../types.ts';
 
 // What agents are told about a task, whatever they are asked to do with it.
 
-export function taskBrief({ taskId, name, description, acceptanceCriteria = [] }: TaskRecord): TaskBrief {
-  return { taskId, name, description, acceptanceCriteria };
+export function taskBrief(task: TaskRecord): TaskBrief {
+  const { taskId, name, description, acceptanceCriteria = [], kind, checkedBy } = task;
+  return {
+    taskId,
+    name,
+    description,
+    acceptanceCriteria,
+    ...(kind !== undefined && { kind }),
+    ...(checkedBy !== undefined && { checkedBy }),
+  };
 }
 
 /** Strategies of a task, oldest first; the last one is in force. */

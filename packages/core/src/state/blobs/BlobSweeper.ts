@@ -26,11 +26,13 @@ const DELETE_UNUSED = `
     AND NOT EXISTS (SELECT 1 FROM checkpoint_blobs WHERE blob_id = @blobId)
     AND NOT EXISTS (SELECT 1 FROM checkpoint_writes WHERE blob_id = @blobId)
     AND NOT EXISTS (SELECT 1 FROM agent_steps WHERE blob_id = @blobId)
+    AND NOT EXISTS (SELECT 1 FROM step_transcripts WHERE blob_id = @blobId)
     AND NOT EXISTS (SELECT 1 FROM state_blobs WHERE base_id = @blobId)
   RETURNING base_id AS baseId, length(bytes) AS bytes`;
 
 /**
- * Deletes values that nothing refers to any more: no channel, write, step or turn, and no splice. A value that is only the
+ * Deletes values that nothing refers to any more: no channel, write, step, transcript or turn, and no
+ * splice. A value that is only the
  * base of another stays with it.
  *
  * Opens no transaction of its own: a sweep belongs into the transaction that took the references away.

@@ -13,7 +13,8 @@ interface BlobSize {
 const SELECT_REFERRED = `
   SELECT blob_id FROM checkpoint_blobs WHERE blob_id IS NOT NULL
   UNION SELECT blob_id FROM checkpoint_writes WHERE blob_id IS NOT NULL
-  UNION SELECT blob_id FROM agent_steps WHERE blob_id IS NOT NULL`;
+  UNION SELECT blob_id FROM agent_steps WHERE blob_id IS NOT NULL
+  UNION SELECT blob_id FROM step_transcripts`;
 
 const SELECT_TURNS = `SELECT serialized_state, sha256 FROM langgraph_checkpoints`;
 

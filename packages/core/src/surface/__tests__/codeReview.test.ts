@@ -273,8 +273,11 @@ describe('a run whose code is reviewed after every epic', () => {
     expect(stuck.gates).toMatchObject([{ kind: 'task_failure', taskId: 'shop:2' }]);
     const reviewed = await decide(run, { action: 'skip' });
     expect(shown(reviewed)).toMatchObject({ epicName: 'First', taskIds: ['shop:1'] });
-    expect(await tasksOf(run)).toEqual(['T1 completed', 'T2 failed', 'T3 blocked']);
-    expect(await approve(run)).toMatchObject({ status: 'failed' });
+    expect(await tasksOf(run)).toEqual(['T1 completed', 'T2 skipped', 'T3 blocked']);
+    expect(await approve(run)).toMatchObject({
+      status: 'completed',
+      reason: 'without T2, skipped by a person, and T3, blocked by that',
+    });
   });
 });
 

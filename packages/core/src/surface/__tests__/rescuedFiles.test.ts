@@ -44,7 +44,7 @@ describe('files that a person left in the folder of a run', () => {
       taskId: 'r:1',
       payload: RESCUE,
     });
-    expect(workspace.discarded).toHaveLength(3);
+    expect(workspace.discarded).toHaveLength(2);
     devs.close();
   });
 });

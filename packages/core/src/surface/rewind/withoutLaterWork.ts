@@ -27,8 +27,11 @@ export function withoutLaterWork(
     return isUnderWay(task, state.activeTaskId) ? { ...task, status: 'pending' } : task;
   });
   // A task that was given up and stays so goes on blocking what depends on it.
-  const givenUp = reset.filter(({ status }) => status === 'failed');
-  const tasks = givenUp.reduce<readonly TaskRecord[]>((all, { taskId }) => abandonTask(all, taskId), reset);
+  const tasks = reset.reduce<readonly TaskRecord[]>(
+    (all, { taskId, status }) =>
+      status === 'failed' || status === 'skipped' ? abandonTask(all, taskId, status) : all,
+    reset,
+  );
   const undone = state.tasks.filter((task, at) => isChanged(task, tasks[at]));
   return { tasks, undone };
 }

@@ -42,4 +42,36 @@ describe('a workspace without a disk', () => {
       { sha: second, subject: 'a change' },
     ]);
   });
+
+  test('puts files of one tree over another, and tells how trees differ', async () => {
+    const run = await new MemoryWorkspace().open('run');
+    const empty = await run.integrated();
+    await run.apply([
+      { path: 'a.txt', content: 'a\n' },
+      { path: 'b.txt', content: 'b\n' },
+    ]);
+    const base = await run.snapshot();
+    await run.commit(commitOf(base, 'step-1'));
+    await run.apply([
+      { path: 'a.txt', content: null },
+      { path: 'b.txt', content: 'c\n' },
+    ]);
+    const from = await run.snapshot();
+    expect([empty, await run.integrated()]).toEqual([
+      await new MemoryWorkspace().open('x').then((x) => x.snapshot()),
+      base,
+    ]);
+
+    const made = await run.overlay(base, from, ['a.txt', 'none.txt']);
+    expect([await run.readAt(made, 'a.txt'), await run.readAt(made, 'b.txt')]).toEqual([null, 'b\n']);
+    expect(await run.compare(base, from, 1_000)).toEqual({
+      files: [
+        { path: 'a.txt', added: 0, removed: 1 },
+        { path: 'b.txt', added: 1, removed: 1 },
+      ],
+      diff: '--- a/a.txt\n+++ b/a.txt\n-a\n--- a/b.txt\n+++ b/b.txt\n-b\n+c\n',
+    });
+    expect((await run.compare(base, from, 30)).diff).toBe('--- a/a.txt\n+++ b/a.txt\n-a\n[cut]\n');
+    expect(await run.snapshot()).toBe(from);
+  });
 });

@@ -54,6 +54,37 @@ describe('requests to a run', () => {
     other.store.db.close();
   });
 
+  test('a run that nobody drives is cancelled at once, with its question', async ({ db }) => {
+    const app = rounds(db, 1);
+    const gate = only((await app.run('r', { rounds: 0 })).gates);
+    await app.cancel('r');
+    expect(app.store.threads.require('r')).toMatchObject({
+      status: 'cancelled',
+      reason: 'cancelled by request',
+      leaseOwner: null,
+    });
+    expect(await app.gates('r')).toEqual([]);
+    await expect(app.decide(gate, { approved: true, by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+    expect(
+      app.store.log.list('r', { afterSeq: 0 }).filter(({ name }) => name === 'RUN_FINISHED'),
+    ).toHaveLength(1);
+    expect(app.store.threads.pendingSignals('r')).toEqual([]);
+    await app.cancel('r');
+    expect(await app.run('r')).toMatchObject({ status: 'cancelled', reason: 'cancelled by request' });
+  });
+
+  test('a driver that waits for an answer learns of it', async ({ db, dbPath }) => {
+    const app = rounds(db, 1);
+    const other = rounds(createDatabase({ dbPath }), 1);
+    const driving = app.run('r', { rounds: 0 }, { wait: true });
+    while ((await other.gates('r')).length === 0 || other.store.threads.driverOf('r') !== null)
+      await sleep(20);
+    await other.cancel('r');
+    expect(other.store.threads.require('r').status).toBe('cancelled');
+    expect(await driving).toMatchObject({ status: 'cancelled' });
+    other.store.db.close();
+  });
+
   test('a waiting driver takes up a decision of another process', async ({ db, dbPath }) => {
     const app = rounds(db, 1);
     const other = rounds(createDatabase({ dbPath }), 1);

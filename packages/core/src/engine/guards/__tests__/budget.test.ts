@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, type Own, OwnState, twoSteps } from '../../__tests__/ownGraph.ts';
 import { type DurableOptions, durable } from '../../durable.ts';
@@ -67,6 +68,22 @@ describe('a budget', () => {
     expect(only(next.gates)).toMatchObject({ kind: 'recursion_limit', artifact: { depth: 8 } });
     expect(visits).toHaveLength(14);
   });
+
+  test.for([{ usd: 5 }, { tokens: 9 }, { calls: 2, ms: 1000 }])(
+    'is not raised by %j where its calls were passed; nothing is written',
+    async (raise, { db }) => {
+      const app = durable(eightCallers().builder, { db, budget: { calls: 3 } });
+      const gate = only((await app.run('run', {})).gates);
+      const before = everyTable(db);
+      await expect(app.decide(gate, { action: 'raise', ...raise, by: ada })).rejects.toMatchObject({
+        code: 'INVALID_ANSWER',
+        remedy: 'Raise calls, which the next call would pass.',
+      });
+      expect(everyTable(db)).toEqual(before);
+      await app.decide(gate, { action: 'raise', calls: 5, by: ada });
+      expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    },
+  );
 
   test('of three calls lets exactly three of eight parallel callers through; raised, it lets the others', async ({
     db,

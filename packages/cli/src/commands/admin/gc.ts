@@ -1,0 +1,29 @@
+import { GitWorkspace } from '@devs/agents';
+import type { Command, CommandOptions } from 'commander';
+import { repositoryAround } from '../../config/repositoryAround.ts';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { withRuns } from '../../project/openProject.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+
+export function addGc(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('gc', options)
+    .description('remove what no run needs: values in the state file, folders and stores without a run')
+    .addHelpText('after', examples('devs admin gc', 'devs admin gc --json'))
+    .action((_options: object, command: Command) => start(command, gc));
+}
+
+async function gc(session: Session): Promise<ExitCode> {
+  const repository = repositoryAround(session.dir);
+  const workspace = new GitWorkspace({
+    dir: session.dir,
+    ...(repository === session.dir && { repository }),
+  });
+  const collected = await withRuns(session, (devs) => devs.collect({ workspace }));
+  const { values, bytes, files } = collected;
+  session.out.result(collected, [
+    `${values} values removed, ${bytes} bytes of the state file can be used again; ${files} bytes of files removed`,
+  ]);
+  return EXIT.ok;
+}

@@ -1,0 +1,73 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { DocumentFile } from '@devs/core';
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { withView } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import type { Line } from '../terminal/Output.ts';
+import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
+import { usageError } from '../usageError.ts';
+
+interface DocsOptions {
+  readonly out?: string;
+}
+
+export function addDocs(program: Command, start: Start): void {
+  program
+    .command('docs')
+    .description('print the documents of a run and its plan, or write them as Markdown files')
+    .argument('<id>', 'run')
+    .option('--out <folder>', 'write a file per document into this folder, made when missing')
+    .addHelpText(
+      'after',
+      examples(
+        'devs docs csv-export',
+        'devs docs csv-export --out docs/csv-export',
+        'devs docs csv-export --json',
+      ),
+    )
+    .action((id: string, options: DocsOptions, command: Command) =>
+      start(command, (session) => docs(id, options, session)),
+    );
+}
+
+async function docs(id: string, { out }: DocsOptions, session: Session): Promise<ExitCode> {
+  const files = await withView(session, async (devs) => (await devs.run(id)).documents());
+  if (out === undefined) {
+    await session.out.pages(
+      { id, files },
+      files.length === 0 ? ['No document is written yet.'] : files.flatMap(printed),
+    );
+    return EXIT.ok;
+  }
+  const folder = path.resolve(session.io.cwd, out);
+  await write(files, folder);
+  const written = files.map((file) => path.join(folder, file.path));
+  session.out.result(
+    { id, written },
+    written.map((name) => `${path.relative(session.io.cwd, name)}`),
+  );
+  return EXIT.ok;
+}
+
+const printed = ({ path: name, content }: DocumentFile): readonly Line[] => [
+  { style: 'bold', text: `── ${name}` },
+  withoutBlankEnd(content),
+  '',
+];
+
+/** A file that is there is replaced: it may be an earlier version. */
+async function write(files: readonly DocumentFile[], folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const file of files) await writeFile(path.join(folder, file.path), file.content);
+  } catch (error) {
+    throw usageError(
+      `The documents cannot be written to ${folder}: ${(error as Error).message}`,
+      'Name a folder that can be written with --out.',
+      error,
+    );
+  }
+}

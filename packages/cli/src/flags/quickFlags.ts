@@ -1,0 +1,38 @@
+import type { QuickWork, TaskKind } from '@devs/core';
+import { type Command, Option } from 'commander';
+import { usageError } from '../usageError.ts';
+
+export interface QuickFlags {
+  readonly quick?: true;
+  readonly kind?: TaskKind;
+  readonly checkedBy?: string;
+}
+
+const KINDS: readonly TaskKind[] = ['test-first', 'behaviour-kept', 'checked-by'];
+
+export function addQuickOptions(command: Command): Command {
+  return command
+    .option('--quick', 'small work: one task, no design and no plan to read; you review the code')
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'with --quick: how the work is shown to be right (default: test-first)',
+      ).choices(KINDS),
+    )
+    .option('--checked-by <command>', 'with --quick --kind checked-by: a command without a shell, or review');
+}
+
+/** @throws DevsError `CONFIG_INVALID` for flags of small work without `--quick`, or that do not fit each other. */
+export function quickFrom({ quick, kind, checkedBy }: QuickFlags): QuickWork | undefined {
+  if (!quick && (kind !== undefined || checkedBy !== undefined)) {
+    throw usageError('--kind and --checked-by are for small work.', 'Add --quick, or leave them out.');
+  }
+  if ((kind === 'checked-by') !== (checkedBy !== undefined)) {
+    throw usageError(
+      '--kind checked-by and --checked-by belong together.',
+      "Say --kind checked-by --checked-by 'tsc --noEmit', or --checked-by review.",
+    );
+  }
+  if (!quick) return undefined;
+  return { ...(kind !== undefined && { kind }), ...(checkedBy !== undefined && { checkedBy }) };
+}

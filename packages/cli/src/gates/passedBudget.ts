@@ -1,0 +1,30 @@
+import type { BudgetUse } from '@devs/core';
+
+/** One limit as the gate of a budget shows it. */
+interface AskedLimit extends BudgetUse {
+  readonly taskId: string | null;
+  readonly next: number;
+}
+
+/** What the gate of a budget shows. */
+export interface PassedBudget {
+  readonly node: string;
+  readonly step: string;
+  readonly limits: readonly AskedLimit[];
+}
+
+export function isPassedBudget(artifact: unknown): artifact is PassedBudget {
+  if (typeof artifact !== 'object' || artifact === null) return false;
+  const { step, limits } = artifact as Partial<PassedBudget>;
+  return typeof step === 'string' && Array.isArray(limits);
+}
+
+/** Adds to each limit that was passed as much as it is, to be changed by whoever copies it. */
+export function raiseFlags({ limits }: PassedBudget): readonly string[] {
+  const amounts = new Map(limits.map(({ measure, limit }) => [measure, limit]));
+  return [...amounts].flatMap(([measure, limit]) =>
+    measure === 'ms'
+      ? ['--raise-time', `${Math.ceil(limit / 60_000)}m`]
+      : [`--raise-${measure}`, String(limit)],
+  );
+}

@@ -1,0 +1,31 @@
+import { GitWorkspace } from '@devs/agents';
+import { gitAuthor } from '../flags/gitAuthor.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import type { RunSpec } from '../flags/runSpec.ts';
+import { usageError } from '../usageError.ts';
+import type { Session } from './Session.ts';
+
+/**
+ * The specification of a run that begins with the uncommitted changes of the checkout.
+ *
+ * @throws DevsError `CONFIG_INVALID` for a run without a repository, or where git does not know who signs.
+ */
+export async function takingChanges(spec: RunSpec, { dir }: Session): Promise<RunSpec> {
+  if (spec.repository === null) {
+    throw usageError('--with-changes needs a repository, and this run begins empty.', 'Leave it out.');
+  }
+  const author = await gitAuthor(undefined, dir);
+  return { ...spec, withChanges: { author, principal: `human:${humanFrom(undefined).id}` } };
+}
+
+/** Says how many changes a run that is about to begin leaves out. */
+export async function tellLeftOut(
+  { repository, withChanges }: RunSpec,
+  { dir, out }: Session,
+): Promise<void> {
+  if (repository === null || withChanges !== undefined) return;
+  const count = await new GitWorkspace({ dir, repository }).uncommitted();
+  if (count === 0) return;
+  const files = count === 1 ? '1 file is' : `${count} files are`;
+  out.note(`${files} not committed and not part of the run; --with-changes takes them along`);
+}

@@ -1,0 +1,125 @@
+import type { Activity, PlanEntry } from '../../events/Activity.ts';
+import { LineMasker } from '../../masking/LineMasker.ts';
+import { redacted } from '../../masking/MaskRule.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { MASK_REACH, type Mask, safeCut } from '../../masking/safeCut.ts';
+
+/** Kinds that come in pieces. */
+type StreamKind = 'text' | 'thought' | 'output';
+
+/** Characters of what is said in a line. */
+const MAX_LINE = 500;
+
+/** Characters of one edit. */
+const MAX_DIFF = 64 * 1024;
+
+/** Entries of a plan. */
+const MAX_PLAN = 100;
+
+/** What is longer was cut. */
+const CUT = '…';
+
+const mask: Mask = (text) => maskSensitiveData(text);
+
+/**
+ * Masks what a step tells, in the order it is told: pieces of texts line by line, all else at once. A text ends where its
+ * agent goes on to something else; what a command prints may go on beside it.
+ */
+export class ActivityMasker {
+  readonly #streams: Readonly<Record<StreamKind, LineMasker>> = {
+    text: new LineMasker(),
+    thought: new LineMasker(),
+    output: new LineMasker(),
+  };
+
+  /** What can be shown at once. */
+  push(activity: Activity): readonly Activity[] {
+    switch (activity.kind) {
+      case 'output':
+        this.#streams.output.push(String(activity.text));
+        return [];
+      case 'text':
+      case 'thought': {
+        const other = this.#ended(activity.kind === 'text' ? 'thought' : 'text');
+        this.#streams[activity.kind].push(String(activity.text));
+        return other;
+      }
+      case 'usage':
+        return [{ kind: 'usage', usage: figures(activity.usage) }];
+      default:
+        return [...this.#ended('thought'), ...this.#ended('text'), masked(activity)];
+    }
+  }
+
+  /** Lines that are whole by now. */
+  take(): readonly Activity[] {
+    return this.#each((stream) => stream.take());
+  }
+
+  /** Says that something was left out. */
+  skip(): readonly Activity[] {
+    return this.#each((stream) => stream.skip());
+  }
+
+  /** The rest. */
+  end(): readonly Activity[] {
+    return this.#each((stream) => stream.end());
+  }
+
+  #ended(kind: StreamKind): readonly Activity[] {
+    return shown(kind, this.#streams[kind].end());
+  }
+
+  #each(read: (stream: LineMasker) => string): readonly Activity[] {
+    return (['thought', 'text', 'output'] as const).flatMap((kind) => shown(kind, read(this.#streams[kind])));
+  }
+}
+
+function shown(kind: StreamKind, text: string): readonly Activity[] {
+  return text === '' ? [] : [{ kind, text }];
+}
+
+type Whole = Exclude<Activity, { readonly kind: StreamKind | 'usage' }>;
+
+function masked(activity: Whole): Activity {
+  switch (activity.kind) {
+    case 'tool': {
+      const { kind, id, name, state, detail } = activity;
+      return {
+        kind,
+        id: line(id),
+        name: line(name),
+        state,
+        ...(detail !== undefined && { detail: line(detail) }),
+      };
+    }
+    case 'diff':
+      return { kind: 'diff', path: line(activity.path), diff: start(activity.diff, MAX_DIFF) };
+    case 'plan':
+      return { kind: 'plan', entries: activity.entries.slice(0, MAX_PLAN).map(planEntry) };
+    case 'permission': {
+      const { kind, title, granted, why } = activity;
+      return { kind, title: line(title), granted, why: line(why) };
+    }
+    case 'doing':
+      return { kind: 'doing', what: line(activity.what) };
+  }
+}
+
+const planEntry = ({ text, state }: PlanEntry): PlanEntry => ({ text: line(text), state });
+
+/** What an agent calls its model may be anything. */
+function figures(usage: Extract<Activity, { readonly kind: 'usage' }>['usage']): typeof usage {
+  return usage.model === undefined ? usage : { ...usage, model: line(usage.model) };
+}
+
+const line = (text: string): string => start(text, MAX_LINE);
+
+/** The beginning of a text, without half a secret at its end. */
+function start(given: string, limit: number): string {
+  const text = String(given);
+  if (text.length <= limit) return mask(text);
+  const read = text.slice(0, limit + MASK_REACH);
+  const cut = safeCut(read, { from: 0, to: limit }, mask);
+  return (cut === null ? redacted('overlong') : cut.head) + CUT;
+}

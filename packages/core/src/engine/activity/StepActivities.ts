@@ -1,0 +1,191 @@
+import { isStorageFault } from '../../db/sqliteFault.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import type { Activity, ActivityScope, OnActivity } from '../../events/Activity.ts';
+import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { Fence } from '../../state/Fence.ts';
+import type { TranscribedStep } from '../../state/TranscriptStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { ActivityMasker } from './ActivityMasker.ts';
+import { KeptPieces } from './KeptPieces.ts';
+
+export interface ActivityDeps {
+  /** `null` in plain LangGraph use without a state file: nothing is kept. */
+  readonly store: EngineStore | null;
+  readonly fence: Fence;
+  readonly events: EventBus;
+}
+
+/** How long a whole line waits until it is shown, ms. */
+const TICK_MS = 200;
+
+/** How long what was shown waits until it is on disk, ms. */
+const SAVE_MS = 1_000;
+
+/** Characters that are written at once. */
+const MAX_PIECE = 64 * 1024;
+
+/** Characters taken between two ticks, about 5 MiB a second; masking more would hold the work up. */
+const MAX_PER_TICK = 1024 * 1024;
+
+/** Characters of an activity beside its texts. */
+const OVERHEAD = 40;
+
+/** An activity, and when it was shown, in ms since the Unix epoch. */
+export type TranscriptLine = readonly [at: number, activity: Activity];
+
+/**
+ * What one attempt at a step tells while it runs: masked, told to listeners, and kept as its transcript, about once a
+ * second. Nothing is lost by a kill but the last second and a line that was not whole.
+ *
+ * Never throws into the step: a piece that cannot be kept is one event, and the step goes on (law L6).
+ */
+export class StepActivities {
+  readonly #step: TranscribedStep;
+  readonly #scope: ActivityScope;
+  readonly #deps: ActivityDeps;
+  readonly #masker = new ActivityMasker();
+  readonly #kept = new KeptPieces();
+  #pending: TranscriptLine[] = [];
+  #pendingChars = 0;
+  #skipped = 0;
+  #taken = 0;
+  #savedAt = performance.now();
+  #timer: NodeJS.Timeout | null = null;
+  #isOver = false;
+  #isLost = false;
+
+  constructor(step: TranscribedStep, since: number, deps: ActivityDeps) {
+    this.#step = step;
+    this.#deps = deps;
+    const { threadId, node, taskId, name, attempt } = step;
+    this.#scope = { threadId, node, taskId, step: name, attempt, since };
+  }
+
+  readonly tell: OnActivity = (activity) => {
+    if (this.#isOver) return;
+    try {
+      this.#take(activity);
+    } catch (error) {
+      this.#lose(error);
+    }
+  };
+
+  /** Tells listeners that the step has begun. */
+  begin(): void {
+    this.#deps.events.tell({ kind: 'doing', what: this.#step.name }, this.#scope, this.#scope.since);
+  }
+
+  /** Shows the rest; nothing is taken any more. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#show(this.#masker.end());
+  }
+
+  /**
+   * Writes what was shown and is not on disk.
+   *
+   * @param emit - Of the caller's transaction, whose fault a full disk and a lost lease are then.
+   */
+  save(emit?: EventSink['emit']): void {
+    const { store, fence } = this.#deps;
+    if (store === null || this.#isLost || (this.#pending.length === 0 && this.#skipped === 0)) return;
+    const piece = { entries: this.#pending, skipped: this.#skipped };
+    const size = this.#pendingChars;
+    this.#pending = [];
+    this.#pendingChars = 0;
+    this.#skipped = 0;
+    this.#savedAt = performance.now();
+    try {
+      const dropped = this.#kept.dropped();
+      const seq = store.transcripts.write(this.#step, piece, { fence, ...(dropped && { dropped }) });
+      this.#kept.add({ seq, size });
+    } catch (error) {
+      if (emit !== undefined && (isStorageFault(error) || isDevsError(error, 'LEASE_LOST'))) throw error;
+      this.#lose(error, emit);
+    }
+  }
+
+  #take(activity: Activity): void {
+    const size = sizeOf(activity);
+    if (this.#taken > MAX_PER_TICK) {
+      if (this.#skipped === 0) this.#show(this.#masker.skip());
+      this.#skipped += size;
+    } else {
+      this.#taken += size;
+      this.#show(this.#masker.push(activity));
+    }
+    this.#timer ??= setTimeout(() => this.#tick(), TICK_MS).unref();
+  }
+
+  #tick(): void {
+    this.#timer = null;
+    const isBusy = this.#taken > 0;
+    this.#taken = 0;
+    try {
+      this.#show(this.#masker.take());
+    } catch (error) {
+      this.#lose(error);
+    }
+    const isDue = performance.now() - this.#savedAt >= SAVE_MS || this.#pendingChars >= MAX_PIECE;
+    if (isDue) this.save();
+    if (isBusy || this.#pending.length > 0) this.#timer ??= setTimeout(() => this.#tick(), TICK_MS).unref();
+  }
+
+  #show(activities: readonly Activity[]): void {
+    for (const activity of activities) {
+      const at = Date.now();
+      this.#deps.events.tell(activity, this.#scope, at);
+      this.#keep([at, activity]);
+    }
+  }
+
+  #keep([at, activity]: TranscriptLine): void {
+    if (this.#deps.store === null || this.#isLost) return;
+    const last = this.#pending.at(-1);
+    const merged = last === undefined ? null : joined(last[1], activity);
+    if (last !== undefined && merged !== null) this.#pending[this.#pending.length - 1] = [last[0], merged];
+    else this.#pending.push([at, activity]);
+    this.#pendingChars += sizeOf(activity);
+    if (this.#pendingChars >= 4 * MAX_PIECE) this.save();
+  }
+
+  #lose(error: unknown, emit?: EventSink['emit']): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#pending = [];
+    if (isDevsError(error, 'LEASE_LOST')) return;
+    const { store, events } = this.#deps;
+    const { node, name: step, threadId, taskId } = this.#step;
+    const payload = { node, step, message: maskSensitiveData(String(error)) };
+    const scope = { threadId, taskId };
+    if (emit !== undefined) return emit('TRANSCRIPT_LOST', payload, scope);
+    try {
+      if (store === null) events.emit('TRANSCRIPT_LOST', payload, scope);
+      else store.transact(events, (record) => record('TRANSCRIPT_LOST', payload, scope));
+    } catch {
+      events.emit('TRANSCRIPT_LOST', payload, scope); // the file takes nothing; the run's next write says so
+    }
+  }
+}
+
+function sizeOf(activity: Activity): number {
+  switch (activity.kind) {
+    case 'text':
+    case 'thought':
+    case 'output':
+      return activity.text.length;
+    case 'diff':
+      return activity.diff.length + OVERHEAD;
+    default:
+      return JSON.stringify(activity).length;
+  }
+}
+
+/** Two pieces of one text as one; `null` where they are none. */
+function joined(before: Activity, after: Activity): Activity | null {
+  if (before.kind !== after.kind || !('text' in before) || !('text' in after)) return null;
+  return before.text.length > MAX_PIECE ? null : { kind: before.kind, text: before.text + after.text };
+}

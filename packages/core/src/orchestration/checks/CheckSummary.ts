@@ -1,0 +1,45 @@
+import type { CheckPart, CheckResult, TestCase } from '../ports.ts';
+import { failuresOf } from './failuresOf.ts';
+
+/** Names that are kept of one check. */
+const MAX_NAMES = 2_000;
+
+/** What is kept of a check: small enough for the state of a run. */
+export interface CheckSummary {
+  readonly command: string;
+  readonly passed: boolean;
+  readonly parts?: readonly CheckPart[];
+  /** How many test cases ran, skipped ones left out; `null` where the runner does not tell. */
+  readonly cases: number | null;
+  /** {@link failuresOf}, at most 2,000. */
+  readonly failing: readonly string[];
+  readonly flaky: readonly string[];
+  /** A program that is not there: nothing was checked. */
+  readonly missing?: string;
+}
+
+/** How a project's checks went before anything was done. */
+export interface Baseline extends CheckSummary {
+  /** Git tree they ran on. */
+  readonly tree: string;
+  /** Failures a human accepted: later work may leave them. */
+  readonly accepted: readonly string[];
+}
+
+export function summariseCheck(result: CheckResult): CheckSummary {
+  const { command, passed, parts, cases, flaky = [], missing } = result;
+  return {
+    command,
+    passed,
+    cases: ranCases(cases),
+    failing: failuresOf(result).slice(0, MAX_NAMES),
+    flaky: flaky.slice(0, MAX_NAMES),
+    ...(parts && { parts }),
+    ...(missing !== undefined && { missing }),
+  };
+}
+
+/** How many of these cases ran; `null` where none are told. */
+export function ranCases(cases: readonly TestCase[] | undefined): number | null {
+  return cases?.filter(({ state }) => state !== 'skipped').length ?? null;
+}

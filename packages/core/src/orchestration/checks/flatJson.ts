@@ -1,0 +1,23 @@
+/**
+ * Settings as one line each, `rules.no-console: "off"`: a list is one value, however it is laid out.
+ *
+ * @returns `null` where the text is no JSON object.
+ */
+export function flatJson(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? linesOf(value, []).join('\n') : null;
+  } catch {
+    return null;
+  }
+}
+
+function linesOf(value: object, path: readonly string[]): readonly string[] {
+  return Object.entries(value).flatMap(([key, inner]: readonly [string, unknown]) => {
+    const here = [...path, key];
+    return isObject(inner) ? linesOf(inner, here) : [`${here.join('.')}: ${JSON.stringify(inner)}`];
+  });
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,232 @@
+import { step } from '../../engine/node/step.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { FileVersions } from '../checks/FileVersions.ts';
+import { draftsOf } from '../nodes/documents.ts';
+import type {
+  CheckResult,
+  Instructions,
+  ReviewRequest,
+  ReviewResult,
+  RunWorkspace,
+  StageAgents,
+  TaskRequest,
+  TestLoss,
+  WorkResult,
+} from '../ports.ts';
+import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
+import { agentCall } from './agentCall.ts';
+import { lastFailure } from './agentLog.ts';
+import { checkKept, checkOf } from './checkKept.ts';
+import { commandWords } from './commandWords.ts';
+import type { PipelineDeps } from './pipelineDeps.ts';
+import type { CheckOfTree, Edit, RecordedTree } from './RecordedTree.ts';
+import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
+import { findLosses } from './verdicts.ts';
+
+/** Bytes of a diff that a reviewer is shown. */
+const DIFF_SHOWN = 64 * 1024;
+
+type EditingAgent = 'writeTest' | 'implement' | 'document';
+
+export interface TurnSubject {
+  readonly task: TaskRecord;
+  readonly state: GraphState;
+  readonly workspace: RunWorkspace;
+  readonly instructions: readonly Instructions[];
+}
+
+/** The steps of one attempt at a task, each recorded under its name, and what is to be told of them. */
+export class Turn {
+  readonly #tree: RecordedTree;
+  readonly #deps: PipelineDeps;
+  readonly #subject: TurnSubject;
+  readonly #request: TaskRequest;
+  readonly #actions: string[] = [];
+  readonly #notes: string[] = [];
+  #testFiles: readonly string[];
+  #documented = '';
+  #green: CheckedTree | null = null;
+
+  constructor(tree: RecordedTree, deps: PipelineDeps, subject: TurnSubject) {
+    this.#tree = tree;
+    this.#deps = deps;
+    this.#subject = subject;
+    this.#request = taskRequest(subject);
+    this.#testFiles = subject.task.testFiles ?? [];
+  }
+
+  get tree(): string {
+    return this.#tree.id;
+  }
+
+  /** Files of the task's tests, those of earlier attempts included. */
+  get testFiles(): readonly string[] {
+    return this.#testFiles;
+  }
+
+  /** What the log and the next attempt are told beside how the turn ended. */
+  get notes(): readonly string[] {
+    return this.#notes;
+  }
+
+  /** What agents did, in order. */
+  get action(): string {
+    return this.#actions.join(', ');
+  }
+
+  get documented(): string {
+    return this.#documented;
+  }
+
+  /** The green check, where it is known to be of the tree that the turn left. */
+  get green(): CheckedTree | null {
+    return this.#green;
+  }
+
+  async writeTest(): Promise<void> {
+    const { changed, removed } = await this.#edit('test', 'writeTest');
+    const files = new Set([...this.#testFiles, ...changed]);
+    for (const path of removed) files.delete(path);
+    this.#testFiles = [...files].sort();
+  }
+
+  /** @returns why the agent finds the task's test wrong; `null` where it does not. */
+  async implement(): Promise<string | null> {
+    const { wrongTest } = await this.#edit('implement', 'implement', this.#testFiles);
+    return wrongTest;
+  }
+
+  async document(): Promise<void> {
+    const { summary } = await this.#edit('document', 'document', this.#testFiles);
+    this.#documented = summary;
+  }
+
+  /** The task's tests on what is integrated, without the code that attempts have left in the folder. */
+  async checkRed(): Promise<CheckResult> {
+    const { trees, id } = this.#tree;
+    const integrated = await this.#tree.integrated();
+    if (trees === null || integrated === null) return this.#check('red');
+    return this.#check('red', () => trees.overlay(integrated, id, this.#testFiles));
+  }
+
+  /** What is integrated, as it was found green; checked where that is not known. */
+  async checkBefore(state: GraphState): Promise<CheckResult> {
+    const integrated = (await this.#tree.integrated()) ?? this.#tree.id;
+    return checkOf(state, integrated) ?? this.#check('before', async () => integrated);
+  }
+
+  async checkGreen(): Promise<CheckResult> {
+    const green = await this.#check('green');
+    const { tree, ...check } = green;
+    this.#green = tree === this.#tree.id ? checkKept(tree, check) : null;
+    return check;
+  }
+
+  /** Runs the command the task is checked by; `null` where it names none. */
+  async checkNamed(): Promise<CheckResult | null> {
+    const { kind, checkedBy = 'review' } = this.#subject.task;
+    if (kind !== 'checked-by' || checkedBy === 'review') return null;
+    const { checks } = this.#deps;
+    const argv = commandWords(checkedBy);
+    const { runCommand } = checks;
+    if (argv === null || runCommand === undefined) throw cannotRun(checkedBy);
+    return this.#tree.check('command', (request) => runCommand.call(checks, argv, request));
+  }
+
+  /** Whether there is nothing but what is integrated; unknown is no. */
+  async isUnchanged(): Promise<boolean> {
+    return (await this.#tree.integrated()) === this.#tree.id;
+  }
+
+  isImplementedByHand(): Promise<boolean> {
+    return this.#tree.beganAdopted();
+  }
+
+  goesOnFromHand(): Promise<boolean> {
+    return this.#tree.goesOnFromAdopted();
+  }
+
+  /** What the tests lose by the work. */
+  async losses(green: CheckResult): Promise<readonly TestLoss[]> {
+    const { trees, id: after } = this.#tree;
+    const before = await this.#tree.integrated();
+    if (trees === null || before === null) return [];
+    const find = async (): Promise<readonly TestLoss[]> => {
+      const { files: changed } = await trees.compare(before, after, 0);
+      const files: FileVersions[] = [];
+      for (const { path } of changed) {
+        files.push({
+          path,
+          before: await trees.readAt(before, path),
+          after: await trees.readAt(after, path),
+        });
+      }
+      const { state } = this.#subject;
+      return findLosses(state, { files, before: checkOf(state, before), now: green });
+    };
+    return step('losses', find, { kind: 'work' });
+  }
+
+  async review(green: CheckResult, losses: readonly TestLoss[]): Promise<ReviewResult> {
+    this.#actions.push('review');
+    const before = await this.#tree.integrated();
+    return this.#tree.ask('review', async (call) => {
+      const work = before && (await this.#tree.trees?.compare(before, this.#tree.id, DIFF_SHOWN));
+      const request: ReviewRequest = {
+        ...this.#request,
+        ...(work || {}),
+        check: green,
+        ...(losses.length > 0 && { losses }),
+      };
+      return this.#deps.agents.review(request, agentCall(call));
+    });
+  }
+
+  /** Lets an agent edit. @param kept - What it may not change. */
+  async #edit(name: string, agent: EditingAgent, kept: readonly string[] = []): Promise<Edit> {
+    this.#actions.push(name);
+    const { agents } = this.#deps;
+    const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
+    const edit = await this.#tree.change(
+      name,
+      (call): Promise<WorkResult> => propose(this.#request, agentCall(call)),
+      kept,
+    );
+    if (edit.putBack.length > 0) this.#notes.push(putBackWords(agent, edit.putBack));
+    return edit;
+  }
+
+  async #check(name: string, treeOf?: () => Promise<string>): Promise<CheckOfTree> {
+    const { checks } = this.#deps;
+    const result = await this.#tree.check(name, (request) => checks.run(request), treeOf);
+    const { flaky = [] } = result;
+    if (flaky.length > 0)
+      this.#notes.push(`Failed and passed on the same files (${name}): ${flaky.join(', ')}.`);
+    return result;
+  }
+}
+
+const putBackWords = (agent: EditingAgent, paths: readonly string[]): string =>
+  `Your changes of ${paths.join(', ')} in ${agent} were put back: the tests of the task are writeTest's. ` +
+  'If one is wrong, say so with wrongTest and a reason.';
+
+const cannotRun = (command: string): DevsError =>
+  new DevsError(`The command ${JSON.stringify(command)} of a task cannot be run by the checks of this run.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Give the pipeline checks that can run commands, then resume.',
+  });
+
+function taskRequest({ task, state, workspace, instructions }: TurnSubject): TaskRequest {
+  const { taskId } = task;
+  const strategy = strategiesOf(state, taskId).at(-1)?.strategy;
+  return {
+    task: taskBrief(task),
+    documents: draftsOf(state),
+    attempt: state.taskAttempts,
+    lastFailure: lastFailure(state, taskId),
+    ...(strategy !== undefined && { strategy }),
+    guidance: guidanceFor(state, taskId),
+    workspace,
+    instructions,
+  };
+}

@@ -1,0 +1,50 @@
+import { isOver } from '../engine/drive/outcome.ts';
+import { principalText } from '../engine/gates/decidable.ts';
+import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
+import { asHuman } from '../engine/gates/principals.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+import type { RemovedWorkspace, Workspace } from '../orchestration/ports.ts';
+
+export interface Removal {
+  readonly by: Principal;
+  /** Where the run worked. @defaultValue its files stay */
+  readonly workspace?: Workspace;
+  /** Also a run that has not ended, and work that is nowhere else. @defaultValue false */
+  readonly force?: boolean;
+}
+
+export interface RemovedRun {
+  readonly id: string;
+  /** What became of its branch; `null` where there is none. */
+  readonly branch: RemovedWorkspace['branch'];
+  /** Bytes of the state file that can be used again. */
+  readonly bytes: number;
+}
+
+/** Deletes a run: its folder and store first, so that a kill in between leaves a run that can be removed again. */
+export async function removeRun(
+  id: string,
+  { by, workspace, force = false }: Removal,
+  app: OrchestrationApp,
+): Promise<RemovedRun> {
+  const human = asHuman(by, id, 'remove');
+  const { status } = app.store.threads.require(id);
+  if (!isOver(status) && !force) throw notEnded(id, status);
+  return app.hold(id, async (lease) => {
+    const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
+    const { bytes } = app.store.transact(app.events, (emit) => {
+      const swept = app.store.remover.remove(lease);
+      emit('RUN_REMOVED', { id, principal: principalText(human) });
+      return swept;
+    });
+    return { id, branch, bytes };
+  });
+}
+
+const notEnded = (id: string, status: string): DevsError =>
+  new DevsError(`Run "${id}" has not ended: it is ${status}.`, {
+    code: 'REMOVE_REFUSED',
+    remedy: 'Cancel it or drive it to its end first; with --force it is removed as it is.',
+    context: { id, reason: 'not_ended' },
+  });

@@ -1,0 +1,134 @@
+import type { TranscriptLine } from '../engine/activity/StepActivities.ts';
+import type { Activity } from '../events/Activity.ts';
+import { taskLabel } from '../orchestration/taskStates.ts';
+import type { StoredPiece, TranscriptStore } from '../state/TranscriptStore.ts';
+
+/** What is read of a run's transcripts. */
+export interface TranscriptQuery {
+  /** Such as `T4.implement`, or `design` outside of a task. @defaultValue all of them */
+  readonly stage?: string;
+  /** Of the stage, from 1, those that were pruned not counted. @defaultValue the newest */
+  readonly attempt?: number;
+  /** Only what was written after this position. */
+  readonly afterSeq?: number;
+}
+
+/** One thing that was told. */
+export interface TranscriptEntry {
+  /** Of the piece it was written with: goes on from here as `afterSeq`. */
+  readonly seq: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly stage: string;
+  /** Of the stage, from 1, those that were pruned not counted. */
+  readonly attempt: number;
+  readonly node: string;
+  /** Masked; `skipped` where a part of a long transcript is not kept. */
+  readonly activity: Activity | { readonly kind: 'skipped'; readonly characters: number };
+}
+
+/** A stage that told something. */
+export interface TranscriptStage {
+  readonly stage: string;
+  readonly node: string;
+  readonly attempts: number;
+}
+
+interface Attempt {
+  readonly stage: string;
+  readonly attempt: number;
+}
+
+/** The attempts at each stage of a run, in the order in which they were begun. */
+class Attempts {
+  readonly #numbers = new Map<string, Attempt>();
+  readonly #stages = new Map<string, TranscriptStage>();
+
+  constructor(pieces: Iterable<StoredPiece>) {
+    for (const piece of pieces) this.#note(piece);
+  }
+
+  get stages(): readonly TranscriptStage[] {
+    return [...this.#stages.values()];
+  }
+
+  of(piece: StoredPiece): Attempt {
+    return this.#numbers.get(keyOf(piece)) ?? this.#note(piece);
+  }
+
+  #note(piece: StoredPiece): Attempt {
+    const known = this.#numbers.get(keyOf(piece));
+    if (known !== undefined) return known;
+    const stage = stageOf(piece);
+    const attempts = (this.#stages.get(stage)?.attempts ?? 0) + 1;
+    const attempt = { stage, attempt: attempts };
+    this.#stages.set(stage, { stage, node: piece.node, attempts });
+    this.#numbers.set(keyOf(piece), attempt);
+    return attempt;
+  }
+}
+
+/** The stages of a run that told something, in the order in which they were begun. */
+export function transcriptStages(threadId: string, store: TranscriptStore): readonly TranscriptStage[] {
+  return new Attempts(store.pieces(threadId)).stages;
+}
+
+/**
+ * What the stages of a run told, oldest first.
+ *
+ * @throws RangeError for a stage or an attempt there is none of, naming those there are.
+ */
+export function transcript(
+  threadId: string,
+  { stage, attempt, afterSeq = 0 }: TranscriptQuery,
+  store: TranscriptStore,
+): readonly TranscriptEntry[] {
+  const attempts = new Attempts(store.pieces(threadId));
+  const wanted = stage === undefined ? null : wantedAttempt(stage, attempt, attempts.stages);
+  const entries: TranscriptEntry[] = [];
+  for (const piece of store.pieces(threadId, afterSeq)) {
+    const its = attempts.of(piece);
+    if (wanted !== null && (its.stage !== wanted.stage || its.attempt !== wanted.attempt)) continue;
+    entries.push(...entriesOf(piece, its, store));
+  }
+  return entries;
+}
+
+function entriesOf(piece: StoredPiece, its: Attempt, store: TranscriptStore): readonly TranscriptEntry[] {
+  const { seq, node, skipped } = piece;
+  const entry = (at: number, activity: TranscriptEntry['activity']): TranscriptEntry => ({
+    ...{ seq, at: new Date(at).toISOString() },
+    ...its,
+    ...{ node, activity },
+  });
+  const lines = store.entriesOf(piece) as readonly TranscriptLine[];
+  return [
+    ...(skipped === 0 ? [] : [entry(piece.at, { kind: 'skipped', characters: skipped })]),
+    ...lines.map(([at, activity]) => entry(at, activity)),
+  ];
+}
+
+function wantedAttempt(
+  stage: string,
+  attempt: number | undefined,
+  stages: readonly TranscriptStage[],
+): Attempt {
+  const found = stages.find((known) => known.stage === stage);
+  if (found === undefined) throw unknownStage(stage, stages);
+  const { attempts } = found;
+  if (attempt === undefined || (Number.isSafeInteger(attempt) && attempt >= 1 && attempt <= attempts)) {
+    return { stage, attempt: attempt ?? attempts };
+  }
+  throw new RangeError(`Expected an attempt at ${stage} from 1 to ${attempts}, got ${attempt}.`);
+}
+
+function unknownStage(stage: string, stages: readonly TranscriptStage[]): RangeError {
+  const known = stages.map((each) => each.stage).join(', ');
+  const there = known === '' ? 'no stage of this run has one yet' : `those with one are ${known}`;
+  return new RangeError(`There is no transcript of ${JSON.stringify(stage)}; ${there}.`);
+}
+
+const stageOf = ({ taskId, name }: StoredPiece): string =>
+  taskId === null ? name : `${taskLabel(taskId)}.${name}`;
+
+const keyOf = ({ lgTaskId, name, attempt }: StoredPiece): string => JSON.stringify([lgTaskId, name, attempt]);
