@@ -1,0 +1,11 @@
+/** How an agent is reached. */
+export const TRANSPORTS = ['http', 'command', 'acp'] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
+/** An agent that is up. */
+export interface Connected {
+  /** What `--agents` says. */
+  readonly agents: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+}

@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
+import type { TrialName } from './agents.ts';
+import type { Repository } from './Repository.ts';
+import { copyPackage, type Toolbox } from './Toolbox.ts';
+
+/** A repository on disk, as a person has it: committed, nothing lying in it. */
+export interface TrialCheckout {
+  readonly user: UserCheckout;
+  /** Of the commit, by path. */
+  readonly base: Readonly<Record<string, string>>;
+  /** Tests that say nothing about the work: one is flaky, or fails from the start. */
+  readonly ignored: readonly string[];
+  /** Makes `node_modules` in a folder. */
+  readonly setup: readonly string[];
+  readonly check: readonly string[];
+}
+
+/** Where the flaky test counts its runs: outside of every tree. */
+const COUNTER = 'runs-of-the-flaky-test';
+
+export async function trialCheckout(
+  dir: string,
+  {
+    repository,
+    agent,
+    tools,
+  }: { readonly repository: Repository; readonly agent: TrialName; readonly tools: Toolbox },
+): Promise<TrialCheckout> {
+  const root = join(dir, repository.name);
+  mkdirSync(root);
+  if (repository.tarball !== undefined) copyPackage(await tools.unpacked(repository.tarball), root);
+  const added = addedTest(repository, agent, join(dir, COUNTER));
+  const files = { ...repository.files, ...added, '.gitignore': 'node_modules\n' };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  const user = UserCheckout.create(root);
+  user.git('add', '.');
+  user.git('commit', '-q', '-m', 'What there is');
+  const links = join(dir, 'links.json');
+  writeFileSync(links, JSON.stringify(await tools.links(repository)));
+  return {
+    user,
+    base: contentsOf(root),
+    ignored: Object.keys(added),
+    setup: [process.execPath, join(import.meta.dirname, 'linkModules.mjs'), links],
+    check: agent === 'edited-check' ? ['npm', 'run', '--silent', 'test'] : tools.check(repository),
+  };
+}
+
+/** One test more where the trial is about tests that fail by themselves. */
+function addedTest(
+  repository: Repository,
+  agent: TrialName,
+  counter: string,
+): Readonly<Record<string, string>> {
+  const { dialect, moreTests } = repository;
+  if (agent !== 'flaky-check' && agent !== 'red-baseline') return {};
+  // Every third run fails, from the second on: the first tells nothing.
+  const fails =
+    agent === 'red-baseline'
+      ? 'true'
+      : [
+          '(() => {',
+          "  const fs = process.getBuiltinModule('node:fs');",
+          `  const file = ${JSON.stringify(counter)};`,
+          "  const runs = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').length : 0;",
+          "  fs.appendFileSync(file, 'x');",
+          '  return runs % 3 === 1;',
+          '})()',
+        ].join('\n');
+  return {
+    [moreTests('weather')]: `${dialect.empty}\nif (${fails}) throw new Error('the weather is bad');\n`,
+  };
+}
+
+function contentsOf(root: string): Readonly<Record<string, string>> {
+  const paths = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean);
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}

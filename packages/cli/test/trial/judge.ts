@@ -1,0 +1,102 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Job, rightWork, testOf } from './Job.ts';
+import type { TrialCheckout } from './TrialCheckout.ts';
+
+/** What a branch is worth, found out without anything that the run says of itself. */
+export interface Verdict {
+  readonly commits: number;
+  /** Why it is wrong; empty: right, where there is a commit. */
+  readonly wrong: readonly string[];
+}
+
+const TIMEOUT_MS = 120_000;
+
+/**
+ * Judges a branch in a fresh clone: cases that no agent has seen, the tests that were there before, and whether anything
+ * was taken from them.
+ */
+export function judge(
+  job: Job,
+  checkout: TrialCheckout,
+  { branch, dir }: { branch: string; dir: string },
+): Verdict {
+  const { root } = checkout.user;
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  const isThere = git('branch', '--list', branch) !== '';
+  const commits = isThere ? Number(git('rev-list', '--count', `main..${branch}`)) : 0;
+  if (commits === 0) return { commits, wrong: [] };
+  const clone = join(dir, 'judged');
+  rmSync(clone, { recursive: true, force: true });
+  execFileSync('git', ['clone', '-q', '-b', branch, root, clone]);
+  const [setup = '', ...args] = checkout.setup;
+  execFileSync(setup, args, { cwd: clone });
+  return {
+    commits,
+    wrong: [...lost(job, checkout, clone), ...unmet(job, clone, dir), ...red(job, checkout, clone)],
+  };
+}
+
+/** What the tests, or what judges them, has lost: none of the agents has a reason to touch any of it. */
+function lost(job: Job, { base, ignored }: TrialCheckout, clone: string): readonly string[] {
+  const { repository } = job;
+  const right = rightWork(job);
+  const now = (path: string): string | null =>
+    existsSync(join(clone, path)) ? readFileSync(join(clone, path), 'utf8') : null;
+  const kept = Object.keys(base).filter((path) => !(path in right) && !ignored.includes(path));
+  const changed = kept.filter((path) => now(path) !== base[path]).map((path) => `${path} was changed`);
+  if (job.isChore) return changed;
+  const test =
+    now(repository.feature.test) === testOf(job) ? [] : [`${repository.feature.test} is not the right test`];
+  return [...changed, ...test];
+}
+
+/** Cases of the brief that the code does not meet. */
+function unmet(job: Job, clone: string, dir: string): readonly string[] {
+  const { repository, isChore, base } = job;
+  if (isChore) {
+    const text = readFileSync(join(clone, repository.readme), 'utf8');
+    return text.includes('Node.js 20') && text.startsWith((base[repository.readme] ?? '').trimEnd())
+      ? []
+      : ['the readme does not say it'];
+  }
+  const { feature } = repository;
+  const name = feature.call.split('.')[0] ?? feature.call;
+  const cases = [...feature.cases, ...feature.hidden].map(
+    ({ args, of = '', expected }) =>
+      `[${JSON.stringify(args)}, () => ${feature.call}(${args})${of}, ${expected}],`,
+  );
+  const script = join(dir, 'acceptance.mjs');
+  writeFileSync(
+    script,
+    `import { isDeepStrictEqual } from 'node:util';
+const module = await import(${JSON.stringify(join(clone, feature.code))});
+const ${name} = module[${JSON.stringify(name)}] ?? module.default?.[${JSON.stringify(name)}] ?? module.default;
+const said = (call) => { try { return call(); } catch (error) { return error; } };
+for (const [args, call, expected] of [${cases.join('\n')}])
+  if (!isDeepStrictEqual(said(call), expected)) console.log(args);
+console.log('judged');
+`,
+  );
+  const { stdout } = spawnSync(process.execPath, [script], {
+    cwd: clone,
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+  });
+  const lines = stdout.trim().split('\n');
+  if (lines.at(-1) !== 'judged') return [`${feature.code} cannot be loaded`];
+  return lines.slice(0, -1).map((args) => `${feature.call}(${args}) is wrong`);
+}
+
+/** The tests of the repository as they were before, with the manifest that was there before. */
+function red(job: Job, { base, ignored, check }: TrialCheckout, clone: string): readonly string[] {
+  const right = rightWork(job);
+  for (const [path, content] of Object.entries(base))
+    if (!(path in right)) writeFileSync(join(clone, path), content);
+  for (const path of ignored) rmSync(join(clone, path));
+  const [program = '', ...args] = check;
+  const { status, stdout } = spawnSync(program, args, { cwd: clone, encoding: 'utf8', timeout: TIMEOUT_MS });
+  return status === 0 ? [] : [`the tests of the repository fail: ${stdout.slice(-300)}`];
+}

@@ -1,0 +1,258 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sha256Of } from '../../src/config/readConfig.ts';
+import { MAY_STOP, MISSING_TOOL, NEEDED_GATES, type TrialName } from './agents.ts';
+import { briefOf, type Job } from './Job.ts';
+import { judge, type Verdict } from './judge.ts';
+import { overHttp } from './overHttp.ts';
+import { overProgram } from './overProgram.ts';
+import { Person, type Typed } from './Person.ts';
+import type { Repository } from './Repository.ts';
+import type { Toolbox } from './Toolbox.ts';
+import type { Connected, TransportName } from './Transport.ts';
+import { TrialAgent } from './TrialAgent.ts';
+import { type TrialCheckout, trialCheckout } from './TrialCheckout.ts';
+
+/** One repository, one agent, one way to reach it. */
+export interface Combination {
+  readonly repository: Repository;
+  readonly agent: TrialName;
+  readonly transport: TransportName;
+}
+
+export interface Setting {
+  /** The bundled command. */
+  readonly bin: string;
+  readonly tools: Toolbox;
+  /** Who decides on design and plan. */
+  readonly gates: 'person' | 'policy';
+}
+
+/** What happened in one trial, counted. */
+export interface Row {
+  readonly repository: string;
+  readonly agent: TrialName;
+  readonly transport: TransportName;
+  readonly commits: { readonly right: number; readonly wrong: number };
+  /** Attempts in which the agent did its best, and whose work did not become a commit. */
+  readonly refused: number;
+  /** Calls of agents before a missing tool was told. */
+  readonly paidBeforeTold: number;
+  /** What a person was asked, in order: kinds of gates, and codes of errors that stopped a drive. */
+  readonly asked: readonly string[];
+  readonly askedWithoutNeed: readonly string[];
+  /** Most commands that one gate took. */
+  readonly commandsPerGate: number;
+  readonly calls: number;
+  readonly seconds: number;
+  /** What is wrong, for people. */
+  readonly why: readonly string[];
+}
+
+/** The sums of which each has to be 0. */
+export function faultsOf({ commits, refused, paidBeforeTold, askedWithoutNeed }: Row): readonly string[] {
+  const counted = [
+    [commits.wrong, 'wrong work committed'],
+    [refused, 'correct work refused'],
+    [paidBeforeTold, 'paid before a missing tool was told'],
+    [askedWithoutNeed.length, 'asked without need'],
+  ] as const;
+  return counted.filter(([count]) => count > 0).map(([count, words]) => `${words}: ${count}`);
+}
+
+const RUN = 'trial';
+const BRANCH = `devs/${RUN}`;
+/** Calls after which a run is stuck: the longest trial that goes well takes 20. */
+const CALLS = '40';
+/** Commands after which a person gives up. */
+const PATIENCE = 16;
+
+/** Runs one trial in a folder of its own, which is removed. */
+export async function runTrial(combination: Combination, setting: Setting): Promise<Row> {
+  const dir = mkdtempSync(join(tmpdir(), 'devs-trial-'));
+  const start = performance.now();
+  try {
+    const row = await tryOut(combination, setting, dir);
+    return { ...row, seconds: (performance.now() - start) / 1000 };
+  } finally {
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function tryOut(
+  { repository, agent: name, transport }: Combination,
+  { bin, tools, gates }: Setting,
+  dir: string,
+): Promise<Omit<Row, 'seconds'>> {
+  const checkout = await trialCheckout(dir, { repository, agent: name, tools });
+  const job: Job = { repository, base: checkout.base, isChore: name === 'no-test' };
+  const agent = new TrialAgent(job, name);
+  const connected = await (transport === 'http' ? overHttp(agent) : overProgram(agent, transport));
+  try {
+    const home = join(dir, 'home');
+    mkdirSync(home);
+    const person = new Person(bin, checkout.user.root, {
+      ...connected.env,
+      HOME: home,
+      XDG_STATE_HOME: home,
+    });
+    const trust = writeProject(checkout, job, { connected, gates, isMissing: name === MISSING_TOOL });
+    const course = await follow(person, name, trust);
+    checkout.user.assertUntouched();
+    const verdict = judge(job, checkout, { branch: BRANCH, dir });
+    return rowOf({ repository, agent: name, transport }, { course, verdict, agent });
+  } finally {
+    await connected.stop();
+  }
+}
+
+/** What a person puts into the folder, none of it part of the repository's tree. */
+function writeProject(
+  { user, setup, check }: TrialCheckout,
+  job: Job,
+  { connected, gates, isMissing }: { connected: Connected; gates: Setting['gates']; isMissing: boolean },
+): readonly string[] {
+  const missing = { name: 'types', argv: ['a-tool-that-nobody-has', '--strict'] };
+  const config = {
+    agents: connected.agents,
+    setup,
+    checks: [{ name: 'test', argv: check }, ...(isMissing ? [missing] : [])],
+    sandbox: 'none',
+    ...(gates === 'policy' && { gates: { design: 'auto', dag: 'auto' } }),
+  };
+  const file = join(user.root, '.devs', 'config.json');
+  mkdirSync(join(user.root, '.devs'));
+  writeFileSync(join(user.root, '.devs', '.gitignore'), '*\n');
+  writeFileSync(file, JSON.stringify(config));
+  writeFileSync(join(user.root, '.devs', 'brief.md'), briefOf(job));
+  return ['--trust', sha256Of(readFileSync(file))];
+}
+
+/** What a person went through. */
+interface Course {
+  readonly asked: readonly string[];
+  readonly withoutNeed: readonly string[];
+  readonly commandsPerGate: number;
+  readonly isCompleted: boolean;
+  readonly last: Typed;
+}
+
+const ROUTINE = ['design_approval', 'dag_approval'];
+
+async function follow(person: Person, agent: TrialName, trust: readonly string[]): Promise<Course> {
+  const needed = [...ROUTINE, ...(NEEDED_GATES[agent] ?? [])];
+  const asked: string[] = [];
+  const withoutNeed: string[] = [];
+  let stops = 0;
+  let commandsPerGate = 0;
+  const course = (last: Typed): Course => ({
+    asked,
+    withoutNeed,
+    commandsPerGate,
+    isCompleted: last.exitCode === 0,
+    last,
+  });
+  let now = await person.devs(
+    'run',
+    '.devs/brief.md',
+    '--id',
+    RUN,
+    '--budget-calls',
+    CALLS,
+    '--no-sandbox',
+    ...trust,
+  );
+  while (person.typed.length < PATIENCE) {
+    if (now.exitCode === 0) return course(now);
+    const gate = now.exitCode === RESUMABLE ? (await person.look(RUN)).gates[0] : undefined;
+    if (gate === undefined) {
+      const code = /\b([A-Z]+(?:_[A-Z]+)+):/.exec(now.stderr)?.[1] ?? `exit ${now.exitCode}`;
+      asked.push(code);
+      if (agent === MISSING_TOOL) return course(now);
+      stops += 1;
+      if (!MAY_STOP.has(agent) || stops > 1) {
+        withoutNeed.push(code);
+        return course(now);
+      }
+      now = await person.devs('resume', RUN, ...trust);
+      continue;
+    }
+    asked.push(gate.kind);
+    if (!needed.includes(gate.kind)) withoutNeed.push(gate.kind);
+    if (!needed.includes(gate.kind) || agent === MISSING_TOOL) return course(now);
+    const typed = person.typed.length;
+    now = await decide(person, now, trust);
+    commandsPerGate = Math.max(commandsPerGate, person.typed.length - typed);
+  }
+  return course(now);
+}
+
+const RESUMABLE = 75;
+
+/** Types the first command that was printed, and goes on. */
+async function decide(person: Person, shown: Typed, trust: readonly string[]): Promise<Typed> {
+  const [, line = ''] = /^(?:accept|approve|continue): +devs (.+)$/m.exec(shown.stdout) ?? [];
+  const words = line.split(' ').filter((word) => word !== '');
+  if (words.length === 0) return shown;
+  const decided = await person.devs(...words, ...(words.includes('--go') ? trust : []));
+  if (words.includes('--go') || decided.exitCode !== 0) return decided;
+  return person.devs('resume', RUN, ...trust);
+}
+
+interface Found {
+  readonly course: Course;
+  readonly verdict: Verdict;
+  readonly agent: TrialAgent;
+}
+
+function rowOf(
+  {
+    repository,
+    agent: name,
+    transport,
+  }: { repository: Repository; agent: TrialName; transport: TransportName },
+  { course, verdict, agent }: Found,
+): Omit<Row, 'seconds'> {
+  const { calls } = agent;
+  const isWrong = verdict.wrong.length > 0;
+  const right = isWrong ? 0 : verdict.commits;
+  const isMissing = name === MISSING_TOOL;
+  const refused = isMissing ? 0 : Math.max(0, honestAttempts(agent) - right);
+  const whole = isMissing || (course.isCompleted && right > 0);
+  const why = [
+    ...verdict.wrong,
+    ...(whole ? [] : [`not finished: ${course.asked.at(-1) ?? 'nobody was asked'}`, tail(course.last)]),
+  ];
+  return {
+    repository: repository.name,
+    agent: name,
+    transport,
+    commits: { right, wrong: isWrong ? verdict.commits : 0 },
+    refused: whole ? refused : Math.max(1, refused),
+    paidBeforeTold: isMissing ? calls.length : 0,
+    asked: course.asked,
+    askedWithoutNeed: course.withoutNeed,
+    commandsPerGate: course.commandsPerGate,
+    calls: calls.length,
+    why,
+  };
+}
+
+/** Attempts at a task in which every stage did its best. */
+function honestAttempts({ calls }: TrialAgent): number {
+  const attempts: boolean[] = [];
+  let before: string | null = null;
+  for (const { stage, isHonest } of calls) {
+    if (!['writeTest', 'implement', 'review', 'document'].includes(stage)) continue;
+    const begins =
+      stage === 'writeTest' || (stage === 'implement' && before !== 'writeTest') || before === null;
+    if (begins) attempts.push(true);
+    if (!isHonest) attempts[attempts.length - 1] = false;
+    before = stage;
+  }
+  return attempts.filter(Boolean).length;
+}
+
+const tail = ({ words, stdout, stderr }: Typed): string =>
+  `devs ${words[0]}: ${(stderr.trim() || stdout.trim()).slice(-600)}`;
