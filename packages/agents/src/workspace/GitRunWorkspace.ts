@@ -29,6 +29,7 @@ import { refuseSubmodules } from './nestedRepositories.ts';
 import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
 import { resolveInside } from './pathJail.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
+import { requireAuthor } from './requireAuthor.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import { type FolderChange, WorkFolder } from './WorkFolder.ts';
@@ -44,6 +45,8 @@ export interface GitRunWorkspaceOptions {
   /** The repository the run works for; `null` for a run that begins empty. */
   readonly user: UserRepository | null;
   readonly now: () => Date;
+  /** Of the tasks' commits. @defaultValue the engine */
+  readonly author?: Author;
   /** What belongs to the folder and not to its trees. */
   readonly preparation: Preparation;
 }
@@ -58,18 +61,20 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #ref: string;
   readonly #user: UserRepository | null;
   readonly #now: () => Date;
+  readonly #author: Author;
   readonly #folder: WorkFolder;
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
   readonly #prepared: PreparedFolder;
 
-  constructor({ git, kept, branch, user, now, preparation }: GitRunWorkspaceOptions) {
+  constructor({ git, kept, branch, user, now, author = DEVS, preparation }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
     this.#branch = branch;
     this.#ref = `refs/heads/${branch}`;
     this.#user = user;
     this.#now = now;
+    this.#author = author;
     this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
@@ -304,7 +309,8 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
-    const commit = await this.#store(tree, parent, messageWith(`${STEP_TRAILER}${stepKey}`, message));
+    const text = messageWith(`${STEP_TRAILER}${stepKey}`, message);
+    const commit = await this.#store(tree, parent, text, this.#author);
     try {
       await moveRef(this.#git, this.#ref, { from: parent, to: commit });
       return commit;
@@ -352,13 +358,6 @@ const withoutRepository = (): DevsError =>
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
-}
-
-function requireAuthor({ name, email }: Author): void {
-  if ([name, email].every((part) => /^[^<>\p{Cc}]*[^<>\p{Cc}\s][^<>\p{Cc}]*$/u.test(part))) return;
-  throw new RangeError(
-    `Expected an author's name and address in one line, got ${JSON.stringify([name, email])}.`,
-  );
 }
 
 function requireObjectId(name: string, value: string): void {

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import type { Checks, CommitRange, Driver, OpenOptions, RunWorkspace, Workspace } from '@devs/core';
+import type { Author, Checks, CommitRange, Driver, OpenOptions, RunWorkspace, Workspace } from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
@@ -8,6 +8,7 @@ import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
+import { requireAuthor } from './requireAuthor.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 
@@ -33,6 +34,8 @@ export interface GitWorkspaceOptions {
   readonly caches?: readonly string[];
   /** Time limit of one git command, ms. @defaultValue 60 000 */
   readonly timeoutMs?: number;
+  /** Signs the tasks' commits as their author; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
+  readonly author?: Author;
   /** Dates the commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
@@ -58,6 +61,7 @@ export class GitWorkspace implements Workspace {
   readonly #preparation: Preparation;
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
+  readonly #author: Author | undefined;
 
   constructor(options: GitWorkspaceOptions) {
     const { dir, repository, setup = null, setupInputs: inputs = [], caches = [] } = options;
@@ -67,6 +71,8 @@ export class GitWorkspace implements Workspace {
     this.#preparation = { setup, inputs, caches: caches.map(relativePath) };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
+    if (options.author !== undefined) requireAuthor(options.author);
+    this.#author = options.author;
   }
 
   /** A link to the newest folder of the run. @throws RangeError when the id cannot be a folder's name. */
@@ -116,7 +122,9 @@ export class GitWorkspace implements Workspace {
     const runIn = ({ dir, kept }: Pick<OpenFolder, 'dir' | 'kept'>): GitRunWorkspace => {
       const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
       const git = new GitRepository({ gitDir, workTree: dir, guard, ...limit });
-      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now, preparation: this.#preparation });
+      const signed = this.#author === undefined ? {} : { author: this.#author };
+      const made = { git, kept, branch, user, now: this.#now, preparation: this.#preparation };
+      return new GitRunWorkspace({ ...made, ...signed });
     };
     const run = runIn(folder);
     const source = madeFrom ?? (isNew ? folder.kept : null);
