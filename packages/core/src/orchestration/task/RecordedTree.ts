@@ -66,7 +66,8 @@ export class RecordedTree {
       await this.#restore();
       const { dir } = this.#workspace;
       const failure = (await this.#workspace.ready?.(this.#tree, signal)) ?? null;
-      const result = failure ?? (await checks.run({ dir, signal }));
+      const result =
+        failure ?? (await checks.run({ dir, signal, ...(name === 'red' && { expect: 'fail' }) }));
       await this.#workspace.discard?.(this.#tree);
       return result;
     };
