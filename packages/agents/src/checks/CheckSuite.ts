@@ -42,6 +42,17 @@ export class CheckSuite implements Checks {
     }
     return result;
   }
+
+  /**
+   * Another command in the top folder, with the rights and limits of the first check.
+   *
+   * @throws TypeError where that one cannot run another command.
+   */
+  async runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
+    const { checks } = this.#first;
+    if (checks.runCommand === undefined) throw new TypeError('The first check cannot run another command.');
+    return checks.runCommand(argv, request);
+  }
 }
 
 async function runNamed({ name, dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {

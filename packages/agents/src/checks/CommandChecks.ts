@@ -40,6 +40,7 @@ const NOT_EXECUTABLE = 126;
  * ```
  */
 export class CommandChecks implements Checks {
+  readonly #options: CommandChecksOptions;
   readonly #argv: readonly string[];
   readonly #timeoutMs: number;
   readonly #maxOutputBytes: number;
@@ -54,6 +55,7 @@ export class CommandChecks implements Checks {
       throw new TypeError('Expected argv to name a command, got none.');
     assertPositiveInteger('timeoutMs', timeoutMs);
     assertPositiveInteger('maxOutputBytes', maxOutputBytes);
+    this.#options = options;
     this.#argv = argv;
     this.#timeoutMs = timeoutMs;
     this.#maxOutputBytes = maxOutputBytes;
@@ -75,6 +77,11 @@ export class CommandChecks implements Checks {
     const result = await withScratch('devs-check-', (scratch) => this.#execute(request, scratch));
     signal.throwIfAborted();
     return result;
+  }
+
+  /** Another command, with the rights and limits of this one. */
+  runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
+    return new CommandChecks({ ...this.#options, argv }).run(request);
   }
 
   async #execute({ dir, root = dir, signal }: CheckRequest, scratch: Scratch): Promise<CheckResult> {
