@@ -1,6 +1,5 @@
 import { step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { draftsOf } from '../nodes/documents.ts';
 import type {
   CheckResult,
   ReviewRequest,
@@ -11,15 +10,16 @@ import type {
   TestLoss,
   WorkResult,
 } from '../ports.ts';
+import { agentCall } from '../task/agentCall.ts';
+import { lastObservation } from '../task/agentLog.ts';
+import { checkKept, checkOf } from '../task/checkKept.ts';
+import { commandWords } from '../task/commandWords.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import type { CheckOfTree, Edit, RecordedTree } from '../task/RecordedTree.ts';
+import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
+import { type FileVersions, findLosses } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
-import { agentCall } from './agentCall.ts';
-import { lastObservation } from './agentLog.ts';
-import { checkKept, checkOf } from './checkKept.ts';
-import { commandWords } from './commandWords.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
-import type { CheckOfTree, Edit, RecordedTree } from './RecordedTree.ts';
-import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
-import { type FileVersions, findLosses } from './verdicts.ts';
+import { draftsOf } from './documents.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;
