@@ -110,15 +110,7 @@ async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | n
       return raiseFor(read);
     case 'value':
       return valueFor(read);
-    case 'continue':
-    case 'again':
-    case 'first-task':
-    case 'accept':
-    case 'use':
-    case 'repeat':
-    case 'approve':
-    case 'reject':
-    case 'edit':
+    default:
       return {};
   }
 }
