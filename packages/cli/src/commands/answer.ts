@@ -98,21 +98,15 @@ type Read = (question: string) => Promise<string | null>;
 
 /** What goes with a choice; `null` when the input ended before it was said. */
 async function wordsFor(choice: ChoiceName, read: Read): Promise<AnswerFlags | null> {
-  switch (choice) {
-    case 'retry':
-      return said(await read('what the next attempts should know (may be empty)'), (guidance) => ({
-        guidance,
-      }));
-    case 'skip':
-    case 'abort':
-      return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
-    case 'raise':
-      return raiseFor(read);
-    case 'value':
-      return valueFor(read);
-    default:
-      return {};
+  if (choice === 'retry') {
+    const line = await read('what the next attempts should know (may be empty)');
+    return said(line, (guidance) => ({ guidance }));
   }
+  if (choice === 'skip' || choice === 'abort') {
+    return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
+  }
+  if (choice === 'raise') return raiseFor(read);
+  return choice === 'value' ? valueFor(read) : {};
 }
 
 function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
