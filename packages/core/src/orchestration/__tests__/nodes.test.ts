@@ -159,11 +159,11 @@ describe('the pipeline with agents', () => {
     expect(values?.documents.at(-1)).toMatchObject({ content: 'Version 2', version: 2, status: 'approved' });
   });
 
-  test('plans anew when the DAG is rejected, with ids that were never used', async ({ db }) => {
+  test('plans anew when the DAG is rejected; tasks of the same name keep their ids', async ({ db }) => {
     const pipeline = await aPipeline(db);
     const answers = [{ approved: true }, { approved: false, feedback: 'Fewer.' }];
     const { values } = await driveToTheEnd(pipeline, () => answers.shift() ?? { approved: true });
-    expect(values?.tasks.map(({ taskId }) => taskId)).toEqual(['shop:3', 'shop:4']);
+    expect(values?.tasks.map(({ taskId }) => taskId)).toEqual(['shop:1', 'shop:2']);
   });
 
   test('tells the agent what was red, and counts its attempts', async ({ db }) => {
