@@ -110,14 +110,14 @@ describe('documents', () => {
   const draft = { type: 'PRD', title: 'PRD', content: 'Sell.' };
 
   plainTest('are one per type; a changed one is its next version, an unchanged one stays approved', () => {
-    const first = withDocuments(aState(), [draft], { at: AT });
+    const first = withDocuments(aState(), [draft], AT);
     const approved = first.map((document) => ({ ...document, status: 'approved' as const }));
     const state = aState({ documents: approved });
-    expect(withDocuments(state, [draft], { at: 'later' })).toEqual(approved);
-    expect(withDocuments(state, [{ ...draft, content: 'Sell more.' }], { at: 'later' })).toMatchObject([
+    expect(withDocuments(state, [draft], 'later')).toEqual(approved);
+    expect(withDocuments(state, [{ ...draft, content: 'Sell more.' }], 'later')).toMatchObject([
       { documentId: 'shop/PRD', version: 2, status: 'draft', createdAt: AT, updatedAt: 'later' },
     ]);
-    expect(withDocuments(state, [{ ...draft, type: 'TAS' }], { at: 'later' })).toHaveLength(2);
+    expect(withDocuments(state, [{ ...draft, type: 'TAS' }], 'later')).toHaveLength(2);
   });
 });
 

@@ -20,6 +20,6 @@ export function makeResearchNode(deps: PipelineDeps) {
     const request = { brief: briefOf(state), attempt: 1, ...view.seen };
     const { documents } = await view.ask('research', (call) => agents.research(request, agentCall(call)));
     const at = new Date(now()).toISOString();
-    return { ...researchNode(state), documents: withDocuments(state, documents, { at, stage: 'research' }) };
+    return { ...researchNode(state), documents: withDocuments(state, documents, at, 'research') };
   };
 }
