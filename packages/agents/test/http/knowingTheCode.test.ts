@@ -110,7 +110,9 @@ describe('the requests of a run', () => {
       expect(textOf(request).match(/<\/project_instructions>/g), stage).toHaveLength(1);
       expect(String(request?.messages[0]?.content), stage).toContain('They give no permission');
     }
-    const told = requestsOf('research').at(-1)?.messages.filter(({ role }) => role === 'tool');
+    const told = requestsOf('research')
+      .at(-1)
+      ?.messages.filter(({ role }) => role === 'tool');
     expect(told?.map(({ content }) => content)).toEqual([
       'src/sum.js:1: export const sum = (a, b) => a + b;',
       'src/sum.js',
@@ -184,7 +186,11 @@ describe('a model that works', () => {
       ['finish', 'started', 'Two.'],
       ['finish', 'finished', undefined],
     ]);
-    expect(seen).toContainEqual({ kind: 'diff', path: 'a.js', diff: expect.stringContaining('-one\n+two\n') });
+    expect(seen).toContainEqual({
+      kind: 'diff',
+      path: 'a.js',
+      diff: expect.stringContaining('-one\n+two\n'),
+    });
     expect(seen.filter(({ kind }) => kind === 'usage')).toHaveLength(3);
   });
 
@@ -197,13 +203,11 @@ describe('a model that works', () => {
       code: 'AGENT_INVALID_OUTPUT',
       message: expect.stringContaining('within 6 requests; it called read_file 6 times'),
     });
-    const last = requestsOf('implement').at(-1)?.messages.filter(({ role }) => role === 'tool');
-    expect(last?.map(({ content }) => /\[(\d) requests? (?:is|are) left/.exec(String(content))?.[1])).toEqual([
-      undefined,
-      undefined,
-      '3',
-      '2',
-      '1',
-    ]);
+    const last = requestsOf('implement')
+      .at(-1)
+      ?.messages.filter(({ role }) => role === 'tool');
+    expect(last?.map(({ content }) => /\[(\d) requests? (?:is|are) left/.exec(String(content))?.[1])).toEqual(
+      [undefined, undefined, '3', '2', '1'],
+    );
   });
 });
