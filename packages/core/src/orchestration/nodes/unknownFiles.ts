@@ -121,6 +121,11 @@ class Place {
     if (this.#isFenced) return false;
     if (TABLE.test(line) && !TABLE.test(this.#line)) this.#tableHead = line;
     this.#line = line;
+    this.#enterProse(line);
+    return true;
+  }
+
+  #enterProse(line: string): void {
     const level = /^(#{1,6})\s/.exec(line)?.[1]?.length;
     if (level !== undefined) {
       while ((this.#headings.at(-1)?.level ?? 0) >= level) this.#headings.pop();
@@ -129,7 +134,6 @@ class Place {
     } else if (/^\S/.test(line) && !BELOW_LEAD_IN.test(line)) {
       this.#leadIn = line.trimEnd().endsWith(':') ? line : '';
     }
-    return true;
   }
 }
 
