@@ -13,14 +13,20 @@ import { z } from 'zod';
 const text = z.string();
 const texts = z.array(text);
 
-export const documentsShape: z.ZodType<DocumentsResult> = z.strictObject({
-  documents: z.array(
-    z.strictObject({
-      type: text.describe('PRD, TAS, MARKET, …: one document per type'),
-      title: text,
-      content: text.describe('Markdown'),
-    }),
-  ),
+const documents = z.array(
+  z.strictObject({
+    type: text.describe('PRD, TAS, RESEARCH, …: one document per type'),
+    title: text,
+    content: text.describe('Markdown'),
+  }),
+);
+
+export const documentsShape: z.ZodType<DocumentsResult> = z.strictObject({ documents });
+
+/** With what an agent was told within its stage. */
+export const recordedDocumentsShape: z.ZodType<DocumentsResult> = z.strictObject({
+  documents,
+  toldOf: texts.exactOptional(),
 });
 
 export const planShape: z.ZodType<PlanResult> = z.strictObject({

@@ -1,4 +1,4 @@
-import { type AgentCall, DevsError } from '@devs/core';
+import { type AgentCall, DevsError, type OnActivity } from '@devs/core';
 import type { BaseMessageLike } from '@langchain/core/messages';
 import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
@@ -118,17 +118,7 @@ export class Conversation<Answer> {
   ): Promise<Round<Answer>> {
     if (calls.length === 0) return this.#takeText(text);
     const results: Result<Answer>[] = [];
-    for (const call of calls) {
-      const { id, name } = call;
-      this.#used.set(name, (this.#used.get(name) ?? 0) + 1);
-      onActivity({ kind: 'tool', id, name, state: 'started', ...detailOf(call) });
-      const result = await this.#perform(call);
-      const isDone = result.kind === 'answer' || result.kind === 'done';
-      const state = isDone ? 'finished' : 'failed';
-      onActivity({ kind: 'tool', id, name, state, ...(!isDone && { detail: oneLine(result.told) }) });
-      if (result.kind === 'done' && result.edited) onActivity({ kind: 'diff', ...result.edited });
-      results.push(result);
-    }
+    for (const call of calls) results.push(await this.#performAloud(call, onActivity));
     const answers = results.map(({ told }, index) => toolMessage(calls[index] as ToolCall, told));
     const refused = results.find(({ kind }) => kind === 'invalid');
     const answered = results.find((result) => result.kind === 'answer');
@@ -147,6 +137,18 @@ export class Conversation<Answer> {
     if (written.success) return { answers: [], answer: { value: written.data }, problem: null };
     const problem = `Call a tool; the stage ends with ${answer.name}.`;
     return { answers: [{ role: 'user', content: problem }], answer: null, problem };
+  }
+
+  async #performAloud(call: ToolCall, tell: OnActivity): Promise<Result<Answer>> {
+    const { id, name } = call;
+    this.#used.set(name, (this.#used.get(name) ?? 0) + 1);
+    tell({ kind: 'tool', id, name, state: 'started', ...detailOf(call) });
+    const result = await this.#perform(call);
+    const isDone = result.kind === 'answer' || result.kind === 'done';
+    const state = isDone ? 'finished' : 'failed';
+    tell({ kind: 'tool', id, name, state, ...(!isDone && { detail: oneLine(result.told) }) });
+    if (result.kind === 'done' && result.edited) tell({ kind: 'diff', ...result.edited });
+    return result;
   }
 
   async #perform(call: ToolCall): Promise<Result<Answer>> {

@@ -8,7 +8,7 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
-import { documentsShape, pivotShape, planShape, reviewShape, workShape } from '../answers.ts';
+import { pivotShape, planShape, recordedDocumentsShape, reviewShape, workShape } from '../answers.ts';
 import { type CallKey, keyText, type RecordedStep, STAGES, STEPS } from './callKey.ts';
 import type { Json } from './normaliseRequest.ts';
 
@@ -137,7 +137,7 @@ function parseCall(file: string, number: number, value: unknown): RecordedCall {
 
 function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['response']> {
   if (stage === 'distill') return planShape;
-  if (stage !== 'task') return documentsShape;
+  if (stage !== 'task') return recordedDocumentsShape;
   return TASK_RESPONSES[step] ?? workShape;
 }
 

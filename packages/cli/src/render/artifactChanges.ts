@@ -1,6 +1,7 @@
 import { maskSensitiveData, oneLine } from '@devs/core';
 import { structuredPatch } from 'diff';
 import type { Line } from '../terminal/Output.ts';
+import { decidedFirst } from './decidedFirst.ts';
 import { artifactLines, isDocuments, isPlan, type ShownDocuments } from './renderArtifact.ts';
 
 /** Lines around a change that are shown with it. */
@@ -21,11 +22,12 @@ function documentChanges(
   { documents: before }: ShownDocuments,
   { documents }: ShownDocuments,
 ): readonly Line[] {
+  const now = decidedFirst(documents);
   const old = new Map(before.map((document) => [document.type, document]));
   const gone = before.filter(({ type }) => !documents.some((document) => document.type === type));
-  const changed = documents.filter((document) => !isSame(document, old.get(document.type)));
+  const changed = now.filter((document) => !isSame(document, old.get(document.type)));
   return [
-    ...documents.map((document) => oneLine(summary(document, old.get(document.type)))),
+    ...now.map((document) => oneLine(summary(document, old.get(document.type)))),
     ...gone.map(({ type, title }) => oneLine(`${type}: ${title}, removed`)),
     '',
     ...changed.flatMap((document) => [

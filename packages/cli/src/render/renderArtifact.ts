@@ -9,6 +9,7 @@ import { isPassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
+import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import { passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';
@@ -17,6 +18,8 @@ import { taskLabel } from './sentence.ts';
 
 export interface ShownDocuments {
   readonly documents: readonly Pick<DocumentRecord, 'type' | 'title' | 'content' | 'version'>[];
+  /** Named by the design, and not in the repository. */
+  readonly unknownFiles?: readonly string[];
 }
 
 export interface ShownTasks {
@@ -51,12 +54,14 @@ function hasLists(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => Array.isArray((value as Readonly<Record<string, unknown>>)[name]));
 }
 
-function documentLines({ documents }: ShownDocuments): readonly Line[] {
-  return documents.flatMap(({ type, title, content, version }) => [
+function documentLines(shown: ShownDocuments): readonly Line[] {
+  const findings = findingsOn(shown).map((line) => oneLine(line));
+  const documents = decidedFirst(shown.documents).flatMap(({ type, title, content, version }) => [
     { style: 'bold', text: oneLine(`── ${type}: ${title} (version ${version})`) } as const,
     withoutBlankEnd(content),
     '',
   ]);
+  return findings.length === 0 ? documents : [...findings, '', ...documents];
 }
 
 function planLines({ requirements, epics, tasks }: ShownTasks): readonly Line[] {

@@ -3,6 +3,7 @@ import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Output.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
+import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import {
   artifactLines,
   byNumber,
@@ -46,14 +47,18 @@ function artifactMarkdown(artifact: unknown): readonly string[] {
   return fenced('text', artifactLines(artifact).map(textOf).join('\n').trimEnd());
 }
 
-function documentsMarkdown({ documents }: ShownDocuments): readonly string[] {
-  return documents.flatMap(({ type, title, content, version }) => [
-    '---',
-    '',
-    `## ${inline(`${type}: ${title} (version ${version})`)}`,
-    '',
-    ...fenced('markdown', withoutBlankEnd(content)),
-  ]);
+function documentsMarkdown(shown: ShownDocuments): readonly string[] {
+  const findings = findingsOn(shown);
+  return [
+    ...(findings.length === 0 ? [] : fenced('text', findings.join('\n'))),
+    ...decidedFirst(shown.documents).flatMap(({ type, title, content, version }) => [
+      '---',
+      '',
+      `## ${inline(`${type}: ${title} (version ${version})`)}`,
+      '',
+      ...fenced('markdown', withoutBlankEnd(content)),
+    ]),
+  ];
 }
 
 function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readonly string[] {

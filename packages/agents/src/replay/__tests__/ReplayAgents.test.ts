@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DevsError, StageAgents } from '@devs/core';
+import type { DesignRequest, DevsError, StageAgents } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallKey } from '../callKey.ts';
 import { normaliseRequest } from '../normaliseRequest.ts';
@@ -193,6 +193,33 @@ describe('a damaged recording', () => {
 
   it('that does not exist is refused by name', () => {
     expect(() => ReplayAgents.open(file)).toThrow(file);
+  });
+});
+
+describe('a design that was sent back for the files it names', () => {
+  const sentBack = designRequest({ unknownFiles: ['src/a.js'], feedback: 'It names src/a.js.' });
+
+  it('is recorded as a call of its own, with what its agent was told', async () => {
+    const second = { documents: DOCUMENTS.documents, toldOf: ['src/a.js'] };
+    const agents = {
+      ...new ReplayAgents({
+        header: { ...HEADER, format: 'devs-recording/1', label: 'scripted' },
+        calls: [],
+      }),
+      design: async ({ unknownFiles }: DesignRequest) => (unknownFiles === undefined ? DOCUMENTS : second),
+    } as unknown as StageAgents;
+    const recorded = recordingAgents(agents, file);
+    await recorded.design(designRequest(), agentCall());
+    await recorded.design(sentBack, agentCall());
+
+    const replayed = ReplayAgents.open(file);
+    expect(await replayed.design(designRequest(), agentCall())).toEqual(DOCUMENTS);
+    expect(await replayed.design(sentBack, agentCall())).toEqual(second);
+  });
+
+  it('is what it was in a recording that never was asked', async () => {
+    const agents = await replay([stageLine('design', DOCUMENTS, { request: designRequest() })]);
+    expect(await agents.design(sentBack, agentCall())).toEqual(DOCUMENTS);
   });
 });
 

@@ -46,6 +46,26 @@ describe('normaliseRequest', () => {
     expect(normaliseRequest(request)).toEqual(request);
   });
 
+  it('drops what the repository says and what was sent back: older recordings do not have it', () => {
+    const document = { type: 'PRD', title: 'Goals', content: 'Text' };
+    const seen = {
+      workspace: taskRequest().workspace,
+      instructions: [{ path: 'AGENTS.md', content: 'Tabs.', sha256: 'a' }],
+      checks: 'npm test',
+    };
+    const design = designRequest({
+      ...seen,
+      documents: [{ ...document, rejected: true }],
+      changes: ['Changed: a.js'],
+    });
+    expect(normaliseRequest({ ...design, rejected: { requirements: [], epics: [] } })).toEqual(
+      designRequest({ documents: [document] }),
+    );
+    const check = { passed: true, exitCode: 0, timedOut: false, output: '', command: 'npm test' };
+    const review = { ...taskRequest(seen), diff: '+1', files: [], check, losses: [] };
+    expect(normaliseRequest(review)).toEqual(normaliseRequest(taskRequest()));
+  });
+
   it('changes nothing the second time', () => {
     const noisy = fc.constantFrom(
       '/tmp/a',

@@ -20,9 +20,7 @@ export function applyBaseline(state: GraphState, answer: BaselineAnswer): Applie
       runNode: true,
     };
   }
-  const documents = withDocuments(state, [toBeMended(baseline.command, baseline.failing)], {
-    at: config.updatedAt,
-  });
+  const documents = withDocuments(state, [toBeMended(baseline.command, baseline.failing)], config.updatedAt);
   return { update: { ...asked, documents }, runNode: true };
 }
 

@@ -30,7 +30,7 @@ export function approveDesignNode(state: GraphState, config?: LangGraphRunnableC
 
 function editDesign(state: GraphState, edited: Edited<'design_approval'>): Partial<GraphState> {
   const { documents: drafts, editedAt } = edited.edit;
-  const documents = withDocuments(state, drafts, { at: editedAt });
+  const documents = withDocuments(state, drafts, editedAt);
   const record = { artifactHash: hashOf(designArtifact({ ...state, documents })) };
   return recordEdit(state, 'design_approval', edited, { update: { documents }, record });
 }

@@ -77,7 +77,7 @@ class Design {
     );
     const at = new Date(now()).toISOString();
     return {
-      documents: withDocuments(this.#state, answer.documents, { at, stage: 'design' }),
+      documents: withDocuments(this.#state, answer.documents, at, 'design'),
       written: answer.documents,
       unknownFiles,
       isTold: unknownFiles.every((path) => answer.toldOf?.includes(path)),

@@ -15,20 +15,17 @@ export function draftsOf({
   return documents.map(({ type, title, content }) => ({ type, title, content }));
 }
 
-/** When, and by which stage; without one a human did. */
-interface Written {
-  readonly at: string;
-  readonly stage?: DocumentRecord['stage'];
-}
-
 /**
  * Puts proposed documents into the project: one per type, a changed one as its next version, an unchanged one as it
  * is (so that asking again does not undo an approval).
+ *
+ * @param stage - Of the agent that proposed them; without one a human did.
  */
 export function withDocuments(
   { documents, projectConfig: { projectId } }: GraphState,
   drafts: readonly DraftDocument[],
-  { at, stage }: Written,
+  at: string,
+  stage?: DocumentRecord['stage'],
 ): readonly DocumentRecord[] {
   const records = [...documents];
   for (const { type, title, content } of drafts) {

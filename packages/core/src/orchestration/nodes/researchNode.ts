@@ -35,7 +35,7 @@ async function research(state: GraphState, deps: PipelineDeps): Promise<Partial<
   const request = { brief: briefOf(state), attempt: 1, ...view.seen };
   const { documents } = await view.ask('research', (call) => agents.research(request, agentCall(call)));
   const at = new Date(now()).toISOString();
-  return { ...researchNode(state), documents: withDocuments(state, documents, { at, stage: 'research' }) };
+  return { ...researchNode(state), documents: withDocuments(state, documents, at, 'research') };
 }
 
 /** Asked at the entry of the next visit; one question per visit that found it red. */

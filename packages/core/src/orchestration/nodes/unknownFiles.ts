@@ -41,7 +41,12 @@ const DISOWNS =
 const TABLE = /^\s*\|/;
 const BELOW_LEAD_IN = /^\s*(?:[-*+]|\d+[.)])\s|^\s{2,}/;
 const FENCE = /^\s*(?:```|~~~)/;
-const SPAN = /(?<!`)`([^`\n]+)`(?!`)/g;
+const SPAN = /(?<!`)`([^`\n]{1,300})`(?!`)/g;
+
+/** Characters before and after a path that are about it; also what keeps the expressions linear. */
+const AROUND = 200;
+/** Characters of a line that announces something. */
+const MAX_LINE = 1_000;
 
 /**
  * Paths that documents name, that are not among the files, and that no document announces as new. Sorted.
@@ -83,8 +88,9 @@ function mentionsOn(line: string, isBelowNews: boolean): readonly Mention[] {
     const [span, text = ''] = match;
     const path = pathIn(text.trim());
     if (path === null) return [];
-    const before = wordsOf(line.slice(0, match.index));
-    const after = wordsOf(line.slice(match.index + span.length));
+    const before = wordsOf(line.slice(Math.max(0, match.index - AROUND), match.index));
+    const end = match.index + span.length;
+    const after = wordsOf(line.slice(end, end + AROUND));
     const isNew = ANNOUNCED_BEFORE.test(before) || ANNOUNCED_AFTER.test(after);
     return [{ path, isExplained: isBelowNews || disowned || isNew }];
   });
@@ -106,7 +112,7 @@ class Place {
     const above = this.#headings.map(({ text }) => text);
     if (BELOW_LEAD_IN.test(this.#line)) above.push(this.#leadIn);
     if (TABLE.test(this.#line)) above.push(this.#tableHead);
-    return above.some((text) => ANNOUNCES_BELOW.test(wordsOf(text)));
+    return above.some((text) => ANNOUNCES_BELOW.test(wordsOf(text.slice(0, MAX_LINE))));
   }
 
   /** @returns false for a line that is no prose. */
@@ -115,6 +121,11 @@ class Place {
     if (this.#isFenced) return false;
     if (TABLE.test(line) && !TABLE.test(this.#line)) this.#tableHead = line;
     this.#line = line;
+    this.#enterProse(line);
+    return true;
+  }
+
+  #enterProse(line: string): void {
     const level = /^(#{1,6})\s/.exec(line)?.[1]?.length;
     if (level !== undefined) {
       while ((this.#headings.at(-1)?.level ?? 0) >= level) this.#headings.pop();
@@ -123,7 +134,6 @@ class Place {
     } else if (/^\S/.test(line) && !BELOW_LEAD_IN.test(line)) {
       this.#leadIn = line.trimEnd().endsWith(':') ? line : '';
     }
-    return true;
   }
 }
 

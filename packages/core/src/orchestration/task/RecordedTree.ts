@@ -65,9 +65,13 @@ export class RecordedTree {
     this.#tree = tree;
   }
 
-  /** The folder as this visit of the node found it: a person may have worked in it. */
-  static async at(workspace: RunWorkspace): Promise<RecordedTree> {
-    return new RecordedTree(workspace, await step('base', () => workspace.snapshot(), WORK));
+  /**
+   * The folder as this visit of the node found it: a person may have worked in it.
+   *
+   * @param name - Of the step that records it.
+   */
+  static async at(workspace: RunWorkspace, name = 'base'): Promise<RecordedTree> {
+    return new RecordedTree(workspace, await step(name, () => workspace.snapshot(), WORK));
   }
 
   /** What the step before recorded, and nothing that came into the folder since. */

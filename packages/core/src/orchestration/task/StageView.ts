@@ -28,7 +28,7 @@ export class StageView {
     touched: readonly string[] = [],
   ): Promise<StageView> {
     const workspace = await openWorkspace(state, deps);
-    const tree = await RecordedTree.at(workspace);
+    const tree = await RecordedTree.at(workspace, 'look');
     return new StageView(workspace, tree, await instructionsFor(workspace, touched));
   }
 
