@@ -77,11 +77,19 @@ export class CommandChecks implements Checks {
     return result;
   }
 
-  async #execute({ dir, root = dir, signal }: CheckRequest, scratch: Scratch): Promise<CheckResult> {
+  async #execute(request: CheckRequest, scratch: Scratch): Promise<CheckResult> {
+    const { dir, root = dir, signal, onActivity } = request;
     const { dir: folder } = scratch;
     const place = { workspace: root, dir, scratch: folder, network: this.#network };
     const output = new MaskedTail(this.#maxOutputBytes);
-    const push = (chunk: Buffer): void => output.push(chunk);
+    onActivity?.({ kind: 'doing', what: this.#command() });
+    const pushTo = (): ((chunk: Buffer) => void) => {
+      const decoder = new TextDecoder(); // a character may come in two chunks
+      return (chunk) => {
+        output.push(chunk);
+        onActivity?.({ kind: 'output', text: decoder.decode(chunk, { stream: true }) });
+      };
+    };
     try {
       const end = await runProcess({
         argv: [...(this.#sandbox?.prefix(place) ?? []), ...this.#argv],
@@ -89,8 +97,8 @@ export class CommandChecks implements Checks {
         env: { ...commandEnvironment(scratch, this.#env), CI: '1' },
         timeoutMs: this.#timeoutMs,
         signal,
-        onStdout: push,
-        onStderr: push,
+        onStdout: pushTo(),
+        onStderr: pushTo(),
       });
       return this.#result(end, output.toString());
     } catch (error) {

@@ -12,6 +12,7 @@ import {
   type Delivery,
   DevsError,
   type FileEdit,
+  type OnActivity,
   type ReinstateRequest,
   type Rescue,
   type RunWorkspace,
@@ -48,7 +49,7 @@ export interface GitRunWorkspaceOptions {
   readonly preparation: Preparation;
 }
 
-export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches'>;
+export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches' | 'onActivity'>;
 
 /** The folder of one run and its git store, which lies outside the folder. Made by `GitWorkspace.open`. */
 export class GitRunWorkspace implements RunWorkspace {
@@ -62,6 +63,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
   readonly #prepared: PreparedFolder;
+  readonly #onActivity: OnActivity | undefined;
 
   constructor({ git, kept, branch, user, now, preparation }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
@@ -70,6 +72,7 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#ref = `refs/heads/${branch}`;
     this.#user = user;
     this.#now = now;
+    this.#onActivity = preparation.onActivity;
     this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
@@ -108,6 +111,7 @@ export class GitRunWorkspace implements RunWorkspace {
     if ((await this.#tip()) !== null) return this.#sync(this.#user).finish();
     const head = await this.#user.head();
     if (head === null) return;
+    this.#onActivity?.({ kind: 'doing', what: `reading the repository: ${this.#user.root}` });
     await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
     const base = (await readRef(this.#git, BASE)) ?? head;
     await refuseSubmodules(this.#git, base);
@@ -289,6 +293,7 @@ export class GitRunWorkspace implements RunWorkspace {
   async deliver(): Promise<Delivery | null> {
     const commit = await this.#tip();
     if (this.#user === null || commit === null || commit === (await readRef(this.#git, BASE))) return null;
+    this.#onActivity?.({ kind: 'doing', what: `delivering ${this.#branch}` });
     const delivered = await readRef(this.#git, DELIVERED);
     const branch = { from: this.#git.gitDir, branch: this.#branch, commit, delivered };
     const delivery = await this.#user.deliver(branch);

@@ -101,7 +101,10 @@ export class GitWorkspace implements Workspace {
    * @throws DevsError `LEASE_LOST` for a driver that was replaced; `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
    *   the setup failed; `CONFIG_INVALID` when `repository` is none.
    */
-  async open(threadId: string, { signal = NEVER, driver }: OpenOptions = {}): Promise<RunWorkspace> {
+  async open(
+    threadId: string,
+    { signal = NEVER, driver, onActivity }: OpenOptions = {},
+  ): Promise<RunWorkspace> {
     const link = this.dirOf(threadId);
     const gitDir = this.#gitDirOf(threadId);
     await makeFolder(dirname(link));
@@ -113,10 +116,11 @@ export class GitWorkspace implements Workspace {
     const folder = await folders.open(driver ?? null);
     const { guard, isNew, madeFrom } = folder;
     const user = this.#repository === null ? null : await UserRepository.at(this.#repository);
+    const preparation = { ...this.#preparation, ...(onActivity && { onActivity }) };
     const runIn = ({ dir, kept }: Pick<OpenFolder, 'dir' | 'kept'>): GitRunWorkspace => {
       const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
       const git = new GitRepository({ gitDir, workTree: dir, guard, ...limit });
-      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now, preparation: this.#preparation });
+      return new GitRunWorkspace({ git, kept, branch, user, now: this.#now, preparation });
     };
     const run = runIn(folder);
     const source = madeFrom ?? (isNew ? folder.kept : null);

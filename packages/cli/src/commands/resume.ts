@@ -1,6 +1,6 @@
 import type { Run } from '@devs/core';
 import type { Command } from 'commander';
-import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
+import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
@@ -24,6 +24,7 @@ export function addResume(program: Command, start: Start): void {
     .option('--no-sandbox', 'let checks and coding CLIs do what you can, this time; recorded in the log')
     .option('--by <name>', 'who allows that (default: your user name)')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP);
   addGoalOptions(verb)
     .addHelpText(

@@ -7,11 +7,16 @@ import type { Session } from '../project/Session.ts';
 import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
 import { showProgress } from './progress.ts';
+import { showActivities } from './showActivities.ts';
 import { showStatusLine } from './statusLine.ts';
+
+export const VERBOSE_HELP = 'print what agents, checks and setup say and do, as it comes';
 
 export interface DriveFlags extends GoalFlags {
   /** Stay until the run has ended: decisions of other processes are taken up within a second. */
   readonly wait?: true;
+  /** Print all that agents, checks and setup tell, as it comes. */
+  readonly verbose?: true;
   /** Run for every gate that opens. */
   readonly notify?: string;
 }
@@ -20,7 +25,7 @@ export interface DriveFlags extends GoalFlags {
 export async function driveRun(
   devs: Orchestrator,
   run: Run,
-  { spec, wait, ...flags }: DriveFlags & { readonly spec: RunSpec },
+  { spec, wait, verbose, ...flags }: DriveFlags & { readonly spec: RunSpec },
   session: Session,
 ): Promise<ExitCode> {
   const { io, out, devs: commandLine } = session;
@@ -31,6 +36,7 @@ export async function driveRun(
     out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
   }
   const stopProgress = showProgress(devs.events, out);
+  const stopActivities = verbose === true ? showActivities(devs, out) : () => {};
   const removeStatusLine = showStatusLine(run, devs.events, out);
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
@@ -51,6 +57,7 @@ export async function driveRun(
   } finally {
     signal.removeEventListener('abort', announce);
     removeStatusLine();
+    stopActivities();
     stopProgress();
   }
 }
