@@ -1,4 +1,4 @@
-import type { ActivityScope, EventBus, RecursionDepth, Run, RunCost } from '@devs/core';
+import type { ActivityListener, ActivityScope, EventBus, RecursionDepth, Run, RunCost } from '@devs/core';
 import { nowWords } from '../render/activityLines.ts';
 import { clock } from '../render/clock.ts';
 import { taskLabel } from '../render/sentence.ts';
@@ -66,11 +66,21 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
   // A look that something newer has overtaken is not drawn.
   let newest = 0;
   const look = async (node: string): Promise<void> => {
-    newest += 1;
-    const mine = newest;
+    const mine = ++newest;
     const found = await lookAt(run, node).catch(() => null);
     if (mine !== newest || found === null) return;
     status = found;
+    draw();
+  };
+  const note: ActivityListener = (activity, scope) => {
+    if (scope.threadId !== run.id) return;
+    words = nowWords(activity) ?? (step === null ? scope.step : words);
+    step = scope;
+    status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
+  };
+  const forget = (): void => {
+    newest += 1;
+    status = null;
     draw();
   };
   const stops = [
@@ -83,17 +93,8 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
       step = null;
       void look(node);
     }),
-    events.on('RUN_SUSPENDED', () => {
-      newest += 1;
-      status = null;
-      draw();
-    }),
-    events.onActivity((activity, scope) => {
-      if (scope.threadId !== run.id) return;
-      words = nowWords(activity) ?? (step === null ? scope.step : words);
-      step = scope;
-      status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
-    }),
+    events.on('RUN_SUSPENDED', forget),
+    events.onActivity(note),
   ];
   draw();
   const timer = setInterval(draw, REDRAW_MS);

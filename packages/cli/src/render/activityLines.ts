@@ -13,25 +13,22 @@ export function nowWords(activity: Activity): string | null {
 }
 
 function wordsOf(activity: Activity): string | null {
-  switch (activity.kind) {
-    case 'text':
-    case 'output':
-      return lastLine(activity.text);
-    case 'thought':
-      return 'thinking';
-    case 'tool':
-      return activity.state === 'started' ? toolWords(activity) : null;
-    case 'diff':
-      return `editing ${activity.path}`;
-    case 'plan':
-      return activity.entries.find(({ state }) => state === 'in_progress')?.text ?? null;
-    case 'permission':
-      return activity.granted ? null : `refused: ${activity.title}`;
-    case 'doing':
-      return activity.what;
-    case 'usage':
-      return null;
+  if (activity.kind === 'thought') return 'thinking';
+  if ('text' in activity) return lastLine(activity.text);
+  if (activity.kind === 'tool') return activity.state === 'started' ? toolWords(activity) : null;
+  if (activity.kind === 'plan') {
+    return activity.entries.find(({ state }) => state === 'in_progress')?.text ?? null;
   }
+  return otherWords(activity);
+}
+
+type Told = TranscriptEntry['activity'];
+type Of<Kind extends Told['kind']> = Extract<Told, { readonly kind: Kind }>;
+
+function otherWords(activity: Of<'diff' | 'permission' | 'doing' | 'usage'>): string | null {
+  if (activity.kind === 'diff') return `editing ${activity.path}`;
+  if (activity.kind === 'doing') return activity.what;
+  return activity.kind === 'usage' || activity.granted ? null : `refused: ${activity.title}`;
 }
 
 /** One activity as lines for people; what came in several lines is several. */
@@ -39,32 +36,22 @@ export function activityLines(activity: TranscriptEntry['activity']): readonly s
   return textLines(textOf(activity)).map((line) => MARGIN + line);
 }
 
-function textOf(activity: TranscriptEntry['activity']): string {
-  switch (activity.kind) {
-    case 'text':
-    case 'output':
-      return activity.text;
-    case 'thought':
-      return indented(activity.text, '~ ');
-    case 'tool':
-      return oneLine(`${TOOL_MARKS[activity.state]} ${toolWords(activity)}`);
-    case 'diff':
-      return `± ${oneLine(activity.path)}\n${indented(activity.diff, '  ')}`;
-    case 'plan':
-      return activity.entries.map(({ text, state }) => oneLine(`${PLAN_MARKS[state]} ${text}`)).join('\n');
-    case 'permission':
-      return oneLine(`${activity.granted ? 'allowed' : 'refused'}: ${activity.title} (${activity.why})`);
-    case 'doing':
-      return oneLine(`> ${activity.what}`);
-    case 'usage': {
-      const { tokensIn = 0, tokensOut = 0, costUsd } = activity.usage;
-      const cost = costUsd === undefined ? '' : `, $${costUsd.toFixed(2)}`;
-      return `${tokensIn} tokens in, ${tokensOut} out${cost}`;
-    }
-    case 'skipped':
-      return `… ${activity.characters} characters are not kept …`;
-  }
-}
+const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string } = {
+  text: ({ text }) => text,
+  output: ({ text }) => text,
+  thought: ({ text }) => indented(text, '~ '),
+  tool: (tool) => oneLine(`${TOOL_MARKS[tool.state]} ${toolWords(tool)}`),
+  diff: ({ path, diff }) => `± ${oneLine(path)}\n${indented(diff, '  ')}`,
+  plan: ({ entries }) => entries.map(({ text, state }) => oneLine(`${PLAN_MARKS[state]} ${text}`)).join('\n'),
+  permission: ({ granted, title, why }) => oneLine(`${granted ? 'allowed' : 'refused'}: ${title} (${why})`),
+  doing: ({ what }) => oneLine(`> ${what}`),
+  usage: ({ usage: { tokensIn = 0, tokensOut = 0, costUsd } }) =>
+    `${tokensIn} tokens in, ${tokensOut} out${costUsd === undefined ? '' : `, $${costUsd.toFixed(2)}`}`,
+  skipped: ({ characters }) => `… ${characters} characters are not kept …`,
+};
+
+const textOf = <Kind extends Told['kind']>(activity: Of<Kind>): string =>
+  (TEXTS[activity.kind as Kind] as (told: Of<Kind>) => string)(activity);
 
 const TOOL_MARKS = { started: '*', finished: '✓', failed: '✗' } as const;
 const PLAN_MARKS = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const;

@@ -178,16 +178,8 @@ export class StepActivities {
 }
 
 function sizeOf(activity: Activity): number {
-  switch (activity.kind) {
-    case 'text':
-    case 'thought':
-    case 'output':
-      return activity.text.length;
-    case 'diff':
-      return activity.diff.length + OVERHEAD;
-    default:
-      return JSON.stringify(activity).length;
-  }
+  if ('text' in activity) return activity.text.length;
+  return activity.kind === 'diff' ? activity.diff.length + OVERHEAD : JSON.stringify(activity).length;
 }
 
 /** Two pieces of one text as one; `null` where they are none. */
