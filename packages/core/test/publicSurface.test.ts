@@ -279,6 +279,7 @@ describe('the public surface', () => {
         "TASK_COMPLETED",
         "TASK_FAILED",
         "TASK_REOPENED",
+        "TRANSCRIPT_LOST",
         "USAGE_REFUSED",
         "WORKSPACE_RESCUED",
       ]

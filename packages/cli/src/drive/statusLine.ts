@@ -63,15 +63,10 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
     if (out.isLive) out.live(line());
     else if (performance.now() - out.lastAt >= SILENCE_MS) out.print(...[line() ?? []].flat());
   };
-  // A look that something newer has overtaken is not drawn.
-  let newest = 0;
-  const look = async (node: string): Promise<void> => {
-    const mine = ++newest;
-    const found = await lookAt(run, node).catch(() => null);
-    if (mine !== newest || found === null) return;
+  const { look, overtake } = latestLook(run, (found) => {
     status = found;
     draw();
-  };
+  });
   const note: ActivityListener = (activity, scope) => {
     if (scope.threadId !== run.id) return;
     words = nowWords(activity) ?? (step === null ? scope.step : words);
@@ -79,7 +74,7 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
     status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
   };
   const forget = (): void => {
-    newest += 1;
+    overtake();
     status = null;
     draw();
   };
@@ -100,11 +95,26 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
   return () => {
-    newest += 1;
+    overtake();
     clearInterval(timer);
     for (const stop of stops) stop();
     out.live(null);
   };
+}
+
+/** Looks at the state file; what something newer has overtaken is not shown. */
+function latestLook(run: Run, show: (found: LiveStatus) => void) {
+  let newest = 0;
+  const overtake = (): void => {
+    newest += 1;
+  };
+  const look = async (node: string): Promise<void> => {
+    overtake();
+    const mine = newest;
+    const found = await lookAt(run, node).catch(() => null);
+    if (mine === newest && found !== null) show(found);
+  };
+  return { look, overtake };
 }
 
 const withStep = (step: string, words: string): string =>
