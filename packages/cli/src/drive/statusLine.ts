@@ -54,11 +54,8 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
   let status: LiveStatus | null = STARTING;
   let step: ActivityScope | null = null;
   let words = '';
-  const line = (): string | null => {
-    if (status === null) return null;
-    const now = step === null ? null : { words: withStep(step.step, words), ms: Date.now() - step.since };
-    return statusLine({ ...status, now }, performance.now() - start);
-  };
+  const line = (): string | null =>
+    status && statusLine({ ...status, now: nowOf(step, words) }, performance.now() - start);
   const draw = (): void => {
     if (out.isLive) out.live(line());
     else if (performance.now() - out.lastAt >= SILENCE_MS) out.print(...[line() ?? []].flat());
@@ -116,6 +113,9 @@ function latestLook(run: Run, show: (found: LiveStatus) => void) {
   };
   return { look, overtake };
 }
+
+const nowOf = (step: ActivityScope | null, words: string): LiveStatus['now'] =>
+  step && { words: withStep(step.step, words), ms: Date.now() - step.since };
 
 const withStep = (step: string, words: string): string =>
   words === step || words === '' ? step : `${step}: ${words}`;
