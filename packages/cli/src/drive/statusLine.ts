@@ -114,7 +114,7 @@ function latestLook(run: Run, show: (found: LiveStatus) => void) {
   return { look, overtake };
 }
 
-const nowOf = (step: ActivityScope | null, words: string): LiveStatus['now'] =>
+const nowOf = (step: ActivityScope | null, words: string): NonNullable<LiveStatus['now']> | null =>
   step && { words: withStep(step.step, words), ms: Date.now() - step.since };
 
 const withStep = (step: string, words: string): string =>
