@@ -287,6 +287,7 @@ describe('the public surface', () => {
         "TASK_FAILED",
         "TASK_REOPENED",
         "TASK_SKIPPED",
+        "TRANSCRIPT_LOST",
         "USAGE_REFUSED",
         "WORKSPACE_RESCUED",
       ]

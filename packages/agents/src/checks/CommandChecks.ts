@@ -101,21 +101,21 @@ export class CommandChecks implements Checks {
     return new CommandChecks({ ...this.#options, argv }).run(request);
   }
 
-  async #execute(
-    { dir, root = dir, signal, onActivity }: CheckRequest,
-    scratch: Scratch,
-  ): Promise<CheckResult> {
+  async #execute(request: CheckRequest, scratch: Scratch): Promise<CheckResult> {
+    const { dir, root = dir, signal, onActivity } = request;
     const { dir: folder } = scratch;
     const place = { workspace: root, dir, scratch: folder, network: this.#network };
     const output = new MaskedTail(this.#maxOutputBytes);
     const cases = new CaseReader();
-    const push =
-      (stream: 'stdout' | 'stderr') =>
-      (chunk: Buffer): void => {
+    onActivity?.({ kind: 'doing', what: this.#command() });
+    const pushTo = (stream: 'stdout' | 'stderr'): ((chunk: Buffer) => void) => {
+      const decoder = new TextDecoder(); // a character may come in two chunks
+      return (chunk) => {
         output.push(chunk);
         cases.push(chunk, stream);
-        onActivity?.({ kind: 'output', text: chunk.toString() });
+        onActivity?.({ kind: 'output', text: decoder.decode(chunk, { stream: true }) });
       };
+    };
     const begun = Date.now();
     try {
       const end = await runProcess({
@@ -124,8 +124,8 @@ export class CommandChecks implements Checks {
         env: { ...commandEnvironment(scratch, this.#env), CI: '1' },
         timeoutMs: this.#timeoutMs,
         signal,
-        onStdout: push('stdout'),
-        onStderr: push('stderr'),
+        onStdout: pushTo('stdout'),
+        onStderr: pushTo('stderr'),
       });
       const told = (await this.#reported(dir, root, begun)) ?? cases.cases(root);
       return this.#result(end, output.toString(), told);

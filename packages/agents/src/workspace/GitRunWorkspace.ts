@@ -12,6 +12,7 @@ import {
   type Delivery,
   DevsError,
   type FileEdit,
+  type OnActivity,
   type ReinstateRequest,
   type Rescue,
   type RunWorkspace,
@@ -64,7 +65,7 @@ export interface UncommittedChanges {
   readonly principal: string;
 }
 
-export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches'>;
+export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches' | 'onActivity'>;
 
 /** The folder of one run and its git store, which lies outside the folder. Made by `GitWorkspace.open`. */
 export class GitRunWorkspace implements RunWorkspace {
@@ -81,6 +82,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #prepared: PreparedFolder;
   readonly #withChanges: UncommittedChanges | null;
   readonly #trees: RunTrees;
+  readonly #onActivity: OnActivity | undefined;
 
   constructor({
     git,
@@ -100,6 +102,7 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#now = now;
     this.#withChanges = withChanges;
     this.#author = author;
+    this.#onActivity = preparation.onActivity;
     this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
@@ -139,6 +142,7 @@ export class GitRunWorkspace implements RunWorkspace {
     if ((await this.#tip()) !== null) return this.#sync(this.#user).finish();
     const head = await this.#user.head();
     if (head === null) return;
+    this.#onActivity?.({ kind: 'doing', what: `reading the repository: ${this.#user.root}` });
     await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
     const base = (await readRef(this.#git, BASE)) ?? head;
     await refuseSubmodules(this.#git, base);
@@ -355,6 +359,7 @@ export class GitRunWorkspace implements RunWorkspace {
   async deliver(): Promise<Delivery | null> {
     const commit = await this.ownTip();
     if (this.#user === null || commit === null) return null;
+    this.#onActivity?.({ kind: 'doing', what: `delivering ${this.#branch}` });
     const delivered = await readRef(this.#git, DELIVERED);
     const branch = { from: this.#git.gitDir, branch: this.#branch, commit, delivered };
     const delivery = await this.#user.deliver(branch);

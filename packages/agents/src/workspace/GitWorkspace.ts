@@ -127,7 +127,10 @@ export class GitWorkspace implements Workspace {
    * @throws DevsError `LEASE_LOST` for a driver that was replaced; `WORKSPACE_FAILED` when the folder cannot be made, is a link, the repository has submodules or
    *   the setup failed; `CONFIG_INVALID` when `repository` is none.
    */
-  async open(threadId: string, { signal = NEVER, driver }: OpenOptions = {}): Promise<RunWorkspace> {
+  async open(
+    threadId: string,
+    { signal = NEVER, driver, onActivity }: OpenOptions = {},
+  ): Promise<RunWorkspace> {
     const link = this.dirOf(threadId);
     const gitDir = this.#gitDirOf(threadId);
     await makeFolder(dirname(link));
@@ -139,7 +142,7 @@ export class GitWorkspace implements Workspace {
     const { isNew, madeFrom } = folder;
     const user = await this.#user();
     const runIn = (at: WorkPlace): GitRunWorkspace =>
-      this.#runIn({ ...at, guard: folder.guard }, threadId, user);
+      this.#runIn({ ...at, guard: folder.guard }, threadId, { user, onActivity });
     const run = runIn(folder);
     const source = madeFrom ?? (isNew ? folder.kept : null);
     if (source !== null) await run.fill(source);
@@ -188,14 +191,14 @@ export class GitWorkspace implements Workspace {
       gitDir: this.#gitDirOf(threadId),
       folders,
       user,
-      look: async () => this.#runIn(await folders.open(null), threadId, user),
+      look: async () => this.#runIn(await folders.open(null), threadId, { user }),
     };
   }
 
   #runIn(
     { dir, kept, guard }: WorkPlace & Pick<OpenFolder, 'guard'>,
     threadId: string,
-    user: UserRepository | null,
+    { user, onActivity }: RunBeside,
   ): GitRunWorkspace {
     const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
     const git = new GitRepository({ gitDir: this.#gitDirOf(threadId), workTree: dir, guard, ...limit });
@@ -206,7 +209,7 @@ export class GitWorkspace implements Workspace {
       branch,
       user,
       now: this.#now,
-      preparation: this.#preparation,
+      preparation: { ...this.#preparation, ...(onActivity && { onActivity }) },
       withChanges: this.#withChanges,
       ...(this.#author !== undefined && { author: this.#author }),
     });
@@ -224,6 +227,12 @@ export class GitWorkspace implements Workspace {
   #gitDirOf(threadId: string): string {
     return join(this.#dir, '.devs', 'git', `${requireFolderName(threadId)}.git`);
   }
+}
+
+/** Beside the place that a run works in. */
+interface RunBeside {
+  readonly user: UserRepository | null;
+  readonly onActivity?: OpenOptions['onActivity'] | undefined;
 }
 
 type WorkPlace = Pick<OpenFolder, 'dir' | 'kept'>;

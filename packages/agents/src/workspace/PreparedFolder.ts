@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type CheckResult, type Checks, DevsError } from '@devs/core';
+import { type CheckResult, type Checks, DevsError, type OnActivity } from '@devs/core';
 import { SetupCopy } from './SetupCopy.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
@@ -39,6 +39,8 @@ export interface PreparedFolderOptions {
   /** Patterns of further files it reads, from the top of the tree. */
   readonly inputs: readonly string[];
   readonly caches: readonly string[];
+  /** Told what setup prints. */
+  readonly onActivity?: OnActivity;
 }
 
 /**
@@ -51,12 +53,14 @@ export class PreparedFolder {
   readonly #setup: Checks | null;
   readonly #inputs: readonly string[];
   readonly #copy: SetupCopy;
+  readonly #onActivity: OnActivity | undefined;
 
-  constructor({ folder, dir, kept, setup, inputs, caches }: PreparedFolderOptions) {
+  constructor({ folder, dir, kept, setup, inputs, caches, onActivity }: PreparedFolderOptions) {
     this.#folder = folder;
     this.#dir = dir;
     this.#setup = setup;
     this.#inputs = inputs;
+    this.#onActivity = onActivity;
     this.#copy = new SetupCopy({ store: join(kept, 'setup'), caches });
   }
 
@@ -70,7 +74,7 @@ export class PreparedFolder {
   async begin(signal: AbortSignal): Promise<void> {
     if (this.#setup === null || !(await this.#copy.isEmpty())) return;
     const isUntouched = (await this.#folder.changes()) === null;
-    const result = await this.#setup.run({ dir: this.#dir, signal });
+    const result = await this.#runSetup(this.#setup, signal);
     if (!result.passed) return this.#refuseUnlessChanged(result);
     if (isUntouched) await this.#folder.snapshot();
     await this.#capture();
@@ -89,7 +93,7 @@ export class PreparedFolder {
     const folder = { dir: this.#dir, held: await this.#folder.held() };
     if (await this.#copy.restore(key, folder)) return null;
     await this.#copy.restore(null, folder);
-    const result = await this.#setup?.run({ dir: this.#dir, signal });
+    const result = this.#setup === null ? undefined : await this.#runSetup(this.#setup, signal);
     await this.#folder.discard(tree);
     if (result?.passed === false) {
       await this.#refuseUnlessChanged(result);
@@ -97,6 +101,12 @@ export class PreparedFolder {
     }
     await this.#capture();
     return null;
+  }
+
+  #runSetup(setup: Checks, signal: AbortSignal): Promise<CheckResult> {
+    const onActivity = this.#onActivity;
+    onActivity?.({ kind: 'doing', what: 'setup' });
+    return setup.run({ dir: this.#dir, signal, ...(onActivity && { onActivity }) });
   }
 
   async #capture(): Promise<void> {

@@ -1,26 +1,92 @@
+import type { TranscriptEntry } from '@devs/core';
 import type { Command } from 'commander';
+import { followRun } from '../drive/followRun.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { wholeLog } from '../project/wholeLog.ts';
+import { activityLines } from '../render/activityLines.ts';
 import { storyRow } from '../render/storyRow.ts';
 import { columns } from '../terminal/columns.ts';
+import { usageError } from '../usageError.ts';
+
+interface LogFlags {
+  readonly follow?: true;
+  readonly verbose?: true;
+  readonly stage?: string;
+  readonly attempt?: string;
+}
 
 export function addLog(program: Command, start: Start): void {
   program
     .command('log')
     .description('tell what happened in a run, oldest first')
     .argument('<id>', 'run')
-    .addHelpText('after', examples('devs log csv-export', 'devs log csv-export --json'))
-    .action((id: string, _options: object, command: Command) =>
-      start(command, (session) => log(id, session)),
+    .option('-f, --follow', 'go on until the run ends, or Ctrl-C')
+    .option('-v, --verbose', 'with --follow: also what agents, checks and setup say and do')
+    .option('--stage <stage>', 'what was said and done in a stage, such as T4.implement or design')
+    .option('--attempt <number>', 'of the stage, from 1 (default: the newest)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs log csv-export',
+        'devs log csv-export --json',
+        'devs log csv-export --follow -v',
+        'devs log csv-export --stage T4.implement',
+      ),
+    )
+    .action((id: string, flags: LogFlags, command: Command) =>
+      start(command, (session) => readLog(id, flags, session)),
     );
 }
 
-async function log(id: string, session: Session): Promise<ExitCode> {
+async function readLog(id: string, flags: LogFlags, session: Session): Promise<ExitCode> {
+  const { follow, verbose, stage, attempt } = flags;
+  if (stage !== undefined && follow === true) {
+    throw usageError('--stage and --follow do not go together.', 'Follow all stages: --follow --verbose.');
+  }
+  if (stage !== undefined) return stageLog(id, { stage, ...attemptFrom(attempt) }, session);
+  if (follow === true) return followRun(id, { verbose: verbose === true }, session);
   const entries = await withView(session, async (devs) => wholeLog(await devs.run(id)));
   const rows = entries.flatMap(storyRow);
   await session.out.pages(entries, rows.length === 0 ? ['Nothing has happened yet.'] : columns(rows));
   return EXIT.ok;
+}
+
+interface StageQuery {
+  readonly stage: string;
+  readonly attempt?: number;
+}
+
+async function stageLog(id: string, query: StageQuery, session: Session): Promise<ExitCode> {
+  const entries = await withView(session, async (devs) => {
+    const run = await devs.run(id);
+    try {
+      return await run.transcript(query);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw usageError(error.message, `Name one of them: ${session.devs('log', id, '--stage', 'design')}`);
+    }
+  });
+  await session.out.pages(entries, [
+    ...heading(entries),
+    ...entries.flatMap(({ activity }) => activityLines(activity)),
+  ]);
+  return EXIT.ok;
+}
+
+function heading([first]: readonly TranscriptEntry[]): readonly {
+  readonly style: 'bold';
+  readonly text: string;
+}[] {
+  if (first === undefined) return [];
+  const { stage, attempt, at } = first;
+  return [{ style: 'bold', text: `${stage}, attempt ${attempt}, ${at.slice(0, 19).replace('T', ' ')}Z` }];
+}
+
+function attemptFrom(text: string | undefined): { readonly attempt?: number } {
+  if (text === undefined) return {};
+  if (/^[1-9]\d{0,5}$/.test(text)) return { attempt: Number(text) };
+  throw usageError(`"${text}" is no attempt.`, 'Give a whole number from 1, such as --attempt 2.');
 }

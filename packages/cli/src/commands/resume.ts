@@ -1,6 +1,6 @@
 import type { Run } from '@devs/core';
 import type { Command } from 'commander';
-import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
+import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
@@ -26,6 +26,7 @@ export function addResume(program: Command, start: Start): void {
     .option('--by <name>', 'who allows that (default: your user name)')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--no-ask', ASK_HELP)
+    .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP);
   addGoalOptions(verb)
     .addHelpText(

@@ -1,7 +1,7 @@
 import type { BudgetUse, Orchestrator, Run, StartOptions } from '@devs/core';
 import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
-import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
+import { type DriveFlags, driveRun, VERBOSE_HELP } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
 import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
@@ -51,6 +51,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--no-ask', ASK_HELP)
+    .option('-v, --verbose', VERBOSE_HELP)
     .option('--notify <command>', NOTIFY_HELP)
     .addOption(
       new Option(

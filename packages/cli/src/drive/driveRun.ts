@@ -8,10 +8,15 @@ import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
 import { showProgress } from './progress.ts';
 import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
+import { showActivities } from './showActivities.ts';
 import { showWaiting } from './showWaiting.ts';
 import { showStatusLine } from './statusLine.ts';
 
+export const VERBOSE_HELP = 'print what agents, checks and setup say and do, as it comes';
+
 export interface DriveFlags extends GoalFlags, AskFlags {
+  /** Print all that agents, checks and setup tell, as it comes. */
+  readonly verbose?: true;
   /** Run for every gate that opens. */
   readonly notify?: string;
 }
@@ -26,7 +31,7 @@ interface RunToDrive {
 export async function driveRun(
   devs: Orchestrator,
   run: Run,
-  { spec, wait, beside = {}, ...flags }: DriveFlags & RunToDrive,
+  { spec, wait, verbose, beside = {}, ...flags }: DriveFlags & RunToDrive,
   session: Session,
 ): Promise<ExitCode> {
   const { io, out, devs: commandLine } = session;
@@ -37,6 +42,7 @@ export async function driveRun(
     out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
   }
   const stopProgress = showProgress(devs.events, out);
+  const stopActivities = verbose === true ? showActivities(devs, out) : () => {};
   const removeStatusLine = showStatusLine(run, devs.events, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
@@ -63,6 +69,7 @@ export async function driveRun(
   } finally {
     signal.removeEventListener('abort', announce);
     removeStatusLine();
+    stopActivities();
     stopProgress();
     await stopShowing();
   }

@@ -1,4 +1,6 @@
-import type { EventBus, RecursionDepth, Run, RunCost } from '@devs/core';
+import type { ActivityListener, ActivityScope, EventBus, RecursionDepth, Run, RunCost } from '@devs/core';
+import { nowWords } from '../render/activityLines.ts';
+import { clock } from '../render/clock.ts';
 import { taskLabel } from '../render/sentence.ts';
 import type { Output } from '../terminal/Output.ts';
 
@@ -6,20 +8,27 @@ import type { Output } from '../terminal/Output.ts';
 export interface LiveStatus {
   readonly node: string;
   readonly taskId: string | null;
+  /** What happens in it, in a few words, and for how long in milliseconds. */
+  readonly now?: { readonly words: string; readonly ms: number } | null;
   /** Turns on the active task. */
   readonly turn: number;
-  readonly depth: RecursionDepth;
+  /** `null` as long as it was not read. */
+  readonly depth: RecursionDepth | null;
   readonly cost: RunCost;
 }
 
-/** `implement  T3  turn 2  depth 4/25  1:05  12345 tokens  $0.42`; what is nothing yet is left out. */
-export function statusLine({ node, taskId, turn, depth, cost }: LiveStatus, elapsedMs: number): string {
+/**
+ * `implement  T3  review: reading src/x.ts  0:42  turn 2  depth 4/25  1:05  12345 tokens  $0.42`; what is nothing yet is
+ * left out.
+ */
+export function statusLine({ node, taskId, now, turn, depth, cost }: LiveStatus, elapsedMs: number): string {
   const tokens = cost.tokensIn + cost.tokensOut;
   const parts = [
     node,
     taskLabel(taskId),
+    now == null ? '' : `${now.words}  ${clock(now.ms)}`,
     turn === 0 ? '' : `turn ${turn}`,
-    `depth ${depth.current}/${depth.limit}`,
+    depth === null ? '' : `depth ${depth.current}/${depth.limit}`,
     clock(elapsedMs),
     tokens === 0 ? '' : `${tokens} tokens`,
     cost.costUsd === 0 ? '' : `$${cost.costUsd.toFixed(2)}`,
@@ -27,48 +36,89 @@ export function statusLine({ node, taskId, turn, depth, cost }: LiveStatus, elap
   return parts.filter((part) => part !== '').join('  ');
 }
 
-/** Minutes and seconds. */
-function clock(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-}
-
 const REDRAW_MS = 1_000;
 
-/** Keeps one line up to date below the story, on a terminal; call the returned function to remove it. */
+/** Where no line can be drawn again, one is printed when there was none for so long. */
+const SILENCE_MS = 30_000;
+
+const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
+const STARTING: LiveStatus = { node: 'starting', taskId: null, turn: 0, depth: null, cost: NO_COST };
+
+/**
+ * Keeps one line up to date below the story, on a terminal; elsewhere the line is printed when nothing else was for half a
+ * minute. Call the returned function to remove it.
+ */
 export function showStatusLine(run: Run, events: EventBus, out: Output): () => void {
-  if (!out.isLive) return () => {};
+  if (out.json) return () => {};
   const start = performance.now();
-  let status: LiveStatus | null = null;
-  const draw = (): void => out.live(status === null ? null : statusLine(status, performance.now() - start));
-  // A look that something newer has overtaken is not drawn.
-  let newest = 0;
-  const look = async (node: string): Promise<void> => {
-    newest += 1;
-    const mine = newest;
-    const found = await lookAt(run, node).catch(() => null);
-    if (mine !== newest || found === null) return;
+  let status: LiveStatus | null = STARTING;
+  let step: ActivityScope | null = null;
+  let words = '';
+  const line = (): string | null =>
+    status && statusLine({ ...status, now: nowOf(step, words) }, performance.now() - start);
+  const draw = (): void => {
+    if (out.isLive) out.live(line());
+    else if (performance.now() - out.lastAt >= SILENCE_MS) out.print(...[line() ?? []].flat());
+  };
+  const { look, overtake } = latestLook(run, (found) => {
     status = found;
+    draw();
+  });
+  const note: ActivityListener = (activity, scope) => {
+    if (scope.threadId !== run.id) return;
+    words = nowWords(activity) ?? (step === null ? scope.step : words);
+    step = scope;
+    status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
+  };
+  const forget = (): void => {
+    overtake();
+    status = null;
     draw();
   };
   const stops = [
-    events.on('NODE_STARTED', ({ node }) => void look(node)),
-    events.on('STEP_FINISHED', ({ node }) => void look(node)),
-    events.on('RUN_SUSPENDED', () => {
-      newest += 1;
-      status = null;
-      draw();
+    events.on('NODE_STARTED', ({ node }, { taskId = null }) => {
+      step = null;
+      status = { ...(status ?? STARTING), node, taskId };
+      void look(node);
     }),
+    events.on('STEP_FINISHED', ({ node }) => {
+      step = null;
+      void look(node);
+    }),
+    events.on('RUN_SUSPENDED', forget),
+    events.onActivity(note),
   ];
+  draw();
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
   return () => {
-    newest += 1;
+    overtake();
     clearInterval(timer);
     for (const stop of stops) stop();
     out.live(null);
   };
 }
+
+/** Looks at the state file; what something newer has overtaken is not shown. */
+function latestLook(run: Run, show: (found: LiveStatus) => void) {
+  let newest = 0;
+  const overtake = (): void => {
+    newest += 1;
+  };
+  const look = async (node: string): Promise<void> => {
+    overtake();
+    const mine = newest;
+    const found = await lookAt(run, node).catch(() => null);
+    if (mine === newest && found !== null) show(found);
+  };
+  return { look, overtake };
+}
+
+const nowOf = (step: ActivityScope | null, words: string): NonNullable<LiveStatus['now']> | null =>
+  step && { words: withStep(step.step, words), ms: Date.now() - step.since };
+
+const withStep = (step: string, words: string): string =>
+  words === step || words === '' ? step : `${step}: ${words}`;
 
 /** Read from the state file; a line that cannot be drawn is no reason to stop. */
 async function lookAt(run: Run, node: string): Promise<LiveStatus> {

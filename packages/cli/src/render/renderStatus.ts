@@ -2,6 +2,7 @@ import { oneLine, type RewindView, type RunStatus, type TaskView } from '@devs/c
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
+import { clock } from './clock.ts';
 import { nextCommands } from './nextCommands.ts';
 import { budgetWords } from './renderBudget.ts';
 import { gateLine } from './renderGate.ts';
@@ -37,13 +38,18 @@ export function runTable(runs: readonly RunStatus[]): readonly string[] {
 }
 
 /** One run with its tasks and gates, and what can be done next. */
-export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Line[] {
+export function renderStatus(
+  run: RunStatus,
+  devs: Session['devs'],
+  now: number = Date.now(),
+): readonly Line[] {
   const { id, title, reason, workspace, tasks, gates, degraded } = run;
   const facts = [
     ['status', statusWords(run)],
     ...(reason === null || run.status === 'waiting' ? [] : [['reason', reason]]),
     ['agents', agentsWords(run.agents)],
     ['driver', driverWords(run)],
+    ...(run.running === null ? [] : [['now', runningWords(run.running, now)]]),
     ['folder', workspace ?? '-'],
     ['cost', costWords(run.cost)],
     ...(run.review === null ? [] : [['review', reviewWords(run.review)]]),
@@ -77,6 +83,12 @@ export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: Run
 /** How the code is reviewed, and how often it was. */
 export function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {
   return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
+}
+
+/** `implement T3: review, for 0:42`. */
+function runningWords({ node, task, step, since }: NonNullable<RunStatus['running']>, now: number): string {
+  const where = task === null ? node : `${node} ${task}`;
+  return `${step === null || step === node ? where : `${where}: ${step}`}, for ${clock(now - Date.parse(since))}`;
 }
 
 function driverWords({ driver, status }: RunStatus): string {

@@ -30,6 +30,7 @@ export class Output {
   readonly #color: boolean;
   readonly #pager: Pager | null;
   #live: string | null = null;
+  #lastAt = performance.now();
 
   constructor({ stdout, stderr, json, color, pager = null }: OutputOptions) {
     this.json = json;
@@ -42,6 +43,11 @@ export class Output {
   /** Whether there is a terminal on which a line can be drawn again. */
   get isLive(): boolean {
     return !this.json && this.#stdout.isTTY === true;
+  }
+
+  /** When something was printed last, on the clock of `performance.now()`. */
+  get lastAt(): number {
+    return this.#lastAt;
   }
 
   /** For people; nothing under `--json`. */
@@ -74,6 +80,12 @@ export class Output {
     else this.print(...lines);
   }
 
+  /** One of many results, as it comes: a document in a line of its own, or lines for people. */
+  item(document: unknown, lines: readonly Line[]): void {
+    if (this.json) this.#stdout.write(`${maskedJson(document)}\n`);
+    else this.print(...lines);
+  }
+
   /** As {@link result}, for what may be long: on a terminal in the user's pager. */
   async pages(document: unknown, lines: readonly Line[]): Promise<void> {
     const isPaged = !this.json && this.#pager !== null && isLong(this.#text(lines), this.#stdout);
@@ -86,6 +98,7 @@ export class Output {
   }
 
   #aboveLive(write: () => void): void {
+    this.#lastAt = performance.now();
     this.#erase();
     write();
     this.#draw();

@@ -53,7 +53,7 @@ const COLUMNS = `
 const SELECT = `
   SELECT ${COLUMNS} FROM step_transcripts WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
 
-const DELETE = 'DELETE FROM step_transcripts WHERE seq = ? RETURNING blob_id';
+const DELETE = 'DELETE FROM step_transcripts WHERE seq = ? RETURNING blob_id AS blobId, skipped';
 
 const ADD_SKIPPED = 'UPDATE step_transcripts SET skipped = skipped + @size WHERE seq = @before';
 
@@ -80,7 +80,7 @@ export class TranscriptStore {
   readonly #sweeper: BlobSweeper;
   readonly #insert: Statement<[object]>;
   readonly #select: Statement<[string, number, number], StoredPiece>;
-  readonly #delete: Statement<[number], number>;
+  readonly #delete: Statement<[number], Pick<StoredPiece, 'blobId' | 'skipped'>>;
   readonly #addSkipped: Statement<[Pick<MadeRoom, 'size' | 'before'>]>;
   readonly #deleteOlderAttempts: Statement<[{ readonly threadId: string }]>;
 
@@ -92,7 +92,7 @@ export class TranscriptStore {
     this.#sweeper = new BlobSweeper(db);
     this.#insert = prepare(db, INSERT);
     this.#select = prepare(db, SELECT);
-    this.#delete = prepare<[number], number>(db, DELETE).pluck();
+    this.#delete = prepare(db, DELETE);
     this.#addSkipped = prepare(db, ADD_SKIPPED);
     this.#deleteOlderAttempts = prepare(db, DELETE_OLDER_ATTEMPTS);
   }
@@ -118,9 +118,9 @@ export class TranscriptStore {
   }
 
   #drop({ seqs, size, before }: MadeRoom): void {
-    const freed = seqs.flatMap((seq) => this.#delete.all(seq));
-    this.#addSkipped.run({ size, before });
-    this.#sweeper.sweep(freed);
+    const gone = seqs.flatMap((seq) => this.#delete.all(seq));
+    this.#addSkipped.run({ size: gone.reduce((sum, { skipped }) => sum + skipped, size), before });
+    this.#sweeper.sweep(gone.map(({ blobId }) => blobId));
   }
 
   /** Pieces of a run, oldest first, without what is in them. */

@@ -36,12 +36,12 @@ export function runningView(
   if (begun?.name !== 'NODE_STARTED') return null;
   const { node } = begun.payload as { readonly node: string };
   const step = steps.inFlight(threadId, begun.at);
-  const taskId = step?.taskId ?? begun.taskId;
+  const now = step ?? { node, taskId: begun.taskId, name: null, startedAt: begun.at };
   return {
-    node: step?.node ?? node,
-    task: taskId === null ? null : taskLabel(taskId),
-    step: step?.name ?? null,
-    since: new Date(step?.startedAt ?? begun.at).toISOString(),
+    node: now.node,
+    task: now.taskId === null ? null : taskLabel(now.taskId),
+    step: now.name,
+    since: new Date(now.startedAt).toISOString(),
     driver,
   };
 }

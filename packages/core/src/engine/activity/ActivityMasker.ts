@@ -34,21 +34,12 @@ export class ActivityMasker {
 
   /** What can be shown at once. */
   push(activity: Activity): readonly Activity[] {
-    switch (activity.kind) {
-      case 'output':
-        this.#streams.output.push(String(activity.text));
-        return [];
-      case 'text':
-      case 'thought': {
-        const other = this.#ended(activity.kind === 'text' ? 'thought' : 'text');
-        this.#streams[activity.kind].push(String(activity.text));
-        return other;
-      }
-      case 'usage':
-        return [{ kind: 'usage', usage: figures(activity.usage) }];
-      default:
-        return [...this.#ended('thought'), ...this.#ended('text'), masked(activity)];
-    }
+    if (activity.kind === 'usage') return [{ kind: 'usage', usage: figures(activity.usage) }];
+    if (!('text' in activity)) return [...this.#ended('thought'), ...this.#ended('text'), masked(activity)];
+    const { kind } = activity;
+    const before = kind === 'output' ? [] : this.#ended(kind === 'text' ? 'thought' : 'text');
+    this.#streams[kind].push(String(activity.text));
+    return before;
   }
 
   /** Lines that are whole by now. */

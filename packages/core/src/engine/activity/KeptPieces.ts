@@ -3,8 +3,8 @@ import type { MadeRoom } from '../../state/TranscriptStore.ts';
 /** Characters kept from the beginning of a transcript, and as much from its end. */
 const MAX_HALF = 2 * 1024 * 1024;
 
-/** Characters dropped at a time. */
-const DROP_AT_ONCE = 512 * 1024;
+/** Part of a half that is dropped at a time: each time, the file is searched for what else needs the bytes. */
+const DROP_AT_ONCE = 1 / 4;
 
 interface Piece {
   readonly seq: number;
@@ -14,12 +14,18 @@ interface Piece {
 
 /** Which pieces of a long transcript are kept: its beginning and its end. The middle goes, and the next piece says so. */
 export class KeptPieces {
+  readonly #half: number;
   #head = 0;
   #tail: Piece[] = [];
   #tailSize = 0;
 
+  /** @param half - Characters kept from the beginning, and as much from the end. */
+  constructor(half: number = MAX_HALF) {
+    this.#half = half;
+  }
+
   add(piece: Piece): void {
-    if (this.#tail.length === 0 && this.#head + piece.size <= MAX_HALF) {
+    if (this.#tail.length === 0 && this.#head + piece.size <= this.#half) {
       this.#head += piece.size;
       return;
     }
@@ -29,9 +35,9 @@ export class KeptPieces {
 
   /** `null` while there is room. */
   dropped(): MadeRoom | null {
-    if (this.#tailSize < MAX_HALF + DROP_AT_ONCE) return null;
+    if (this.#tailSize < this.#half * (1 + DROP_AT_ONCE)) return null;
     const gone: Piece[] = [];
-    while (this.#tail.length > 1 && this.#tailSize > MAX_HALF) {
+    while (this.#tail.length > 1 && this.#tailSize > this.#half) {
       const [oldest] = this.#tail.splice(0, 1);
       if (oldest === undefined) break;
       gone.push(oldest);

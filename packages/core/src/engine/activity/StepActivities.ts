@@ -14,6 +14,8 @@ export interface ActivityDeps {
   readonly store: EngineStore | null;
   readonly fence: Fence;
   readonly events: EventBus;
+  /** Which of its pieces are kept. */
+  readonly kept?: KeptPieces;
 }
 
 /** How long a whole line waits until it is shown, ms. */
@@ -45,7 +47,7 @@ export class StepActivities {
   readonly #scope: ActivityScope;
   readonly #deps: ActivityDeps;
   readonly #masker = new ActivityMasker();
-  readonly #kept = new KeptPieces();
+  readonly #kept: KeptPieces;
   #pending: TranscriptLine[] = [];
   #pendingChars = 0;
   #skipped = 0;
@@ -58,6 +60,7 @@ export class StepActivities {
   constructor(step: TranscribedStep, since: number, deps: ActivityDeps) {
     this.#step = step;
     this.#deps = deps;
+    this.#kept = deps.kept ?? new KeptPieces();
     const { threadId, node, taskId, name, attempt } = step;
     this.#scope = { threadId, node, taskId, step: name, attempt, since };
   }
@@ -161,7 +164,10 @@ export class StepActivities {
     const { node, name: step, threadId, taskId } = this.#step;
     const payload = { node, step, message: maskSensitiveData(String(error)) };
     const scope = { threadId, taskId };
-    if (emit !== undefined) return emit('TRANSCRIPT_LOST', payload, scope);
+    if (emit !== undefined) {
+      emit('TRANSCRIPT_LOST', payload, scope);
+      return;
+    }
     try {
       if (store === null) events.emit('TRANSCRIPT_LOST', payload, scope);
       else store.transact(events, (record) => record('TRANSCRIPT_LOST', payload, scope));
@@ -172,16 +178,8 @@ export class StepActivities {
 }
 
 function sizeOf(activity: Activity): number {
-  switch (activity.kind) {
-    case 'text':
-    case 'thought':
-    case 'output':
-      return activity.text.length;
-    case 'diff':
-      return activity.diff.length + OVERHEAD;
-    default:
-      return JSON.stringify(activity).length;
-  }
+  if ('text' in activity) return activity.text.length;
+  return activity.kind === 'diff' ? activity.diff.length + OVERHEAD : JSON.stringify(activity).length;
 }
 
 /** Two pieces of one text as one; `null` where they are none. */

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogEntry, Run, TranscriptEntry } from '@devs/core';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { withView } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { wholeLog } from '../project/wholeLog.ts';
+import { activityLines } from '../render/activityLines.ts';
+import { storyRow } from '../render/storyRow.ts';
+import { columns } from '../terminal/columns.ts';
+
+/** Between two looks at the state file, ms. */
+const POLL_MS = 400;
+
+/** A run in one of these is never driven again, but by somebody who brings it back. */
+const OVER: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'dead_letter']);
+
+/** Tells what happens in a run that another process drives, until it ends or the user has read enough. */
+export function followRun(
+  id: string,
+  { verbose }: { readonly verbose: boolean },
+  session: Session,
+): Promise<ExitCode> {
+  const { signal } = session.io;
+  return withView(session, async (devs) => {
+    const run = await devs.run(id);
+    const reader = new Reader(run, session, verbose);
+    for (;;) {
+      // Asked before the last look, so that what ended it is told.
+      const isOver = OVER.has((await run.status()).status);
+      await reader.tellNew();
+      if (isOver || signal.aborted) return EXIT.ok;
+      while (!signal.aborted && !(await reader.tellNew())) {
+        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  });
+}
+
+class Reader {
+  readonly #run: Run;
+  readonly #session: Session;
+  readonly #verbose: boolean;
+  #seq = 0;
+  #piece = 0;
+  #stage = '';
+
+  constructor(run: Run, session: Session, verbose: boolean) {
+    this.#run = run;
+    this.#session = session;
+    this.#verbose = verbose;
+  }
+
+  /** True if the story went on. */
+  async tellNew(): Promise<boolean> {
+    const entries = await wholeLog(this.#run, this.#seq);
+    const told = this.#verbose ? await this.#run.transcript({ afterSeq: this.#piece }) : [];
+    this.#seq = entries.at(-1)?.seq ?? this.#seq;
+    this.#piece = told.at(-1)?.seq ?? this.#piece;
+    const all = [...entries.map(storyItem), ...told.map((entry) => this.#toldItem(entry))];
+    for (const { document, lines } of all.sort((a, b) => a.at.localeCompare(b.at))) {
+      this.#session.out.item(document, lines());
+    }
+    return entries.length > 0;
+  }
+
+  #toldItem(entry: TranscriptEntry): Item {
+    const { at, stage, activity } = entry;
+    const lines = (): readonly string[] => {
+      const isNew = stage !== this.#stage;
+      this.#stage = stage;
+      return [...(isNew ? [`         ${stage}`] : []), ...activityLines(activity)];
+    };
+    return { at, document: entry, lines };
+  }
+}
+
+interface Item {
+  readonly at: string;
+  readonly document: unknown;
+  readonly lines: () => readonly string[];
+}
+
+/** Labels of tasks are padded alike: the lines of the next look are not known. */
+function storyItem(entry: LogEntry): Item {
+  const rows = storyRow(entry).map(([at = '', label = '', text = '']) => [at, label.padEnd(3), text]);
+  return { at: entry.at, document: entry, lines: () => columns(rows) };
+}

@@ -1,0 +1,74 @@
+import { type Activity, oneLine, type TranscriptEntry } from '@devs/core';
+
+/** Begins each line that agents and commands have written: none of them can look like a line of the story. */
+const MARGIN = '         │ ';
+
+/** Characters of what is said in the line that stays. */
+const MAX_NOW = 48;
+
+/** What happens, in a few words; `null` for what says nothing about that. */
+export function nowWords(activity: Activity): string | null {
+  const words = wordsOf(activity);
+  return words === null ? null : cut(oneLine(words.trim()), MAX_NOW) || null;
+}
+
+function wordsOf(activity: Activity): string | null {
+  if (activity.kind === 'thought') return 'thinking';
+  if ('text' in activity) return lastLine(activity.text);
+  if (activity.kind === 'tool') return activity.state === 'started' ? toolWords(activity) : null;
+  if (activity.kind === 'plan') {
+    return activity.entries.find(({ state }) => state === 'in_progress')?.text ?? null;
+  }
+  return otherWords(activity);
+}
+
+type Told = TranscriptEntry['activity'];
+type Of<Kind extends Told['kind']> = Extract<Told, { readonly kind: Kind }>;
+
+function otherWords(activity: Of<'diff' | 'permission' | 'doing' | 'usage'>): string | null {
+  if (activity.kind === 'diff') return `editing ${activity.path}`;
+  if (activity.kind === 'doing') return activity.what;
+  return activity.kind === 'usage' || activity.granted ? null : `refused: ${activity.title}`;
+}
+
+/** One activity as lines for people; what came in several lines is several. */
+export function activityLines(activity: TranscriptEntry['activity']): readonly string[] {
+  return textLines(textOf(activity)).map((line) => MARGIN + line);
+}
+
+const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string } = {
+  text: ({ text }) => text,
+  output: ({ text }) => text,
+  thought: ({ text }) => indented(text, '~ '),
+  tool: (tool) => oneLine(`${TOOL_MARKS[tool.state]} ${toolWords(tool)}`),
+  diff: ({ path, diff }) => `± ${oneLine(path)}\n${indented(diff, '  ')}`,
+  plan: ({ entries }) => entries.map(({ text, state }) => oneLine(`${PLAN_MARKS[state]} ${text}`)).join('\n'),
+  permission: ({ granted, title, why }) => oneLine(`${granted ? 'allowed' : 'refused'}: ${title} (${why})`),
+  doing: ({ what }) => oneLine(`> ${what}`),
+  usage: ({ usage: { tokensIn = 0, tokensOut = 0, costUsd } }) =>
+    `${tokensIn} tokens in, ${tokensOut} out${costUsd === undefined ? '' : `, $${costUsd.toFixed(2)}`}`,
+  skipped: ({ characters }) => `… ${characters} characters are not kept …`,
+};
+
+const textOf = <Kind extends Told['kind']>(activity: Of<Kind>): string =>
+  (TEXTS[activity.kind as Kind] as (told: Of<Kind>) => string)(activity);
+
+const TOOL_MARKS = { started: '*', finished: '✓', failed: '✗' } as const;
+const PLAN_MARKS = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const;
+
+const toolWords = ({ name, detail }: Extract<Activity, { readonly kind: 'tool' }>): string =>
+  detail === undefined ? name : `${name} ${detail}`;
+
+/** Without an empty one at the end. */
+const textLines = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n');
+
+const indented = (text: string, mark: string): string =>
+  textLines(text)
+    .map((line) => mark + line)
+    .join('\n');
+
+const lastLine = (text: string): string | null =>
+  textLines(text).findLast((line) => line.trim() !== '') ?? null;
+
+const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`;
