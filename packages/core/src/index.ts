@@ -36,7 +36,6 @@ export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
-export type { AnsweringStage, AnswerRequest, AnswerResult, Exchange } from './orchestration/asking.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
 export type { DocumentsEdit, GateEdit, PlanEdit } from './orchestration/gates/gateEdit.ts';
 export {
@@ -67,6 +66,9 @@ export type {
   AdoptedTree,
   AdoptRequest,
   AgentCall,
+  AnsweringStage,
+  AnswerRequest,
+  AnswerResult,
   AttemptReport,
   Author,
   BranchMove,
@@ -86,6 +88,7 @@ export type {
   DraftDocument,
   Driver,
   EpicDraft,
+  Exchange,
   FileChange,
   FileEdit,
   Instructions,

@@ -110,7 +110,11 @@ async function live(story: readonly Deed[]): Promise<void> {
 }
 
 describe('asking, deciding and driving side by side, with deaths', () => {
-  it('never changes a hash, pays for an answered question once, and stays within the budget', async () => {
-    await fc.assert(fc.asyncProperty(deeds, live), { numRuns: RUNS, endOnFailure: true });
-  });
+  it(
+    'never changes a hash, pays for an answered question once, and stays within the budget',
+    async () => {
+      await fc.assert(fc.asyncProperty(deeds, live), { numRuns: RUNS, endOnFailure: true });
+    },
+    60_000 * RUNS,
+  );
 });
