@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../src/state/canonicalJson.ts';
 import { Orchestrator } from '../../src/surface/Orchestrator.ts';
+import type { Run } from '../../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { howMany } from '../support/howMany.ts';
@@ -61,6 +62,26 @@ function perform({ deed, question, isKilled }: Deed, { dir, ledger }: Place): Pr
 const linesOf = (ledger: string): readonly string[] =>
   existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').filter(Boolean) : [];
 
+interface Seen {
+  /** By gate. */
+  readonly hashes: ReadonlyMap<string, string>;
+  /** How often an answered question had been paid for when its answer was first seen. */
+  readonly answered: Map<string, number>;
+}
+
+async function assertKept(run: Run, paid: readonly string[], { hashes, answered }: Seen): Promise<void> {
+  for (const { sessionId, artifactHash } of [...(await run.gates()), ...(await run.closedGates())]) {
+    expect(artifactHash).toBe(hashes.get(sessionId) ?? artifactHash);
+    for (const { question, answer } of await run.exchanges({ sessionId })) {
+      expect(answer).toBe(`about ${question}`);
+      const call = `ask shop/ask/${sessionId}/${sha256Hex(question)}`;
+      const calls = paid.filter((line) => line === call).length;
+      expect(calls).toBe(answered.get(call) ?? calls);
+      answered.set(call, calls);
+    }
+  }
+}
+
 async function live(story: readonly Deed[]): Promise<void> {
   const dir = mkdtempSync(join(place, 'run-'));
   const at: Place = { dir, ledger: join(dir, 'ledger') };
@@ -87,16 +108,7 @@ async function live(story: readonly Deed[]): Promise<void> {
       }
       await Promise.all(now.map((deed) => perform(deed, at)));
       const paid = linesOf(at.ledger);
-      for (const { sessionId, artifactHash } of [...(await run.gates()), ...(await run.closedGates())]) {
-        expect(artifactHash).toBe(hashes.get(sessionId) ?? artifactHash);
-        for (const { question, answer } of await run.exchanges({ sessionId })) {
-          expect(answer).toBe(`about ${question}`);
-          const call = `ask shop/ask/${sessionId}/${sha256Hex(question)}`;
-          const calls = paid.filter((line) => line === call).length;
-          expect(calls).toBe(answered.get(call) ?? calls);
-          answered.set(call, calls);
-        }
-      }
+      await assertKept(run, paid, { hashes, answered });
       const [use] = await run.budget();
       expect(paid.length).toBeLessThanOrEqual(CALLS);
       expect(use?.spent).toBeLessThanOrEqual(CALLS);
