@@ -82,6 +82,12 @@ async function assertKept(run: Run, paid: readonly string[], { hashes, answered 
   }
 }
 
+async function noteHashes(run: Run, hashes: Map<string, string>): Promise<void> {
+  for (const { sessionId, artifactHash } of await run.gates()) {
+    if (!hashes.has(sessionId)) hashes.set(sessionId, artifactHash);
+  }
+}
+
 async function live(story: readonly Deed[]): Promise<void> {
   const dir = mkdtempSync(join(place, 'run-'));
   const at: Place = { dir, ledger: join(dir, 'ledger') };
@@ -97,9 +103,7 @@ async function live(story: readonly Deed[]): Promise<void> {
     const hashes = new Map<string, string>();
     const answered = new Map<string, number>();
     for (let index = 0; index < story.length; index += 1) {
-      for (const { sessionId, artifactHash } of await run.gates()) {
-        if (!hashes.has(sessionId)) hashes.set(sessionId, artifactHash);
-      }
+      await noteHashes(run, hashes);
       const now = [story[index] as Deed];
       const beside = story[index + 1];
       if (now[0]?.isBeside && beside !== undefined) {
