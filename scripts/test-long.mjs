@@ -27,6 +27,7 @@ const LONG = [
   ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],
+  ['asks', { DEVS_ASKS: 200 }, 'asks/asks', 'questions at gates, killed, beside decisions and drives'],
   ['disks', { DEVS_DISK_COMMANDS: 9 }, 'badDisks', 'commands on a full and a read-only disk'],
   ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { RUN_EMPTY, test } from './support/fixtures.ts';
-import { startBin } from './support/startBin.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';
 
 describe('--go', () => {
@@ -40,30 +39,20 @@ describe('--go', () => {
   test('who waits for the decision with --wait sees the gates, and the end that another process brings', async ({
     dir,
   }) => {
-    const waiting = startBin(dir, [...RUN_EMPTY, '--wait']);
-    const opened = await untilGate(dir);
-    const hash = ['--hash', await hashOf(dir)];
-    expect(await callMain(dir, ['approve', opened, ...hash, '--go'])).toMatchObject({ exitCode: 75 });
+    let opened = (): void => {};
+    const opens = new Promise<void>((resolve) => {
+      opened = resolve;
+    });
+    const onWrite = (text: string): void => (text.includes(': design of sum\n') ? opened() : undefined);
+    const waiting = callMain(dir, [...RUN_EMPTY, '--wait'], { onWrite });
+    await opens;
+    await callMain(dir, ['show', 'sum']);
+    expect(await callMain(dir, ['approve', 'sum', '--go'])).toMatchObject({ exitCode: 75 });
     await callMain(dir, ['show', 'sum']);
     expect(await callMain(dir, ['approve', 'sum', '--go'])).toMatchObject({ exitCode: 0 });
-    const ended = await waiting.ended;
+    const ended = await waiting;
     expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(ended.stdout).toMatch(new RegExp(`Gate ${opened.slice(0, 8)}: design of sum\nopen since `));
+    expect(ended.stdout).toMatch(/^Gate [0-9a-f]{8}: design of sum\nopen since /m);
     expect(ended.stdout).toContain('completed: sum');
   });
 });
-
-async function untilGate(dir: string): Promise<string> {
-  for (;;) {
-    const { exitCode, stdout } = await callMain(dir, ['status', 'sum', '--json']);
-    const { gates } = (exitCode === 0 ? JSON.parse(stdout) : { gates: [] }) as {
-      readonly gates: { readonly sessionId: string }[];
-    };
-    if (gates[0] !== undefined) return gates[0].sessionId;
-  }
-}
-
-async function hashOf(dir: string): Promise<string> {
-  const { stdout } = await callMain(dir, ['show', 'sum', '--json']);
-  return (JSON.parse(stdout) as { readonly artifactHash: string }).artifactHash;
-}

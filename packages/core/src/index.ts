@@ -38,7 +38,6 @@ export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
-export type { AnsweringStage, AnswerRequest, AnswerResult, Exchange } from './orchestration/asking.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
 export { type Baseline, type CheckSummary, summariseCheck } from './orchestration/checks/CheckSummary.ts';
 export type { FileVersions } from './orchestration/checks/FileVersions.ts';
@@ -79,6 +78,9 @@ export type {
   AdoptedTree,
   AdoptRequest,
   AgentCall,
+  AnsweringStage,
+  AnswerRequest,
+  AnswerResult,
   AttemptReport,
   Author,
   BranchMove,
@@ -98,6 +100,7 @@ export type {
   DraftDocument,
   Driver,
   EpicDraft,
+  Exchange,
   FileChange,
   FileEdit,
   Instructions,

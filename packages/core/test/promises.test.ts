@@ -52,6 +52,7 @@ const SURFACES: readonly Surface[] = [
       'status',
       'budget',
       'gates',
+      'closedGates',
       'rewinds',
       'state',
       'recursionDepth',

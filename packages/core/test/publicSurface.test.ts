@@ -197,6 +197,8 @@ describe('the public surface', () => {
         "AGENT_FAILED",
         "AGENT_INVALID_OUTPUT",
         "AGENT_MAY_NOT_DECIDE",
+        "ASK_UNSUPPORTED",
+        "BUDGET_SPENT",
         "CHECKPOINT_NOT_FOUND",
         "CONFIG_INVALID",
         "CONFIG_NOT_TRUSTED",

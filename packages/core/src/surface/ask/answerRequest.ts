@@ -1,9 +1,8 @@
 import { exchangesAt } from '../../engine/asks.ts';
-import type { AnsweringStage, AnswerRequest } from '../../orchestration/asking.ts';
 import { briefOf, draftsOf } from '../../orchestration/nodes/documents.ts';
 import { PIVOTS_EXHAUSTED } from '../../orchestration/nodes/pivotNode.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { WorkspaceReader } from '../../orchestration/ports.ts';
+import type { AnsweringStage, AnswerRequest, WorkspaceReader } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { taskBrief } from '../../orchestration/task/taskBrief.ts';
 import type { GraphState } from '../../orchestration/types.ts';
