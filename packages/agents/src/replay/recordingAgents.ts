@@ -63,6 +63,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
       (request, call) => inner.document(request, call),
     ),
     ...(pivot && { pivot: tape.recorded(pivotKey, pivot) }),
+    close: async () => inner.close?.(),
   };
 }
 

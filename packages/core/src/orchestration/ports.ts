@@ -267,6 +267,8 @@ export interface StageAgents {
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   /** Proposes another strategy for a task that makes no progress. Without it such a task ends the run. */
   pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
+  /** Ends what is kept running between calls, when a drive has ended; a later call begins anew. @defaultValue nothing is kept */
+  close?(): Promise<void>;
 }
 
 export interface CommitRequest {

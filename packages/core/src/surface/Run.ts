@@ -82,11 +82,13 @@ export class Run {
     this.#assertAgents();
     this.#tellChangedAgents();
     await this.#finishRewindOfEnded();
-    const { status, reason, gates } = await this.#app.drive(this.id, {
-      ...options,
-      ...(goal && { goal }),
-      prepare: async (lease) => void (await finishRewind(lease, this.#rewindDeps)),
-    });
+    const { status, reason, gates } = await this.#whileAgentsAreKept(() =>
+      this.#app.drive(this.id, {
+        ...options,
+        ...(goal && { goal }),
+        prepare: async (lease) => void (await finishRewind(lease, this.#rewindDeps)),
+      }),
+    );
     const workspace = await this.#workspaceInUse();
     return {
       status,
@@ -96,6 +98,15 @@ export class Run {
       delivery: (await workspace?.deliver?.()) ?? null,
       cost: this.#app.store.steps.costOf(this.id),
     };
+  }
+
+  /** What agents keep running between their calls ends with the drive. */
+  async #whileAgentsAreKept<Result>(drive: () => Promise<Result>): Promise<Result> {
+    try {
+      return await drive();
+    } finally {
+      await this.#pipeline?.agents.close?.().catch(() => undefined);
+    }
   }
 
   /** A run that has ended is not driven, but the files of its last rewind may still have to follow. */
