@@ -6,7 +6,7 @@ import { MODEL_STAGES, type ModelStage } from './models/loadPrompts.ts';
  *
  * @example
  * ```ts
- * const claude = await commandAgents({ command: 'claude', sandbox });
+ * const claude = await acpAgents({ agent: 'claude', sandbox });
  * const agents = agentsPerStage(await modelAgents({ model: 'openai:gpt-5' }), { implement: claude });
  * ```
  */

@@ -19,6 +19,8 @@ export interface AcpProgram {
   readonly home?: readonly string[];
   /** False for a program that asks nobody: a sandbox then gives it no network. @defaultValue true */
   readonly network?: boolean;
+  /** False where the tokens it tells of are not those of the whole turn: they are then not known. @defaultValue true */
+  readonly countsTokens?: boolean;
   /** The way to authenticate it chooses none of by itself, with the variable that has to be set for it. */
   readonly auth?: { readonly method: string; readonly variable: string };
   /** The command that installs it. */

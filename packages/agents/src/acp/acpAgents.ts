@@ -156,7 +156,8 @@ class AcpWorker implements StageWorker {
     try {
       end = await prompt();
     } finally {
-      const usage = turn.usageOf(end);
+      const { countsTokens = true } = agent.program;
+      const usage = turn.usageOf(countsTokens ? end : null);
       call.usage(usage);
       const tools = [...turn.tools];
       if (end !== null) this.#onProgress({ stage, model: agent.name, round, kind: 'round', tools, usage });

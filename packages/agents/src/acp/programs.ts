@@ -58,6 +58,8 @@ export const ACP_PROGRAMS = {
     home: ['.local/share/opencode/auth.json', '.config/opencode/opencode.json'],
     install: 'npm install -g opencode-ai',
     login: 'opencode auth login',
+    // It tells the tokens of the last request of a turn.
+    countsTokens: false,
   },
   goose: {
     name: 'goose',

@@ -10,7 +10,6 @@ import type { Sandbox } from '../sandbox/Sandbox.ts';
 import { copyLogin, NETWORK_ENV } from './agentHome.ts';
 import type { CommandRecipe, CommandReply } from './CommandRecipe.ts';
 import { findProgram, type Program } from './findProgram.ts';
-import { textReply } from './readReply.ts';
 
 /** Bytes of output shown in an error, from its end. */
 const SHOWN_BYTES = 2_000;
@@ -29,6 +28,9 @@ export interface CommandPrompt {
   /** The folder it works in; `null` gives it an empty one. */
   readonly dir: string | null;
 }
+
+/** All that it printed is its answer. */
+const textReply = (stdout: string): CommandReply => ({ text: stdout, usage: {}, problem: null });
 
 /** What stands in an error about output that may hold anything. */
 interface Output {

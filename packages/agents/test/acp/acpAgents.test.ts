@@ -237,6 +237,13 @@ describe('an agent that misbehaves', () => {
     expect(spawned().filter((pid) => !isGone(pid))).toEqual([]);
   });
 
+  test('is not believed where its tokens are known to be others', async () => {
+    const { call, reports } = callWith();
+    const program = { ...agent('work'), countsTokens: false };
+    await (await agentsOf('', { agent: program })).implement(request(), call);
+    expect(reports).toEqual([{ costUsd: 0.25 }]);
+  });
+
   test('that is not logged in says how to', async () => {
     const program = agent('auth', { login: 'agent login', env: ['AGENT_KEY'] });
     await expect(fails('', { agent: program })).rejects.toMatchObject({

@@ -19,8 +19,10 @@ export interface CodingCli {
   /** Files of its user's home, by path. */
   readonly home: (url: string) => Readonly<Record<string, string>>;
   readonly editor: Editor;
-  /** What it says about its cost. */
-  readonly reports: 'dollars and tokens' | 'tokens' | 'nothing';
+  /** What it says about its cost; `words`: nothing, but its last words can be told from what it prints. */
+  readonly reports: 'dollars and tokens' | 'tokens' | 'words' | 'nothing';
+  /** Requests of a session that it leaves out of that: a title, the choice of its model. @defaultValue 0 */
+  readonly uncounted?: number;
 }
 
 const call = (name: string, input: unknown): Say => ({ kind: 'call', name, input });
@@ -43,6 +45,7 @@ const claude: CodingCli = {
     ],
   },
   reports: 'dollars and tokens',
+  uncounted: 1,
 };
 
 const patch = (header: string, hunk: string): Say =>
@@ -106,6 +109,7 @@ const gemini: CodingCli = {
     ],
   },
   reports: 'tokens',
+  uncounted: 1,
 };
 
 const opencode: CodingCli = {
@@ -136,7 +140,7 @@ const opencode: CodingCli = {
       call('edit', { filePath: FILE, oldString: BEFORE.trim(), newString: AFTER.trim() }),
     ],
   },
-  reports: 'tokens',
+  reports: 'words',
 };
 
 const FENCE = '```';
