@@ -30,7 +30,7 @@ export function agentsPerStage(
     review: (request, call) => by('review').review(request, call),
     document: (request, call) => by('document').document(request, call),
     ...(pivot.pivot && { pivot: pivot.pivot.bind(pivot) }),
-    close: async () => void (await Promise.all(all.map((agents) => agents.close?.()))),
+    close: async () => void (await Promise.all(all.map(async (agents) => agents.close?.()))),
   };
 }
 

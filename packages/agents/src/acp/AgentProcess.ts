@@ -1,22 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnection } from '@agentclientprotocol/sdk';
-import { type AgentCall, type DevsError, isDevsError } from '@devs/core';
+import { type DevsError, isDevsError } from '@devs/core';
 import { z } from 'zod';
-import { copyLogin, NETWORK_ENV } from '../command/agentHome.ts';
-import type { Program } from '../command/findProgram.ts';
-import { commandEnvironment } from '../process/commandEnvironment.ts';
-import { MaskedTail } from '../process/MaskedTail.ts';
-import { endWithUs, killGroup } from '../process/processGroup.ts';
-import { type Scratch, withScratch } from '../process/withScratch.ts';
-import type { Sandbox } from '../sandbox/Sandbox.ts';
-import type { AcpProgram } from './AcpProgram.ts';
+import type { MaskedTail } from '../process/MaskedTail.ts';
+import { killGroup } from '../process/processGroup.ts';
 import { agentFault, isAuthRequired, isRefusal, refusedRequest } from './agentFault.ts';
 import { byteLimit, guardedStream } from './guardedStream.ts';
+import { type AgentPlace, type InstalledAgent, type RunningAgent, runAgent } from './runAgent.ts';
+import { beforeAbort } from './stopSignal.ts';
 import type { Turn } from './Turn.ts';
 import { endShape, notificationShape, type PromptEnd } from './updates.ts';
 
@@ -25,9 +19,6 @@ const END_GRACE_MS = 2_000;
 
 /** Time it has to end its turn after `session/cancel`, ms. */
 const CANCEL_GRACE_MS = 10_000;
-
-/** Bytes of what it printed that are shown in an error. */
-const SHOWN_BYTES = 2_000;
 
 /** Bytes of one message. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -45,28 +36,6 @@ const initializedShape = z.looseObject({
 
 const sessionShape = z.looseObject({ sessionId: z.string().min(1) });
 
-export interface AgentLimits {
-  /** What confines it; `null`: on purpose nothing. */
-  readonly sandbox: Sandbox | null;
-  /** Time limit of one stage, ms. */
-  readonly timeoutMs: number;
-  /** Bytes it may print within one stage. */
-  readonly maxOutputBytes: number;
-}
-
-/** What a process was started for; another place is another process. */
-export interface AgentPlace {
-  /** The folder it works in; `null` gives it an empty one. */
-  readonly dir: string | null;
-  readonly readOnly: boolean;
-}
-
-export interface InstalledAgent {
-  readonly agent: AcpProgram;
-  readonly program: Program;
-  readonly limits: AgentLimits;
-}
-
 /** A running agent: many sessions, one after the other. */
 export class AgentProcess {
   readonly place: AgentPlace;
@@ -81,7 +50,7 @@ export class AgentProcess {
   #canClose = false;
   #listening: { readonly session: string; readonly turn: Turn } | null = null;
 
-  private constructor(installed: InstalledAgent, place: AgentPlace, running: Running) {
+  private constructor(installed: InstalledAgent, place: AgentPlace, running: RunningAgent) {
     this.#installed = installed;
     this.place = place;
     this.#child = running.child;
@@ -97,7 +66,7 @@ export class AgentProcess {
    * @throws DevsError `AGENT_FAILED`; then nothing is left of it.
    */
   static async start(installed: InstalledAgent, place: AgentPlace, stop: AbortSignal): Promise<AgentProcess> {
-    const process = new AgentProcess(installed, place, await run(installed, place));
+    const process = new AgentProcess(installed, place, await runAgent(installed, place));
     try {
       await process.#connect(stop);
       return process;
@@ -280,103 +249,3 @@ export class AgentProcess {
 /** It said more than a limit lets through; by the name, since the library is loaded late. */
 const isTooMuch = (error: unknown): error is Error =>
   error instanceof RangeError || (error instanceof Error && error.name === 'MessageTooLargeError');
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly folder: string;
-  readonly errors: MaskedTail;
-  /** How it ended, in words. */
-  readonly exited: Promise<string>;
-  /** Once its group and its folders are gone. */
-  readonly ended: Promise<void>;
-}
-
-/** Starts the program in folders that live as long as it. */
-function run(installed: InstalledAgent, place: AgentPlace): Promise<Running> {
-  return new Promise((resolve, reject) => {
-    const ended = withScratch('devs-agent-', async (scratch) => {
-      const folder = place.dir ?? join(scratch.dir, 'work');
-      await Promise.all([
-        mkdir(folder, { recursive: true }),
-        copyLogin(scratch.home, installed.agent.home ?? []),
-      ]);
-      const child = start(installed, { ...place, dir: folder }, scratch);
-      const errors = new MaskedTail(SHOWN_BYTES);
-      child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk));
-      // It may end without reading: what became of it says more than EPIPE.
-      child.stdin?.on('error', () => undefined);
-      const exited = new Promise<string>((done) => {
-        child.once('error', (error) => done(`could not be started (${error.message})`));
-        child.once('exit', (code) =>
-          done(code === null ? 'was ended by a signal' : `ended with exit code ${code}`),
-        );
-      });
-      resolve({ child, folder, errors, exited, ended });
-      await exited;
-      killGroup(child, 'SIGKILL');
-    });
-    ended.catch(reject);
-  });
-}
-
-function start(
-  { agent, program: { file, folder: readable }, limits: { sandbox } }: InstalledAgent,
-  { dir: folder, readOnly }: AgentPlace & { readonly dir: string },
-  scratch: Scratch,
-): ChildProcess {
-  const { argv, network = true, env = [], settings } = agent;
-  const confinement = {
-    workspace: folder,
-    dir: folder,
-    scratch: scratch.dir,
-    network,
-    readable: [readable, file],
-  };
-  const [program = file, ...args] = [...(sandbox?.prefix(confinement) ?? []), file, ...argv.slice(1)];
-  const child = spawn(program, args, {
-    cwd: folder,
-    env: {
-      ...commandEnvironment(scratch, [...NETWORK_ENV, ...env]),
-      ...settings?.({ confined: sandbox !== null, readOnly }),
-    },
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  endWithUs(child);
-  return child;
-}
-
-/** What `work` comes to, unless the signal is aborted first. */
-async function beforeAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  let onAbort: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** Aborted by the call's signal, and when the stage's time is over. */
-export function stopSignal(
-  { signal }: Pick<AgentCall, 'signal'>,
-  timeoutMs: number,
-  fault: () => DevsError,
-): { readonly stop: AbortSignal; readonly clear: () => void } {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(fault()), timeoutMs);
-  const onAbort = (): void => controller.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return {
-    stop: controller.signal,
-    clear: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    },
-  };
-}

@@ -1,15 +1,11 @@
 import type { AgentCall, DevsError } from '@devs/core';
 import { findProgram } from '../command/findProgram.ts';
 import type { AcpProgram } from './AcpProgram.ts';
-import {
-  type AgentLimits,
-  type AgentPlace,
-  AgentProcess,
-  type InstalledAgent,
-  stopSignal,
-} from './AgentProcess.ts';
+import { AgentProcess } from './AgentProcess.ts';
 import { agentFault } from './agentFault.ts';
 import { missingAgent } from './missingAgent.ts';
+import type { AgentLimits, AgentPlace, InstalledAgent } from './runAgent.ts';
+import { stopSignal } from './stopSignal.ts';
 
 /** How long it stays warm while nobody asks it, ms. */
 const IDLE_MS = 60_000;

@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Activity, AgentCall, StageAgents, TaskRequest, UsageReport } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import type { AcpProgram } from '../../src/acp/AcpProgram.ts';
 import { type AcpAgentsOptions, acpAgents } from '../../src/acp/acpAgents.ts';
 import { customSandbox } from '../../src/sandbox/customSandbox.ts';
@@ -28,7 +29,7 @@ beforeEach(() => {
   mkdirSync(dir);
 });
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((agents) => agents.close?.()));
+  await Promise.all(opened.splice(0).map(async (agents) => agents.close?.()));
   vi.unstubAllEnvs();
   rmSync(base, { recursive: true, force: true, maxRetries: 3 });
 });
@@ -310,4 +311,25 @@ describe('an agent that misbehaves', () => {
     expect(reports).toEqual([{ costUsd: 0.5 }]);
     await Promise.all(pids.map(gone));
   });
+});
+
+test('no agent outlives a driver that is killed while it works', async () => {
+  const driver = spawnTs('packages/agents/test/acp/driver.child.ts', [AGENT, dir, join(base, 'spawned')]);
+  const pids = await startedPids();
+  driver.child.kill('SIGKILL');
+  await driver.finished;
+  await gone(pids[0] ?? 0);
+  expect(spawned()).toEqual([pids[0]]);
+  process.kill(pids[1] ?? 0, 'SIGKILL');
+});
+
+test('an idle agent keeps nobody from ending, and ends with its driver', async () => {
+  const driver = spawnTs('packages/agents/test/acp/driver.child.ts', [
+    AGENT,
+    dir,
+    join(base, 'spawned'),
+    'work',
+  ]);
+  expect(await driver.finished).toMatchObject({ code: 0, stdout: 'It is done.' });
+  await Promise.all(spawned().map(gone));
 });

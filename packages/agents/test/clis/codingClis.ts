@@ -21,7 +21,7 @@ export interface CodingCli {
   readonly editor: Editor;
   /** What it says about its cost; `words`: nothing, but its last words can be told from what it prints. */
   readonly reports: 'dollars and tokens' | 'tokens' | 'words' | 'nothing';
-  /** Requests of a session that it leaves out of that: a title, the choice of its model. @defaultValue 0 */
+  /** Requests that it leaves out of that at most: a title, also of the session before, the choice of its model. @defaultValue 0 */
   readonly uncounted?: number;
 }
 
@@ -45,7 +45,7 @@ const claude: CodingCli = {
     ],
   },
   reports: 'dollars and tokens',
-  uncounted: 1,
+  uncounted: 2,
 };
 
 const patch = (header: string, hunk: string): Say =>
@@ -90,6 +90,7 @@ ${linesOf('+', AFTER)}`,
     ],
   },
   reports: 'tokens',
+  uncounted: 2,
 };
 
 const gemini: CodingCli = {
