@@ -358,7 +358,7 @@ describe('a run with agents', () => {
     };
     const waits = await open(dbPath, { ...withAgents(), agents: { ...agents, close } });
     const run = await waits.start({ id: 'r', brief: BRIEF });
-    expect((await run.drive()).status).toBe('waiting');
+    await run.drive();
     expect(closed).toBe(1);
     const fails = await open(dbPath, { ...withAgents(), agents: { ...agents, design, close } });
     await (await fails.start({ id: 's', brief: BRIEF })).drive().catch(() => undefined);
