@@ -1,7 +1,7 @@
-// Installs coding CLIs into a temporary folder and runs each by its recipe against a model on loopback.
+// Installs coding CLIs into a temporary folder and runs each as a run would, against a model on loopback.
 //
 //   pnpm rig:agents                 all of them
-//   pnpm rig:agents claude gemini   some of: claude codex gemini aider
+//   pnpm rig:agents claude gemini   some of: claude codex gemini opencode aider
 //   pnpm rig:agents --dir FOLDER    keeps what was installed there, and uses it again
 //
 // Exit code 1 when one that could be installed fails, 75 when none could be installed.

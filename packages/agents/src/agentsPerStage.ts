@@ -12,7 +12,7 @@ import { MODEL_STAGES, type ModelStage } from './models/loadPrompts.ts';
  *
  * @example
  * ```ts
- * const claude = await commandAgents({ command: 'claude', sandbox });
+ * const claude = await acpAgents({ agent: 'claude', sandbox });
  * const agents = agentsPerStage(await modelAgents({ model: 'openai:gpt-5' }), { implement: claude });
  * ```
  */
@@ -39,6 +39,7 @@ export function agentsPerStage(
       answer: (request, call) => answerBy(by(request.stage), request, call),
     }),
     ...(pivot.pivot && { pivot: pivot.pivot.bind(pivot) }),
+    close: async () => void (await Promise.all(all.map(async (agents) => agents.close?.()))),
   };
 }
 

@@ -1,3 +1,6 @@
+export type { AcpMode, AcpProgram } from './acp/AcpProgram.ts';
+export { type AcpAgentsOptions, type AcpSource, acpAgents } from './acp/acpAgents.ts';
+export { ACP_PROGRAMS, type AcpName, isAcpName } from './acp/programs.ts';
 export { agentsPerStage } from './agentsPerStage.ts';
 export { planShape } from './answers.ts';
 export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';

@@ -1,6 +1,5 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type AgentCall, DevsError, maskSensitiveData } from '@devs/core';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail, TRUNCATED_MARK } from '../process/MaskedTail.ts';
@@ -8,21 +7,12 @@ import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
 import { TailBuffer } from '../process/TailBuffer.ts';
 import { type Scratch, withScratch } from '../process/withScratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
+import { copyLogin, NETWORK_ENV } from './agentHome.ts';
 import type { CommandRecipe, CommandReply } from './CommandRecipe.ts';
 import { findProgram, type Program } from './findProgram.ts';
-import { textReply } from './readReply.ts';
 
 /** Bytes of output shown in an error, from its end. */
 const SHOWN_BYTES = 2_000;
-
-/** How a way to the network is configured in most places; certificates of a company are among it. */
-const NETWORK_ENV = [
-  'HTTPS_PROXY',
-  'HTTP_PROXY',
-  'NO_PROXY',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-] as const;
 
 export interface CommandLimits {
   /** What confines the command; `null`: on purpose nothing. */
@@ -38,6 +28,9 @@ export interface CommandPrompt {
   /** The folder it works in; `null` gives it an empty one. */
   readonly dir: string | null;
 }
+
+/** All that it printed is its answer. */
+const textReply = (stdout: string): CommandReply => ({ text: stdout, usage: {}, problem: null });
 
 /** What stands in an error about output that may hold anything. */
 interface Output {
@@ -107,7 +100,7 @@ export class CommandLine {
     await Promise.all([
       mkdir(workspace, { recursive: true }),
       writeFile(promptFile, prompt),
-      this.#copyHome(scratch),
+      copyLogin(scratch.home, this.#recipe.home ?? []),
     ]);
     try {
       return await runProcess({
@@ -138,15 +131,6 @@ export class CommandLine {
     return [...(sandbox?.prefix(place) ?? []), file, ...filled];
   }
 
-  /** Copies: a tool may write to them, and yours stay as they are. */
-  async #copyHome({ home }: Scratch): Promise<void> {
-    for (const path of this.#recipe.home ?? []) {
-      const target = join(home, path);
-      await mkdir(dirname(target), { recursive: true });
-      await cp(join(homedir(), path), target, { recursive: true }).catch(ignoreMissing);
-    }
-  }
-
   #failed(what: string, cause?: unknown): DevsError {
     return new DevsError(`${this.name} ${what.trim()}`, {
       code: 'AGENT_FAILED',
@@ -162,8 +146,4 @@ const wholeOrMarked = (output: TailBuffer): string =>
 
 function exitWords({ exitCode }: ProcessEnd): string {
   return exitCode === null ? 'was ended by a signal' : `ended with exit code ${exitCode}`;
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
 }

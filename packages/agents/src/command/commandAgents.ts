@@ -46,7 +46,7 @@ export interface CommandAgentsOptions {
 }
 
 /**
- * Agents that call an installed coding CLI. It edits the workspace in place, and the engine takes the difference; where a
+ * Agents that call an installed coding CLI that speaks no protocol (those that do are for `acpAgents`). It edits the workspace in place, and the engine takes the difference; where a
  * stage is about documents, a plan or a verdict it answers with JSON, and an answer of the wrong shape is sent back once.
  *
  * It is given a network unless its recipe needs none, the variables and files its recipe names, and nothing else of this
@@ -57,7 +57,7 @@ export interface CommandAgentsOptions {
  * @example
  * ```ts
  * const sandbox = await findSandbox('bwrap', { project: process.cwd() });
- * const agents = await commandAgents({ command: 'claude', sandbox });
+ * const agents = await commandAgents({ command: 'aider', sandbox });
  * ```
  */
 export async function commandAgents(options: CommandAgentsOptions): Promise<StageAgents> {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { killGroup } from './processGroup.ts';
 
 /** Time between the polite and the final signal, ms. */
 const KILL_GRACE_MS = 2_000;
@@ -93,16 +94,6 @@ function watch(child: ChildProcess, { timeoutMs, signal }: ProcessRequest): Limi
       signal?.removeEventListener('abort', onAbort);
     },
   };
-}
-
-/** Signals every process of the child's group; a group that is already gone is fine. */
-function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') child.kill(signal);
-  }
 }
 
 async function settled(work: Promise<void>, limitMs: number): Promise<void> {

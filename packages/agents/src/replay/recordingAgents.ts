@@ -66,6 +66,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
     // What a person asks is theirs: a replay has other gates open, and is asked other things.
     ...(inner.answer && { answer: inner.answer.bind(inner) }),
     ...(pivot && { pivot: tape.recorded(pivotKey, pivot) }),
+    close: async () => inner.close?.(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { ACP_PROGRAMS } from '../../src/acp/programs.ts';
 import { RECIPES } from '../../src/command/recipes.ts';
 import { CliModelServer } from './CliModelServer.ts';
 import type { CodingCli } from './codingClis.ts';
@@ -54,7 +55,7 @@ export class Place {
       writeFileSync(join(this.home, path), content);
     }
     // Keys of whoever runs the rig stay out of it.
-    for (const own of RECIPES[name].env) delete process.env[own];
+    for (const own of { ...RECIPES, ...ACP_PROGRAMS }[name].env) delete process.env[own];
     Object.assign(process.env, env(url), {
       [key]: KEY,
       HOME: this.home,

@@ -1,3 +1,4 @@
+import type { AcpName } from '../../src/acp/programs.ts';
 import type { RecipeName } from '../../src/command/recipes.ts';
 import { anthropicProtocol } from './anthropicProtocol.ts';
 import { chatProtocol } from './chatProtocol.ts';
@@ -8,7 +9,8 @@ import type { Protocol, Say } from './Turn.ts';
 
 /** A coding CLI as its registry has it, and what a user would set up to have it talk to another server. */
 export interface CodingCli {
-  readonly name: RecipeName;
+  /** Driven through the protocol where it speaks it, otherwise called by its recipe. */
+  readonly name: AcpName | RecipeName;
   readonly source: { readonly registry: 'npm' | 'pip'; readonly package: string; readonly version: string };
   readonly protocol: Protocol;
   /** Variable that holds the key. */
@@ -17,8 +19,10 @@ export interface CodingCli {
   /** Files of its user's home, by path. */
   readonly home: (url: string) => Readonly<Record<string, string>>;
   readonly editor: Editor;
-  /** What it says about its cost. */
-  readonly reports: 'dollars and tokens' | 'tokens' | 'nothing';
+  /** What it says about its cost; `words`: nothing, but its last words can be told from what it prints. */
+  readonly reports: 'dollars and tokens' | 'tokens' | 'words' | 'nothing';
+  /** Requests that it leaves out of that at most: a title, also of the session before, the choice of its model. @defaultValue 0 */
+  readonly uncounted?: number;
 }
 
 const call = (name: string, input: unknown): Say => ({ kind: 'call', name, input });
@@ -27,7 +31,7 @@ const NOTHING = (): Readonly<Record<string, string>> => ({});
 
 const claude: CodingCli = {
   name: 'claude',
-  source: { registry: 'npm', package: '@anthropic-ai/claude-code', version: '2.1.330' },
+  source: { registry: 'npm', package: '@agentclientprotocol/claude-agent-acp', version: '0.101.0' },
   protocol: anthropicProtocol,
   key: 'ANTHROPIC_API_KEY',
   env: (url) => ({ ANTHROPIC_BASE_URL: url }),
@@ -41,6 +45,7 @@ const claude: CodingCli = {
     ],
   },
   reports: 'dollars and tokens',
+  uncounted: 2,
 };
 
 const patch = (header: string, hunk: string): Say =>
@@ -57,7 +62,7 @@ const linesOf = (sign: string, content: string): string => content.trimEnd().rep
 
 const codex: CodingCli = {
   name: 'codex',
-  source: { registry: 'npm', package: '@openai/codex', version: '0.169.0' },
+  source: { registry: 'npm', package: '@agentclientprotocol/codex-acp', version: '2.6.0' },
   protocol: responsesProtocol,
   key: 'CODEX_API_KEY',
   env: NOTHING,
@@ -85,6 +90,7 @@ ${linesOf('+', AFTER)}`,
     ],
   },
   reports: 'tokens',
+  uncounted: 2,
 };
 
 const gemini: CodingCli = {
@@ -104,6 +110,38 @@ const gemini: CodingCli = {
     ],
   },
   reports: 'tokens',
+  uncounted: 1,
+};
+
+const opencode: CodingCli = {
+  name: 'opencode',
+  source: { registry: 'npm', package: 'opencode-ai', version: '1.18.33' },
+  protocol: anthropicProtocol,
+  key: 'ANTHROPIC_API_KEY',
+  env: NOTHING,
+  home: (url) => ({
+    '.config/opencode/opencode.json': JSON.stringify({
+      model: 'local/claude-sonnet-4-5',
+      small_model: 'local/claude-sonnet-4-5',
+      provider: {
+        local: {
+          npm: '@ai-sdk/anthropic',
+          name: 'Local',
+          options: { baseURL: `${url}/v1`, apiKey: '{env:ANTHROPIC_API_KEY}' },
+          models: { 'claude-sonnet-4-5': { name: 'Local', limit: { context: 200_000, output: 32_000 } } },
+        },
+      },
+    }),
+  }),
+  editor: {
+    create: (files) =>
+      Object.entries(files).map(([path, content]) => call('write', { filePath: path, content })),
+    edit: [
+      call('read', { filePath: FILE }),
+      call('edit', { filePath: FILE, oldString: BEFORE.trim(), newString: AFTER.trim() }),
+    ],
+  },
+  reports: 'words',
 };
 
 const FENCE = '```';
@@ -126,4 +164,4 @@ const aider: CodingCli = {
   reports: 'nothing',
 };
 
-export const CODING_CLIS: readonly CodingCli[] = [claude, codex, gemini, aider];
+export const CODING_CLIS: readonly CodingCli[] = [claude, codex, gemini, opencode, aider];

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StageAgents } from '@devs/core';
+import { acpAgents } from '../../src/acp/acpAgents.ts';
+import { isAcpName } from '../../src/acp/programs.ts';
 import { commandAgents } from '../../src/command/commandAgents.ts';
 import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { bubblewrapRuns } from '../../src/sandbox/findSandbox.ts';
@@ -44,14 +47,23 @@ export async function proveCli(cli: CodingCli, bin: string): Promise<CliProof> {
 }
 
 async function tryIn(place: Place, sandbox: Sandbox | null): Promise<Trial[]> {
-  const agents = await commandAgents({ command: place.cli.name, sandbox, timeoutMs: LIMIT_MS });
+  const agents = await agentsOf(place.cli, sandbox);
   const where = sandbox === null ? '' : ', in the sandbox';
-  return [
+  const trials = [
     await trial(`edits the folder${where}`, () => edits(place, agents)),
     await trial(`answers with JSON${where}`, () => answers(place, agents)),
     await trial(`says that its key is refused${where}`, () => refusal(place, agents)),
     await trial(`takes a task to its commit${where}`, () => takesToACommit(place, agents, sandbox)),
   ];
+  await agents.close?.();
+  return trials;
+}
+
+function agentsOf({ name }: CodingCli, sandbox: Sandbox | null): Promise<StageAgents> {
+  const common = { sandbox, timeoutMs: LIMIT_MS };
+  return isAcpName(name)
+    ? acpAgents({ agent: name, ...common })
+    : commandAgents({ command: name, ...common });
 }
 
 /** Paths and contents of a folder, as one hash. */

@@ -14,9 +14,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import type { CommandRecipe } from '../../src/command/CommandRecipe.ts';
 import { type CommandAgentsOptions, commandAgents } from '../../src/command/commandAgents.ts';
-import { claudeReply } from '../../src/command/readReply.ts';
 import { customSandbox } from '../../src/sandbox/customSandbox.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
+import { readCli } from './readCli.ts';
 
 const CLI = fileURLToPath(new URL('codingCli.mjs', import.meta.url));
 
@@ -74,7 +74,7 @@ async function gone(pid: number): Promise<void> {
 describe('a coding CLI', () => {
   test('edits in place; its summary and what it says it cost are taken, no files', async () => {
     const { call, reports } = callWith();
-    const result = await (await agentsOf(cli('work', { read: claudeReply }))).implement(request(), call);
+    const result = await (await agentsOf(cli('work', { read: readCli }))).implement(request(), call);
     expect(result).toEqual({ summary: 'Done: implement.', files: [] });
     expect(existsSync(join(dir, 'sum.js'))).toBe(true);
     expect(reports).toEqual([{ tokensIn: 100, tokensOut: 7, tokensCached: 80, costUsd: 0.25 }]);
@@ -91,10 +91,10 @@ describe('a coding CLI', () => {
 
   test('answers with JSON; an answer of the wrong shape is sent back once', async () => {
     const { call, reports } = callWith();
-    const agents = await agentsOf(cli('repaired', { read: claudeReply }));
+    const agents = await agentsOf(cli('repaired', { read: readCli }));
     expect(await agents.review(request(), call)).toEqual({ approved: false, comments: 'No.' });
     expect(reports).toHaveLength(2);
-    const stubborn = await agentsOf(cli('nonsense', { read: claudeReply }));
+    const stubborn = await agentsOf(cli('nonsense', { read: readCli }));
     await expect(stubborn.review(request(), call)).rejects.toMatchObject({ code: 'AGENT_INVALID_OUTPUT' });
   });
 
@@ -118,15 +118,15 @@ describe('a coding CLI', () => {
     const failed = (await agentsOf(cli('fail'))).implement(request(), call);
     await expect(failed).rejects.toMatchObject({ code: 'AGENT_FAILED' });
     await expect(failed).rejects.toThrow(/exit code 3: no login: Authorization: .*REDACTED/);
-    const reported = (await agentsOf(cli('reports', { read: claudeReply }))).implement(request(), call);
+    const reported = (await agentsOf(cli('reports', { read: readCli }))).implement(request(), call);
     await expect(reported).rejects.toThrow(/failed: The key .*REDACTED.* is invalid/);
-    const refused = (await agentsOf(cli('refused', { read: claudeReply }))).implement(request(), call);
+    const refused = (await agentsOf(cli('refused', { read: readCli }))).implement(request(), call);
     await expect(refused).rejects.toThrow(/exit code 1: Invalid API key$/);
   });
 
   test('in a sandbox is called with the arguments it has for one', async () => {
     const [node = '', ...script] = cli('work').argv;
-    const recipe = { ...cli('fail', { read: claudeReply }), argvInSandbox: [node, ...script] };
+    const recipe = { ...cli('fail', { read: readCli }), argvInSandbox: [node, ...script] };
     const sandbox = customSandbox(['env']);
     const { summary } = await (await agentsOf(recipe, { sandbox })).implement(request(), callWith().call);
     expect(summary).toBe('Done: implement.');
@@ -148,9 +148,7 @@ describe('a coding CLI', () => {
     const missing = agentsOf({ name: 'x', argv: ['no-such-coding-cli'] });
     await expect(missing).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
     vi.stubEnv('PATH', dir);
-    await expect(commandAgents({ command: 'claude', sandbox: null })).rejects.toThrow(
-      '"claude" was not found',
-    );
+    await expect(commandAgents({ command: 'aider', sandbox: null })).rejects.toThrow('"aider" was not found');
   });
 
   test('that hangs is ended at the time limit, with what it started', async () => {
@@ -185,7 +183,7 @@ describe('a coding CLI', () => {
 });
 
 test('a coding CLI takes a brief to a commit', async () => {
-  const agents = await agentsOf(cli('work', { read: claudeReply }));
+  const agents = await agentsOf(cli('work', { read: readCli }));
   const checks = new CommandChecks({ argv: [process.execPath, '--test'] });
   const devs = await Orchestrator.open({
     dir: join(dir, '.devs'),

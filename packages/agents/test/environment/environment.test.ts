@@ -9,11 +9,11 @@ import { tried } from '../../../core/test/support/tried.ts';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { commandAgents } from '../../src/command/commandAgents.ts';
-import { claudeReply } from '../../src/command/readReply.ts';
 import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { customSandbox } from '../../src/sandbox/customSandbox.ts';
 import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
+import { readCli } from '../command/readCli.ts';
 import { Spy } from './Spy.ts';
 import { SECRETS } from './secrets.ts';
 
@@ -47,7 +47,7 @@ function repository(): UserCheckout {
 async function watched(sandbox: Sandbox | null) {
   const checks = new CommandChecks({ argv: [spy.on('check', NODE), '--test'], sandbox, env: ['FOR_CHECKS'] });
   const command = { argv: [spy.on('agent', `${NODE} '${CLI}' work`)], env: ['AGENT_API_KEY'] };
-  const agents = await commandAgents({ command: { name: 'cli', read: claudeReply, ...command }, sandbox });
+  const agents = await commandAgents({ command: { name: 'cli', read: readCli, ...command }, sandbox });
   return { agents, checks };
 }
 

@@ -77,7 +77,9 @@ export const projectConfigSchema = z.strictObject({
     .string()
     .min(1)
     .exactOptional()
-    .describe('Who works: PROVIDER:MODEL, claude, codex, gemini, aider, command:…, replay:FILE or none.'),
+    .describe(
+      'Who works: PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot, aider, acp:…, command:…, replay:FILE or none.',
+    ),
   stages: z
     .partialRecord(z.enum(MODEL_STAGES), z.string())
     .exactOptional()

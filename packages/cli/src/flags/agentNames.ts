@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isModelName, MODEL_STAGES, type ModelStage, NEWEST_PROMPTS } from '@devs/agents';
 import { usageError } from '../usageError.ts';
-import { isCommandName } from './commandName.ts';
+import { toolKind } from './toolName.ts';
 
 /** Who works on a run, by name. */
 export interface AgentNames {
@@ -17,10 +17,11 @@ export const REPLAY = 'replay:';
 
 /** For the help of the option. */
 export const AGENTS_HELP =
-  'PROVIDER:MODEL, claude, codex, gemini, aider, replay:FILE or none; again as STAGE=… for a single stage';
+  'PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot, aider, replay:FILE or none; again as STAGE=… for a single stage';
 
 export const AGENT_CHOICES =
-  'Choose --agents PROVIDER:MODEL (such as openai:gpt-5), --agents claude, codex, gemini or aider (a coding CLI), ' +
+  'Choose --agents PROVIDER:MODEL (such as openai:gpt-5), --agents claude, codex, gemini, opencode, goose, copilot or ' +
+  "aider (a coding CLI), --agents 'acp:PROGRAM ARGUMENTS' (another that speaks the Agent Client Protocol), " +
   "--agents 'command:PROGRAM ARGUMENTS' (one of your own), --agents replay:FILE (a recording) " +
   'or --agents none (walk the stages, write nothing).';
 
@@ -44,8 +45,10 @@ export function agentNames(values: readonly string[], cwd: string): AgentNames {
 const isForStage = (value: string): boolean => /^\w+=/.test(value);
 
 /** A model or a coding CLI: they can share the stages. */
-const isWorker = (name: string): boolean =>
-  isCommandName(name) || (isModelName(name) && !name.startsWith(REPLAY));
+const isWorker = (name: string): boolean => toolKind(name) !== null || (isModelName(name) && !isBare(name));
+
+/** A prefix that names nothing. */
+const isBare = (name: string): boolean => ['acp:', 'command:'].includes(name) || name.startsWith(REPLAY);
 
 function workerNames(agents: string, stages: readonly string[]): AgentNames {
   const perStage = Object.fromEntries(stages.map(stageWorker));

@@ -1,4 +1,5 @@
 import {
+  acpAgents,
   agentsPerStage,
   commandAgents,
   type ModelStage,
@@ -8,7 +9,7 @@ import {
 } from '@devs/agents';
 import type { StageAgents } from '@devs/core';
 import { type AgentNames, REPLAY } from '../flags/agentNames.ts';
-import { commandSource, isCommandName } from '../flags/commandName.ts';
+import { acpSource, commandSource, type ToolKind, toolKind } from '../flags/toolName.ts';
 import type { Session } from './Session.ts';
 import { showModelProgress } from './showModelProgress.ts';
 
@@ -26,31 +27,48 @@ export interface AgentSetting {
 export async function namedAgents(names: AgentNames, setting: AgentSetting): Promise<StageAgents> {
   const { agents, perStage = {} } = names;
   if (agents.startsWith(REPLAY)) return ReplayAgents.open(agents.slice(REPLAY.length));
-  const entries = Object.entries(perStage) as [ModelStage, string][];
-  const isCommand = isCommandName(agents);
-  const alike = entries.filter(([, name]) => isCommandName(name) === isCommand);
-  const others = entries.filter(([, name]) => isCommandName(name) !== isCommand);
-  const base = await agentsOfKind(agents, Object.fromEntries(alike), names, setting);
-  const [first] = others;
-  if (first === undefined) return base;
-  const guest = await agentsOfKind(first[1], Object.fromEntries(others), names, setting);
-  return agentsPerStage(base, Object.fromEntries(others.map(([stage]) => [stage, guest])));
+  const kind = kindOf(agents);
+  const stages = new Map<WorkerKind, StageNames>();
+  for (const [stage, name] of Object.entries(perStage))
+    stages.set(kindOf(name), { ...stages.get(kindOf(name)), [stage]: name });
+  const base = await agentsOfKind(kind, agents, stages.get(kind) ?? {}, names, setting);
+  const guests: Partial<Record<ModelStage, StageAgents>> = {};
+  for (const [other, theirs] of stages) {
+    if (other === kind) continue;
+    const [first = agents] = Object.values(theirs);
+    const guest = await agentsOfKind(other, first, theirs, names, setting);
+    for (const stage of Object.keys(theirs) as ModelStage[]) guests[stage] = guest;
+  }
+  return Object.keys(guests).length === 0 ? base : agentsPerStage(base, guests);
 }
 
-/** All of them models, or all of them coding CLIs. */
+type WorkerKind = ToolKind | 'model';
+type StageNames = Readonly<Partial<Record<ModelStage, string>>>;
+
+const kindOf = (name: string): WorkerKind => toolKind(name) ?? 'model';
+
+/** All of them models, or all of them coding CLIs that are driven in the same way. */
 function agentsOfKind(
+  kind: WorkerKind,
   name: string,
-  perStage: Readonly<Partial<Record<ModelStage, string>>>,
+  perStage: StageNames,
   { prompts }: AgentNames,
   { sandbox, out }: AgentSetting,
 ): Promise<StageAgents> {
   const common = { ...(prompts && { prompts }), onProgress: showModelProgress(out) };
-  if (!isCommandName(name)) return modelAgents({ ...common, model: name, perStage });
-  const stages = Object.entries(perStage).map(([stage, each]) => [stage, commandSource(each)]);
-  return commandAgents({
-    ...common,
-    sandbox,
-    command: commandSource(name),
-    perStage: Object.fromEntries(stages),
-  });
+  const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
+    Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
+  switch (kind) {
+    case 'model':
+      return modelAgents({ ...common, model: name, perStage });
+    case 'acp':
+      return acpAgents({ ...common, sandbox, agent: acpSource(name), perStage: each(acpSource) });
+    case 'command':
+      return commandAgents({
+        ...common,
+        sandbox,
+        command: commandSource(name),
+        perStage: each(commandSource),
+      });
+  }
 }

@@ -289,6 +289,8 @@ export interface StageAgents {
   pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
   /** Answers what a person asks about an open gate. @defaultValue nobody can be asked */
   answer?(request: AnswerRequest, call: AgentCall): Promise<AnswerResult>;
+  /** Ends what is kept running between calls, when a drive has ended; a later call begins anew. @defaultValue nothing is kept */
+  close?(): Promise<void>;
 }
 
 export interface CommitRequest {

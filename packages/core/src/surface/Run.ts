@@ -97,14 +97,16 @@ export class Run {
     this.#assertAgents();
     this.#tellChangedAgents();
     await this.#finishRewindOfEnded();
-    const { status, reason, gates } = await this.#app.drive(this.id, {
-      ...options,
-      ...(goal && { goal }),
-      prepare: async (lease) => {
-        giveUpAsks(this.id, this.#app.store.steps);
-        await finishRewind(lease, this.#rewindDeps);
-      },
-    });
+    const { status, reason, gates } = await this.#whileAgentsAreKept(() =>
+      this.#app.drive(this.id, {
+        ...options,
+        ...(goal && { goal }),
+        prepare: async (lease) => {
+          giveUpAsks(this.id, this.#app.store.steps);
+          await finishRewind(lease, this.#rewindDeps);
+        },
+      }),
+    );
     const handed = await this.#handOver();
     return { status, reason, gates, ...handed, cost: this.#app.store.steps.costOf(this.id) };
   }
@@ -132,6 +134,15 @@ export class Run {
         };
       },
     );
+  }
+
+  /** What agents keep running between their calls ends with the drive. */
+  async #whileAgentsAreKept<Result>(drive: () => Promise<Result>): Promise<Result> {
+    try {
+      return await drive();
+    } finally {
+      await this.#pipeline?.agents.close?.().catch(() => undefined);
+    }
   }
 
   /** A run that has ended is not driven, but the files of its last rewind may still have to follow. */

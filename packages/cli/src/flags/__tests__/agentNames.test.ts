@@ -21,6 +21,10 @@ describe('the values of --agents', () => {
       perStage: { implement: 'command:my-agent --fast' },
     });
     expect(agentNames(['command:my-agent'], '/p')).toMatchObject({ agents: 'command:my-agent' });
+    expect(agentNames(['acp:my-agent --acp', 'review=copilot'], '/p')).toMatchObject({
+      agents: 'acp:my-agent --acp',
+      perStage: { review: 'copilot' },
+    });
   });
 
   it('name a recording by its path, or nobody', () => {
@@ -32,6 +36,7 @@ describe('the values of --agents', () => {
     [[], 'No agents are named'],
     [['gpt-5'], 'There are no agents "gpt-5"'],
     [['command:'], 'There are no agents "command:"'],
+    [['acp:'], 'There are no agents "acp:"'],
     [['replay:'], 'There are no agents "replay:"'],
     [['openai:a', 'openai:b'], 'Both openai:a and openai:b'],
     [['review=openai:a'], 'No agents are named'],

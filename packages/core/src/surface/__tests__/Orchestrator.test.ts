@@ -346,6 +346,25 @@ describe('a run with agents', () => {
     await expect((await without.run('r')).drive()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
+  test('ends what they keep running when its drive has ended, however it ended', async ({ dbPath }) => {
+    const agents = fakeAgents();
+    let closed = 0;
+    const close = async (): Promise<void> => {
+      closed += 1;
+      throw new Error('cannot be closed');
+    };
+    const design: typeof agents.design = async () => {
+      throw new TypeError('broken');
+    };
+    const waits = await open(dbPath, { ...withAgents(), agents: { ...agents, close } });
+    const run = await waits.start({ id: 'r', brief: BRIEF });
+    await run.drive();
+    expect(closed).toBe(1);
+    const fails = await open(dbPath, { ...withAgents(), agents: { ...agents, design, close } });
+    await (await fails.start({ id: 's', brief: BRIEF })).drive().catch(() => undefined);
+    expect(closed).toBe(2);
+  });
+
   test('adds up what they cost', async ({ dbPath }) => {
     const agents = fakeAgents();
     const design: typeof agents.design = (request, call) => {

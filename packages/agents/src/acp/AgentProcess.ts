@@ -1,0 +1,251 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientConnection } from '@agentclientprotocol/sdk';
+import { type DevsError, isDevsError } from '@devs/core';
+import { z } from 'zod';
+import type { MaskedTail } from '../process/MaskedTail.ts';
+import { killGroup } from '../process/processGroup.ts';
+import { agentFault, isAuthRequired, isRefusal, refusedRequest } from './agentFault.ts';
+import { byteLimit, guardedStream } from './guardedStream.ts';
+import { type AgentPlace, type InstalledAgent, type RunningAgent, runAgent } from './runAgent.ts';
+import { beforeAbort } from './stopSignal.ts';
+import type { Turn } from './Turn.ts';
+import { endShape, notificationShape, type PromptEnd } from './updates.ts';
+
+/** Time it has to go by itself once its input is closed, and again once it was told to, ms. */
+const END_GRACE_MS = 2_000;
+
+/** Time it has to end its turn after `session/cancel`, ms. */
+const CANCEL_GRACE_MS = 10_000;
+
+/** Bytes of one message. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Of the protocol. */
+const VERSION = 1;
+
+const initializedShape = z.looseObject({
+  protocolVersion: z.number(),
+  agentCapabilities: z
+    .looseObject({ sessionCapabilities: z.looseObject({ close: z.unknown() }).nullish().catch(undefined) })
+    .nullish()
+    .catch(undefined),
+});
+
+const sessionShape = z.looseObject({ sessionId: z.string().min(1) });
+
+/** A running agent: many sessions, one after the other. */
+export class AgentProcess {
+  readonly place: AgentPlace;
+  readonly #installed: InstalledAgent;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+  readonly #ended: Promise<void>;
+  readonly #errors: MaskedTail;
+  readonly #exited: Promise<string>;
+  #connection: ClientConnection | undefined;
+  #renew: () => void = () => undefined;
+  #canClose = false;
+  #listening: { readonly session: string; readonly turn: Turn } | null = null;
+
+  private constructor(installed: InstalledAgent, place: AgentPlace, running: RunningAgent) {
+    this.#installed = installed;
+    this.place = place;
+    this.#child = running.child;
+    this.#folder = running.folder;
+    this.#ended = running.ended;
+    this.#errors = running.errors;
+    this.#exited = running.exited;
+  }
+
+  /**
+   * Starts it and makes its acquaintance.
+   *
+   * @throws DevsError `AGENT_FAILED`; then nothing is left of it.
+   */
+  static async start(installed: InstalledAgent, place: AgentPlace, stop: AbortSignal): Promise<AgentProcess> {
+    const process = new AgentProcess(installed, place, await runAgent(installed, place));
+    try {
+      await process.#connect(stop);
+      return process;
+    } catch (error) {
+      await process.end();
+      throw error;
+    }
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  get isUsable(): boolean {
+    return this.#child.exitCode === null && this.#connection?.signal.aborted === false;
+  }
+
+  /** Whether it keeps this process from ending. */
+  hold(isHeld: boolean): void {
+    const { stdin, stdout, stderr } = this.#child;
+    for (const each of [this.#child, stdin as Socket, stdout as Socket, stderr as Socket]) {
+      if (isHeld) each.ref();
+      else each.unref();
+    }
+  }
+
+  /** Runs `work` in a session of its own, and closes it where the agent can. */
+  async inSession<Result>(
+    turn: Turn,
+    stop: AbortSignal,
+    work: (prompt: (text: string) => Promise<PromptEnd>) => Promise<Result>,
+  ): Promise<Result> {
+    this.#renew();
+    const session = await this.#newSession(stop);
+    this.#listening = { session, turn };
+    try {
+      return await work((text) => this.#prompt(session, text, stop));
+    } finally {
+      this.#listening = null;
+      if (this.#canClose && this.isUsable) await this.#closed(session);
+    }
+  }
+
+  /** Leaves nothing of it behind; may be called again. */
+  async end(): Promise<void> {
+    this.hold(true);
+    this.#child.stdin?.end();
+    if (!(await this.#exitsWithin(END_GRACE_MS))) killGroup(this.#child, 'SIGTERM');
+    if (!(await this.#exitsWithin(END_GRACE_MS))) killGroup(this.#child, 'SIGKILL');
+    await this.#ended;
+    this.#connection?.close();
+  }
+
+  async #connect(stop: AbortSignal): Promise<void> {
+    const acp = await import('@agentclientprotocol/sdk');
+    const { stdin, stdout } = this.#child;
+    const { stream, renew } = byteLimit(this.#installed.limits.maxOutputBytes);
+    this.#renew = renew;
+    const input = (Readable.toWeb(stdout as Readable) as ReadableStream<Uint8Array>).pipeThrough(stream);
+    const output = Writable.toWeb(stdin as Writable) as WritableStream<Uint8Array>;
+    const lines = acp.ndJsonStream(output, input, { maxMessageBytes: MAX_MESSAGE_BYTES });
+    const raw = (params: unknown): unknown => params;
+    this.#connection = acp
+      .client({ name: 'devs' })
+      .onRequest('session/request_permission', raw, ({ params }) => this.#permit(params))
+      .connect(guardedStream(lines, (params) => this.#hear(params)));
+    const said = await this.#ask(stop, 'initialize', {
+      protocolVersion: VERSION,
+      clientInfo: { name: 'devs', version: '0' },
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    });
+    const initialized = initializedShape.safeParse(said).data;
+    if (initialized?.protocolVersion !== VERSION)
+      throw this.#fault(
+        `speaks version ${initialized?.protocolVersion ?? 'unknown'} of the protocol, not ${VERSION}`,
+      );
+    this.#canClose = Boolean(initialized.agentCapabilities?.sessionCapabilities?.close);
+  }
+
+  async #newSession(stop: AbortSignal): Promise<string> {
+    const request = { cwd: this.#folder, mcpServers: [] };
+    const said = await this.#asked(stop, 'session/new', request)
+      .catch(async (error: unknown) => {
+        const { auth } = this.#installed.agent;
+        if (!isAuthRequired(error) || auth === undefined || !process.env[auth.variable]) throw error;
+        await this.#asked(stop, 'authenticate', { methodId: auth.method });
+        return this.#asked(stop, 'session/new', request);
+      })
+      .catch((error: unknown) => this.#failed(error));
+    const session = sessionShape.safeParse(said).data;
+    if (session === undefined) throw this.#fault('opened a session without a name');
+    return session.sessionId;
+  }
+
+  async #prompt(session: string, text: string, stop: AbortSignal): Promise<PromptEnd> {
+    const request = { sessionId: session, prompt: [{ type: 'text', text }] };
+    const answer = this.#connected.agent.request<unknown>('session/prompt' as string, request);
+    const cancelled = new AbortController();
+    const cancel = (): void => void this.#cancel(session, answer, cancelled);
+    stop.addEventListener('abort', cancel, { once: true });
+    if (stop.aborted) cancel();
+    try {
+      const said = await beforeAbort(answer, cancelled.signal);
+      stop.throwIfAborted();
+      const end = endShape.safeParse(said).data;
+      if (end === undefined) throw this.#fault('ended its turn without a reason');
+      return end;
+    } catch (error) {
+      stop.throwIfAborted();
+      return await this.#failed(error);
+    } finally {
+      stop.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** It is told, and waited for; `over` is aborted once it had its time. */
+  async #cancel(session: string, answer: Promise<unknown>, over: AbortController): Promise<void> {
+    const told = this.#connected.agent.notify('session/cancel' as string, { sessionId: session });
+    await Promise.race([
+      Promise.allSettled([told, answer]),
+      sleep(CANCEL_GRACE_MS, undefined, { ref: false }),
+      this.#exited,
+    ]);
+    over.abort();
+  }
+
+  async #closed(session: string): Promise<void> {
+    const answer = this.#connected.agent.request('session/close' as string, { sessionId: session });
+    await Promise.race([answer, sleep(END_GRACE_MS, undefined, { ref: false })]).catch(() => undefined);
+  }
+
+  #asked(stop: AbortSignal, method: string, params: unknown): Promise<unknown> {
+    return beforeAbort(this.#connected.agent.request<unknown>(method, params), stop);
+  }
+
+  #ask(stop: AbortSignal, method: string, params: unknown): Promise<unknown> {
+    return this.#asked(stop, method, params).catch((error: unknown) => {
+      stop.throwIfAborted();
+      return this.#failed(error);
+    });
+  }
+
+  get #connected(): ClientConnection {
+    if (this.#connection === undefined) throw new TypeError('Expected a connected agent.');
+    return this.#connection;
+  }
+
+  #hear(params: unknown): void {
+    const told = notificationShape.safeParse(params).data;
+    if (told === undefined || told.sessionId !== this.#listening?.session) return;
+    this.#listening.turn.hear(told.update);
+  }
+
+  #permit(params: unknown): unknown {
+    const { sessionId } = notificationShape.safeParse(params).data ?? {};
+    if (this.#listening === null || sessionId !== this.#listening.session)
+      return { outcome: { outcome: 'cancelled' } };
+    return this.#listening.turn.permit(params);
+  }
+
+  /** @throws what became of it, in words. */
+  async #failed(error: unknown): Promise<never> {
+    if (isDevsError(error)) throw error;
+    if (isRefusal(error)) throw refusedRequest(this.#installed.agent, error);
+    if (isTooMuch(error)) throw this.#fault(`was ended: it ${error.message}`, error);
+    const how = (await this.#exitsWithin(END_GRACE_MS)) ? await this.#exited : null;
+    if (how !== null) throw this.#fault(`${how}: ${this.#errors}`, error);
+    throw this.#fault(`could not be understood: ${(error as Error).message}`, error);
+  }
+
+  #fault(what: string, cause?: unknown): DevsError {
+    return agentFault(this.#installed.agent, what, cause);
+  }
+
+  async #exitsWithin(limitMs: number): Promise<boolean> {
+    return Promise.race([this.#exited.then(() => true), sleep(limitMs, false)]);
+  }
+}
+
+/** It said more than a limit lets through; by the name, since the library is loaded late. */
+const isTooMuch = (error: unknown): error is Error =>
+  error instanceof RangeError || (error instanceof Error && error.name === 'MessageTooLargeError');

@@ -1,0 +1,225 @@
+import { isAbsolute, relative } from 'node:path';
+import type { Activity, CallUsage, OnActivity, PlanEntry } from '@devs/core';
+import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
+import { type AskedFor, type PolicyPlace, permissionFor } from './permissionPolicy.ts';
+import { unifiedDiff } from './unifiedDiff.ts';
+import {
+  type PermissionRequest,
+  type PromptEnd,
+  permissionShape,
+  type ToolUpdate,
+  updateShape,
+} from './updates.ts';
+
+/** Characters of a message that are kept, from its end. */
+const MAX_TEXT = 4 * 1024 * 1024;
+
+/** Tools whose first words are remembered. */
+const MAX_TOOLS = 10_000;
+
+/** Characters of both sides of an edit that is shown. */
+const MAX_DIFF = 256 * 1024;
+
+/** Names under which agents hand a path to their tools. */
+const PATH_NAMES = ['file_path', 'filePath', 'path', 'abs_path', 'absolute_path', 'notebook_path'] as const;
+
+const ALLOW = ['allow_once'];
+const REFUSE = ['reject_once', 'reject_always'];
+
+type Outcome =
+  | { readonly outcome: 'selected'; readonly optionId: string }
+  | { readonly outcome: 'cancelled' };
+
+/** What an agent does in one session, as it tells. */
+export class Turn {
+  readonly tools = new Set<string>();
+  readonly #place: PolicyPlace;
+  readonly #tell: OnActivity;
+  readonly #known = new Map<string, ToolUpdate>();
+  readonly #shown = new Map<string, string>();
+  #text = '';
+  #message: string | undefined;
+  #isNewMessage = true;
+  #cost: number | undefined;
+  #costBefore = 0;
+
+  constructor(place: PolicyPlace, onActivity: OnActivity = () => undefined) {
+    this.#place = place;
+    this.#tell = onActivity;
+  }
+
+  /** The last message, whole or from where it is kept. */
+  get text(): string {
+    return this.#text.length <= MAX_TEXT ? this.#text : `${TRUNCATED_MARK}\n${this.#text.slice(-MAX_TEXT)}`;
+  }
+
+  begin(): void {
+    this.tools.clear();
+    this.#isNewMessage = true;
+    this.#text = '';
+  }
+
+  /** What a prompt cost. What a session says of money is over all its prompts. */
+  usageOf(end: PromptEnd | null): CallUsage {
+    const cost = this.#cost === undefined ? {} : { costUsd: this.#cost - this.#costBefore };
+    this.#costBefore = this.#cost ?? 0;
+    return { ...tokensOf(end), ...cost };
+  }
+
+  hear(update: unknown): void {
+    const known = updateShape.safeParse(update).data;
+    if (known === undefined) return;
+    switch (known.sessionUpdate) {
+      case 'agent_message_chunk':
+        this.#hearText(known.content.text ?? '', known.messageId);
+        break;
+      case 'agent_thought_chunk':
+        this.#tell({ kind: 'thought', text: known.content.text ?? '' });
+        break;
+      case 'tool_call':
+      case 'tool_call_update':
+        this.#hearTool(known);
+        break;
+      case 'plan':
+        this.#tell({ kind: 'plan', entries: known.entries.map(planEntry) });
+        break;
+      case 'usage_update':
+        this.#hearCost(known.cost);
+    }
+  }
+
+  /** @returns what the agent is told. */
+  async permit(params: unknown): Promise<{ readonly outcome: Outcome }> {
+    const request = permissionShape.safeParse(params).data;
+    if (request === undefined) return { outcome: { outcome: 'cancelled' } };
+    const { toolCall, options } = request;
+    const before = this.#known.get(toolCall.toolCallId);
+    const title = toolCall.title ?? before?.title ?? toolCall.kind ?? 'something';
+    const answer = await permissionFor(askedFor(request, before), this.#place);
+    const yes = answer.granted ? optionOf(options, ALLOW) : undefined;
+    const granted = yes !== undefined;
+    const why = answer.granted && !granted ? 'it cannot be let once' : answer.why;
+    this.#tell({ kind: 'permission', title, granted, why });
+    const chosen = yes ?? optionOf(options, REFUSE);
+    return {
+      outcome: chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen },
+    };
+  }
+
+  #hearText(text: string, message: string | undefined): void {
+    if (this.#isNewMessage || (message !== undefined && message !== this.#message)) this.#text = '';
+    this.#isNewMessage = false;
+    this.#message = message;
+    this.#text += text;
+    if (this.#text.length > 2 * MAX_TEXT) this.#text = this.#text.slice(-MAX_TEXT - 1);
+    this.#tell({ kind: 'text', text });
+  }
+
+  #hearTool(update: ToolUpdate): void {
+    this.#isNewMessage = true;
+    const { toolCallId: id } = update;
+    const before = this.#known.get(id);
+    const merged = mergedTool(before, update);
+    if (before === undefined && this.#known.size >= MAX_TOOLS) this.#forgetOldest();
+    this.#known.set(id, merged);
+    const name = merged.title ?? merged.name ?? merged.kind ?? 'tool';
+    this.tools.add(merged.name ?? merged.kind ?? 'tool');
+    const state = stateOf(update.status);
+    if (before === undefined || before.title !== merged.title || state !== 'started')
+      this.#tell({ kind: 'tool', id, name, state, ...detailOf(merged, this.#place.folder) });
+    this.#tellContent(merged, update);
+  }
+
+  #tellContent({ toolCallId, kind }: ToolUpdate, { content, status }: ToolUpdate): void {
+    for (const part of content ?? []) {
+      if (part?.type === 'diff') this.#tellDiff(toolCallId, part);
+      const text = part?.type === 'content' ? part.content?.text : undefined;
+      if (kind === 'execute' && text !== undefined && stateOf(status) !== 'started')
+        this.#tell({ kind: 'output', text });
+    }
+  }
+
+  #tellDiff(id: string, { path, oldText, newText }: DiffPart): void {
+    if (path === undefined || newText === undefined) return;
+    const shownPath = shorter(path, this.#place.folder);
+    const isLong = newText.length + (oldText?.length ?? 0) > MAX_DIFF;
+    const diff = isLong ? `${TRUNCATED_MARK}\n` : unifiedDiff(shownPath, oldText ?? null, newText);
+    const key = `${id}\0${path}`;
+    if (this.#shown.get(key) === diff) return;
+    this.#shown.set(key, diff);
+    this.#tell({ kind: 'diff', path: shownPath, diff });
+  }
+
+  #hearCost(cost: { readonly amount?: unknown; readonly currency: string } | null | undefined): void {
+    if (cost?.currency !== 'USD') return;
+    const { amount } = cost;
+    this.#cost = typeof amount === 'number' ? amount : Number.NaN;
+    this.#tell({ kind: 'usage', usage: { costUsd: this.#cost - this.#costBefore } });
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#shown.clear();
+  }
+}
+
+type DiffPart = NonNullable<NonNullable<ToolUpdate['content']>[number]>;
+type SaidEntry = { readonly content: string; readonly status: PlanEntry['state'] };
+type ToolState = Extract<Activity, { readonly kind: 'tool' }>['state'];
+
+const planEntry = ({ content, status }: SaidEntry): PlanEntry => ({ text: content, state: status });
+
+function stateOf(status: string | undefined): ToolState {
+  if (status === 'completed') return 'finished';
+  return status === 'failed' ? 'failed' : 'started';
+}
+
+/** An update names only what has changed. */
+function mergedTool(before: ToolUpdate | undefined, update: ToolUpdate): ToolUpdate {
+  const said = Object.entries(update).filter(([, value]) => value !== undefined && value !== null);
+  // What it changes is not kept: it may be long, and whoever asks for a permission says it again.
+  return { ...before, ...Object.fromEntries(said), content: undefined } as ToolUpdate;
+}
+
+/** Of what it is asked for, and what was said of the same tool before: both have to be let. */
+function askedFor({ toolCall }: PermissionRequest, before: ToolUpdate | undefined): AskedFor {
+  const kinds = new Set([toolCall.kind, before?.kind].filter((kind) => kind !== undefined));
+  const [kind = null] = kinds;
+  const paths = [toolCall, before].flatMap((tool) => (tool === undefined ? [] : pathsOf(tool)));
+  return { kind: kinds.size > 1 ? null : kind, paths: [...new Set(paths)] };
+}
+
+function pathsOf({ locations, content, rawInput }: ToolUpdate): readonly string[] {
+  const named = PATH_NAMES.map((name) => rawInput?.[name]).filter((path) => typeof path === 'string');
+  const changed = (content ?? []).flatMap((part) => (part?.type === 'diff' ? (part.path ?? []) : []));
+  return [...(locations ?? []).map(({ path }) => path), ...changed, ...named];
+}
+
+function optionOf(options: PermissionRequest['options'], kinds: readonly string[]): string | undefined {
+  return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]?.optionId;
+}
+
+function detailOf(tool: ToolUpdate, folder: string): { readonly detail?: string } {
+  const [path] = pathsOf(tool);
+  return path === undefined ? {} : { detail: shorter(path, folder) };
+}
+
+function shorter(path: string, folder: string): string {
+  const inside = isAbsolute(path) ? relative(folder, path) : path;
+  return inside.startsWith('..') ? path : inside;
+}
+
+function tokensOf(end: PromptEnd | null): CallUsage {
+  const usage = end?.usage;
+  if (usage) {
+    const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens } = usage;
+    return {
+      tokensIn: inputTokens + cachedReadTokens + cachedWriteTokens,
+      tokensOut: outputTokens,
+      tokensCached: cachedReadTokens,
+    };
+  }
+  const quota = end?._meta?.quota?.token_count;
+  return quota === undefined ? {} : { tokensIn: quota.input_tokens, tokensOut: quota.output_tokens };
+}
