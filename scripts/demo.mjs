@@ -1,8 +1,8 @@
 // The demo: a brief becomes a tested package with one commit per task, in examples/slugify/out.
 //
 //   node scripts/demo.mjs                    both gates are passed by a declared policy
-//   node scripts/demo.mjs --corrupt          one character of the recorded implementation is altered: it must end red
-//   node scripts/demo.mjs --negative-control the same, and exits 0 only if it did
+//   node scripts/demo.mjs --corrupt          one character of the recorded implementation is altered: exits 0 only if
+//                                            the run ended red, without a commit; also: --negative-control
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +14,7 @@ const example = join(root, 'examples', 'slugify');
 const out = join(example, 'out');
 const bin = join(root, 'packages', 'cli', 'dist', 'bin.js');
 
-const isControl = process.argv.includes('--negative-control');
-const isCorrupt = isControl || process.argv.includes('--corrupt');
+const isCorrupt = ['--corrupt', '--negative-control'].some((flag) => process.argv.includes(flag));
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -43,14 +42,16 @@ else if (status === 0)
   console.log(
     `\nLook at it:  cd ${join('examples', 'slugify', 'out', '.devs-work', 'slugify')} && git log --stat && npm test`,
   );
-process.exitCode = isControl ? Number(status === 0 || commits > 0) : (status ?? 1);
+process.exitCode = isCorrupt ? Number(!isNoticed()) : (status ?? 1);
 
 function reportCorrupted() {
-  const isRed = status !== 0 && commits === 0;
-  const verdict = isRed ? 'as it must be: the tests noticed' : 'which is WRONG: nobody noticed';
-  console.log(
-    `\nOne character of the recorded implementation was altered. Exit code ${status}, ${commits} commits, ${verdict}.`,
-  );
+  const ended = `The run ended with exit code ${status} and ${commits === 0 ? 'no commit' : `${commits} commits`}`;
+  const verdict = isNoticed() ? 'PASSED: the tests noticed' : 'FAILED: nobody noticed';
+  console.log(`\nOne character of the recorded implementation was altered.\n${ended}.\n${verdict}.`);
+}
+
+function isNoticed() {
+  return status !== 0 && commits === 0;
 }
 
 /** The recording with `===` turned into `!==` in the first task's implementation. */

@@ -1,4 +1,10 @@
-import type { StageAgents } from '@devs/core';
+import {
+  type AgentCall,
+  type AnswerRequest,
+  type AnswerResult,
+  DevsError,
+  type StageAgents,
+} from '@devs/core';
 import { MODEL_STAGES, type ModelStage } from './models/loadPrompts.ts';
 
 /**
@@ -29,8 +35,20 @@ export function agentsPerStage(
     implement: (request, call) => by('implement').implement(request, call),
     review: (request, call) => by('review').review(request, call),
     document: (request, call) => by('document').document(request, call),
+    ...(all.some(({ answer }) => answer) && {
+      answer: (request, call) => answerBy(by(request.stage), request, call),
+    }),
     ...(pivot.pivot && { pivot: pivot.pivot.bind(pivot) }),
   };
+}
+
+async function answerBy(agents: StageAgents, request: AnswerRequest, call: AgentCall): Promise<AnswerResult> {
+  if (agents.answer !== undefined) return agents.answer(request, call);
+  throw new DevsError(`The agents "${agents.name}" answer no questions.`, {
+    code: 'ASK_UNSUPPORTED',
+    remedy: 'Decide the gate; what you want to know can be the feedback.',
+    context: { stage: request.stage },
+  });
 }
 
 const unique = (texts: readonly string[]): string => [...new Set(texts.filter(Boolean))].join(' + ');

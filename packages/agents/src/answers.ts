@@ -1,4 +1,11 @@
-import type { DocumentsResult, PivotResult, PlanResult, ReviewResult, WorkResult } from '@devs/core';
+import type {
+  AnswerResult,
+  DocumentsResult,
+  PivotResult,
+  PlanResult,
+  ReviewResult,
+  WorkResult,
+} from '@devs/core';
 import { z } from 'zod';
 
 // What agents answer, as zod shapes. The descriptions reach models as part of the tools they call.
@@ -64,6 +71,10 @@ export const reviewShape: z.ZodType<ReviewResult> = z.strictObject({
     )
     .optional()
     .describe('when approved: one entry for every acceptance criterion'),
+});
+
+export const answerShape: z.ZodType<AnswerResult> = z.strictObject({
+  answer: text.min(1).describe('Markdown, for the person who asked'),
 });
 
 export const pivotShape: z.ZodType<PivotResult> = z.strictObject({

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addAdmin } from './commands/admin.ts';
 import { addApprove } from './commands/approve.ts';
+import { addAsk } from './commands/ask.ts';
 import { addDocs } from './commands/docs.ts';
 import { addEdit } from './commands/edit.ts';
 import { addInit } from './commands/init.ts';
@@ -51,6 +52,7 @@ const VERBS = [
   addInit,
   addRun,
   addShow,
+  addAsk,
   addEdit,
   addApprove,
   addReject,

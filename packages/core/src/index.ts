@@ -12,6 +12,7 @@ export {
   MAX_RECURSION_DEPTH,
 } from './config/defaults.ts';
 export { loadOrchestratorConfig, type OrchestratorConfig } from './config/orchestratorConfig.ts';
+export type { GateExchange } from './engine/asks.ts';
 export {
   type GateEvaluationInput,
   type GateEvaluationResult,
@@ -37,6 +38,7 @@ export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';
 export { createStreamMasker, type StreamMasker, type StreamMaskerOptions } from './masking/streamMasker.ts';
 export { oneLine, visibleJson, visibleText } from './masking/visibleText.ts';
+export type { AnsweringStage, AnswerRequest, AnswerResult, Exchange } from './orchestration/asking.ts';
 export type { CodeReview, ReviewRecord, ReviewScope } from './orchestration/CodeReview.ts';
 export { type Baseline, type CheckSummary, summariseCheck } from './orchestration/checks/CheckSummary.ts';
 export type { FileVersions } from './orchestration/checks/FileVersions.ts';
@@ -177,6 +179,7 @@ export { createInitialState, OrchestratorAnnotation } from './orchestration/type
 export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
+export type { AskOptions } from './surface/ask/askGate.ts';
 export {
   type Collected,
   Orchestrator,

@@ -24,7 +24,7 @@ export {
   runGraphIteratively,
 } from './engine/frames/flatIterativeAdapter.ts';
 export { recurse, recurseAll } from './engine/frames/recurse.ts';
-export type { Gate } from './engine/Gate.ts';
+export type { ClosedGate, Gate } from './engine/Gate.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
 export type { Budget, BudgetLimits } from './engine/guards/Budget.ts';
 export {

@@ -246,6 +246,7 @@ describe('the public surface', () => {
         "CHANGES_ADOPTED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
+        "GATE_ASKED",
         "GATE_SHOWN",
         "GOAL_REACHED",
         "GOAL_SET",

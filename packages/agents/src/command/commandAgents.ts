@@ -105,10 +105,11 @@ class CommandWorker implements StageWorker {
     return { summary: summaryOf(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
   }
 
-  /** It sees the folder itself; the engine puts back what it changes there. */
-  async answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
-    const dir = request.workspace?.dir ?? null;
-    const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema);
+  /** A review sees the folder itself; the engine puts back what it changes there. */
+  async answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
+    const { stage, request, answer, system } = question;
+    const dir = dirOf(request);
+    const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema, system);
     const first = await this.#call({ stage, prompt, dir, round: 1 }, call);
     const read = jsonAnswer(first.text, answer.schema);
     if ('value' in read) return read.value;
@@ -137,6 +138,11 @@ class CommandWorker implements StageWorker {
       },
     );
   }
+}
+
+/** A question of a person's gets no folder: nobody would put back what a tool changes there between two drives. */
+function dirOf(request: StageQuestion<unknown>['request']): string | null {
+  return 'question' in request || !('workspace' in request) ? null : (request.workspace?.dir ?? null);
 }
 
 /** One call of a stage. */

@@ -9,8 +9,8 @@ export interface CommandPrompts {
   readonly sha256: string;
   /** For a stage whose result is what it leaves in the folder. */
   forEdit(stage: ModelStage, request: string): string;
-  /** For a stage whose result is an answer of this shape. */
-  forAnswer(stage: ModelStage, request: string, schema: z.ZodType): string;
+  /** For a stage whose result is an answer of this shape. @param system - In the place of the stage's own prompt. */
+  forAnswer(stage: ModelStage, request: string, schema: z.ZodType, system?: string): string;
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a version this package does not have. */
@@ -25,6 +25,7 @@ export function commandPrompts(named?: string): CommandPrompts {
       .update(JSON.stringify([sha256, edit, answer]))
       .digest('hex'),
     forEdit: (stage, request) => [of[stage], request, edit].join('\n\n'),
-    forAnswer: (stage, request, schema) => [of[stage], request, answer, schemaText(schema)].join('\n\n'),
+    forAnswer: (stage, request, schema, system = of[stage]) =>
+      [system, request, answer, schemaText(schema)].join('\n\n'),
   };
 }

@@ -1,9 +1,11 @@
-import type { AgentCall, StageAgents, TaskRequest, WorkResult } from '@devs/core';
+import type { AgentCall, AnswerRequest, StageAgents, TaskRequest, WorkResult } from '@devs/core';
+import { ANSWER_PROMPT } from './answerPrompt.ts';
 import { type LiveIdentity, liveIdentity } from './liveIdentity.ts';
 import type { ModelStage } from './loadPrompts.ts';
 import type { StageRequest } from './renderRequest.ts';
 import {
   type AnswerTool,
+  submitAnswer,
   submitDesign,
   submitPlan,
   submitReports,
@@ -14,7 +16,9 @@ import {
 /** A stage whose result is an answer of a certain form. */
 export interface StageQuestion<Answer> {
   readonly stage: ModelStage;
-  readonly request: StageRequest;
+  readonly request: StageRequest | AnswerRequest;
+  /** In the place of the stage's own prompt. @defaultValue that of the stage */
+  readonly system?: string;
   readonly answer: AnswerTool<Answer>;
 }
 
@@ -40,6 +44,8 @@ export function liveAgents(worker: StageWorker, identity: LiveIdentity): StageAg
     review: (request, call) =>
       worker.answer({ stage: 'review', request, answer: submitReview(request.task) }, call),
     document: (request, call) => worker.edit('document', request, call),
+    answer: (request, call) =>
+      worker.answer({ stage: request.stage, request, system: ANSWER_PROMPT, answer: submitAnswer }, call),
     pivot: (request, call) => worker.answer({ stage: 'pivot', request, answer: submitStrategy }, call),
   };
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { DevsError, secretRegistry } from '@devs/core';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { PROVIDERS } from './providers.ts';
@@ -98,10 +99,20 @@ function unusable(source: string, provider: string, cause: unknown): DevsError {
     `The model ${source} needs a package that is not installed: ${missing[1] ?? missing[2]}.`,
     {
       code: 'CONFIG_INVALID',
-      remedy: `Run npm install ${['langchain', ...packages].join(' ')}, then the same command again.`,
+      remedy: `Run npm install ${isGlobal(HERE) ? '-g ' : ''}${['langchain', ...packages].join(' ')}, then the same command again.`,
       cause,
     },
   );
+}
+
+const HERE = fileURLToPath(import.meta.url);
+
+/**
+ * Whether this package was installed with `npm install -g`: a package beside the command's own is not looked for in the
+ * folder it runs in. Global packages are below `lib/node_modules` of npm's prefix, on Windows below `npm/node_modules`.
+ */
+export function isGlobal(file: string): boolean {
+  return /[\\/](?:lib|npm)[\\/]node_modules[\\/]/.test(file);
 }
 
 function nameOf(chat: BaseChatModel): string {

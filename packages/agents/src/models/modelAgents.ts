@@ -15,7 +15,7 @@ import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } 
 import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
 import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
-import { renderRequest, type StageRequest } from './renderRequest.ts';
+import { renderRequest } from './renderRequest.ts';
 import { type AnswerTool, finishWith, submitDesign, withKnownFiles } from './stageAnswers.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -92,18 +92,20 @@ class ModelWorker implements StageWorker {
   }
 
   edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse(stage, request, call, async () => editing(stage, request));
+    return this.#converse({ stage, request }, call, async () => editing(stage, request));
   }
 
-  answer<Answer>({ stage, request, answer }: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
-    return this.#converse(stage, request, call, async () => {
+  answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
+    const { request, answer } = question;
+    return this.#converse(question, call, async () => {
       const { workspace } = request;
       return { tools: workspace === undefined ? [] : readingTools(new FileDesk(workspace)), answer };
     });
   }
 
-  design({ request, answer }: StageQuestion<DocumentsResult>, call: AgentCall): Promise<DocumentsResult> {
-    return this.#converse('design', request, call, async () => {
+  design(question: StageQuestion<DocumentsResult>, call: AgentCall): Promise<DocumentsResult> {
+    const { request, answer } = question;
+    return this.#converse(question, call, async () => {
       const { workspace } = request;
       if (workspace === undefined) return { tools: [], answer };
       const tools = readingTools(new FileDesk(workspace));
@@ -113,15 +115,14 @@ class ModelWorker implements StageWorker {
 
   /** The engine retries a step under its key: the conversation then goes on where the failure interrupted it. */
   async #converse<Answer>(
-    stage: ModelStage,
-    request: StageRequest,
+    asked: Asked,
     call: AgentCall,
     toolsOf: () => Promise<Toolbox<Answer>>,
   ): Promise<Answer> {
     const { idempotencyKey } = call;
     const begun = this.#interrupted.get(idempotencyKey) as Conversation<Answer> | undefined;
     this.#interrupted.delete(idempotencyKey);
-    const conversation = begun ?? this.#begin(stage, request, await toolsOf());
+    const conversation = begun ?? this.#begin(asked, await toolsOf());
     try {
       return await conversation.run(call);
     } catch (error) {
@@ -130,17 +131,19 @@ class ModelWorker implements StageWorker {
     }
   }
 
-  #begin<Answer>(stage: ModelStage, request: StageRequest, toolbox: Toolbox<Answer>): Conversation<Answer> {
+  #begin<Answer>({ stage, request, system }: Asked, toolbox: Toolbox<Answer>): Conversation<Answer> {
     return new Conversation({
       ...this.#limits,
       ...toolbox,
       stage,
       model: this.#models.get(stage) as NamedModel,
-      system: this.#prompts.of[stage],
+      system: system ?? this.#prompts.of[stage],
       request: renderRequest(request),
     });
   }
 }
+
+type Asked = Pick<StageQuestion<unknown>, 'stage' | 'request' | 'system'>;
 
 /** What a stage works with, and how it ends. */
 interface Toolbox<Answer> {

@@ -1,4 +1,5 @@
 import type {
+  AnswerRequest,
   CheckResult,
   DesignRequest,
   DistillRequest,
@@ -21,11 +22,13 @@ export type StageRequest =
   | PivotRequest;
 
 /** A request as the text a model reads: every part between tags, absent parts left out. */
-export function renderRequest(request: StageRequest): string {
-  return [...instructionParts(request), ...partsOf(request)].filter((part) => part !== null).join('\n\n');
+export function renderRequest(request: StageRequest | AnswerRequest): string {
+  const instructions = 'question' in request ? [] : instructionParts(request);
+  return [...instructions, ...partsOf(request)].filter((part) => part !== null).join('\n\n');
 }
 
-function partsOf(request: StageRequest): readonly Part[] {
+function partsOf(request: StageRequest | AnswerRequest): readonly Part[] {
+  if ('question' in request) return questionParts(request);
   if (!('task' in request)) return proposalParts(request);
   return 'tried' in request ? pivotParts(request) : taskParts(request);
 }
@@ -97,6 +100,18 @@ const REASONS: Readonly<Record<PivotReason, string>> = {
   same_error: 'the same error came again and again',
   same_output: 'the attempts left the same files again and again',
 };
+
+function questionParts(request: AnswerRequest): readonly Part[] {
+  const { brief, documents, task, gate, earlier, question } = request;
+  return [
+    tag('brief', brief),
+    ...documents.filter(({ type }) => type !== 'BRIEF').map(documentPart),
+    task === undefined ? null : taskPart(task),
+    tag('what_the_person_is_shown', `${gate.message}\n${JSON.stringify(gate.artifact, null, 2)}`),
+    ...earlier.map((each) => tag('earlier', `They asked: ${each.question}\nYou answered: ${each.answer}`)),
+    tag('question', question),
+  ];
+}
 
 function taskPart({ name, description, acceptanceCriteria }: TaskRequest['task']): Part {
   const criteria = acceptanceCriteria.map((criterion) => `- ${criterion}`);

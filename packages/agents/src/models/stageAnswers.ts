@@ -1,4 +1,5 @@
 import {
+  type AnswerResult,
   assertPlan,
   type DocumentsResult,
   isDevsError,
@@ -10,7 +11,7 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
-import { documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
+import { answerShape, documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
 import type { ModelStage, PromptVersion } from './loadPrompts.ts';
 import { untracedIn } from './planTraces.ts';
@@ -76,6 +77,12 @@ export function submitReview({ acceptanceCriteria }: TaskBrief): AnswerTool<Revi
     }),
   };
 }
+
+export const submitAnswer: AnswerTool<AnswerResult> = {
+  name: 'submit_answer',
+  description: 'Answers the person. Ends the conversation.',
+  schema: answerShape,
+};
 
 export const submitStrategy: AnswerTool<PivotResult> = {
   name: 'submit_strategy',

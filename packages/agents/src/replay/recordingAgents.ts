@@ -63,6 +63,8 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
       (request) => taskKey(request, 'document'),
       (request, call) => inner.document(request, call),
     ),
+    // What a person asks is theirs: a replay has other gates open, and is asked other things.
+    ...(inner.answer && { answer: inner.answer.bind(inner) }),
     ...(pivot && { pivot: tape.recorded(pivotKey, pivot) }),
   };
 }

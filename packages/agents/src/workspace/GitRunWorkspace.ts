@@ -31,6 +31,7 @@ import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts'
 import { resolveInside } from './pathJail.ts';
 import { RunTrees } from './RunTrees.ts';
 import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
+import { requireAuthor } from './requireAuthor.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import { uncommittedTree } from './uncommittedTree.ts';
@@ -47,6 +48,8 @@ export interface GitRunWorkspaceOptions {
   /** The repository the run works for; `null` for a run that begins empty. */
   readonly user: UserRepository | null;
   readonly now: () => Date;
+  /** Of the tasks' commits. @defaultValue the engine */
+  readonly author?: Author;
   /** What belongs to the folder and not to its trees. */
   readonly preparation: Preparation;
   /** Whose uncommitted changes the run begins with. @defaultValue nobody's */
@@ -71,6 +74,7 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #ref: string;
   readonly #user: UserRepository | null;
   readonly #now: () => Date;
+  readonly #author: Author;
   readonly #folder: WorkFolder;
   readonly #steps: StepCommits;
   readonly #rewind: BranchRewind;
@@ -78,7 +82,16 @@ export class GitRunWorkspace implements RunWorkspace {
   readonly #withChanges: UncommittedChanges | null;
   readonly #trees: RunTrees;
 
-  constructor({ git, kept, branch, user, now, preparation, withChanges = null }: GitRunWorkspaceOptions) {
+  constructor({
+    git,
+    kept,
+    branch,
+    user,
+    now,
+    author = DEVS,
+    preparation,
+    withChanges = null,
+  }: GitRunWorkspaceOptions) {
     this.dir = git.workTree;
     this.#git = git;
     this.#branch = branch;
@@ -86,6 +99,7 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#user = user;
     this.#now = now;
     this.#withChanges = withChanges;
+    this.#author = author;
     this.#steps = new StepCommits(git);
     this.#folder = new WorkFolder({
       git,
@@ -367,7 +381,8 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   async #addCommit(parent: string | null, { tree, message, stepKey }: CommitRequest): Promise<string> {
-    const commit = await this.#store(tree, parent, messageWith(`${STEP_TRAILER}${stepKey}`, message));
+    const text = messageWith(`${STEP_TRAILER}${stepKey}`, message);
+    const commit = await this.#store(tree, parent, text, this.#author);
     try {
       await moveRef(this.#git, this.#ref, { from: parent, to: commit });
       return commit;
@@ -417,13 +432,6 @@ const adoptedMessage = (message: string, principal: string): string =>
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
-}
-
-function requireAuthor({ name, email }: Author): void {
-  if ([name, email].every((part) => /^[^<>\p{Cc}]*[^<>\p{Cc}\s][^<>\p{Cc}]*$/u.test(part))) return;
-  throw new RangeError(
-    `Expected an author's name and address in one line, got ${JSON.stringify([name, email])}.`,
-  );
 }
 
 function requireObjectId(name: string, value: string): void {

@@ -1,6 +1,7 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type {
+  Author,
   Checks,
   CommitRange,
   Driver,
@@ -18,6 +19,7 @@ import { makeFolder } from './makeFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
 import { type KeptRun, removeKeptRun } from './removeKeptRun.ts';
+import { requireAuthor } from './requireAuthor.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 
@@ -45,6 +47,8 @@ export interface GitWorkspaceOptions {
   readonly withChanges?: UncommittedChanges;
   /** Time limit of one git command, ms. @defaultValue 60 000 */
   readonly timeoutMs?: number;
+  /** Signs the tasks' commits as their author; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
+  readonly author?: Author;
   /** Dates the commits. @defaultValue the system clock */
   readonly now?: () => Date;
 }
@@ -71,6 +75,7 @@ export class GitWorkspace implements Workspace {
   readonly #timeoutMs: number | undefined;
   readonly #now: () => Date;
   readonly #withChanges: UncommittedChanges | null;
+  readonly #author: Author | undefined;
 
   constructor(options: GitWorkspaceOptions) {
     const { dir, repository, setup = null, setupInputs: inputs = [], caches = [] } = options;
@@ -81,6 +86,8 @@ export class GitWorkspace implements Workspace {
     this.#timeoutMs = timeoutMs;
     this.#now = now;
     this.#withChanges = options.withChanges ?? null;
+    if (options.author !== undefined) requireAuthor(options.author);
+    this.#author = options.author;
   }
 
   /** A link to the newest folder of the run. @throws RangeError when the id cannot be a folder's name. */
@@ -201,6 +208,7 @@ export class GitWorkspace implements Workspace {
       now: this.#now,
       preparation: this.#preparation,
       withChanges: this.#withChanges,
+      ...(this.#author !== undefined && { author: this.#author }),
     });
   }
 

@@ -8,13 +8,22 @@ export const STEP_TRAILER = 'Devs-Step: ';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for
 const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
+/** What the pipeline says of a task's commit, in the last paragraph of its message. */
+const TASK_TRAILER = /^Devs-(?:Task|Agents): /;
+
 /**
- * A commit's message. The trailer is a paragraph of its own and the last one, so what ends the message before it, a
- * `Signed-off-by: …` of an agent for one, is none.
+ * A commit's message. The trailer is in the last paragraph, beside those of the pipeline and nobody else's: what ends the
+ * message before it, a `Signed-off-by: …` of an agent for one, is none.
  */
 export function messageWith(trailer: string, message: string): string {
-  const text = message.replaceAll('\r\n', '\n').replaceAll(UNSEEN, '').trim();
-  return `${text || 'Step'}\n\n${trailer}\n`;
+  const text = message.replaceAll('\r\n', '\n').replaceAll(UNSEEN, '').trim() || 'Step';
+  const [, ...paragraphs] = text.split('\n\n');
+  const isOurs =
+    paragraphs
+      .at(-1)
+      ?.split('\n')
+      .every((line) => TASK_TRAILER.test(line)) === true;
+  return `${text}${isOurs ? '\n' : '\n\n'}${trailer}\n`;
 }
 
 /** Text of a commit, its id before it. */

@@ -19,13 +19,13 @@ const LOCK_STALE_MS = 2_000;
 /** Signs the commits of the engine. */
 export const DEVS: Author = { name: 'devs', email: 'devs@localhost' };
 
-/** Author and committer. */
+/** The author; whoever it is, the engine commits. */
 export function signedBy({ name, email }: Author): Readonly<Record<string, string>> {
   return {
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
+    GIT_COMMITTER_NAME: DEVS.name,
+    GIT_COMMITTER_EMAIL: DEVS.email,
   };
 }
 

@@ -23,7 +23,7 @@ const ownGraphAnswers: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** The stages the fake agents are asked for here. */
-type AskedStage = Exclude<keyof StageAgents, 'name' | 'provenance' | 'fingerprint' | 'pivot'>;
+type AskedStage = Exclude<keyof StageAgents, 'name' | 'provenance' | 'fingerprint' | 'pivot' | 'answer'>;
 
 async function answerTo(what: string, body: never, idempotencyKey: string): Promise<unknown> {
   const own = ownGraphAnswers[what];

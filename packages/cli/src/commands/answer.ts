@@ -1,10 +1,11 @@
 import type { Gate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
+import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
 import { toAmount, toMilliseconds } from '../flags/amounts.ts';
-import { type AnswerFlags, decisionFrom, decisionOf, parseValue } from '../gates/answerFlags.ts';
-import { type Decide, type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
-import { assertTakes, type Choice, type ChoiceName, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
-import { isPassedBudget } from '../gates/passedBudget.ts';
+import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
+import { wordsFor } from '../gates/askWords.ts';
+import type { Decide, Decision } from '../gates/Decision.ts';
+import { assertTakes, type Choice, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -16,7 +17,9 @@ import { usageError } from '../usageError.ts';
 export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('answer', options)
-    .description('answer a question, or say how a stuck run goes on; records the decision, drives nothing')
+    .description(
+      'answer a question, or say how a stuck run goes on; records the decision, and drives nothing without --go',
+    )
     .argument('<gate>', 'gate, or a run that waits at one')
     .option('--value <json>', 'question of interrupt(): what the call returns, as JSON')
     .option('--retry', 'stuck task: try again, with new counters')
@@ -35,6 +38,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
       '--hash <prefix>',
       'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
     )
+    .option('--go', GO_HELP)
     .option('--by <name>', 'who decides (default: your user name)')
     .addHelpText(
       'after',
@@ -46,7 +50,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
         'devs answer csv-export   # on a terminal: shows the gate and asks',
       ),
     )
-    .action((name: string, flags: AnswerFlags & DecideOptions, command: Command) =>
+    .action((name: string, flags: AnswerFlags & DecideAndGoOptions, command: Command) =>
       start(command, (session) => {
         const given = decisionFrom(flags);
         return decideGate(name, given === null ? promptForAnswer(session) : () => given, flags, session);
@@ -89,73 +93,4 @@ async function ask(gate: Gate, choices: readonly Choice[], session: Session): Pr
   } finally {
     reader.close();
   }
-}
-
-type Read = (question: string) => Promise<string | null>;
-
-/** What goes with a choice; `null` when the input ended before it was said. */
-async function wordsFor(choice: ChoiceName, gate: Gate, read: Read): Promise<AnswerFlags | null> {
-  switch (choice) {
-    case 'retry':
-      return said(await read('what the next attempts should know (may be empty)'), (guidance) => ({
-        guidance,
-      }));
-    case 'skip':
-    case 'abort':
-      return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
-    case 'raise':
-      return raiseFor(gate, read);
-    case 'value':
-      return valueFor(read);
-    case 'continue':
-    case 'use':
-    case 'repeat':
-    case 'approve':
-    case 'reject':
-    case 'edit':
-      return {};
-  }
-}
-
-function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
-  if (line === null) return null;
-  return line === '' ? {} : words(line);
-}
-
-/** Asks again for what is no JSON. */
-async function valueFor(read: Read): Promise<AnswerFlags | null> {
-  for (;;) {
-    const value = await read('value, as JSON');
-    if (value === null || value === '') return null;
-    if (isJson(value)) return { value };
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    parseValue(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const RAISES = [
-  ['usd', 'US dollars', 'raiseUsd'],
-  ['tokens', 'tokens', 'raiseTokens'],
-  ['calls', 'calls', 'raiseCalls'],
-  ['ms', 'milliseconds', 'raiseTime'],
-] as const;
-
-/** Asks for what was passed and nothing else. */
-async function raiseFor({ artifact }: Gate, read: Read): Promise<AnswerFlags | null> {
-  const raise: Partial<Record<(typeof RAISES)[number][2], number>> = {};
-  for (const [measure, unit, flag] of RAISES) {
-    if (isPassedBudget(artifact) && !artifact.limits.some((limit) => limit.measure === measure)) continue;
-    const line = await read(`${unit} to add (empty: none)`);
-    if (line === null) return null;
-    // What is no amount is refused by the engine, which names the field.
-    if (line !== '') raise[flag] = Number(line);
-  }
-  return raise;
 }

@@ -1,32 +1,35 @@
 import type { Command } from 'commander';
+import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { readDecision } from '../files/readDecision.ts';
-import { type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
+import type { Decision } from '../gates/Decision.ts';
 import type { ChoiceName } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface ApproveOptions extends DecideOptions {
+interface ApproveOptions extends DecideAndGoOptions {
   readonly from?: string;
 }
 
 export function addApprove(program: Command, start: Start): void {
   program
     .command('approve')
-    .description('say yes at a gate; records the decision, drives nothing')
+    .description('say yes at a gate; records the decision, and drives nothing without --go')
     .argument('[gate]', 'gate, or a run that waits at one')
     .option(
       '--hash <prefix>',
       'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
     )
     .option('--from <file>', 'record the decision in a JSON file, a yes or a no; see devs show --md')
+    .option('--go', GO_HELP)
     .option('--by <name>', 'who decides (default: your user name)')
     .addHelpText(
       'after',
       examples(
         'devs approve 3f2a91c0 --hash 9b74c9897bac',
         'devs approve csv-export --by ada',
+        'devs approve csv-export --go',
         'devs approve --from decision.json',
       ),
     )
@@ -47,7 +50,7 @@ async function approve(
 
 async function decideFrom(
   file: string,
-  given: DecideOptions & { readonly name: string | undefined },
+  { go, ...given }: DecideAndGoOptions & { readonly name: string | undefined },
   session: Session,
 ): Promise<ExitCode> {
   if (given.name !== undefined || given.hash !== undefined || given.by !== undefined) {
@@ -55,7 +58,12 @@ async function decideFrom(
   }
   const { session: sessionId, hash, by, ...answer } = await readDecision(file, session.io);
   const decision: Decision = { choice: choiceOf(answer), answer };
-  return decideGate(sessionId, () => decision, { hash, ...(by !== undefined && { by }) }, session);
+  return decideGate(
+    sessionId,
+    () => decision,
+    { hash, ...(by !== undefined && { by }), ...(go && { go }) },
+    session,
+  );
 }
 
 function choiceOf(answer: object): ChoiceName {

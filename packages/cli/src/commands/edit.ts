@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { GateEdit } from '@devs/core';
 import type { Command } from 'commander';
+import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { textOf } from '../files/textOf.ts';
-import { type DecideOptions, type Decision, decideGate } from '../gates/decideGate.ts';
+import type { Decision } from '../gates/Decision.ts';
 import { EditorFile } from '../gates/edit/EditorFile.ts';
-import { type GateForm, isFormError } from '../gates/edit/form.ts';
-import { gateForm, withProblem } from '../gates/edit/gateForm.ts';
-import { gateNotOpen } from '../gates/gateNotOpen.ts';
-import { assertTakes } from '../gates/gateWords.ts';
+import { editDecision, editUntilRead, formOf } from '../gates/edit/editGate.ts';
 import { type NamedGate, resolveGate } from '../gates/resolveGate.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
@@ -17,7 +14,7 @@ import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
 import { usageError } from '../usageError.ts';
 
-interface EditOptions extends DecideOptions {
+interface EditOptions extends DecideAndGoOptions {
   readonly file?: string;
   readonly out?: string;
 }
@@ -33,6 +30,7 @@ export function addEdit(program: Command, start: Start): void {
       '--hash <prefix>',
       'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
     )
+    .option('--go', GO_HELP)
     .option('--by <name>', 'who edits (default: your user name)')
     .addHelpText(
       'after',
@@ -65,7 +63,7 @@ async function writeForm(name: string, out: string, session: Session): Promise<E
 async function edit(name: string, { file, ...options }: EditOptions, session: Session): Promise<ExitCode> {
   if (file !== undefined) {
     const given = await readGiven(path.resolve(session.io.cwd, file));
-    const decide = async (named: NamedGate) => decisionOf((await formOf(named, session)).parse(given));
+    const decide = async (named: NamedGate) => editDecision((await formOf(named, session)).parse(given));
     return decideGate(name, decide, options, session);
   }
   if (!isTerminal(session)) {
@@ -78,13 +76,13 @@ async function edit(name: string, { file, ...options }: EditOptions, session: Se
   return editInEditor(name, options, session);
 }
 
-async function editInEditor(name: string, options: DecideOptions, session: Session): Promise<ExitCode> {
+async function editInEditor(name: string, options: DecideAndGoOptions, session: Session): Promise<ExitCode> {
   const opened: EditorFile[] = [];
   const decide = async (named: NamedGate): Promise<Decision | null> => {
     const form = await formOf(named, session);
     const file = await EditorFile.create(form, session.io);
     opened.push(file);
-    return decisionOf(await editUntilRead(form, file));
+    return editDecision(await editUntilRead(form, file));
   };
   try {
     const exitCode = await decideGate(name, decide, options, session);
@@ -94,31 +92,6 @@ async function editInEditor(name: string, options: DecideOptions, session: Sessi
     for (const file of opened) session.out.note(`what you wrote is kept in ${file.path}`);
     throw error;
   }
-}
-
-/** Opens the editor again, with the problem in the first line, until the text can be read or is left as it is. */
-async function editUntilRead(form: GateForm, file: EditorFile): Promise<GateEdit | null> {
-  for (let refused: string | null = null; ; ) {
-    const text = await file.edit();
-    try {
-      return form.parse(text);
-    } catch (error) {
-      if (!isFormError(error) || text === refused) throw error;
-      refused = withProblem(form, text, (error as Error).message);
-      await file.write(refused);
-    }
-  }
-}
-
-async function formOf({ run, gate, kind, sessionId }: NamedGate, { devs }: Session): Promise<GateForm> {
-  const name = sessionId.slice(0, 8);
-  assertTakes(kind, 'edit', { gate: name, devs });
-  if (gate !== null) return gateForm(gate, await run.draft(gate));
-  throw gateNotOpen(sessionId);
-}
-
-function decisionOf(edit: GateEdit | null): Decision | null {
-  return edit === null ? null : { choice: 'edit', answer: { action: 'edit', ...edit } };
 }
 
 async function readGiven(file: string): Promise<string> {

@@ -2,6 +2,7 @@ import type { Run } from '@devs/core';
 import type { Command } from 'commander';
 import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
+import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { AGENTS_HELP } from '../flags/agentNames.ts';
 import { addGoalOptions } from '../flags/goalFlags.ts';
@@ -24,6 +25,7 @@ export function addResume(program: Command, start: Start): void {
     .option('--no-sandbox', 'let checks and coding CLIs do what you can, this time; recorded in the log')
     .option('--by <name>', 'who allows that (default: your user name)')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('--no-ask', ASK_HELP)
     .option('--notify <command>', NOTIFY_HELP);
   addGoalOptions(verb)
     .addHelpText(

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { type ProjectConfig, REVIEWS } from '../config/ProjectConfig.ts';
 import { type DriveFlags, driveRun } from '../drive/driveRun.ts';
 import { GateNotifier, NOTIFY_HELP } from '../drive/GateNotifier.ts';
+import { ASK_HELP } from '../drive/prompt/driveAsking.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { readBrief } from '../files/readBrief.ts';
 import { addGivenOptions, type GivenFlags, readGiven } from '../files/readGiven.ts';
@@ -49,6 +50,7 @@ export function addRun(program: Command, start: Start): void {
     .option('--with-changes', 'begin with the uncommitted changes of your checkout; part of the record')
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
+    .option('--no-ask', ASK_HELP)
     .option('--notify <command>', NOTIFY_HELP)
     .addOption(
       new Option(
@@ -96,7 +98,12 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
     const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
     await maskAsRecorded(run);
     if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
-    const exitCode = await driveRun(devs, run, { ...options, spec }, session);
+    const exitCode = await driveRun(
+      devs,
+      run,
+      { ...options, ...(name === '-' && { ask: false }), spec },
+      session,
+    );
     await notifier?.settled();
     if (options.yes && (await waitsForDeclaredGate(run))) {
       session.out.note(

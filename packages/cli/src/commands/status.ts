@@ -1,8 +1,10 @@
+import type { RunStatus } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { nextCommands } from '../render/nextCommands.ts';
 import { renderStatus, runTable } from '../render/renderStatus.ts';
 
 export function addStatus(program: Command, start: Start): void {
@@ -22,8 +24,16 @@ async function listRuns(session: Session): Promise<ExitCode> {
     `There are no runs in ${session.dir}.`,
     `Start one: ${session.devs('run', 'brief.md', '--help')}`,
   ];
-  session.out.result(runs, runs.length === 0 ? none : runTable(runs));
+  session.out.result(runs, runs.length === 0 ? none : [...runTable(runs), ...nextOf(runs, session)]);
   return EXIT.ok;
+}
+
+/** Of the run that somebody has to do something about, else of any. */
+function nextOf(runs: readonly RunStatus[], { devs }: Session): readonly string[] {
+  const waiting = runs.find(({ gates }) => gates.length > 0);
+  return waiting === undefined
+    ? [`one of them: ${devs('status', runs[0]?.id ?? '')}`]
+    : nextCommands(waiting, devs).slice(0, 1);
 }
 
 async function showRun(id: string, session: Session): Promise<ExitCode> {

@@ -1,5 +1,5 @@
 import { type Orchestrator, oneLine, type Run } from '@devs/core';
-import type { ExitCode } from '../exitCodes.ts';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
@@ -7,20 +7,26 @@ import type { Session } from '../project/Session.ts';
 import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
 import { showProgress } from './progress.ts';
+import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
+import { showWaiting } from './showWaiting.ts';
 import { showStatusLine } from './statusLine.ts';
 
-export interface DriveFlags extends GoalFlags {
-  /** Stay until the run has ended: decisions of other processes are taken up within a second. */
-  readonly wait?: true;
+export interface DriveFlags extends GoalFlags, AskFlags {
   /** Run for every gate that opens. */
   readonly notify?: string;
+}
+
+interface RunToDrive {
+  readonly spec: RunSpec;
+  /** More members of the document under `--json`. */
+  readonly beside?: object;
 }
 
 /** Drives a run, tells what happens and how it ended. */
 export async function driveRun(
   devs: Orchestrator,
   run: Run,
-  { spec, wait, ...flags }: DriveFlags & { readonly spec: RunSpec },
+  { spec, wait, beside = {}, ...flags }: DriveFlags & RunToDrive,
   session: Session,
 ): Promise<ExitCode> {
   const { io, out, devs: commandLine } = session;
@@ -32,18 +38,24 @@ export async function driveRun(
   }
   const stopProgress = showProgress(devs.events, out);
   const removeStatusLine = showStatusLine(run, devs.events, out);
+  const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
   try {
-    const result = await run.drive({
-      signal,
-      wait: wait === true,
-      ...goalFrom(flags),
-      ...(abort && { abort }),
-    });
+    const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
+    const result = await driveAsking(
+      run,
+      () => run.drive(options),
+      { ...flags, ...(wait && { wait }) },
+      session,
+    );
     removeStatusLine();
+    if (result === 'elsewhere') {
+      out.print('', TAKEN_UP);
+      return EXIT.ok;
+    }
     out.result(
-      { id: run.id, workspace, ...result },
+      { id: run.id, workspace, ...result, ...beside },
       renderOutcome({ id: run.id, workspace }, result, commandLine),
     );
     new ShownGates(session).remember(result.gates);
@@ -52,8 +64,11 @@ export async function driveRun(
     signal.removeEventListener('abort', announce);
     removeStatusLine();
     stopProgress();
+    await stopShowing();
   }
 }
+
+export const TAKEN_UP = 'recorded; the process that drives the run takes it up';
 
 /** The same command in two packages is told apart by its name. */
 function checksWords({ checks }: RunSpec): string {

@@ -1,5 +1,5 @@
 import { usageError } from '../usageError.ts';
-import type { Decision } from './decideGate.ts';
+import type { Decision } from './Decision.ts';
 import type { Answer, ChoiceName } from './gateWords.ts';
 
 /** What `devs answer` was told on its command line. */

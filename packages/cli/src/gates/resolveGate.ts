@@ -1,4 +1,5 @@
 import {
+  type ClosedGate,
   DevsError,
   type Gate,
   type HitlSessionKind,
@@ -17,8 +18,10 @@ export interface NamedGate {
   readonly run: Run;
   readonly sessionId: string;
   readonly kind: HitlSessionKind;
-  /** `null` when the gate is not open any more. */
+  /** `null` when the gate is not open. */
   readonly gate: Gate | null;
+  /** What became of it, when it was closed; absent while it cannot be answered yet. */
+  readonly closed?: ClosedGate;
 }
 
 /**
@@ -51,7 +54,9 @@ async function closedGate(
   for (const id of ids) {
     const run = await devs.run(id);
     for (const { sessionId, kind } of (await wholeLog(run)).flatMap(openedGate)) {
-      if (startsWith({ sessionId }, name)) return { run, sessionId, kind, gate: null };
+      if (!startsWith({ sessionId }, name)) continue;
+      const closed = (await run.closedGates()).find((gate) => gate.sessionId === sessionId);
+      return { run, sessionId, kind, gate: null, ...(closed && { closed }) };
     }
   }
   return null;

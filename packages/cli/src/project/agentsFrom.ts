@@ -1,5 +1,7 @@
 import { CheckSuite, CommandChecks, findSandbox, GitWorkspace, type Sandbox } from '@devs/agents';
 import type { Checks, OrchestratorOptions } from '@devs/core';
+import { REPLAY } from '../flags/agentNames.ts';
+import { gitIdentity } from '../flags/gitIdentity.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
 import { namedAgents } from './namedAgents.ts';
 import type { Session } from './Session.ts';
@@ -28,11 +30,14 @@ export async function agentsFrom(
   const masking = secrets === undefined ? {} : { secrets };
   if (names.agents === 'none') return masking;
   const sandbox = await findSandbox(choice, { project: dir });
+  // What was recorded once is nobody's work of today.
+  const author = names.agents.startsWith(REPLAY) ? null : await gitIdentity(dir);
   return {
     ...masking,
     agents: await namedAgents(names, { sandbox, out }),
     workspace: new GitWorkspace({
       dir,
+      ...(author !== null && { author }),
       ...(repository !== null && { repository }),
       ...(withChanges && { withChanges }),
       ...(setup !== null && { setup: setupOf(setup, sandbox) }),

@@ -6,6 +6,8 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   AGENT_FAILED: EXIT.runFailed,
   AGENT_INVALID_OUTPUT: EXIT.runFailed,
   AGENT_MAY_NOT_DECIDE: EXIT.gateRefused,
+  ASK_UNSUPPORTED: EXIT.gateRefused,
+  BUDGET_SPENT: EXIT.gateRefused,
   CHECKPOINT_NOT_FOUND: EXIT.notFound,
   CONFIG_INVALID: EXIT.usage,
   CONFIG_NOT_TRUSTED: EXIT.usage,

@@ -24,13 +24,17 @@ export interface ShownBeside {
   readonly before?: Gate | null;
   /** The diff of a review. */
   readonly code?: readonly Line[];
+  /** What was asked and answered at it. */
+  readonly talk?: readonly Line[];
+  /** False where the choices are asked for in place. @defaultValue true */
+  readonly commands?: boolean;
 }
 
 /** All that a decision on the gate is about, and how to decide. */
 export function renderGate(
   gate: Gate,
   devs: Session['devs'],
-  { before = null, code = [] }: ShownBeside = {},
+  { before = null, code = [], talk = [], commands = true }: ShownBeside = {},
 ): readonly Line[] {
   const [id, hash] = [shortId(gate), shortHash(gate)];
   return [
@@ -40,9 +44,10 @@ export function renderGate(
     '',
     ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
     ...code,
+    ...talk,
     ...schemaLines(gate),
     ...maskNotes(gate),
-    ...choicesAt(gate).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
+    ...(commands ? choicesAt(gate) : []).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
       { style: 'dim', text: `${name}: ${meaning}` },
       `  ${devs(verb, id, '--hash', hash, ...flags)}`,
     ]),

@@ -2,8 +2,9 @@ import { oneLine, type RewindView, type RunStatus, type TaskView } from '@devs/c
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
+import { nextCommands } from './nextCommands.ts';
 import { budgetWords } from './renderBudget.ts';
-import { gateLine, shortId } from './renderGate.ts';
+import { gateLine } from './renderGate.ts';
 import { rewindWords } from './rewindWords.ts';
 
 /** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
@@ -17,10 +18,22 @@ export function statusWords({
   return status === 'created' ? 'not driven yet' : status;
 }
 
+/** What was spent is never shown as nothing. */
+function usdWords(amount: number): string {
+  const isSmall = amount > 0 && amount < 0.01;
+  return isSmall && amount < 0.0001 ? 'less than $0.0001' : `$${amount.toFixed(isSmall ? 4 : 2)}`;
+}
+
 /** Runs, one line each. */
 export function runTable(runs: readonly RunStatus[]): readonly string[] {
-  const rows = runs.map((run) => [run.id, statusWords(run), doneOf(run.tasks), run.title]);
-  return columns([['run', 'status', 'tasks', 'title'], ...rows]);
+  const rows = runs.map((run) => [
+    run.id,
+    statusWords(run),
+    doneOf(run.tasks),
+    run.cost.calls === 0 ? '-' : usdWords(run.cost.costUsd),
+    run.title,
+  ]);
+  return columns([['run', 'status', 'tasks', 'cost', 'title'], ...rows]);
 }
 
 /** One run with its tasks and gates, and what can be done next. */
@@ -44,8 +57,7 @@ export function renderStatus(run: RunStatus, devs: Session['devs']): readonly Li
     ...indented(columns(facts)),
     ...section('tasks', tasks.map(taskRow)),
     ...section('gates', gates.map(gateLine)),
-    ...gates.map((gate) => `  read it: ${devs('show', shortId(gate))}`),
-    ...(isResumable(run) ? [`  go on:   ${devs('resume', id)}`] : []),
+    ...indented(nextCommands(run, devs)),
   ];
 }
 
@@ -57,9 +69,9 @@ export function agentsWords(agents: RunStatus['agents']): string {
 }
 
 export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: RunStatus['cost']): string {
-  if (calls === 0) return 'nothing reported';
   const unknown = unpriced === 0 ? '' : `; cost unknown for ${unpriced} ${unpriced === 1 ? 'call' : 'calls'}`;
-  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, $${costUsd.toFixed(2)}${unknown}`;
+  if (calls === 0) return `nothing reported${unknown}`;
+  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, ${usdWords(costUsd)}${unknown}`;
 }
 
 /** How the code is reviewed, and how often it was. */
@@ -71,11 +83,6 @@ function driverWords({ driver, status }: RunStatus): string {
   if (driver === null) return 'nobody';
   const process = `process ${driver.split(':')[0]}`;
   return status === 'running' ? `${process}; if it is gone, resume takes over` : process;
-}
-
-function isResumable({ status, driver, gates }: RunStatus): boolean {
-  if (status === 'waiting' || status === 'paused') return gates.length === 0;
-  return status === 'created' || (status === 'running' && driver === null);
 }
 
 /** The last time it was set back; `devs explain` tells of all. */

@@ -50,6 +50,44 @@ function guardSentence({ measure, level, limit }: OrchestratorEvents['GUARD_WARN
   return name == null ? null : words(name, level, limit);
 }
 
+/** `gate rejected: plan, by human:ada: too many tasks` */
+function decisionSentence({
+  kind,
+  principal,
+  edited,
+  said,
+  words,
+  raised,
+  tasks,
+}: OrchestratorEvents['HITL_SESSION_DECIDED']): string {
+  const verb = said === undefined ? (edited === true ? 'edited' : 'decided') : (SAID[said] ?? said);
+  const by = raised === undefined ? '' : ` by ${amountWords(raised)}`;
+  const again = tasks === undefined ? '' : `, ${tasks.join(', ')} again`;
+  return `gate ${verb}: ${gateName(kind)}${by}${again}, by ${principal}${because(words)}`;
+}
+
+/** An answer as a participle; `approved` and `rejected` are. */
+const SAID: Readonly<Record<string, string>> = {
+  retry: 'answered (retry)',
+  skip: 'answered (skip)',
+  continue: 'answered (continue)',
+  use: 'answered (use)',
+  repeat: 'answered (repeat)',
+  abort: 'answered (abort)',
+  raise: 'raised',
+};
+
+function amountWords(raised: NonNullable<OrchestratorEvents['HITL_SESSION_DECIDED']['raised']>): string {
+  const { usd, tokens, calls, ms } = raised;
+  const parts = [
+    usd === undefined ? '' : `$${usd}`,
+    tokens === undefined ? '' : `${tokens} tokens`,
+    calls === undefined ? '' : `${calls} calls`,
+    ms === undefined ? '' : `${ms / 1000} s`,
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
 type Sentences = {
   readonly [Name in EventName]: (payload: OrchestratorEvents[Name]) => string | null;
 };
@@ -63,11 +101,12 @@ const SENTENCES: Sentences = {
   RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
-  HITL_SESSION_DECIDED: ({ kind, principal, edited }) =>
-    `gate ${edited === true ? 'edited' : 'decided'}: ${gateName(kind)}, by ${principal}`,
+  HITL_SESSION_DECIDED: decisionSentence,
   HITL_ANSWER_VOIDED: ({ kind, principal }) =>
     `answer void: ${gateName(kind)} shows something else than ${principal} answered; it is asked again`,
   GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,
+  GATE_ASKED: ({ kind, principal, question }) =>
+    `asked about ${gateName(kind)}, by ${principal}: ${question}`,
   FAILURE_GATE_OPENED: () => 'stuck: a human is asked',
   CHECKPOINT_SAVE_FAILED: ({ nodeName, message }) => `a journal line of ${nodeName} was lost: ${message}`,
   RUN_DEGRADED: () => 'the run goes on without parts of its journal',

@@ -1,4 +1,5 @@
 import type { Io } from './Io.ts';
+import { inputOf } from './inputOf.ts';
 import { type StopSignals, stopSignals } from './stopSignals.ts';
 
 /** The process as {@link Io}. A reader that goes away (`devs log x | head`) is no error. */
@@ -9,5 +10,5 @@ export function processIo(process: NodeJS.Process): Io & StopSignals {
       if (error.code !== 'EPIPE') throw error;
     });
   }
-  return { stdin, stdout, stderr, env, cwd: process.cwd(), ...stopSignals(process) };
+  return { stdin: inputOf(stdin), stdout, stderr, env, cwd: process.cwd(), ...stopSignals(process) };
 }

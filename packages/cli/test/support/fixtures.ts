@@ -24,6 +24,9 @@ export const RUN_SUM: readonly string[] = [
   '--no-sandbox',
 ];
 
+/** A command line that starts a run without agents: gates alone, and nothing to wait for. */
+export const RUN_EMPTY: readonly string[] = ['run', BRIEF, '--id', 'sum', '--agents', 'none'];
+
 interface Fixtures {
   /** An empty project folder, removed afterwards. */
   dir: string;

@@ -221,11 +221,12 @@ export class DurableApp<Graph, State, Update> {
     id: string,
     { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal' | 'prepare'> = {},
   ): Promise<RunResult<State>> {
-    for (;;) {
-      const result = await this.#driveOnce(id, options);
-      if (!wait || result.status !== 'suspended') return result;
+    let result = await this.#driveOnce(id, options);
+    while (wait && result.status === 'suspended') {
       if (!(await awaitWake(this.store.threads, id, options.signal))) return result;
+      result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
     }
+    return result;
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
@@ -392,5 +393,15 @@ export class DurableApp<Graph, State, Update> {
   /** Closes the state file, if this app opened it. */
   close(): void {
     this.#parts.close();
+  }
+}
+
+/** `null` where another process was faster: whoever waits goes on waiting. */
+async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {
+  try {
+    return await drive();
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_BUSY')) return null;
+    throw error;
   }
 }

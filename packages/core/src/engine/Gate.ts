@@ -19,6 +19,33 @@ export interface Gate {
   readonly openedAt: string;
 }
 
+/** A question that is not open any more: what was shown, and what became of it. */
+export interface ClosedGate extends Gate {
+  /** `decided`: not taken up yet. `resumed`: taken up. `superseded`: asked again, or set back. `cancelled`: the run has ended. */
+  readonly status: Exclude<HitlSession['status'], 'awaiting_approval'>;
+  /** As it was given; `null` where nobody decided. */
+  readonly decision: unknown;
+  /** Such as `human:ada`; `null` where nobody decided. */
+  readonly principal: string | null;
+  /** ISO 8601, UTC. */
+  readonly decidedAt: string | null;
+}
+
+/** The questions of a run that are closed, oldest first. */
+export function closedGates(threadId: string, sessions: HitlSessionStore): readonly ClosedGate[] {
+  return sessions.listClosed(threadId).flatMap((session) => {
+    const { status, decision, principal, decidedAt } = session;
+    if (status === 'awaiting_approval') return [];
+    return {
+      ...gateOf(session),
+      status,
+      decision,
+      principal: principal === null ? null : `${principal.kind}:${principal.id}`,
+      decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
+    };
+  });
+}
+
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
   const { message, artifact, responseSchema } = (session.question ?? {}) as Partial<

@@ -25,6 +25,14 @@ export interface OrchestratorEvents {
     readonly principal: string;
     /** The human put a version of their own in the place of what was shown; the gate asks again. */
     readonly edited?: true;
+    /** `approved`, `rejected`, `edited`, `answered`, or the action: `retry`, `skip`, `raise`, … Absent in older runs. */
+    readonly said?: string;
+    /** Feedback, guidance, reason or value: masked, one line, cut at 200 characters. */
+    readonly words?: string;
+    /** What was added to a budget. */
+    readonly raised?: Readonly<Partial<Record<'usd' | 'tokens' | 'calls' | 'ms', number>>>;
+    /** Of a review: the tasks that are done again, such as `T2`. */
+    readonly tasks?: readonly string[];
   };
   /** What a gate shows is not what its answer was given for: the answer counts no more, and the gate asks again. */
   HITL_ANSWER_VOIDED: {
@@ -42,6 +50,14 @@ export interface OrchestratorEvents {
     readonly kind: string;
     readonly principal: string;
     readonly artifactHash: string;
+  };
+  /** A person asked about an open gate and was answered; nothing was decided. */
+  GATE_ASKED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+    /** Masked, one line, cut at 200 characters. */
+    readonly question: string;
   };
   /** A failure gate opened; emitted after its row is committed. */
   FAILURE_GATE_OPENED: { readonly taskId: string; readonly sessionId: string };

@@ -3,6 +3,7 @@
 
 import type { UsageReport } from '../engine/guards/usage.ts';
 import type { Activity, OnActivity, PlanEntry } from '../events/Activity.ts';
+import type { AnswerRequest, AnswerResult } from './asking.ts';
 
 export type { Activity, OnActivity, PlanEntry };
 
@@ -251,6 +252,8 @@ export interface StageAgents {
   document(request: TaskRequest, call: AgentCall): Promise<WorkResult>;
   /** Proposes another strategy for a task that makes no progress. Without it such a task ends the run. */
   pivot?(request: PivotRequest, call: AgentCall): Promise<PivotResult>;
+  /** Answers what a person asks about an open gate. @defaultValue nobody can be asked */
+  answer?(request: AnswerRequest, call: AgentCall): Promise<AnswerResult>;
 }
 
 export interface CommitRequest {

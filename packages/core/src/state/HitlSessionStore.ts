@@ -88,6 +88,7 @@ export class HitlSessionStore {
   readonly #selectByInterrupt: Statement<[string, string], SessionRow>;
   readonly #selectOpen: Statement<[], SessionRow>;
   readonly #selectOpenOf: Statement<[string], SessionRow>;
+  readonly #selectClosed: Statement<[string], SessionRow>;
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], SessionRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
@@ -120,6 +121,10 @@ export class HitlSessionStore {
     this.#selectOpenOf = prepare(
       db,
       `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
+    );
+    this.#selectClosed = prepare(
+      db,
+      `${rows} WHERE status <> 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
     );
     this.#selectOpenForTask = prepare(db, sql.SELECT_OPEN_FOR_TASK);
     // The log judges these itself, and says more.
@@ -250,6 +255,11 @@ export class HitlSessionStore {
     return (threadId === undefined ? this.#selectOpen.all() : this.#selectOpenOf.all(threadId)).map(
       toSession,
     );
+  }
+
+  /** Sessions of a run that are not open any more, oldest first. */
+  listClosed(threadId: string): readonly HitlSession[] {
+    return this.#selectClosed.all(threadId).map(toSession);
   }
 
   /** Sessions that hold or claim to hold a decision, oldest first. */

@@ -72,6 +72,8 @@ export class StepStore {
   readonly #fail: Statement<[object]>;
   readonly #allowRefused: Statement<[object]>;
   readonly #abandon: Statement<[string]>;
+  readonly #abandonIn: Statement<[object]>;
+  readonly #selectIn: Statement<[object], StepKey>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, codec }: StepStoreOptions = {}) {
@@ -92,6 +94,8 @@ export class StepStore {
     this.#fail = prepare(db, sql.FAIL);
     this.#allowRefused = prepare(db, sql.ALLOW_REFUSED);
     this.#abandon = prepare(db, sql.ABANDON);
+    this.#abandonIn = prepare(db, sql.ABANDON_IN);
+    this.#selectIn = prepare(db, sql.SELECT_IN);
     this.#moveVisit = prepare(db, sql.MOVE_VISIT);
   }
 
@@ -194,6 +198,16 @@ export class StepStore {
   /** Gives up the steps of a run that were begun and have no result: the visits they belong to do not go on. */
   abandon(threadId: string): void {
     this.#abandon.run(threadId);
+  }
+
+  /** {@link abandon} for the steps of a place, and of those inside it. */
+  abandonIn(threadId: string, place: string): void {
+    this.#abandonIn.run({ threadId, place });
+  }
+
+  /** The steps of a place, and of those inside it. */
+  listIn(threadId: string, place: string): readonly StepKey[] {
+    return this.#selectIn.all({ threadId, place });
   }
 
   /** `null` for a step that was never begun. */

@@ -80,6 +80,16 @@ export const ABANDON = `
   UPDATE agent_steps SET state = 'failed', failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
   WHERE thread_id = ? AND state = 'intent'`;
 
+// '0' is the character after the slash.
+const IN_PLACE = `thread_id = @threadId AND (lg_task_id = @place OR (lg_task_id > @place || '/' AND lg_task_id < @place || '0'))`;
+
+export const SELECT_IN = `
+  SELECT thread_id AS threadId, lg_task_id AS lgTaskId, name FROM agent_steps WHERE ${IN_PLACE}`;
+
+export const ABANDON_IN = `
+  UPDATE agent_steps SET state = 'failed', failures = failures + 1, reserved_usd = 0, reserved_tokens = 0
+  WHERE ${IN_PLACE} AND state = 'intent'`;
+
 // What earlier attempts reported was spent too. A step that reports usage was a call, whatever it was called.
 const ADD_USAGE = `
   tokens_in = CASE WHEN @tokensIn IS NULL THEN tokens_in ELSE coalesce(tokens_in, 0) + @tokensIn END,

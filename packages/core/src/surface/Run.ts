@@ -1,9 +1,10 @@
 import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
 import { StepActivities } from '../engine/activity/StepActivities.ts';
+import { exchangesAt, type GateExchange, giveUpAsks } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
 import { isOver } from '../engine/drive/outcome.ts';
-import { type Gate, openGates } from '../engine/Gate.ts';
+import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
@@ -26,6 +27,7 @@ import { NO_FENCE } from '../state/Fence.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
+import { type AskOptions, askGate } from './ask/askGate.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { lastShown } from './lastShown.ts';
@@ -98,7 +100,10 @@ export class Run {
     const { status, reason, gates } = await this.#app.drive(this.id, {
       ...options,
       ...(goal && { goal }),
-      prepare: async (lease) => void (await finishRewind(lease, this.#rewindDeps)),
+      prepare: async (lease) => {
+        giveUpAsks(this.id, this.#app.store.steps);
+        await finishRewind(lease, this.#rewindDeps);
+      },
     });
     const handed = await this.#handOver();
     return { status, reason, gates, ...handed, cost: this.#app.store.steps.costOf(this.id) };
@@ -196,6 +201,11 @@ export class Run {
     return this.#app.gates(this.id);
   }
 
+  /** The questions that were decided or withdrawn, oldest first: what was shown, under which hash, and who said what. */
+  async closedGates(): Promise<readonly ClosedGate[]> {
+    return closedGates(this.id, this.#app.store.sessions);
+  }
+
   /**
    * Records a decision on a gate that was read; whoever drives the run takes it up.
    *
@@ -221,6 +231,35 @@ export class Run {
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
       return before;
     });
+  }
+
+  /**
+   * Asks the agent whose work an open gate shows. Nothing is decided: gate, hash and status stay, and what was said is given
+   * to the next attempt. One call within the run's budget, recorded with its answer: the same question at the same gate is
+   * paid for once. The run is held meanwhile; a process that dies in it leaves the question unanswered.
+   *
+   * @throws TypeError, RangeError for no question, or one of more than 8,000 characters.
+   * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `THREAD_BUSY` while somebody drives or asks, `BUDGET_SPENT`,
+   *   `ASK_UNSUPPORTED` for agents and gates that cannot, `AGENT_MAY_NOT_DECIDE`, `CONFIG_INVALID` without the agents it was
+   *   started with; what the agent throws, as it is.
+   *
+   * @example
+   * ```ts
+   * const { answer } = await run.ask(gate, 'Why two tables?', { by: { kind: 'human', id: 'ada' } });
+   * ```
+   */
+  async ask(
+    gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    text: string,
+    options: AskOptions,
+  ): Promise<GateExchange> {
+    const deps = { app: this.#app, pipeline: this.#requirePipeline() };
+    return askGate(this.id, gate, { ...options, text }, deps);
+  }
+
+  /** What was asked and answered at a gate, open or closed, oldest first. */
+  async exchanges({ sessionId }: Pick<Gate, 'sessionId'>): Promise<readonly GateExchange[]> {
+    return exchangesAt(this.id, sessionId, this.#app.store.steps);
   }
 
   /**

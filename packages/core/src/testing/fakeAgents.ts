@@ -52,6 +52,8 @@ export function fakeAgents({
     distill: (_request, call) => told('distill', call, aPlan(tasks)),
     writeTest: work('test'),
     implement: work('implement'),
+    answer: ({ gate, question, earlier }, call) =>
+      told(`answer at ${gate.kind}`, call, { answer: `Answer ${earlier.length + 1} to: ${question}` }),
     review: (request, call) =>
       told(`review ${request.task.taskId}`, call, { approved: true, comments: 'Fine.' }),
     document: work('document'),

@@ -1,7 +1,7 @@
 import { isDevsError, maskSensitiveData } from '@devs/core';
 import { FakeChatModel, FakeStreamingChatModel } from '@langchain/core/utils/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isModelName, loadChatModel } from '../loadChatModel.ts';
+import { isGlobal, isModelName, loadChatModel } from '../loadChatModel.ts';
 
 beforeEach(() => {
   vi.stubEnv('OPENAI_API_KEY', 'sk-of-the-environment');
@@ -57,6 +57,16 @@ describe('loadChatModel', () => {
       code: 'CONFIG_INVALID',
       remedy: 'Run npm install langchain @langchain/groq, then the same command again.',
     });
+  });
+
+  test.each([
+    ['/usr/lib/node_modules/@devs/cli/node_modules/@devs/agents/dist/models/loadChatModel.js', true],
+    ['/home/ada/.nvm/versions/node/v22.1.0/lib/node_modules/@devs/agents/dist/index.js', true],
+    [String.raw`C:\Users\ada\AppData\Roaming\npm\node_modules\@devs\agents\dist\index.js`, true],
+    ['/home/ada/shop/node_modules/@devs/agents/dist/index.js', false],
+    ['/home/ada/devs/packages/agents/src/models/loadChatModel.ts', false],
+  ])('installs beside itself: %s', (file, globally) => {
+    expect(isGlobal(file)).toBe(globally);
   });
 
   test('refuses a provider nobody knows', async () => {

@@ -302,6 +302,18 @@ describe('commit', () => {
     );
   });
 
+  it('signs with the person it was given, commits as devs, and has all trailers in one block', async () => {
+    const author = { name: 'Ada Lovelace', email: 'ada@example.org' };
+    run = (await new GitWorkspace({ dir: base, author }).open('run-1')) as typeof run;
+    const trailers = 'Devs-Task: T1 (shop:1)\nDevs-Agents: fake (scripted)';
+    await commitFile('1', 'T1/1', `Add it\n\n- it works: a test\n\n${trailers}`);
+    expect(await git('log', '-1', '--format=%an <%ae> %cn <%ce>')).toBe(
+      'Ada Lovelace <ada@example.org> devs <devs@localhost>\n',
+    );
+    expect(await git('log', '-1', '--format=%(trailers)')).toBe(`${trailers}\nDevs-Step: T1/1\n\n`);
+    expect(() => new GitWorkspace({ dir: base, author: { name: 'Ada\n', email: 'a' } })).toThrow(RangeError);
+  });
+
   it('returns the earlier commit for a key that it knows', async () => {
     const first = await commitFile('1', 'T1/1');
     await commitFile('2', 'T1/10');

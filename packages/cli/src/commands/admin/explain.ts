@@ -5,7 +5,7 @@ import { withView } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { wholeLog } from '../../project/wholeLog.ts';
-import { shortId } from '../../render/renderGate.ts';
+import { nextCommands } from '../../render/nextCommands.ts';
 import { costWords, reviewWords, statusWords } from '../../render/renderStatus.ts';
 import { rewindWords } from '../../render/rewindWords.ts';
 import { storyRow } from '../../render/storyRow.ts';
@@ -62,7 +62,7 @@ function renderExplanation(
   return [
     { style: 'bold', text: oneLine(`${id}  ${title}: ${statusWords(status)}`) },
     ...(reason === null ? [] : [oneLine(`because: ${reason}`)]),
-    ...gates.flatMap((gate) => [`asks:    ${gate.message}`, `read it: ${devs('show', shortId(gate))}`]),
+    ...gates.map((gate) => `asks:    ${gate.message}`),
     `depth:   ${depth.current} of ${depth.limit} transitions without progress`,
     `turns:   ${turns} on the active task, ${pivots} changes of strategy in the run`,
     `cost:    ${costWords(status.cost)}`,
@@ -70,5 +70,6 @@ function renderExplanation(
     ...status.rewinds.map((rewind) => `back:    ${rewindWords(rewind)}`),
     ...errors.map((text) => `error:   ${text}`),
     ...(last.length === 0 ? [] : ['last:', ...columns(last.flatMap(storyRow)).map((line) => `  ${line}`)]),
+    ...nextCommands(status, devs),
   ];
 }

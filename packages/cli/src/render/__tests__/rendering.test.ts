@@ -10,7 +10,7 @@ import type { Line } from '../../terminal/Output.ts';
 import { Output } from '../../terminal/Output.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
-import { renderStatus, runTable, statusWords } from '../renderStatus.ts';
+import { costWords, renderStatus, runTable, statusWords } from '../renderStatus.ts';
 import { sentence, taskLabel } from '../sentence.ts';
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
@@ -208,8 +208,45 @@ describe('status', () => {
     expect(text).toContain('T1  completed  d4181fd  Parse');
     expect(text).toContain('3f2a91c0  csv  stuck task T3');
     expect(text).toContain('journal  incomplete');
-    expect(text).toContain('go on:   devs resume csv');
+    expect(text.trimEnd()).toMatch(/read it: devs show 3f2a91c0$/);
     expect(textOf(renderStatus(status, devs))).toContain('process 42; if it is gone, resume takes over');
+  });
+});
+
+describe('the next command', () => {
+  const next = (changes: Partial<RunStatus>): string =>
+    textOf(renderStatus({ ...status, driver: null, ...changes }, devs))
+      .trimEnd()
+      .split('\n')
+      .at(-1) ?? '';
+
+  it.each([
+    ['of a run that somebody drives', { driver: '42:1' }, 'follow:  devs log csv'],
+    ['of a run that was stopped', { status: 'paused' }, 'go on:   devs resume csv'],
+    ['of a run whose driver died', { status: 'running' }, 'go on:   devs resume csv'],
+    ['of a run that was decided', { status: 'waiting' }, 'go on:   devs resume csv'],
+    ['of a new run', { status: 'created' }, 'go on:   devs resume csv'],
+    ['of a run that waits', { status: 'waiting', gates: [gate('review')] }, 'read it: devs show 3f2a91c0'],
+    ['of a finished run', { status: 'completed', workspace: '/w/csv' }, 'look:    git -C /w/csv log --stat'],
+    ['of a failed run', { status: 'failed' }, 'again:   devs resume csv'],
+    ['of a run that was given up', { status: 'dead_letter' }, 'revive:  devs admin revive csv'],
+    ['of a cancelled run', { status: 'cancelled' }, 'story:   devs log csv'],
+  ] as const)('%s', (_what, changes, command) => {
+    expect(next(changes)).toBe(`  ${command}`);
+  });
+});
+
+describe('what a run cost', () => {
+  it.each([
+    [{}, '2 calls, 10 tokens in, 5 out, $0.50'],
+    [{ costUsd: 0.0042 }, '2 calls, 10 tokens in, 5 out, $0.0042'],
+    [{ costUsd: 1e-7 }, '2 calls, 10 tokens in, 5 out, less than $0.0001'],
+    [
+      { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 3 },
+      'nothing reported; cost unknown for 3 calls',
+    ],
+  ])('is never said to be less than --json says: %j', (changes, words) => {
+    expect(costWords({ ...cost, ...changes })).toBe(words);
   });
 });
 

@@ -14,6 +14,10 @@ const EXAMPLES: Examples = {
     { sessionId: '3f2a91c0-0000', kind: 'dag_approval', taskId: 'csv' },
     'gate opened: plan (3f2a91c0)',
   ],
+  GATE_ASKED: [
+    { sessionId: 's1', kind: 'dag_approval', principal: 'human:ada', question: 'Why two tasks?' },
+    'asked about plan, by human:ada: Why two tasks?',
+  ],
   HITL_SESSION_DECIDED: [
     { sessionId: 's', kind: 'review', principal: 'human:ada' },
     'gate decided: code review, by human:ada',

@@ -5,7 +5,10 @@ import { isOver } from './outcome.ts';
 /** How often a waiting process looks for a decision. It holds no lease meanwhile. */
 const LOOK_EVERY_MS = 500;
 
-/** Returns true once a signal came in that no driver has handled, or another process has ended the run; false once `signal` was aborted. */
+/**
+ * Returns true once a signal came in that no driver has handled and none is about to, or once another driver has brought
+ * the run to its end; false once `signal` was aborted.
+ */
 export async function awaitWake(
   threads: ThreadStore,
   threadId: string,
@@ -13,7 +16,8 @@ export async function awaitWake(
 ): Promise<boolean> {
   while (signal?.aborted !== true) {
     const { wakeSeq, handledSeq, status } = threads.require(threadId);
-    if (wakeSeq > handledSeq || isOver(status)) return true;
+    if (isOver(status)) return true;
+    if (wakeSeq > handledSeq && threads.driverOf(threadId) === null) return true;
     await sleep(LOOK_EVERY_MS);
   }
   return false;

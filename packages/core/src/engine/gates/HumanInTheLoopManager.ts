@@ -19,6 +19,7 @@ import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import { isEdit, parseAnswer } from './answers.ts';
 import { assertDecidable, closed, principalText } from './decidable.ts';
+import { decisionWords } from './decisionWords.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
@@ -214,6 +215,7 @@ export class HumanInTheLoopManager<State = unknown> {
       kind,
       principal: principalText(principal),
       ...(isEdit(answer) && { edited: true as const }),
+      ...decisionWords(answer),
     };
     this.#outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
   }

@@ -54,6 +54,13 @@ export function activeVisit(caller: string): ActiveVisit {
   throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
 }
 
+/** The rows of the run whose node this is; `null` outside one, and without a state file. */
+export function visitStore(): { readonly store: EngineStore; readonly threadId: string } | null {
+  const active = storage.getStore();
+  if (active === undefined || active.store === null) return null;
+  return { store: active.store, threadId: active.visit.threadId };
+}
+
 /** LangGraph looks for the checkpoint of a graph that begins; outside a visit nobody wants to know. */
 export function noteBegun(config: RunnableConfig): void {
   storage.getStore()?.inner.begins(config);

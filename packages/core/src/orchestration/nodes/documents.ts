@@ -1,4 +1,5 @@
 import type { DesignRequest, DraftDocument } from '../ports.ts';
+import { withTalk } from '../task/gateTalk.ts';
 import type { DocumentRecord, GraphState, HitlGate } from '../types.ts';
 
 /** The brief, as it was masked when the run started; empty for a project without one. */
@@ -88,11 +89,11 @@ export function wasSentBack({ hitlDecisions }: Pick<GraphState, 'hitlDecisions'>
   return last !== undefined && !last.signal.approved && last.edit === undefined;
 }
 
-/** A human's reason for sending a proposal back, for the next attempt at it. */
+/** A human's reason for sending a proposal back, and what was said at its gate, for the next attempt at it. */
 export function feedbackOn(
   { hitlDecisions }: GraphState,
   gate: 'design_approval' | 'dag_approval',
 ): string | null {
   const last = hitlDecisions.findLast((decision) => decision.gate === gate);
-  return last?.signal.approved === false ? (last.signal.feedback ?? null) : null;
+  return last?.signal.approved === false ? withTalk(last.signal.feedback ?? null, gate) : null;
 }

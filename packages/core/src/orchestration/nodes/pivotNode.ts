@@ -6,10 +6,11 @@ import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFing
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
+import { guidanceWithTalk } from '../task/gateTalk.ts';
 import { pathsOf } from '../task/instructions.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
-import { guidanceFor, strategiesOf, taskBrief } from '../task/taskBrief.ts';
+import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
 import { advance } from './advance.ts';
@@ -109,7 +110,7 @@ function pivotRequest(state: GraphState, task: TaskRecord, refused: string | nul
     tried: strategiesOf(state, taskId).map(({ strategy, fingerprint }) => ({ strategy, fingerprint })),
     observations: reportsOf(state, taskId),
     errors: state.errorHistory.filter((error) => error.taskId === taskId).map(({ message }) => message),
-    guidance: guidanceFor(state, taskId),
+    guidance: guidanceWithTalk(state, taskId),
     refused,
   };
 }

@@ -18,9 +18,10 @@ import { agentCall } from './agentCall.ts';
 import { lastFailure } from './agentLog.ts';
 import { checkKept, checkOf } from './checkKept.ts';
 import { commandWords } from './commandWords.ts';
+import { guidanceWithTalk } from './gateTalk.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
 import type { CheckOfTree, Edit, RecordedTree } from './RecordedTree.ts';
-import { guidanceFor, strategiesOf, taskBrief } from './taskBrief.ts';
+import { strategiesOf, taskBrief } from './taskBrief.ts';
 import { findLosses } from './verdicts.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
@@ -225,7 +226,7 @@ function taskRequest({ task, state, workspace, instructions }: TurnSubject): Tas
     attempt: state.taskAttempts,
     lastFailure: lastFailure(state, taskId),
     ...(strategy !== undefined && { strategy }),
-    guidance: guidanceFor(state, taskId),
+    guidance: guidanceWithTalk(state, taskId),
     workspace,
     instructions,
   };

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import { gateNotOpen } from '../gates/gateNotOpen.ts';
+import { resolveGate } from '../gates/resolveGate.ts';
+import { agentsFrom } from '../project/agentsFrom.ts';
+import { maskAsRecorded } from '../project/maskAsRecorded.ts';
+import { withProject, withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { specOf } from '../project/specOf.ts';
+
+interface AskOptions {
+  readonly hash?: string;
+  readonly by?: string;
+}
+
+export function addAsk(program: Command, start: Start): void {
+  program
+    .command('ask')
+    .description('ask the agent about what a gate shows; nothing is decided, and the next attempt is told')
+    .argument('<gate>', 'gate, or a run that waits at one')
+    .argument('<question>', 'what you want to know')
+    .option(
+      '--hash <prefix>',
+      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
+    )
+    .option('--by <name>', 'who asks (default: your user name)')
+    .addHelpText(
+      'after',
+      examples(
+        "devs ask 3f2a91c0 'Why two tables?'",
+        "devs ask csv-export 'What if the file is empty?' --json",
+      ),
+    )
+    .action((name: string, question: string, options: AskOptions, command: Command) =>
+      start(command, (session) => ask(name, question, options, session)),
+    );
+}
+
+async function ask(
+  name: string,
+  question: string,
+  { by, hash }: AskOptions,
+  session: Session,
+): Promise<ExitCode> {
+  const principal = humanFrom(by);
+  const id = await withRuns(session, async (devs) => (await resolveGate(devs, name)).run.id);
+  const hooks = await agentsFrom(await specOf(id, {}, session), session);
+  return withProject(session, hooks, async (devs) => {
+    const { run, sessionId, gate } = await resolveGate(devs, name);
+    if (gate === null) throw gateNotOpen(sessionId);
+    await maskAsRecorded(run);
+    const { signal } = session.io;
+    const shown = { sessionId, artifactHash: hash ?? gate.artifactHash };
+    const said = await run.ask(shown, question, { by: principal, signal });
+    await session.out.pages({ sessionId, run: run.id, ...said }, [said.answer]);
+    return EXIT.ok;
+  });
+}

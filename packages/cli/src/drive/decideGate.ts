@@ -1,0 +1,115 @@
+import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import type { Decide, DecideOptions } from '../gates/Decision.ts';
+import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
+import { resolveGate } from '../gates/resolveGate.ts';
+import { agentsFrom } from '../project/agentsFrom.ts';
+import { maskAsRecorded } from '../project/maskAsRecorded.ts';
+import { withProject, withRuns } from '../project/openProject.ts';
+import type { Session } from '../project/Session.ts';
+import { specOf } from '../project/specOf.ts';
+import { usageError } from '../usageError.ts';
+import { driveRun, TAKEN_UP } from './driveRun.ts';
+
+export interface DecideAndGoOptions extends DecideOptions {
+  /** Go on with the run, as `devs resume` would. */
+  readonly go?: true;
+}
+
+export const GO_HELP = 'then go on with the run, as devs resume does';
+
+/** Records a decision, and with `go` drives the run on. Without it whoever drives the run takes the decision up. */
+export async function decideGate(
+  name: string,
+  decide: Decide,
+  { by, hash, go }: DecideAndGoOptions,
+  session: Session,
+): Promise<ExitCode> {
+  if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
+    throw usageError(
+      `--hash ${hash} is no beginning of a hash.`,
+      'Give at least 8 hex digits of the one devs show prints.',
+    );
+  }
+  const signed = { by: humanFrom(by), hash, name };
+  const asked = { name, decide, signed };
+  if (go === true) return decideAndGo(asked, session);
+  return withRuns(session, async (devs) => {
+    const recorded = await record(asked, devs, session);
+    if (recorded === null) return EXIT.resumable;
+    const { run, decided, words, isEdit } = recorded;
+    const { driver, gates } = await run.status();
+    const next =
+      driver === null
+        ? `recorded; ${session.devs('resume', run.id)} ${isEdit ? 'opens the gate again, with your version' : 'goes on'}`
+        : TAKEN_UP;
+    session.out.result({ ...view(decided), openGates: gates.length }, [words, next]);
+    return EXIT.ok;
+  });
+}
+
+interface Asked {
+  readonly name: string;
+  readonly decide: Decide;
+  readonly signed: Parameters<typeof recordDecision>[2];
+}
+
+/** Agents that are missing are told before anything is recorded. */
+async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
+  const { id, isDriven } = await withRuns(session, async (devs) => {
+    const { run } = await resolveGate(devs, asked.name);
+    return { id: run.id, isDriven: (await run.status()).driver !== null };
+  });
+  if (isDriven)
+    return decideGate(asked.name, asked.decide, { by: asked.signed.by.id, ...hashOf(asked) }, session);
+  const spec = await specOf(id, {}, session);
+  return withProject(session, await agentsFrom(spec, session), async (devs) => {
+    const recorded = await record(asked, devs, session);
+    if (recorded === null) return EXIT.resumable;
+    const { run, decided, words } = recorded;
+    session.out.print(words);
+    try {
+      return await driveRun(devs, run, { spec, beside: { decided: view(decided) } }, session);
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_BUSY')) throw error;
+      session.out.result(view(decided), [TAKEN_UP]);
+      return EXIT.ok;
+    }
+  });
+}
+
+const hashOf = ({ signed: { hash } }: Asked): DecideOptions => (hash === undefined ? {} : { hash });
+
+interface Recorded {
+  readonly run: Run;
+  readonly decided: HitlSession;
+  readonly words: string;
+  readonly isEdit: boolean;
+}
+
+async function record(
+  { name, decide, signed }: Asked,
+  devs: Orchestrator,
+  session: Session,
+): Promise<Recorded | null> {
+  const named = await resolveGate(devs, name);
+  await maskAsRecorded(named.run);
+  const decision = await decide(named);
+  if (decision === null) {
+    session.out.note('Nothing was decided; the gate stays open.');
+    return null;
+  }
+  const decided = await recordDecision(named, decision, signed, session);
+  return {
+    run: named.run,
+    decided,
+    words: decisionWords(decision, decided),
+    isEdit: decision.choice === 'edit',
+  };
+}
+
+function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {
+  const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
+  return { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
+}

@@ -1,0 +1,138 @@
+import { type DevsError, type HitlSessionKind, isDevsError, type Principal } from '@devs/core';
+import { decisionWords, recordDecision } from '../../gates/recordDecision.ts';
+import { ShownGates } from '../../gates/ShownGates.ts';
+import { maskAsRecorded } from '../../project/maskAsRecorded.ts';
+import type { Session } from '../../project/Session.ts';
+import { gatePages } from '../../show/gatePages.ts';
+import { columns } from '../../terminal/columns.ts';
+import type { LineReader } from '../../terminal/LineReader.ts';
+import type { OpenGate } from './OpenGate.ts';
+import { chosen, type PromptChoice, type PromptWord, promptChoices } from './promptChoices.ts';
+import { promptDecision } from './promptDecision.ts';
+
+/** Who sits at the terminal, and what they are read with. */
+export interface Person {
+  readonly by: Principal;
+  readonly reader: LineReader;
+}
+
+/** Shows a gate and asks until it is decided, here or elsewhere (`decided`), or is to stay open (`later`). */
+export async function settleGate(
+  open: OpenGate,
+  person: Person,
+  session: Session,
+): Promise<'decided' | 'later'> {
+  const choices = promptChoices(open.gate.kind, { canTalk: CAN_TALK.has(open.gate.kind) });
+  await showOpen(open, {}, session);
+  sayChoices(choices, session);
+  for (;;) {
+    const line = await readLine('decide', person, session);
+    if (line === null) return 'later';
+    const word = chosen(line, choices);
+    const done = word === null ? repeat(choices, session) : await take(word, open, person, session);
+    if (done !== null) return done;
+  }
+}
+
+function repeat(choices: readonly PromptChoice[], session: Session): null {
+  sayChoices(choices, session);
+  return null;
+}
+
+/** `null`: ask again. */
+async function take(
+  word: PromptWord,
+  open: OpenGate,
+  person: Person,
+  session: Session,
+): Promise<'decided' | 'later' | null> {
+  if (word === 'later') return 'later';
+  if (word === 'read') await showOpen(open, { full: true }, session);
+  else if (word === 'talk') await talk(open, person, session);
+  else return decided(word, open, person, session);
+  return null;
+}
+
+/** Until nothing is asked any more. */
+async function talk({ run, gate }: OpenGate, person: Person, session: Session): Promise<void> {
+  for (;;) {
+    const question = await readLine('your question (empty: back)', person, session);
+    if (question === null || question === '') return;
+    await maskAsRecorded(run);
+    const { signal } = session.io;
+    try {
+      const { answer } = await run.ask(gate, question, { by: person.by, signal });
+      session.out.print('', answer, '');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isDevsError(error)) throw error;
+      session.out.note(`${error.message} ${error.remedy}`);
+    }
+  }
+}
+
+/** Gates that show what an agent made. */
+const CAN_TALK: ReadonlySet<HitlSessionKind> = new Set([
+  'design_approval',
+  'dag_approval',
+  'review',
+  'task_failure',
+]);
+
+async function decided(
+  word: Exclude<PromptWord, 'later' | 'read' | 'talk'>,
+  open: OpenGate,
+  person: Person,
+  session: Session,
+): Promise<'decided' | null> {
+  const { run, gate } = open;
+  try {
+    const read = (question: string) => readLine(question, person, session);
+    const decision = await promptDecision(word, open, read, session);
+    if (decision === null) {
+      session.out.note('Nothing was decided; the gate stays open.');
+      return null;
+    }
+    await maskAsRecorded(run);
+    const named = { run, gate, kind: gate.kind, sessionId: gate.sessionId };
+    const signed = { by: person.by, hash: gate.artifactHash };
+    session.out.print(decisionWords(decision, await recordDecision(named, decision, signed, session)));
+    return 'decided';
+  } catch (error) {
+    if (!isDevsError(error)) throw error;
+    if (CLOSED.has(error.code)) {
+      session.out.note(error.message);
+      return 'decided';
+    }
+    if (!MENDABLE.has(error.code)) throw error;
+    session.out.note(`${error.message} ${error.remedy}`);
+    return null;
+  }
+}
+
+/** Somebody else was first: the run goes on from what they decided. */
+const CLOSED: ReadonlySet<DevsError['code']> = new Set(['GATE_ALREADY_DECIDED', 'GATE_STALE']);
+
+/** What the person can say in another way. */
+const MENDABLE: ReadonlySet<DevsError['code']> = new Set([
+  'INVALID_ANSWER',
+  'FEEDBACK_REQUIRED',
+  'CONFIG_INVALID',
+  'DAG_INVALID',
+]);
+
+async function showOpen(open: OpenGate, options: { readonly full?: true }, session: Session): Promise<void> {
+  const { document, lines } = await gatePages(open, { ...options, commands: false }, session);
+  session.out.print('');
+  await session.out.pages(document, lines);
+  new ShownGates(session).remember([open.gate]);
+}
+
+function sayChoices(choices: readonly PromptChoice[], { out }: Session): void {
+  out.print('', ...columns(choices.map(({ key, word, meaning }) => [`  ${key}`, word, meaning])));
+}
+
+async function readLine(question: string, { reader }: Person, { out }: Session): Promise<string | null> {
+  out.ask(`${question}: `);
+  return reader.next();
+}

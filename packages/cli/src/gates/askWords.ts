@@ -1,0 +1,78 @@
+import type { Gate } from '@devs/core';
+import { type AnswerFlags, parseValue } from './answerFlags.ts';
+import type { ChoiceName } from './gateWords.ts';
+import { isPassedBudget } from './passedBudget.ts';
+
+/** Asks a person; `null` when the input ended. */
+export type Read = (question: string) => Promise<string | null>;
+
+/** What goes with a choice; `null` when the input ended before it was said. */
+export async function wordsFor(
+  choice: ChoiceName,
+  gate: Pick<Gate, 'artifact'>,
+  read: Read,
+): Promise<AnswerFlags | null> {
+  switch (choice) {
+    case 'retry':
+      return said(await read('what the next attempts should know (may be empty)'), (guidance) => ({
+        guidance,
+      }));
+    case 'skip':
+    case 'abort':
+      return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
+    case 'raise':
+      return raiseFor(gate, read);
+    case 'value':
+      return valueFor(read);
+    case 'continue':
+    case 'use':
+    case 'repeat':
+    case 'approve':
+    case 'reject':
+    case 'edit':
+      return {};
+  }
+}
+
+function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
+  if (line === null) return null;
+  return line === '' ? {} : words(line);
+}
+
+/** Asks again for what is no JSON. */
+async function valueFor(read: Read): Promise<AnswerFlags | null> {
+  for (;;) {
+    const value = await read('value, as JSON');
+    if (value === null || value === '') return null;
+    if (isJson(value)) return { value };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseValue(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const RAISES = [
+  ['usd', 'US dollars', 'raiseUsd'],
+  ['tokens', 'tokens', 'raiseTokens'],
+  ['calls', 'calls', 'raiseCalls'],
+  ['ms', 'milliseconds', 'raiseTime'],
+] as const;
+
+/** Asks for what was passed and nothing else. */
+async function raiseFor({ artifact }: Pick<Gate, 'artifact'>, read: Read): Promise<AnswerFlags | null> {
+  const raise: Partial<Record<(typeof RAISES)[number][2], number>> = {};
+  for (const [measure, unit, flag] of RAISES) {
+    if (isPassedBudget(artifact) && !artifact.limits.some((limit) => limit.measure === measure)) continue;
+    const line = await read(`${unit} to add (empty: none)`);
+    if (line === null) return null;
+    // What is no amount is refused by the engine, which names the field.
+    if (line !== '') raise[flag] = Number(line);
+  }
+  return raise;
+}

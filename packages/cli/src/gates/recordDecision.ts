@@ -1,0 +1,97 @@
+import { DevsError, type Gate, type HitlSession, type Principal } from '@devs/core';
+import type { Session } from '../project/Session.ts';
+import type { Decision } from './Decision.ts';
+import { assertTakes, type ChoiceName, choiceCommands, GATE_WORDS } from './gateWords.ts';
+import { isPassedBudget } from './passedBudget.ts';
+import type { NamedGate } from './resolveGate.ts';
+import { ShownGates } from './ShownGates.ts';
+
+export interface Signed {
+  readonly by: Principal;
+  /** Beginning of the hash that was read; when left out, the version this user was shown last. */
+  readonly hash?: string | undefined;
+  /** How they named the gate. @defaultValue the beginning of its id */
+  readonly name?: string;
+}
+
+/**
+ * Records what a human said about a gate. A yes is for what was read.
+ *
+ * @throws DevsError `INVALID_ANSWER`, `GATE_STALE`, `GATE_ALREADY_DECIDED` and the others of `run.decide`.
+ */
+export async function recordDecision(
+  { run, sessionId, kind, gate }: NamedGate,
+  decision: Decision,
+  { by, hash, name = sessionId.slice(0, 8) }: Signed,
+  session: Session,
+): Promise<HitlSession> {
+  assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
+  if (gate !== null) assertRaisesPassed(gate, decision, session);
+  const shown = new ShownGates(session);
+  if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
+  // A closed gate has no hash to approve; the engine refuses and says who decided.
+  const artifactHash = hash ?? gate?.artifactHash ?? '';
+  const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by });
+  shown.forget({ sessionId });
+  return decided;
+}
+
+/** `approved: design of csv-export, hash 9b74c9897bac, by ada` */
+export function decisionWords(
+  { choice }: Decision,
+  { kind, threadId, artifactHash, principal }: HitlSession,
+) {
+  return `${SAID[choice]}: ${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}, by ${principal?.id}`;
+}
+
+/**
+ * The engine refuses it too; here the flags to type are known.
+ *
+ * @throws DevsError `INVALID_ANSWER` for a raise of what was not passed.
+ */
+function assertRaisesPassed(gate: Gate, { choice, answer }: Decision, { devs }: Session): void {
+  const { kind, artifact, sessionId } = gate;
+  if (choice !== 'raise' || !isPassedBudget(artifact)) return;
+  const passed = new Set<string>(artifact.limits.map(({ measure }) => measure));
+  const given = ['usd', 'tokens', 'calls', 'ms'].filter((measure) => answer[measure] !== undefined);
+  if (given.every((measure) => passed.has(measure))) return;
+  const raise = choiceCommands(gate, [sessionId.slice(0, 8)], devs).find(
+    (each) => each.choice.name === 'raise',
+  );
+  throw new DevsError('That is not the part of the budget which the next call would pass.', {
+    code: 'INVALID_ANSWER',
+    remedy: `Raise what is asked about: ${raise?.command ?? ''}`,
+    context: { kind, sessionId },
+  });
+}
+
+/** What lets a proposal pass. A no, an edit and an end of the run approve nothing. */
+const isYes = ({ choice }: Decision): boolean => choice === 'approve' || choice === 'value';
+
+/** @throws DevsError `GATE_STALE` when this user was shown another version last, or none. */
+function assertShown(gate: Gate, shown: ShownGates, { devs }: Session): void {
+  const last = shown.hashOf(gate);
+  if (last === gate.artifactHash) return;
+  const id = gate.sessionId.slice(0, 8);
+  const what = last === null ? 'was not shown to you yet' : 'is not what you were shown';
+  throw new DevsError(`What gate ${id} shows now ${what}.`, {
+    code: 'GATE_STALE',
+    remedy: `Read it with ${devs('show', id)}, which prints the answers with their --hash; then decide.`,
+    context: { sessionId: gate.sessionId, artifactHash: gate.artifactHash },
+  });
+}
+
+/** Begins the sentence about a decision. */
+const SAID: Readonly<Record<ChoiceName, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  edit: 'edited',
+  retry: 'to be tried again',
+  skip: 'given up',
+  continue: 'allowed to go on',
+  raise: 'raised',
+  use: 'taken as recorded',
+  repeat: 'to be made again',
+  abort: 'aborted',
+  value: 'answered',
+};

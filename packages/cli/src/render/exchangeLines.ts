@@ -1,0 +1,17 @@
+import type { GateExchange } from '@devs/core';
+import type { Line } from '../terminal/Output.ts';
+
+/** What was asked and answered at a gate; below what it shows, and no part of what its hash covers. */
+export function exchangeLines(exchanges: readonly GateExchange[]): readonly Line[] {
+  if (exchanges.length === 0) return [];
+  return [
+    { style: 'bold', text: '── Asked and answered; the hash does not cover it' },
+    ...exchanges.flatMap(({ question, answer, principal, answeredAt }) => [
+      { style: 'dim' as const, text: `${principal} at ${answeredAt}:` },
+      ...question.split('\n').map((line) => `> ${line}`),
+      '',
+      answer,
+      '',
+    ]),
+  ];
+}

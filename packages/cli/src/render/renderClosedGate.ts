@@ -1,0 +1,41 @@
+import type { ClosedGate } from '@devs/core';
+import { GATE_WORDS } from '../gates/gateWords.ts';
+import type { Line } from '../terminal/Output.ts';
+import { artifactLines } from './renderArtifact.ts';
+import { maskNotes, shortHash, shortId } from './renderGate.ts';
+
+/** A gate of the past: what was shown, and what became of it. */
+export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): readonly Line[] {
+  return [
+    { style: 'bold', text: `Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
+    `opened ${gate.openedAt}, hash ${shortHash(gate)}`,
+    gate.message,
+    '',
+    ...artifactLines(gate.artifact),
+    ...talk,
+    ...maskNotes(gate),
+    { style: 'bold', text: endWords(gate) },
+    ...decisionLines(gate.decision),
+  ];
+}
+
+/** What was said, member by member: a text as it is, anything else as JSON. */
+function decisionLines(decision: unknown): readonly string[] {
+  return Object.entries((decision ?? {}) as Readonly<Record<string, unknown>>).map(
+    ([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`,
+  );
+}
+
+function endWords({ status, principal, decidedAt }: ClosedGate): string {
+  const by = principal === null ? null : `Decided by ${principal} at ${decidedAt}`;
+  switch (status) {
+    case 'decided':
+      return `${by}; the run has not taken it up yet:`;
+    case 'resumed':
+      return by === null ? 'Continued without a decision.' : `${by}:`;
+    case 'superseded':
+      return `${by === null ? 'Withdrawn' : `${by}, then withdrawn`}: it was asked again, or the run was set back.`;
+    case 'cancelled':
+      return by === null ? 'Withdrawn: the run has ended.' : `${by}; the run has ended:`;
+  }
+}

@@ -1,0 +1,119 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { RUN_EMPTY, test } from './support/fixtures.ts';
+
+const NO_CI = { CI: '', PAGER: 'cat', NO_COLOR: '1', VISUAL: '', EDITOR: 'false' };
+
+/** What a person types, each line when the prompt that it answers is there. */
+function person(says: Readonly<Record<string, readonly string[]>>) {
+  const left = new Map(Object.entries(says).map(([prompt, lines]) => [prompt, [...lines]]));
+  let wake = (): void => {};
+  const typed: string[] = [];
+  const onWrite = (text: string): void => {
+    const next = left.get(text)?.shift();
+    if (next !== undefined) typed.push(next);
+    else if (/^[^\n]+: $/.test(text)) typed.push('\u0004');
+    wake();
+  };
+  async function* stdin(): AsyncGenerator<string> {
+    for (;;) {
+      while (typed.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      const line = typed.shift() ?? '';
+      if (line === '\u0004') return;
+      yield `${line}\n`;
+    }
+  }
+  return { isTTY: true, onWrite, stdin: Object.assign(stdin(), { isTTY: true }), env: NO_CI };
+}
+
+const DECIDE = 'decide: ';
+
+describe('asking in place', () => {
+  test('a run goes from gate to gate on a terminal, and ends as the run does', async ({ dir }) => {
+    const called = await callMain(dir, RUN_EMPTY, person({ [DECIDE]: ['what?', 'read', 'a', 'approve'] }));
+    expect(called).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(called.stdout.match(/^Gate [0-9a-f]{8}: design of sum$/gm)).toHaveLength(2);
+    expect(called.stdout).toMatch(/^ {2}a {2}approve {2}break the documents down into tasks$/m);
+    expect(called.stdout).toContain('approved: plan of sum');
+    expect(called.stdout).toContain('completed: sum');
+  });
+
+  test('later leaves the run waiting, with the commands; what was shown can be approved', async ({ dir }) => {
+    const called = await callMain(dir, RUN_EMPTY, person({ [DECIDE]: ['later'] }));
+    expect(called).toMatchObject({ exitCode: 75, stderr: '' });
+    expect(called.stdout).toMatch(/waiting for a human: design[\s\S]*approve: devs approve/);
+    const log = await callMain(dir, ['log', 'sum']);
+    expect(log.stdout).toContain('gate read: design');
+    expect(await callMain(dir, ['approve', 'sum'])).toMatchObject({ exitCode: 0 });
+  });
+
+  test('nobody is asked with --no-ask, with --json and in CI', async ({ dir }) => {
+    const { env, ...io } = person({});
+    for (const [flags, ci] of [
+      [['--no-ask'], ''],
+      [['--json'], ''],
+      [[], 'true'],
+    ] as const) {
+      const called = await callMain(dir, [...RUN_EMPTY, ...flags], { ...io, env: { ...env, CI: ci } });
+      expect(called).toMatchObject({ exitCode: 75 });
+      expect(called.stdout).not.toContain(DECIDE);
+    }
+  });
+
+  test('who is second is told who was first, and the run goes on from there', async ({ dir }) => {
+    const io = person({
+      [DECIDE]: ['r', 'later'],
+      'what should change (empty: write it in your editor): ': ['No'],
+    });
+    let isFirst = true;
+    const onWrite = (text: string): void => {
+      const isTheirs = isFirst && text.startsWith('what should change');
+      const first = isTheirs ? callMain(dir, ['approve', 'sum', '--by', 'bob']) : Promise.resolve();
+      isFirst &&= !isTheirs;
+      void first.then(() => io.onWrite(text));
+    };
+    const called = await callMain(dir, RUN_EMPTY, { ...io, onWrite });
+    expect(called.stderr).toMatch(/was answered by human:bob at/);
+    expect(called.stdout).toContain('waiting for a human: plan');
+    expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('gate rejected');
+  });
+
+  test('a signal at the prompt leaves the run waiting', async ({ dir }) => {
+    const stop = new AbortController();
+    const io = person({});
+    const onWrite = (text: string): void => (text === DECIDE ? stop.abort() : undefined);
+    const called = await callMain(dir, RUN_EMPTY, { ...io, onWrite, signal: stop.signal });
+    expect(called.exitCode).toBe(75);
+    expect(called.stdout).toContain('waiting for a human: design');
+  });
+
+  test('what cannot be seen at a gate is made visible', async ({ dir }) => {
+    const brief = join(dir, 'brief.md');
+    writeFileSync(brief, '# Sum\n\n\u001b[2Jdecide: a\u202e\u0007\n');
+    const called = await callMain(dir, ['run', brief, '--id', 'sum', '--agents', 'none'], person({}));
+    expect(called.stdout).toContain('decide: a⟨U+202E⟩⟨U+0007⟩');
+    const unseen = ['\u001b[2J', '\u202e', '\u0007'].filter((text) => called.stdout.includes(text));
+    expect(unseen).toEqual([]);
+  });
+});
+
+describe('a rejection without feedback', () => {
+  test('is written in the editor on a terminal; an empty one decides nothing', async ({ dir }) => {
+    await callMain(dir, RUN_EMPTY);
+    const io = person({});
+    const empty = await callMain(dir, ['reject', 'sum'], { ...io, env: { ...NO_CI, EDITOR: 'true' } });
+    expect(empty).toMatchObject({ exitCode: 75, stderr: 'Nothing was decided; the gate stays open.\n' });
+    const EDITOR = `node -e 'require("fs").appendFileSync(process.argv[1], "# One file\\nnot two\\n")'`;
+    const said = await callMain(dir, ['reject', 'sum'], { ...io, env: { ...NO_CI, EDITOR } });
+    expect(said).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(': # One file not two');
+  });
+
+  test('is refused where nobody can write it', async ({ dir }) => {
+    const refused = await callMain(dir, ['reject', 'sum']);
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toContain('--feedback');
+  });
+});

@@ -1,0 +1,181 @@
+import { askKey, type GateExchange, giveUpAsks, type RecordedExchange } from '../../engine/asks.ts';
+import { assertDecidable, principalText } from '../../engine/gates/decidable.ts';
+import { shortWords } from '../../engine/gates/decisionWords.ts';
+import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
+import { asHuman } from '../../engine/gates/principals.ts';
+import { UsageReports } from '../../engine/guards/UsageReports.ts';
+import { stepKeyOf } from '../../engine/node/step.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { AnswerRequest, AnswerResult } from '../../orchestration/asking.ts';
+import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
+import type { AgentCall } from '../../orchestration/ports.ts';
+import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { NewStep, Reserve, StepKey } from '../../state/StepStore.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import { answerRequest, stageOf } from './answerRequest.ts';
+
+/** Characters of a question. */
+const MAX_QUESTION = 8_000;
+
+/** Characters of an answer that are kept. */
+const MAX_ANSWER = 64_000;
+
+/** Who asks. */
+export interface AskOptions {
+  readonly by: Principal;
+  /** Aborting it ends the call. */
+  readonly signal?: AbortSignal;
+}
+
+export interface AskedGate {
+  readonly sessionId: string;
+  readonly artifactHash: string;
+}
+
+interface AskDeps {
+  readonly app: OrchestrationApp;
+  readonly pipeline: PipelineDeps;
+}
+
+type Answer = (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
+
+const NEVER: AbortSignal = new AbortController().signal;
+
+/** Asks the agent whose work a gate shows; see {@link Run.ask}. */
+export async function askGate(
+  threadId: string,
+  gate: AskedGate,
+  { text, by, signal = NEVER }: AskOptions & { readonly text: string },
+  deps: AskDeps,
+): Promise<GateExchange> {
+  const principal = principalText(asHuman(by, threadId, 'ask about'));
+  const masked = maskPreciseDeep(questionFrom(text));
+  const { store } = deps.app;
+  const session = openSession(threadId, gate, deps);
+  const answer = answererOf(session, deps.pipeline);
+  const key = askKey(threadId, session.id, masked.value);
+  return deps.app.hold(threadId, async (lease) => {
+    openSession(threadId, gate, deps);
+    giveUpAsks(threadId, store.steps);
+    const recorded = recordedAt(key, deps);
+    if (recorded !== null) return recorded;
+    const request = await answerRequest(session, masked.value, deps);
+    const ask: Ask = { lease, key, session, principal, redacted: masked.count };
+    await make(ask, request, { answer, signal }, deps);
+    return recordedAt(key, deps) as GateExchange;
+  });
+}
+
+interface Ask {
+  readonly lease: Lease;
+  readonly key: StepKey;
+  readonly session: HitlSession;
+  readonly principal: string;
+  /** Places in the question where a secret was masked. */
+  readonly redacted: number;
+}
+
+/** Counted and recorded as begun before it is made; a process that dies in it leaves what may have been paid. */
+async function make(
+  ask: Ask,
+  request: AnswerRequest,
+  { answer, signal }: { readonly answer: Answer; readonly signal: AbortSignal },
+  { app: { store, events } }: AskDeps,
+): Promise<void> {
+  const { lease, key, session, principal } = ask;
+  const threadId = key.threadId;
+  const fence = store.threads.fence(lease);
+  const step: NewStep = { ...key, node: 'ask', taskId: request.task?.taskId ?? null };
+  const reserve = store.transact(events, () => {
+    fence.assertInTx();
+    return admitted(step, ask, store.budgets.judge({ ...step, declared: {} }), (held) =>
+      store.steps.intent({ ...step, reserve: held }, fence),
+    );
+  });
+  const reports = new UsageReports(reserve);
+  const call = { idempotencyKey: stepKeyOf(key), signal, usage: reports.add.bind(reports) };
+  try {
+    const said = answerFrom(await answer(request, call));
+    const { value, count } = maskPreciseDeep({ question: request.question, answer: said, principal });
+    store.transact(events, (emit) => {
+      store.steps.finish(key, value satisfies RecordedExchange, reports.total(store.prices), fence);
+      const { id: sessionId, kind, taskId } = session;
+      const scope = { threadId, taskId };
+      emit('GATE_ASKED', { sessionId, kind, principal, question: shortWords(value.question) }, scope);
+      const redacted = ask.redacted + count;
+      if (redacted > 0)
+        emit('SECRET_REDACTED', { place: `question at ${sessionId}`, count: redacted }, scope);
+    });
+  } catch (error) {
+    if (store.steps.find(key)?.state === 'intent') store.steps.fail(key, reports.total(store.prices), fence);
+    throw error;
+  }
+}
+
+function admitted(
+  step: NewStep,
+  { session }: Ask,
+  { passed, reserve }: ReturnType<AskDeps['app']['store']['budgets']['judge']>,
+  begin: (reserve: Reserve) => void,
+): Reserve {
+  const [limit] = passed;
+  if (limit === undefined) {
+    begin(reserve);
+    return reserve;
+  }
+  const { measure, spent } = limit;
+  throw new DevsError(`An answer would pass the budget: ${spent} of ${limit.limit} ${measure} are spent.`, {
+    code: 'BUDGET_SPENT',
+    remedy: 'Decide the gate without it, or start a run with a larger budget.',
+    context: { threadId: step.threadId, sessionId: session.id, measure },
+  });
+}
+
+/** @throws DevsError `GATE_NOT_FOUND`, `GATE_ALREADY_DECIDED`, `GATE_NOT_READY`, `GATE_STALE` */
+function openSession(
+  threadId: string,
+  { sessionId, artifactHash }: AskedGate,
+  { app }: AskDeps,
+): HitlSession {
+  const session = app.store.sessions.require(sessionId);
+  if (session.threadId !== threadId) throw new RangeError(`Gate "${sessionId}" belongs to another run.`);
+  assertDecidable(session, artifactHash);
+  return session;
+}
+
+function answererOf(session: HitlSession, { agents }: PipelineDeps): Answer {
+  const answer = agents.answer?.bind(agents);
+  if (answer !== undefined && stageOf(session) !== null) return answer;
+  const why =
+    answer === undefined ? `the agents "${agents.name}" answer no questions` : 'no agent made what it shows';
+  throw new DevsError(`Gate "${session.id}" cannot be asked about: ${why}.`, {
+    code: 'ASK_UNSUPPORTED',
+    remedy: 'Decide it; what you want to know can be the feedback.',
+    context: { sessionId: session.id, kind: session.kind },
+  });
+}
+
+function recordedAt(key: StepKey, { app: { store } }: AskDeps): GateExchange | null {
+  const step = store.steps.find(key);
+  if (step?.state !== 'done') return null;
+  const answeredAt = new Date(step.finishedAt).toISOString();
+  return { ...(step.result as RecordedExchange), answeredAt };
+}
+
+function questionFrom(text: unknown): string {
+  if (typeof text !== 'string' || text.trim() === '')
+    throw new TypeError('Expected a question, got no text.');
+  if (text.length <= MAX_QUESTION) return text.trim();
+  throw new RangeError(`Expected a question of at most ${MAX_QUESTION} characters, got ${text.length}.`);
+}
+
+function answerFrom(result: AnswerResult | null | undefined): string {
+  const { answer } = (result ?? {}) as Partial<AnswerResult>;
+  if (typeof answer === 'string' && answer.trim() !== '') return answer.slice(0, MAX_ANSWER);
+  throw new DevsError('The agent answered the question with nothing.', {
+    code: 'AGENT_INVALID_OUTPUT',
+    remedy: 'Ask again, in other words, or give this stage to a more capable agent.',
+  });
+}
