@@ -2,6 +2,8 @@ export { agentsPerStage } from './agentsPerStage.ts';
 export { planShape } from './answers.ts';
 export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
+export { checkKind } from './checks/checkKind.ts';
+export { SteadyChecks } from './checks/SteadyChecks.ts';
 export type { CommandRecipe, CommandReply } from './command/CommandRecipe.ts';
 export { type CommandAgentsOptions, type CommandSource, commandAgents } from './command/commandAgents.ts';
 export { isRecipeName, RECIPES, type RecipeName } from './command/recipes.ts';

@@ -1,51 +1,78 @@
 import { join } from 'node:path';
-import type { CheckRequest, CheckResult, Checks } from '@devs/core';
+import type { CheckPart, CheckRequest, CheckResult, Checks } from '@devs/core';
 
 export interface NamedCheck {
-  /** Shown when it fails. */
+  /** Shown when it fails; the names of its cases begin with it. */
   readonly name: string;
   /** Folder it runs in, relative to the workspace. */
   readonly dir: string;
   readonly checks: Checks;
+  /** What it judges. @defaultValue 'test' */
+  readonly kind?: CheckPart['kind'];
 }
 
 /**
- * Several checks as one: each in its own folder, in order, up to the first that is red.
+ * Several checks as one: each in its own folder, in order, all of them, so that what is red is told whole.
  *
  * @example
  * ```ts
  * const checks = new CheckSuite([
  *   { name: 'api', dir: 'packages/api', checks: new CommandChecks({ argv: ['pnpm', 'test'] }) },
- *   { name: 'lint', dir: '.', checks: new CommandChecks({ argv: ['pnpm', 'lint'] }) },
+ *   { name: 'lint', dir: '.', kind: 'lint', checks: new CommandChecks({ argv: ['pnpm', 'lint'] }) },
  * ]);
  * ```
  */
 export class CheckSuite implements Checks {
-  readonly #first: NamedCheck;
-  readonly #rest: readonly NamedCheck[];
+  readonly #checks: readonly NamedCheck[];
 
   /** @throws TypeError without a check: nothing would judge the work. */
   constructor(checks: readonly NamedCheck[]) {
-    const [first, ...rest] = checks;
-    if (first === undefined) throw new TypeError('Expected at least one check, got none.');
-    this.#first = first;
-    this.#rest = rest;
+    if (checks.length === 0) throw new TypeError('Expected at least one check, got none.');
+    this.#checks = checks;
   }
 
-  /** The first red result, or the last, with the output of those before it. */
+  /** The first red result, or the last, with the output and the cases of all. */
   async run(request: CheckRequest): Promise<CheckResult> {
-    let result = await runNamed(this.#first, request);
-    for (const check of this.#rest) {
-      if (!result.passed) return result;
-      const next = await runNamed(check, request);
-      result = { ...next, output: `${result.output}\n${next.output}` };
-    }
-    return result;
+    const ran: Ran[] = [];
+    for (const check of this.#checks) ran.push({ check, result: await runNamed(check, request) });
+    const decisive = (ran.find(({ result }) => !result.passed) ?? ran.at(-1)) as Ran;
+    const cases = ran.flatMap(casesOf);
+    const flaky = ran.flatMap(flakyOf);
+    const missing = ran.find(({ result }) => result.missing !== undefined)?.result.missing;
+    const { passed, exitCode, timedOut, command } = decisive.result;
+    return {
+      passed,
+      exitCode,
+      timedOut,
+      command,
+      output: ran
+        .map(({ check, result }) => `[${check.name}] ${result.command}\n${result.output}`)
+        .join('\n'),
+      parts: ran.map(({ check, result }) => ({
+        name: check.name,
+        kind: check.kind ?? 'test',
+        passed: result.passed,
+      })),
+      ...(cases.length > 0 && { cases }),
+      ...(flaky.length > 0 && { flaky }),
+      ...(missing !== undefined && { missing }),
+    };
   }
 }
 
-async function runNamed({ name, dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {
+interface Ran {
+  readonly check: NamedCheck;
+  readonly result: CheckResult;
+}
+
+const casesOf = ({ check, result: { cases = [] } }: Ran) =>
+  cases.map(({ name, state }) => ({ name: `${check.name}: ${name}`, state }));
+
+/** A flaky command is known by the name of its check. */
+const flakyOf = ({ check, result: { flaky = [], command } }: Ran) =>
+  flaky.map((name) => (name === command ? check.name : `${check.name}: ${name}`));
+
+function runNamed({ dir, checks }: NamedCheck, request: CheckRequest): Promise<CheckResult> {
   const { root = request.dir } = request;
-  const result = await checks.run({ ...request, root, dir: join(request.dir, dir) });
-  return { ...result, output: `[${name}] ${result.command}\n${result.output}` };
+  return checks.run({ ...request, root, dir: join(request.dir, dir) });
 }

@@ -1,11 +1,22 @@
-import { stat } from 'node:fs/promises';
-import { type CheckRequest, type CheckResult, type Checks, DevsError, maskSensitiveData } from '@devs/core';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type CheckRequest,
+  type CheckResult,
+  type Checks,
+  DevsError,
+  maskSensitiveData,
+  type TestCase,
+} from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
 import { type Scratch, withScratch } from '../process/withScratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
+import { CaseReader, inWorkspace } from './cases/CaseReader.ts';
+import { readReport } from './cases/readReport.ts';
+import { missingProgram } from './missingProgram.ts';
 
 export interface CommandChecksOptions {
   /** Program and arguments, run without a shell. @defaultValue `['npm', 'test']` */
@@ -20,11 +31,15 @@ export interface CommandChecksOptions {
   readonly sandbox?: Sandbox | null;
   /** Whether it may use the network: to install dependencies. Only a sandbox can refuse it. @defaultValue `false` */
   readonly network?: boolean;
+  /** File the command writes its test cases to, relative to where it runs: JUnit XML, or JSON of Vitest or Jest. */
+  readonly report?: string;
 }
 
 // What a shell reports for a command it cannot find or may not run.
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+
+const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
 /**
  * Judges a workspace by running its own tests as a command.
@@ -46,10 +61,11 @@ export class CommandChecks implements Checks {
   readonly #env: readonly string[];
   readonly #sandbox: Sandbox | null;
   readonly #network: boolean;
+  readonly #report: string | null;
 
   constructor(options: CommandChecksOptions = {}) {
     const { argv = ['npm', 'test'], timeoutMs = 120_000, maxOutputBytes = 64 * 1024, env = [] } = options;
-    const { sandbox = null, network = false } = options;
+    const { sandbox = null, network = false, report = null } = options;
     if (argv.length === 0 || argv[0] === '')
       throw new TypeError('Expected argv to name a command, got none.');
     assertPositiveInteger('timeoutMs', timeoutMs);
@@ -60,6 +76,7 @@ export class CommandChecks implements Checks {
     this.#env = env;
     this.#sandbox = sandbox;
     this.#network = network;
+    this.#report = report;
   }
 
   /**
@@ -77,11 +94,22 @@ export class CommandChecks implements Checks {
     return result;
   }
 
-  async #execute({ dir, root = dir, signal }: CheckRequest, scratch: Scratch): Promise<CheckResult> {
+  async #execute(
+    { dir, root = dir, signal, onActivity }: CheckRequest,
+    scratch: Scratch,
+  ): Promise<CheckResult> {
     const { dir: folder } = scratch;
     const place = { workspace: root, dir, scratch: folder, network: this.#network };
     const output = new MaskedTail(this.#maxOutputBytes);
-    const push = (chunk: Buffer): void => output.push(chunk);
+    const cases = new CaseReader();
+    const push =
+      (stream: 'stdout' | 'stderr') =>
+      (chunk: Buffer): void => {
+        output.push(chunk);
+        cases.push(chunk, stream);
+        onActivity?.({ kind: 'output', text: chunk.toString() });
+      };
+    const begun = Date.now();
     try {
       const end = await runProcess({
         argv: [...(this.#sandbox?.prefix(place) ?? []), ...this.#argv],
@@ -89,19 +117,39 @@ export class CommandChecks implements Checks {
         env: { ...commandEnvironment(scratch, this.#env), CI: '1' },
         timeoutMs: this.#timeoutMs,
         signal,
-        onStdout: push,
-        onStderr: push,
+        onStdout: push('stdout'),
+        onStderr: push('stderr'),
       });
-      return this.#result(end, output.toString());
+      const told = (await this.#reported(dir, root, begun)) ?? cases.cases(root);
+      return this.#result(end, output.toString(), told);
     } catch (error) {
       return this.#notStarted(error as NodeJS.ErrnoException);
     }
   }
 
-  #result({ exitCode, stoppedBy }: ProcessEnd, output: string): CheckResult {
+  /** A report of this run; what an earlier one left says nothing. */
+  async #reported(dir: string, root: string, since: number): Promise<readonly TestCase[] | null> {
+    if (this.#report === null) return null;
+    const path = join(dir, this.#report);
+    const { size = 0, mtimeMs = 0 } = (await stat(path).catch(() => null)) ?? {};
+    if (size === 0 || size > MAX_REPORT_BYTES || mtimeMs < Math.floor(since / 1000) * 1000) return null;
+    const cases = readReport(await readFile(path, 'utf8'));
+    return cases && inWorkspace(cases, root);
+  }
+
+  /** Green is what the exit code and every case say. */
+  #result(
+    { exitCode, stoppedBy }: ProcessEnd,
+    output: string,
+    cases: readonly TestCase[] | null,
+  ): CheckResult {
     const timedOut = stoppedBy === 'timeout';
+    const missing = missingProgram(exitCode, output);
+    const hasFailed = cases?.some(({ state }) => state === 'failed') ?? false;
     return {
-      passed: exitCode === 0 && !timedOut,
+      ...(cases !== null && { cases }),
+      ...(missing !== null && { missing }),
+      passed: exitCode === 0 && !timedOut && !hasFailed,
       exitCode: timedOut ? null : exitCode,
       timedOut,
       output: timedOut ? `${output}\nStopped after ${this.#timeoutMs} ms.` : output,
@@ -118,6 +166,7 @@ export class CommandChecks implements Checks {
       timedOut: false,
       output: maskSensitiveData(`The check "${this.#command()}" could not be started: ${why}.`),
       command: this.#command(),
+      ...(missing && { missing: this.#argv[0] ?? '' }),
     };
   }
 

@@ -16,12 +16,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Somebody writes into the folder between a task's last turn and its verification. */
 class IntrudedWorkspace extends GitWorkspace {
+  /** By `research`, by the turn, by `verify`. */
   #opened = 0;
 
   override async open(threadId: string, options?: OpenOptions): Promise<RunWorkspace> {
     const run = await super.open(threadId, options);
     this.#opened += 1;
-    if (this.#opened === 2) writeFileSync(join(run.dir, 'intruder.txt'), 'nobody reviewed this\n');
+    if (this.#opened === 3) writeFileSync(join(run.dir, 'intruder.txt'), 'nobody reviewed this\n');
     return run;
   }
 }

@@ -32,6 +32,10 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
     .option('--raise-time <length>', 'budget: add so much time of driving, such as 30m', toMilliseconds)
     .option('--use', 'recorded call of an older version: it is the one that is asked about')
     .option('--repeat', 'recorded call of an older version: it is another one; this one is made')
+    .option('--again', 'red checks: you mended them; they run once more')
+    .option('--first-task', 'red checks: the first task mends them')
+    .option('--accept', 'red checks: go on; what fails now may go on failing')
+    .option('--failure <names...>', 'with --accept: only these')
     .option('--abort', 'end the run')
     .option('--reason <text>', 'with --skip or --abort: why, for the record')
     .option(

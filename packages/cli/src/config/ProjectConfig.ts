@@ -12,6 +12,19 @@ export const checkSchema = z.strictObject({
   name: z.string().min(1).describe('Shown when it fails.'),
   dir: inside.default('.').describe('Folder it runs in, relative to the top of the repository.'),
   argv,
+  kind: z
+    .enum(['test', 'types', 'lint'])
+    .exactOptional()
+    .describe('What it judges; else known by its program. A lint error is no red test.'),
+  report: inside
+    .exactOptional()
+    .describe('File it writes its test cases to: JUnit XML, or JSON of Vitest or Jest.'),
+  retries: z
+    .int()
+    .min(0)
+    .max(2)
+    .exactOptional()
+    .describe('How often it runs again on the same tree where it fails; 2 when left out.'),
   timeoutMs: z.int().positive().default(120_000).describe('Milliseconds.'),
 });
 

@@ -9,6 +9,11 @@ export interface AnswerFlags {
   readonly continue?: true;
   readonly use?: true;
   readonly repeat?: true;
+  readonly again?: true;
+  readonly firstTask?: true;
+  readonly accept?: true;
+  /** With `accept`: which of the failures. */
+  readonly failure?: readonly string[];
   readonly abort?: true;
   /** JSON. */
   readonly value?: string;
@@ -36,6 +41,9 @@ export function decisionFrom(flags: AnswerFlags): Decision | null {
   if (guidance !== undefined && choice !== 'retry') {
     throw usageError('--guidance is for the next attempt.', 'Give it together with --retry.');
   }
+  if (flags.failure !== undefined && choice !== 'accept') {
+    throw usageError('--failure names what is accepted.', 'Give it together with --accept.');
+  }
   if (reason !== undefined && choice !== 'skip' && choice !== 'abort') {
     throw usageError('--reason says why something ends.', 'Give it together with --skip or --abort.');
   }
@@ -48,10 +56,12 @@ export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
   const { guidance, reason } = flags;
   const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
   const raise = { usd, tokens, calls, ms };
+  const { failure: failures } = flags;
   const answer: Answer = {
     action: choice,
     guidance,
     reason,
+    ...(choice === 'accept' && { failures }),
     ...(choice === 'raise' && raise),
   };
   return { choice, answer };
@@ -76,6 +86,9 @@ function choicesIn({
   continue: goOn,
   use,
   repeat,
+  again,
+  firstTask,
+  accept,
   abort,
   ...flags
 }: AnswerFlags): readonly ChoiceName[] {
@@ -87,6 +100,9 @@ function choicesIn({
     ['raise', raises],
     ['use', use],
     ['repeat', repeat],
+    ['again', again],
+    ['first-task', firstTask],
+    ['accept', accept],
     ['abort', abort],
     ['value', flags.value],
   ];

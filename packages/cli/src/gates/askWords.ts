@@ -25,6 +25,9 @@ export async function wordsFor(
     case 'value':
       return valueFor(read);
     case 'continue':
+    case 'again':
+    case 'first-task':
+    case 'accept':
     case 'use':
     case 'repeat':
     case 'approve':

@@ -15,6 +15,9 @@ export type ChoiceName =
   | 'raise'
   | 'use'
   | 'repeat'
+  | 'again'
+  | 'first-task'
+  | 'accept'
   | 'abort'
   | 'value';
 
@@ -86,6 +89,16 @@ export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
   interrupt: {
     name: 'question',
     choices: [answer('value', 'what interrupt() returns, as JSON', '--value', '"yes"')],
+    isDeclarable: false,
+  },
+  baseline: {
+    name: 'red checks',
+    choices: [
+      answer('again', 'you mended it: run the checks once more'),
+      answer('first-task', 'have it mended by the first task'),
+      answer('accept', 'go on; what fails now may go on failing'),
+      ABORT,
+    ],
     isDeclarable: false,
   },
   task_failure: {

@@ -92,6 +92,9 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
   raise: 'raised',
   use: 'taken as recorded',
   repeat: 'to be made again',
+  again: 'to be checked again',
+  'first-task': 'to be mended first',
+  accept: 'accepted as it is',
   abort: 'aborted',
   value: 'answered',
 };

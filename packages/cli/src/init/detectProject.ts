@@ -2,6 +2,7 @@ import type { ProjectConfigInput } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { hasScript, type PackageJson, readPackageJson } from './packageJson.ts';
 import { installCommand, type PackageManager, packageManagerOf } from './packageManager.ts';
+import { scriptPieces } from './scriptPieces.ts';
 import { workspacePackages } from './workspacePackages.ts';
 
 type Check = NonNullable<ProjectConfigInput['checks']>[number];
@@ -38,7 +39,10 @@ export async function detectProject(root: string): Promise<DetectedProject> {
     check(each, 'test', { name: each.name ?? dir, dir }),
   );
   // Each package says what failed; a script of the root that tests all of them says only that something did.
-  const tests = perPackage.length > 0 ? perPackage : check(manifest, 'test', { name: 'test', dir: '.' });
+  const own = hasScript(manifest, 'test') ? scriptPieces(manifest, 'test', packageManager) : null;
+  const whole = (): readonly Check[] => check(manifest, 'test', { name: 'test', dir: '.' });
+  const parts = own?.map(({ name, argv }) => ({ name, dir: '.', argv: [...argv] })) ?? whole();
+  const tests = perPackage.length > 0 ? perPackage : parts;
   const checks = [...tests, ...check(manifest, 'lint', { name: 'lint', dir: '.' })];
   const needsInstall = packages.length > 0 || hasDependencies(manifest);
   return {

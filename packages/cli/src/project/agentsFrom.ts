@@ -1,4 +1,12 @@
-import { CheckSuite, CommandChecks, findSandbox, GitWorkspace, type Sandbox } from '@devs/agents';
+import {
+  CheckSuite,
+  CommandChecks,
+  checkKind,
+  findSandbox,
+  GitWorkspace,
+  type Sandbox,
+  SteadyChecks,
+} from '@devs/agents';
 import type { Checks, OrchestratorOptions } from '@devs/core';
 import { REPLAY } from '../flags/agentNames.ts';
 import { gitIdentity } from '../flags/gitIdentity.ts';
@@ -55,10 +63,11 @@ function setupOf(argv: readonly string[], sandbox: Sandbox | null): Checks {
 
 /** One check is shown as its command alone. */
 function suiteOf(checks: RunSpec['checks'], sandbox: Sandbox | null): Checks {
-  const named = checks.map(({ name, dir, ...options }) => ({
+  const named = checks.map(({ name, dir, kind, retries = 2, ...options }) => ({
     name,
     dir,
-    checks: new CommandChecks({ ...options, sandbox }),
+    kind: kind ?? checkKind(options.argv),
+    checks: new SteadyChecks(new CommandChecks({ ...options, sandbox }), retries),
   }));
   const [only, ...rest] = named;
   return only?.dir === '.' && rest.length === 0 ? only.checks : new CheckSuite(named);

@@ -3,6 +3,8 @@ import type { AppliedAnswer, GraphProfile, StateUpdate } from '../engine/GraphPr
 import type { Question } from '../engine/gates/question.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
+import { applyBaseline } from './gates/applyBaseline.ts';
+import { type BaselineAnswer, shownBaseline } from './gates/baselineGate.ts';
 import { PIPELINE_GATES } from './gates/pipelineGates.ts';
 import { dueForPivot, pipelineFindings } from './pipelineFindings.ts';
 import { steerToGoal } from './pipelineGoals.ts';
@@ -55,8 +57,9 @@ export function endOfPipeline(values: unknown): EndOfRun {
 
 /** What was tried, for the human who is asked. */
 function suspensionEvidence(state: GraphState, suspension: PendingSuspension): unknown {
-  const { review, taskId, node, reason, entropy } = suspension;
+  const { kind, review, taskId, node, reason, entropy } = suspension;
   if (review !== undefined) return review;
+  if (kind === 'baseline') return shownBaseline(state);
   return {
     taskId,
     name: state.tasks.find((task) => task.taskId === taskId)?.name ?? null,
@@ -73,6 +76,7 @@ function suspensionEvidence(state: GraphState, suspension: PendingSuspension): u
 }
 
 function suspensionMessage({ kind, taskId }: PendingSuspension): string {
+  if (kind === 'baseline') return 'The checks are red before any work was done. Nothing was paid yet.';
   const label = taskLabel(taskId);
   if (kind !== 'review') return `${label === 'T0' ? 'The run' : `Task ${label}`} makes no progress.`;
   return 'Read the code and what was checked. Approve it to have the run go on.';
@@ -86,6 +90,7 @@ function applyAnswer(
   answer: unknown,
 ): AppliedAnswer<GraphState> {
   const { kind, taskId } = question;
+  if (kind === 'baseline') return applyBaseline(state, answer as BaselineAnswer);
   if (kind === 'review') return applyReview(state, question, answer as ReviewAnswer);
   const { action, guidance } = answer as FailureAnswer;
   if (kind !== 'task_failure') return { update: { pendingSuspension: null }, runNode: true };

@@ -540,6 +540,8 @@ export interface CheckRequest {
   readonly signal: AbortSignal;
   /** Told what the checks print. */
   readonly onActivity?: OnActivity;
+  /** What is due: a red that is expected is not run again to see whether it is flaky. @defaultValue 'pass' */
+  readonly expect?: 'pass' | 'fail';
 }
 
 /** Runs the project's own tests. */

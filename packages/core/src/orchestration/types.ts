@@ -191,9 +191,11 @@ export interface ErrorRecord {
   readonly taskId: string | null;
 }
 
-/** Of the pipeline: a review shows code. */
+/** Of the pipeline: a review shows code, a red baseline what was printed. */
 export interface PendingSuspension extends EngineSuspension {
   readonly review?: CodeReview;
+  /** Of a red baseline: the end of what the checks printed. */
+  readonly checkOutput?: string;
 }
 
 /** What LangGraph's error handler caught, already masked; read and cleared by the `error` node. */

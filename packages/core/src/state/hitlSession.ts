@@ -5,6 +5,7 @@ export const HITL_SESSION_KINDS = [
   'recursion_limit',
   'budget',
   'review',
+  'baseline',
   'step',
   'node_gate',
   'interrupt',

@@ -29,14 +29,20 @@ describe('CheckSuite', () => {
     expect(result.output).toMatch(/\[one\][^\n]+\na\n+\[two\]/);
   });
 
-  it('stops at the first red one', async () => {
+  it('runs all of them, and says which part is red', async () => {
     const suite = new CheckSuite([
-      { name: 'one', dir: '.', checks: script('process.exit(3)') },
-      { name: 'two', dir: '.', checks: script(where) },
+      { name: 'one', dir: '.', kind: 'lint', checks: script('process.exit(3)') },
+      { name: 'two', dir: '.', checks: script("console.log('TAP version 13\\nok 1 - a\\n1..1')") },
     ]);
-    const result = await run(suite);
-    expect(result).toMatchObject({ passed: false, exitCode: 3 });
-    expect(result.output).not.toContain('[two]');
+    expect(await run(suite)).toMatchObject({
+      passed: false,
+      exitCode: 3,
+      parts: [
+        { name: 'one', kind: 'lint', passed: false },
+        { name: 'two', kind: 'test', passed: true },
+      ],
+      cases: [{ name: 'two: a', state: 'passed' }],
+    });
   });
 
   it('refuses to judge with nothing', () => {

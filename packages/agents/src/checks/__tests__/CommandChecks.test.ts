@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -173,8 +173,31 @@ describe('CommandChecks', () => {
       timedOut: false,
       output: `The check "devs-no-such-command 'a b'" could not be started: it was not found on PATH.`,
       command: "devs-no-such-command 'a b'",
+      missing: 'devs-no-such-command',
     });
     expect(await check('', { argv: ['./check.mjs'] })).toMatchObject({ passed: false, exitCode: 126 });
+  });
+
+  it('tells the cases, and is red when one failed whatever the exit code says', async () => {
+    const tap = "console.log('TAP version 13\\nok 1 - a\\nnot ok 2 - b\\n1..2')";
+    const cases = [
+      { name: 'a', state: 'passed' },
+      { name: 'b', state: 'failed' },
+    ];
+    expect(await check(tap)).toMatchObject({ passed: false, exitCode: 0, cases });
+    expect(await check(tap.replace('not ok', 'ok'))).toMatchObject({ passed: true });
+    const lie = `${tap.replace('not ok', 'ok')}; process.exit(1)`;
+    expect(await check(lie)).toMatchObject({ passed: false, exitCode: 1 });
+  });
+
+  it('tells the cases of the report it names, if this run wrote it', async () => {
+    const xml = `<testsuite><testcase classname="s" name="a"/></testsuite>`;
+    const report = 'report.xml';
+    const write = `require('fs').writeFileSync('${report}', '${xml}')`;
+    const run = (source: string) => check('', { argv: [process.execPath, '-e', source], report });
+    expect(await run(write)).toMatchObject({ passed: true, cases: [{ name: 's › a', state: 'passed' }] });
+    await utimes(join(dir, report), 1, 1);
+    expect(await run('0')).not.toHaveProperty('cases');
   });
 
   it('refuses a folder that does not exist', async () => {

@@ -24,6 +24,8 @@ export interface Baseline extends CheckSummary {
   readonly tree: string;
   /** Failures a human accepted: later work may leave them. */
   readonly accepted: readonly string[];
+  /** There were no tests yet: what failed is no failure of theirs. */
+  readonly nothing?: true;
 }
 
 export function summariseCheck(result: CheckResult): CheckSummary {

@@ -4,6 +4,7 @@ import { withDocuments } from '../nodes/documents.ts';
 import type { GraphState } from '../types.ts';
 import { designArtifact } from './artifacts.ts';
 import { askForApproval, type Edited } from './askForApproval.ts';
+import { baselineLine } from './baselineLine.ts';
 import { recordDecision, recordEdit } from './recordDecision.ts';
 
 /** Gate after `design`: a human approves the documents (on to `distill`), sends them back (`design`) or edits them. */
@@ -13,7 +14,7 @@ export function approveDesignNode(state: GraphState, config?: LangGraphRunnableC
     {
       gate: 'design_approval',
       node: 'approveDesign',
-      message: 'Read the documents. Approve them to have them broken down into tasks.',
+      message: `Read the documents. Approve them to have them broken down into tasks.${baselineLine(state)}`,
       artifact: designArtifact(state),
     },
     config,

@@ -6,6 +6,7 @@ import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
 import { dagArtifact } from './artifacts.ts';
 import { askForApproval, type Edited } from './askForApproval.ts';
+import { baselineLine } from './baselineLine.ts';
 import { recordDecision, recordEdit } from './recordDecision.ts';
 
 /** Gate after `distill`: a human approves the task DAG (on to `implement`), sends it back (`distill`) or edits it. */
@@ -15,7 +16,7 @@ export function approveTaskDagNode(state: GraphState, config?: LangGraphRunnable
     {
       gate: 'dag_approval',
       node: 'approveTaskDag',
-      message: 'Read the tasks. Approve them to have them implemented, one commit each.',
+      message: `Read the tasks. Approve them to have them implemented, one commit each.${baselineLine(state)}`,
       artifact: dagArtifact(state),
     },
     config,

@@ -3,6 +3,7 @@ import { APPROVAL_SHAPE, approval, recordedApproval } from '../../engine/gates/a
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
 import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';
 import { reviewGate } from '../review/reviewGate.ts';
+import { baselineGate } from './baselineGate.ts';
 import {
   assertEditFits,
   documentsEdit,
@@ -35,4 +36,5 @@ export const PIPELINE_GATES = {
   design_approval: design,
   dag_approval: dag,
   review: reviewGate,
+  baseline: baselineGate,
 } satisfies Required<GateRules>;

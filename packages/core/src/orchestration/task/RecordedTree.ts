@@ -39,6 +39,13 @@ export type RunCheck = (request: CheckRequest) => Promise<CheckResult>;
 /** Costs time on this machine, and no money. */
 const WORK = { kind: 'work' } as const;
 
+export interface CheckOptions {
+  /** Makes the tree, before it is judged. @defaultValue the recorded one */
+  readonly treeOf?: (() => Promise<string>) | undefined;
+  /** A program that is not there is a result and no error. @defaultValue false */
+  readonly mayMiss?: boolean;
+}
+
 /**
  * The workspace as a chain of recorded git trees. Every step first puts the folder back to the tree the last one
  * recorded, so a process that dies in the middle of an edit leaves nothing behind for the next.
@@ -142,18 +149,18 @@ export class RecordedTree {
   /**
    * Judges a tree as a fresh checkout of it would be.
    *
-   * @param treeOf - Makes the tree, before it is judged. @defaultValue the recorded one
    * @throws DevsError `CONFIG_INVALID` where a program is not there: nothing was checked, and nothing is recorded.
    */
-  check(name: string, run: RunCheck, treeOf?: () => Promise<string>): Promise<CheckOfTree> {
+  check(name: string, run: RunCheck, { treeOf, mayMiss = false }: CheckOptions = {}): Promise<CheckOfTree> {
     const judge = async ({ signal, onActivity }: StepCall): Promise<CheckOfTree> => {
       const tree = (await treeOf?.()) ?? this.#tree;
       await this.#restore(tree);
       const { dir } = this.#workspace;
       const failure = (await this.#workspace.ready?.(tree, signal)) ?? null;
-      const result = failure ?? (await run({ dir, signal, onActivity }));
+      const result =
+        failure ?? (await run({ dir, signal, onActivity, ...(name === 'red' && { expect: 'fail' }) }));
       await this.#workspace.discard?.(tree);
-      if (result.missing !== undefined) throw missingProgram(result.missing, result.command);
+      if (result.missing !== undefined && !mayMiss) throw missingProgram(result.missing, result.command);
       return { ...result, tree };
     };
     return step(name, judge, WORK);

@@ -199,7 +199,7 @@ export class Turn {
 
   async #check(name: string, treeOf?: () => Promise<string>): Promise<CheckOfTree> {
     const { checks } = this.#deps;
-    const result = await this.#tree.check(name, (request) => checks.run(request), treeOf);
+    const result = await this.#tree.check(name, (request) => checks.run(request), { treeOf });
     const { flaky = [] } = result;
     if (flaky.length > 0)
       this.#notes.push(`Failed and passed on the same files (${name}): ${flaky.join(', ')}.`);

@@ -1,0 +1,61 @@
+import type { CheckRequest, CheckResult, Checks } from '@devs/core';
+import { failuresOf } from '@devs/core';
+
+/**
+ * Checks that are run again where they fail, so that what fails only now and then refuses no work. They stop at the first
+ * pass, and where two runs failed alike. What failed and passed on the same tree is told.
+ *
+ * @example
+ * ```ts
+ * const checks = new SteadyChecks(new CommandChecks({ argv: ['npm', 'test'] }), 2);
+ * ```
+ */
+export class SteadyChecks implements Checks {
+  readonly #checks: Checks;
+  readonly #retries: number;
+  /** Where a red is due, only a project that has been flaky is asked again. */
+  #hasBeenFlaky = false;
+
+  /**
+   * @param retries - How often at most; 0 for never.
+   * @throws RangeError for what is no count.
+   */
+  constructor(checks: Checks, retries: number) {
+    if (!Number.isSafeInteger(retries) || retries < 0) {
+      throw new RangeError(`Expected retries to be a whole number from 0, got ${retries}.`);
+    }
+    this.#checks = checks;
+    this.#retries = retries;
+  }
+
+  async run(request: CheckRequest): Promise<CheckResult> {
+    const runs = [await this.#checks.run(request)];
+    while (this.#isWorthARun(runs, request)) runs.push(await this.#checks.run(request));
+    const last = runs.at(-1) as CheckResult;
+    const flaky = flakyIn(runs);
+    if (flaky.length === 0) return last;
+    this.#hasBeenFlaky = true;
+    return { ...last, flaky, output: `${last.output}\n${runs.length} runs; flaky: ${flaky.join('; ')}` };
+  }
+
+  #isWorthARun(runs: readonly CheckResult[], { expect, signal }: CheckRequest): boolean {
+    const last = runs.at(-1) as CheckResult;
+    if (last.passed || last.timedOut || last.missing !== undefined || signal.aborted) return false;
+    if (runs.length > this.#retries) return false;
+    if (expect === 'fail' && !this.#hasBeenFlaky) return false;
+    return !runs.slice(0, -1).some((run) => failedAlike(run, last));
+  }
+}
+
+const failedAlike = (one: CheckResult, other: CheckResult): boolean =>
+  failuresOf(one).toSorted().join('\n') === failuresOf(other).toSorted().join('\n');
+
+/** What failed in one run, and in another passed. */
+function flakyIn(runs: readonly CheckResult[]): readonly string[] {
+  const failed = new Set(runs.flatMap((run) => failuresOf(run)));
+  return [...failed].filter((name) => runs.some((run) => hasPassed(run, name)));
+}
+
+function hasPassed({ passed, cases = [] }: CheckResult, name: string): boolean {
+  return passed || cases.some((found) => found.name === name && found.state === 'passed');
+}

@@ -1,0 +1,36 @@
+import type { TestCase } from '@devs/core';
+
+/** Names kept of one run; of more, none are told. */
+const MAX_CASES = 5_000;
+const MAX_NAME = 400;
+
+/** Cases by name. Of several with one name a failed one counts, then a passed one. */
+export class CaseList {
+  readonly #cases = new Map<string, TestCase['state']>();
+  #isFull = false;
+
+  add(name: string, state: TestCase['state']): void {
+    if (this.#isFull || name === '') return;
+    const key = name.slice(0, MAX_NAME);
+    const known = this.#cases.get(key);
+    if (known === 'failed' || (known === 'passed' && state === 'skipped')) return;
+    this.#cases.set(key, state);
+    if (this.#cases.size > MAX_CASES) {
+      this.#isFull = true;
+      this.#cases.clear();
+    }
+  }
+
+  remove(name: string): void {
+    this.#cases.delete(name);
+  }
+
+  /** `null` where none were told, or too many. */
+  toCases(): readonly TestCase[] | null {
+    if (this.#cases.size === 0) return null;
+    return [...this.#cases].map(([name, state]) => ({ name, state }));
+  }
+}
+
+/** A case under the suites it stands in. */
+export const nested = (...path: readonly string[]): string => path.filter((part) => part !== '').join(' › ');

@@ -1,0 +1,40 @@
+import type { TestCase } from '@devs/core';
+import type { CaseFormat } from './CaseFormat.ts';
+import { CaseList, nested } from './CaseList.ts';
+
+const VERBOSE = /^ ([✓×↓□]) (.+? > .+?)(?: \d+m?s)?(?: \d+ MB heap used)?$/;
+const PASSED_FILE = /^ ✓ +(.+?) \(\d+ tests?(?: \|[^)]*)?\)(?: .*)?$/;
+const FAILED = /^ FAIL {1,2}(.+?)$/;
+
+/** Vitest: each case with `verbose`; else each file that passed, and each case that failed. */
+export class VitestFormat implements CaseFormat {
+  readonly #list = new CaseList();
+  #isVitest = false;
+
+  line(text: string): void {
+    if (/^ RUN {2}v\d/.test(text)) this.#isVitest = true;
+    if (!this.#isVitest) return;
+    const file = PASSED_FILE.exec(text);
+    const verbose = file === null ? VERBOSE.exec(text) : null;
+    const failed = FAILED.exec(text);
+    if (file !== null) this.#list.add(trimmed(file[1]), 'passed');
+    if (verbose !== null) this.#list.add(path(verbose[2]), STATES[verbose[1] ?? ''] ?? 'passed');
+    if (failed !== null) this.#list.add(path(failed[1]), 'failed');
+  }
+
+  cases(): readonly TestCase[] | null {
+    return this.#list.toCases();
+  }
+}
+
+const STATES: Readonly<Record<string, TestCase['state']>> = {
+  '✓': 'passed',
+  '×': 'failed',
+  '↓': 'skipped',
+  '□': 'skipped',
+};
+
+const trimmed = (text = ''): string => text.trim();
+
+/** A file that failed as a whole says its name twice. */
+const path = (text = ''): string => nested(...trimmed(text.replace(/ \[ .* \]$/, '')).split(' > '));

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import type { TestCase } from '@devs/core';
+import { describe, expect, it } from 'vitest';
+import { CaseReader } from '../CaseReader.ts';
+import { readReport } from '../readReport.ts';
+
+const printed = (name: string): Buffer => readFileSync(new URL(`outputs/${name}.txt`, import.meta.url));
+
+/** `+name` passed, `-name` failed, `~name` was skipped. */
+const inShort = (cases: readonly TestCase[] | null): readonly string[] =>
+  (cases ?? []).map(({ name, state }) => `${{ passed: '+', failed: '-', skipped: '~' }[state]}${name}`);
+
+function read(...chunks: readonly (Buffer | string)[]): readonly TestCase[] | null {
+  const reader = new CaseReader();
+  for (const chunk of chunks) reader.push(Buffer.from(chunk));
+  return reader.cases('/project');
+}
+
+const AVA = ['~a › later', '~a › to do', '+a › adds', '-a › breaks', '+b › other adds'];
+const NODE = [
+  '+adds',
+  '-breaks',
+  '~later',
+  '~to do',
+  '+suite › inner passes',
+  '-suite › inner breaks # x',
+  '-n/b.test.js',
+];
+const MOCHA = [
+  '+suite › adds',
+  '-suite › breaks',
+  '~suite › later',
+  '+suite › deep › adds',
+  '-suite › deep › breaks too',
+];
+const suites = (file: string): readonly string[] => [
+  `+${file} › suite › adds`,
+  `-${file} › suite › breaks`,
+  `~${file} › suite › later`,
+  `~${file} › suite › to do`,
+  `+${file} › suite › deep › adds`,
+  `+${file} › top`,
+];
+const JEST = [...suites('je/a.test.cjs'), '-je/b.test.cjs'];
+const VITEST = [...suites('a.test.js'), '-b.test.js', '+c.test.js › fine'];
+const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
+  'node-tap': NODE,
+  'node-spec': NODE,
+  ava: AVA,
+  'ava-tap': AVA,
+  mocha: MOCHA,
+  'mocha-tap': MOCHA.map((name) => name.replaceAll(' › ', ' ')),
+  tape: ['+adds', '-breaks'],
+  jest: ['-je/a.test.cjs › suite › breaks', '-je/b.test.cjs'],
+  'jest-verbose': JEST,
+  'jest-json': JEST,
+  vitest: ['-a.test.js › suite › breaks', '-b.test.js', '+c.test.js'],
+  'vitest-verbose': VITEST,
+  'vitest-tap': VITEST,
+  'vitest-json': VITEST.map((name) => name.replace(/^(.)/, '$1vi/')),
+};
+
+describe('the cases of a run', () => {
+  it.each(Object.entries(OUTPUTS))('are read from what a runner prints: %s', (name, expected) => {
+    expect(inShort(read(printed(name))).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each(Object.keys(OUTPUTS))('are the same however it is cut, and in colours: %s', (name) => {
+    const bytes = printed(name);
+    const chunks = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) =>
+      bytes.subarray(at * 7, at * 7 + 7),
+    );
+    expect(read(...chunks)).toEqual(read(bytes));
+    const coloured = bytes.toString().replaceAll(/^(.+)$/gm, '\u001B[32m$1\u001B[39m');
+    expect(read(coloured)).toEqual(read(bytes));
+  });
+
+  it('are none where a program prints something else', () => {
+    expect(read('ok, done\n1) first, do this\n- and that\nok 1 - but this is no plan\n')).toBeNull();
+    expect(read('')).toBeNull();
+  });
+
+  it('are none where there are too many', () => {
+    const lines = Array.from({ length: 5_001 }, (_, at) => `ok ${at + 1} - case ${at}`);
+    expect(read(`TAP version 13\n${lines.slice(0, 5_000).join('\n')}\n`)).toHaveLength(5_000);
+    expect(read(`TAP version 13\n${lines.join('\n')}\n`)).toBeNull();
+  });
+
+  it('leave a line out that never ends', () => {
+    const endless = Array.from({ length: 6 }, () => 'x'.repeat(1024 * 1024));
+    expect(inShort(read('TAP version 13\nok 1 - a\n', ...endless, '\nok 2 - b\n'))).toEqual(['+a', '+b']);
+  });
+
+  it('have no secrets in their names', () => {
+    expect(
+      inShort(read('TAP version 13\nok 1 - uses ghp_0123456789abcdefghijABCDEFGHIJ012345\n'))[0],
+    ).not.toContain('ghp_0123');
+  });
+});
+
+describe('the cases of a report', () => {
+  it.each([
+    ['vitest-junit', VITEST.map((name) => name.replace('-b.test.js', '-b.test.js › b.test.js'))],
+    ['mocha-xunit', MOCHA.map((name) => name.replace('suite › deep', 'suite deep'))],
+    ['jest-json', JEST.map((name) => name.replace(/^(.)/, '$1/project/'))],
+  ])('are read: %s', (name, expected) => {
+    const cases = inShort(readReport(printed(name).toString())).map((text) => text.replaceAll(' > ', ' › '));
+    expect(cases.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each(['', '{', '<testsuites/>', '{"testResults": 3}', '[]'])('are none in %j', (text) => {
+    expect(readReport(text)).toBeNull();
+  });
+});

@@ -1,0 +1,65 @@
+import type { TestCase } from '@devs/core';
+import { CaseList, nested } from './CaseList.ts';
+
+/** The cases of a report in JUnit's XML, or the JSON of Vitest and Jest; `null` for anything else. */
+export function readReport(text: string): readonly TestCase[] | null {
+  return text.trimStart().startsWith('<') ? readJunit(text) : readJson(text);
+}
+
+const CASE = /<testcase\b((?:[^>"']|"[^"]*"|'[^']*')*?)(\/>|>([\s\S]*?)<\/testcase>)/g;
+
+function readJunit(text: string): readonly TestCase[] | null {
+  const list = new CaseList();
+  for (const [, attributes = '', , body = ''] of text.matchAll(CASE)) {
+    const state = /<skipped\b/.test(body)
+      ? 'skipped'
+      : /<(?:failure|error)\b/.test(body)
+        ? 'failed'
+        : 'passed';
+    list.add(nested(attribute(attributes, 'classname'), attribute(attributes, 'name')), state);
+  }
+  return list.toCases();
+}
+
+function attribute(attributes: string, name: string): string {
+  const value = new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(attributes)?.[1] ?? '';
+  return value.replaceAll(/&(lt|gt|quot|apos|amp|#x?[\da-f]+);/gi, (_, entity: string) => decoded(entity));
+}
+
+const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+function decoded(entity: string): string {
+  if (!entity.startsWith('#')) return NAMED[entity.toLowerCase()] ?? '';
+  const code = /^#x/i.test(entity) ? Number.parseInt(entity.slice(2), 16) : Number(entity.slice(1));
+  return code <= 0x10_ff_ff ? String.fromCodePoint(code) : '';
+}
+
+interface JsonReport {
+  readonly testResults?: readonly {
+    readonly name?: string;
+    readonly status?: string;
+    readonly assertionResults?: readonly {
+      readonly ancestorTitles?: readonly string[];
+      readonly title?: string;
+      readonly status?: string;
+    }[];
+  }[];
+}
+
+function readJson(text: string): readonly TestCase[] | null {
+  const list = new CaseList();
+  try {
+    const { testResults = [] } = JSON.parse(text) as JsonReport;
+    for (const { name = '', status, assertionResults = [] } of testResults) {
+      for (const { ancestorTitles = [], title = '', status: state } of assertionResults) {
+        list.add(nested(name, ...ancestorTitles, title), STATES[state ?? ''] ?? 'skipped');
+      }
+      if (assertionResults.length === 0 && status === 'failed') list.add(name, 'failed');
+    }
+  } catch {
+    return null;
+  }
+  return list.toCases();
+}
+
+const STATES: Readonly<Record<string, TestCase['state']>> = { passed: 'passed', failed: 'failed' };

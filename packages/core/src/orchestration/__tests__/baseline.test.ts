@@ -1,0 +1,151 @@
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { ada } from '../../engine/__tests__/ownGraph.ts';
+import type { CheckResult, Checks, DraftDocument } from '../ports.ts';
+import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';
+
+const RESULT: CheckResult = { passed: true, exitCode: 0, timedOut: false, output: 'ok', command: 'npm test' };
+const RED: CheckResult = {
+  ...RESULT,
+  passed: false,
+  exitCode: 1,
+  output: 'a is broken',
+  cases: [
+    { name: 'a', state: 'failed' },
+    { name: 'b', state: 'failed' },
+    { name: 'c', state: 'passed' },
+  ],
+};
+
+/** Checks that say these in turn, then red and green as a turn expects. */
+function first(...results: readonly CheckResult[]): Checks & { readonly runs: () => number } {
+  let runs = 0;
+  return {
+    runs: () => runs,
+    run: async () => {
+      const result = results[runs] ?? { ...RESULT, passed: (runs - results.length) % 3 !== 0 };
+      runs += 1;
+      return result;
+    },
+  };
+}
+
+async function aRepository(db: Database, options: PipelineOptions) {
+  const pipeline = await aPipeline(db, { tasks: 1, ...options });
+  const folder = await pipeline.workspace.open('shop');
+  await folder.apply([{ path: 'index.js', content: 'export {};\n' }]);
+  return pipeline;
+}
+
+const answering =
+  (answer: object) =>
+  ({ kind }: { readonly kind: string }): object =>
+    kind === 'baseline' ? answer : { approved: true };
+
+describe('the checks before any work', () => {
+  test('are run once on the untouched tree, and told at the design and plan gate', async ({ db }) => {
+    const checks = first({ ...RESULT, cases: [{ name: 'a', state: 'passed' }], flaky: ['a'] });
+    const pipeline = await aRepository(db, { checks });
+    const messages: string[] = [];
+    const { status, kinds } = await driveToTheEnd(pipeline, ({ message }) => {
+      messages.push(message);
+      return { approved: true };
+    });
+    expect(status).toBe('completed');
+    expect(kinds).toEqual(['design_approval', 'dag_approval']);
+    expect(messages).toHaveLength(2);
+    for (const message of messages) {
+      expect(message).toContain('Before any work npm test passed, 1 test cases ran, flaky: 1.');
+    }
+  });
+
+  test('are not run in an empty folder', async ({ db }) => {
+    const checks = first();
+    const pipeline = await aPipeline(db, { tasks: 1, checks });
+    await pipeline.app.drive('shop');
+    expect(checks.runs()).toBe(0);
+  });
+
+  test.for([
+    ['npm error enoent Could not read package.json: Error: ENOENT: no such file, open package.json'],
+    ['npm error Missing script: "test"'],
+    ['Error: no test specified'],
+    ['No test files found, exiting with code 1'],
+  ])('ask nothing where there are no tests yet: %s', async ([output = ''], { db }) => {
+    const pipeline = await aRepository(db, { checks: first({ ...RED, cases: [], output }) });
+    const { kinds } = await driveToTheEnd(pipeline);
+    expect(kinds).toEqual(['design_approval', 'dag_approval']);
+  });
+
+  test('ask a human where they are red, before anything is paid', async ({ db }) => {
+    const { app, calls } = await aRepository(db, { checks: first(RED) });
+    const { gates } = await app.drive('shop');
+    expect(calls).toEqual([]);
+    expect(gates).toMatchObject([
+      {
+        kind: 'baseline',
+        message: 'The checks are red before any work was done. Nothing was paid yet.',
+        artifact: { command: 'npm test', failing: ['a', 'b'], cases: 3, output: 'a is broken' },
+      },
+    ]);
+  });
+
+  test('run again when somebody mended them', async ({ db }) => {
+    const checks = first(RED, RED, RESULT);
+    const pipeline = await aRepository(db, { checks });
+    const { status, kinds } = await driveToTheEnd(pipeline, answering({ action: 'again' }));
+    expect(kinds).toEqual(['baseline', 'baseline', 'design_approval', 'dag_approval']);
+    expect(status).toBe('completed');
+    expect(checks.runs()).toBe(3 + 3);
+  });
+
+  test.for([
+    [{ action: 'accept' }, 'Before any work npm test failed (2, 2 of them accepted), 3 test cases ran.'],
+    [
+      { action: 'accept', failures: ['b'] },
+      'Before any work npm test failed (2, 1 of them accepted), 3 test cases ran.',
+    ],
+  ] as const)('go on with what was accepted: %o', async ([answer, words], { db }) => {
+    const pipeline = await aRepository(db, { checks: first(RED) });
+    const { kinds } = await driveToTheEnd(pipeline, (gate) => {
+      if (gate.kind !== 'baseline') expect(gate.message).toContain(words);
+      return answering(answer)(gate);
+    });
+    expect(kinds).toEqual(['baseline', 'design_approval', 'dag_approval']);
+  });
+
+  test('are the first task, of which design and plan are told', async ({ db }) => {
+    const told: (readonly DraftDocument[])[] = [];
+    const design = async ({ documents }: { readonly documents: readonly DraftDocument[] }) => {
+      told.push(documents);
+      return { documents: [{ type: 'PRD', title: 'PRD', content: 'Mend it.' }] };
+    };
+    const pipeline = await aRepository(db, { checks: first(RED), agents: { design } });
+    await driveToTheEnd(pipeline, answering({ action: 'first-task' }));
+    expect(told[0]).toContainEqual(
+      expect.objectContaining({ type: 'BASELINE', content: expect.stringContaining('- a\n- b') as string }),
+    );
+  });
+
+  test('end the run', async ({ db }) => {
+    const pipeline = await aRepository(db, { checks: first(RED) });
+    const { status } = await driveToTheEnd(pipeline, answering({ action: 'abort' }));
+    expect(status).toBe('cancelled');
+    expect(pipeline.calls).toEqual([]);
+  });
+
+  test.for([
+    [RED, { action: 'accept', failures: ['c'] }],
+    [RED, { approved: true }],
+    [{ ...RED, cases: [], missing: 'ava' }, { action: 'accept' }],
+    [{ ...RED, cases: [], missing: 'ava' }, { action: 'first-task' }],
+  ] as const)('refuse an answer that does not fit, and stay open', async ([result, answer], { db }) => {
+    const { app } = await aRepository(db, { checks: first(result) });
+    const { gates } = await app.drive('shop');
+    const [gate] = gates;
+    if (gate === undefined) expect.fail('no gate');
+    await expect(app.decide(gate, { ...answer, by: ada })).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+    expect((await app.drive('shop')).gates).toHaveLength(1);
+  });
+});

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { answerText } from '../../engine/gates/approval.ts';
+import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { Baseline } from '../checks/CheckSummary.ts';
+import { listed } from '../checks/listed.ts';
+import type { GraphState } from '../types.ts';
+
+const reason = z.exactOptional(answerText);
+const answer = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.enum(['again', 'first-task']), reason }),
+  /** `failures`: names of those shown; all of them when left out. */
+  z.strictObject({
+    action: z.literal('accept'),
+    failures: z.exactOptional(z.array(z.string().min(1)).min(1)),
+    reason,
+  }),
+  z.strictObject({ action: z.literal('abort'), reason }),
+]);
+
+/** Of checks that are red before anything was done. Nothing declared beforehand answers it. */
+export const baselineGate = {
+  given: answer,
+  recorded: answer,
+  shape:
+    "{ action: 'again' }, { action: 'first-task' }, { action: 'accept', failures? } or { action: 'abort', reason? }",
+  policyName: null,
+  assertFits: assertAccepts,
+} satisfies GateRule;
+
+export type BaselineAnswer = AnswerTo<typeof baselineGate>;
+
+/** What a human reads at the gate. */
+export interface ShownBaseline extends Pick<Baseline, 'command' | 'parts' | 'failing' | 'flaky' | 'missing'> {
+  /** Test cases that ran; `null` where the runner does not tell. */
+  readonly cases: number | null;
+  /** End of what the checks printed. */
+  readonly output: string;
+}
+
+export function shownBaseline({ projectConfig, pendingSuspension }: GraphState): ShownBaseline | null {
+  const { baseline } = projectConfig;
+  if (baseline === undefined) return null;
+  const { command, parts, failing, flaky, missing, cases } = baseline;
+  return {
+    command,
+    failing,
+    flaky,
+    cases,
+    output: pendingSuspension?.checkOutput ?? '',
+    ...(parts && { parts }),
+    ...(missing !== undefined && { missing }),
+  };
+}
+
+/** A program that is missing judges nothing, so there is nothing to accept; nor is what did not fail. */
+function assertAccepts(given: object, { id, question }: HitlSession): void {
+  const { action, failures = [] } = given as {
+    readonly action?: string;
+    readonly failures?: readonly string[];
+  };
+  if (action !== 'accept' && action !== 'first-task') return;
+  const { artifact } = (question ?? {}) as { readonly artifact?: Partial<ShownBaseline> };
+  const { missing, failing = [] } = artifact ?? {};
+  if (missing !== undefined) {
+    throw new DevsError(`Nothing was checked: ${missing} is not there.`, {
+      code: 'INVALID_ANSWER',
+      remedy: `Have it installed, or add a setup command that does, then answer again.`,
+      context: { sessionId: id },
+    });
+  }
+  const unknown = failures.find((name) => !failing.includes(name));
+  if (unknown === undefined) return;
+  throw new DevsError(`Session "${id}" shows no failure "${unknown}".`, {
+    code: 'INVALID_ANSWER',
+    remedy: `Name failures that it shows: ${listed(failing)}.`,
+    context: { sessionId: id },
+  });
+}

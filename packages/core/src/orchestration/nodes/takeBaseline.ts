@@ -1,0 +1,44 @@
+import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
+import type { CheckResult } from '../ports.ts';
+import { openWorkspace } from '../task/openWorkspace.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import { RecordedTree } from '../task/RecordedTree.ts';
+import type { GraphState } from '../types.ts';
+
+/** Of a red check, in characters: its end says what failed. */
+const OUTPUT_SHOWN = 4_000;
+
+/** What runners say where a project has no tests yet: the first task brings them. */
+const NO_TESTS_YET =
+  /ENOENT[^\n]*package\.json|Could not read package\.json|Missing script:? "?test\b|no test specified|ERR_PNPM_NO_(?:SCRIPT|IMPORTER_MANIFEST|PKG_MANIFEST)|No test files? found|No tests? (?:files? )?(?:were )?(?:found|ran|collected)|no tests ran|Couldn't find any files to test|Could not find '?[^\n]*test|collected 0 items/i;
+
+export interface TakenBaseline {
+  readonly baseline: Baseline;
+  /** End of what the checks printed; `null` where all is well. */
+  readonly red: string | null;
+}
+
+/**
+ * Runs all checks on the untouched tree, before anything is paid.
+ *
+ * @returns `null` where there is nothing to judge: the run begins in an empty folder.
+ */
+export async function takeBaseline(state: GraphState, deps: PipelineDeps): Promise<TakenBaseline | null> {
+  const workspace = await openWorkspace(state, deps);
+  if ((await workspace.list()).length === 0) return null;
+  const tree = await RecordedTree.at(workspace);
+  const result = await tree.check('baseline', (request) => deps.checks.run(request), { mayMiss: true });
+  const isNothing = hasNoTestsYet(result);
+  const baseline: Baseline = {
+    ...summariseCheck(result),
+    tree: tree.id,
+    accepted: [],
+    ...(isNothing && { nothing: true }),
+  };
+  const isRed = baseline.failing.length > 0 || baseline.missing !== undefined;
+  return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };
+}
+
+function hasNoTestsYet({ passed, cases = [], missing, output }: CheckResult): boolean {
+  return !passed && missing === undefined && cases.length === 0 && NO_TESTS_YET.test(output);
+}
