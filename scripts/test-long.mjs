@@ -31,6 +31,7 @@ const LONG = [
   ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
+  ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
   ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],

@@ -58,6 +58,17 @@ export class CheckSuite implements Checks {
       ...(missing !== undefined && { missing }),
     };
   }
+
+  /**
+   * Another command in the top folder, with the rights and limits of the first check.
+   *
+   * @throws TypeError where that one cannot run another command.
+   */
+  async runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
+    const { checks } = this.#checks[0] as NamedCheck;
+    if (checks.runCommand === undefined) throw new TypeError('The first check cannot run another command.');
+    return checks.runCommand(argv, request);
+  }
 }
 
 interface Ran {

@@ -55,6 +55,7 @@ const MAX_REPORT_BYTES = 16 * 1024 * 1024;
  * ```
  */
 export class CommandChecks implements Checks {
+  readonly #options: CommandChecksOptions;
   readonly #argv: readonly string[];
   readonly #timeoutMs: number;
   readonly #maxOutputBytes: number;
@@ -70,6 +71,7 @@ export class CommandChecks implements Checks {
       throw new TypeError('Expected argv to name a command, got none.');
     assertPositiveInteger('timeoutMs', timeoutMs);
     assertPositiveInteger('maxOutputBytes', maxOutputBytes);
+    this.#options = options;
     this.#argv = argv;
     this.#timeoutMs = timeoutMs;
     this.#maxOutputBytes = maxOutputBytes;
@@ -92,6 +94,11 @@ export class CommandChecks implements Checks {
     const result = await withScratch('devs-check-', (scratch) => this.#execute(request, scratch));
     signal.throwIfAborted();
     return result;
+  }
+
+  /** Another command, with the rights and limits of this one. */
+  runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
+    return new CommandChecks({ ...this.#options, argv }).run(request);
   }
 
   async #execute(

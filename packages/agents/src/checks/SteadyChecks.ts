@@ -38,6 +38,12 @@ export class SteadyChecks implements Checks {
     return { ...last, flaky, output: `${last.output}\n${runs.length} runs; flaky: ${flaky.join('; ')}` };
   }
 
+  /** @throws TypeError where the checks cannot run another command. */
+  async runCommand(argv: readonly string[], request: CheckRequest): Promise<CheckResult> {
+    if (this.#checks.runCommand === undefined) throw new TypeError('The checks cannot run another command.');
+    return this.#checks.runCommand(argv, request);
+  }
+
   #isWorthARun(runs: readonly CheckResult[], { expect, signal }: CheckRequest): boolean {
     const last = runs.at(-1) as CheckResult;
     if (last.passed || last.timedOut || last.missing !== undefined || signal.aborted) return false;

@@ -11,8 +11,6 @@ import { attackBy, Project } from './Project.ts';
 
 // docs/security.md lists these under "What an agent without a sandbox can forge"; keep both the same.
 
-type CheckRequest = Parameters<Checks['run']>[0];
-
 const signal = new AbortController().signal;
 const MODULE = 'export {};\n';
 
@@ -123,11 +121,20 @@ describe('a task, attacked by its own checks without a sandbox', () => {
   test('is verified by tests that the agent wrote', async ({ task }) => {
     tried(task, { ways: 1, open: 1 });
     const agents = {
+      writeTest: edit('package.json', tests('cat done')),
+      implement: edit('done', ''),
+    };
+    const { tasks } = await project.verify({ agents, checks: [npm, npm, says(false)] });
+    expect(tasks).toMatchObject([{ status: 'completed' }]);
+  });
+
+  test('is not verified by tests that were changed after they were red: they are put back', async () => {
+    const agents = {
       writeTest: edit('package.json', tests('exit 1')),
       implement: edit('package.json', tests('exit 0')),
     };
-    const { tasks } = await project.verify({ agents, checks: [npm, npm, npm, says(false)] });
-    expect(tasks).toMatchObject([{ status: 'completed' }]);
+    const { tasks } = await project.verify({ agents, checks: [npm, npm, says(false)] });
+    expect(tasks).toMatchObject([{ status: 'failed' }]);
   });
 
   test('is verified by a trigger in the state file that turns every verdict green', async ({ task }) => {
@@ -142,17 +149,14 @@ describe('a task, attacked by its own checks without a sandbox', () => {
 
   test('is not verified by a verdict that a red check wrote into its own row: the turn fails', async () => {
     const attack = attackBy('its own verdict, in the row of the running step');
-    const { tasks } = await project.verify({ checks: [says(false), says(true), attack, says(false)] });
+    const { tasks } = await project.verify({ checks: [says(false), attack, says(false)] });
     expect(tasks).toMatchObject([{ status: 'failed' }]);
   });
 
   test('is not verified by tests that a check put in the folder: every check starts from the recorded tree', async () => {
     const agents = { writeTest: edit('package.json', tests('exit 1')) };
     const attack = attackBy('other tests, put in the folder while they run');
-    const green = {
-      run: async (request: CheckRequest) => ({ ...(await attack.run(request)), passed: true }),
-    };
-    const { tasks } = await project.verify({ agents, checks: [says(false), green, npm] });
+    const { tasks } = await project.verify({ agents, checks: [attack, npm, says(false)] });
     expect(tasks).toMatchObject([{ status: 'failed' }]);
   });
 });

@@ -96,16 +96,19 @@ function epicLines(
   ];
 }
 
-function taskLines({
-  taskId,
-  name,
-  description,
-  agentRole,
-  acceptanceCriteria = [],
-}: ShownTasks['tasks'][number]) {
+function taskLines(task: ShownTasks['tasks'][number]) {
+  const { taskId, name, description, agentRole, acceptanceCriteria = [] } = task;
   const criteria = acceptanceCriteria.map((criterion) => oneLine(`  - ${criterion}`));
   const title = oneLine(`${taskLabel(taskId)} ${name} (${agentRole})`);
-  return [title, indented(description), ...criteria, ''];
+  const kind = kindWords(task);
+  return [title, indented(description), ...(kind === null ? [] : [oneLine(`  ${kind}`)]), ...criteria, ''];
+}
+
+/** How a task is shown to be right, where that is no test of its own; `null` where it is. */
+export function kindWords({ kind, checkedBy }: Pick<TaskRecord, 'kind' | 'checkedBy'>): string | null {
+  if (kind === 'behaviour-kept') return 'behaviour kept: the checks are green before and after';
+  if (kind !== 'checked-by') return null;
+  return checkedBy === 'review' ? 'checked by a review of its diff' : `checked by the command: ${checkedBy}`;
 }
 
 /** No line of it begins where one of ours does. */

@@ -26,10 +26,12 @@ export function codeReviewLines(review: CodeReview): readonly Line[] {
   ];
 }
 
-function taskLines({ taskId, name, criteria }: CodeReview['tasks'][number]): readonly Line[] {
+function taskLines({ taskId, name, criteria, losses = [] }: CodeReview['tasks'][number]): readonly Line[] {
   return [
     { style: 'bold', text: oneLine(`${taskLabel(taskId)} ${name}`) },
     ...criteria.map(({ criterion, shownBy }) => oneLine(`  - ${criterion}  [${shownBy ?? 'nothing named'}]`)),
+    ...(losses.length === 0 ? [] : ['  What the tests lose by it:']),
+    ...losses.map(({ path, words }) => oneLine(`  ! ${path === null ? '' : `${path}: `}${words}`)),
   ];
 }
 

@@ -8,6 +8,7 @@ import {
   byNumber,
   isDocuments,
   isPlan,
+  kindWords,
   type ShownDocuments,
   type ShownTasks,
 } from './renderArtifact.ts';
@@ -90,12 +91,15 @@ function planMarkdown({ requirements, epics, tasks: shown }: ShownTasks): readon
   ];
 }
 
-function taskMarkdown({ taskId, name, description, acceptanceCriteria = [] }: ShownTasks['tasks'][number]) {
+function taskMarkdown(task: ShownTasks['tasks'][number]) {
+  const { taskId, name, description, acceptanceCriteria = [] } = task;
+  const kind = kindWords(task);
   const criteria = acceptanceCriteria.map((criterion) => `- [ ] ${inline(criterion)}`);
   return [
     `### ${inline(`${taskLabel(taskId)} ${name}`)}`,
     '',
     ...fenced('text', description),
+    ...(kind === null ? [] : [inline(kind), '']),
     ...criteria,
     ...(criteria.length > 0 ? [''] : []),
   ];

@@ -17,7 +17,10 @@ export class TreeFormat implements CaseFormat {
     const broken = UNCAUGHT.exec(text);
     if (broken !== null) this.#list.add(broken[1] ?? '', 'failed');
     if (OVER.test(text)) this.#isOver = true;
-    if (this.#isOver || broken !== null || text.trim() === '') return;
+    if (!this.#isOver && broken === null && text.trim() !== '') this.#tree(text);
+  }
+
+  #tree(text: string): void {
     const indent = text.length - text.trimStart().length;
     while ((this.#suites.at(-1)?.indent ?? -1) >= indent) this.#suites.pop();
     const found = CASE.exec(text);

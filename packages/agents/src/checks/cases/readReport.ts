@@ -34,32 +34,32 @@ function decoded(entity: string): string {
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : '';
 }
 
-interface JsonReport {
-  readonly testResults?: readonly {
-    readonly name?: string;
+interface JsonFile {
+  readonly name?: string;
+  readonly status?: string;
+  readonly assertionResults?: readonly {
+    readonly ancestorTitles?: readonly string[];
+    readonly title?: string;
     readonly status?: string;
-    readonly assertionResults?: readonly {
-      readonly ancestorTitles?: readonly string[];
-      readonly title?: string;
-      readonly status?: string;
-    }[];
   }[];
 }
 
 function readJson(text: string): readonly TestCase[] | null {
   const list = new CaseList();
   try {
-    const { testResults = [] } = JSON.parse(text) as JsonReport;
-    for (const { name = '', status, assertionResults = [] } of testResults) {
-      for (const { ancestorTitles = [], title = '', status: state } of assertionResults) {
-        list.add(nested(name, ...ancestorTitles, title), STATES[state ?? ''] ?? 'skipped');
-      }
-      if (assertionResults.length === 0 && status === 'failed') list.add(name, 'failed');
-    }
+    const { testResults = [] } = JSON.parse(text) as { readonly testResults?: readonly JsonFile[] };
+    for (const file of testResults) addFile(list, file);
   } catch {
     return null;
   }
   return list.toCases();
+}
+
+function addFile(list: CaseList, { name = '', status, assertionResults = [] }: JsonFile): void {
+  for (const { ancestorTitles = [], title = '', status: state } of assertionResults) {
+    list.add(nested(name, ...ancestorTitles, title), STATES[state ?? ''] ?? 'skipped');
+  }
+  if (assertionResults.length === 0 && status === 'failed') list.add(name, 'failed');
 }
 
 const STATES: Readonly<Record<string, TestCase['state']>> = { passed: 'passed', failed: 'failed' };

@@ -28,19 +28,17 @@ function repetitive(): StageAgents {
     ...fake,
     writeTest: (request, call) => fake.writeTest({ ...request, attempt: 0 }, call),
     implement: (request, call) => fake.implement({ ...request, attempt: 0 }, call),
+    document: (request, call) => fake.document({ ...request, attempt: 0 }, call),
     review: async ({ strategy }) => ({ approved: strategy === 'B', comments: 'Not like this.' }),
   };
 }
-
-/** Six turns end at their review; the last one goes on to the end. */
-const CHECKS = [...Array<boolean>(7).fill(false), true, true];
 
 async function driveWith(agents: StageAgents, name: string) {
   const devs = await Orchestrator.open({
     dir: join(dir, name),
     agents,
     workspace: new MemoryWorkspace(),
-    checks: scriptedChecks(CHECKS),
+    checks: scriptedChecks(),
     config: { maxRecursionDepth: 25, hitlEntropyThreshold: 1 },
   });
   const run = await devs.start({ id: 'run', brief: '# Run', gates: { design: 'auto', dag: 'auto' } });

@@ -7,6 +7,8 @@ import { formError, type GateForm, otherVersion } from './form.ts';
 const HEADER = `# The plan, in the order of the work. Delete a task to drop it, move it to reorder, change any text.
 # A new task, or a part of a split one, has a word as its key (task: parse-input) and gets a number later.
 # "after" names the tasks that must be finished before. Nothing is approved by this.
+# A task begins with a failing test, unless it says "kind: behaviour-kept" (the checks are green before and after), or
+# "kind: checked-by" and "checked by: COMMAND", or "checked by: review".
 `;
 
 const text = z.string();
@@ -28,6 +30,8 @@ const formSchema = z.strictObject({
           after: texts,
           requirements: texts,
           criteria: texts,
+          kind: z.enum(['test-first', 'behaviour-kept', 'checked-by']).nullish(),
+          'checked by': text.nullish(),
         }),
       ),
     }),
@@ -73,6 +77,8 @@ function asForm({ requirements, epics }: PlanResult) {
         after: dependsOn,
         requirements: task.requirements,
         criteria: acceptanceCriteria,
+        ...(task.kind !== undefined && { kind: task.kind }),
+        ...(task.checkedBy !== undefined && { 'checked by': task.checkedBy }),
       })),
     })),
   };
@@ -102,6 +108,8 @@ function parsePlan(given: string, mark: string): PlanResult {
         dependsOn: rest.after ?? [],
         requirements: rest.requirements ?? [],
         acceptanceCriteria: rest.criteria ?? [],
+        ...(rest.kind != null && rest.kind !== 'test-first' && { kind: rest.kind }),
+        ...(rest['checked by'] != null && { checkedBy: rest['checked by'] }),
       })),
     })),
   };

@@ -49,6 +49,36 @@ describe('detectProject', () => {
     ]);
   });
 
+  it.each([
+    ['package-lock.json', ['npm', 'exec', '--no', '--']],
+    ['pnpm-lock.yaml', ['pnpm', 'exec']],
+    ['yarn.lock', ['yarn', 'exec', '--']],
+  ])('takes a test script apart that only runs programs: %s', async (lockfile, exec) => {
+    write(lockfile, '');
+    write('package.json', { scripts: { test: 'xo && ava --serial && node check.js' } });
+    expect((await detectProject(root)).config.checks).toEqual([
+      { name: 'xo', dir: '.', argv: [...exec, 'xo'] },
+      { name: 'ava', dir: '.', argv: [...exec, 'ava', '--serial'] },
+      { name: 'node', dir: '.', argv: ['node', 'check.js'] },
+    ]);
+  });
+
+  it.each([
+    [{ test: 'xo && ava', pretest: 'npm run build' }],
+    [{ test: 'xo && ava', posttest: 'rm -rf tmp' }],
+    [{ test: 'cd a && ava' }],
+    [{ test: 'NODE_ENV=test ava && tsd' }],
+    [{ test: 'xo && ava "test/*.js"' }],
+    [{ test: 'xo && ava || true' }],
+    [{ test: 'xo && ava & wait' }],
+    [{ test: 'ava' }],
+  ])('leaves a test script whole that would do something else in pieces: %j', async (given) => {
+    write('package.json', { scripts: given });
+    expect((await detectProject(root)).config.checks).toEqual([
+      { name: 'test', dir: '.', argv: ['npm', 'run', 'test'] },
+    ]);
+  });
+
   it('believes the packageManager field before a lockfile', async () => {
     write('package-lock.json', '');
     write('package.json', { packageManager: 'pnpm@10.34.9', dependencies: { a: '1.0.0' } });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aPlan } from '../../testing/index.ts';
+import { dagArtifact } from '../gates/artifacts.ts';
 import { editedPlan, planDraftOf } from '../nodes/editedPlan.ts';
 import { planFrom } from '../nodes/plan.ts';
 import type { PlanResult, TaskDraft } from '../ports.ts';
@@ -48,6 +49,19 @@ describe('a plan that a human edited', () => {
     const state = aPlannedState(4);
     const { requirements, epics, tasks } = state;
     expect(editedPlan(state, planDraftOf(state))).toEqual({ requirements, epics, tasks });
+  });
+
+  test('keeps the kinds of tasks, which its artifact has only where there are some', () => {
+    const plain = aPlannedState(2);
+    const [first, second] = tasksOf(planDraftOf(plain)) as [TaskDraft, TaskDraft];
+    const kind = { kind: 'checked-by', checkedBy: 'npm run docs' } as const;
+    const tasks = [{ ...first, kind: 'test-first' } as const, { ...second, ...kind }];
+    const edited = afterEdit(plain, withTasks(planDraftOf(plain), tasks));
+    expect(edited.tasks[0]).not.toHaveProperty('kind');
+    expect(edited.tasks[1]).toMatchObject(kind);
+    expect(tasksOf(planDraftOf(edited))[1]).toMatchObject(kind);
+    expect(dagArtifact(edited).tasks[1]).toMatchObject(kind);
+    expect(Object.keys(dagArtifact(plain).tasks[1] ?? {})).not.toContain('kind');
   });
 
   test('keeps the ids of kept tasks, drops others, and works in the new order', () => {

@@ -1,4 +1,5 @@
 import { hashOf } from '../../state/canonicalJson.ts';
+import { kindOf } from '../nodes/plan.ts';
 import type { DocumentRecord, GraphState } from '../types.ts';
 
 // What a human approves at the two gates, in the form its hash is taken over. Only what was read counts: a status
@@ -62,6 +63,7 @@ export function dagArtifact({
       dependsOn: [...task.dependsOn].sort(),
       requirementIds: [...(task.requirementIds ?? [])].sort(),
       acceptanceCriteria: task.acceptanceCriteria ?? [],
+      ...kindOf(task),
     })),
   };
 }

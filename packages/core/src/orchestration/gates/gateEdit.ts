@@ -34,6 +34,8 @@ const plan = z.strictObject({
           dependsOn: z.array(name),
           requirements: z.array(name),
           acceptanceCriteria: z.array(text),
+          kind: z.exactOptional(z.enum(['test-first', 'behaviour-kept', 'checked-by'])),
+          checkedBy: z.exactOptional(name),
         }),
       ),
     }),

@@ -1,7 +1,15 @@
 import type { PlanResult } from '../ports.ts';
 import { taskLabel } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { assertPlan, assertUnique, dagInvalid, lastIssuedNumber, type Plan, planRecords } from './plan.ts';
+import {
+  assertPlan,
+  assertUnique,
+  dagInvalid,
+  kindOf,
+  lastIssuedNumber,
+  type Plan,
+  planRecords,
+} from './plan.ts';
 
 /** What an edit is about: tasks by their issued ids, requirements by the ids people use. */
 export interface ShownPlan {
@@ -12,7 +20,15 @@ export interface ShownPlan {
   readonly epics: readonly Pick<GraphState['epics'][number], 'epicId' | 'name' | 'description'>[];
   readonly tasks: readonly Pick<
     TaskRecord,
-    'taskId' | 'epicId' | 'name' | 'description' | 'dependsOn' | 'requirementIds' | 'acceptanceCriteria'
+    | 'taskId'
+    | 'epicId'
+    | 'name'
+    | 'description'
+    | 'dependsOn'
+    | 'requirementIds'
+    | 'acceptanceCriteria'
+    | 'kind'
+    | 'checkedBy'
   >[];
 }
 
@@ -38,6 +54,7 @@ export function planDraftOf({ requirements, epics, tasks }: ShownPlan): PlanResu
           dependsOn: task.dependsOn.map(taskLabel),
           requirements: (task.requirementIds ?? []).map((id) => externalIds.get(id) ?? id),
           acceptanceCriteria: task.acceptanceCriteria ?? [],
+          ...kindOf(task),
         })),
     })),
   };

@@ -1,5 +1,6 @@
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EpicDraft, PlanResult, TaskDraft } from '../ports.ts';
+import { commandWords } from '../task/commandWords.ts';
 import { taskNumber } from '../taskStates.ts';
 import type { EpicRecord, GraphState, RequirementRecord, TaskRecord } from '../types.ts';
 
@@ -8,8 +9,8 @@ export type Plan = Pick<GraphState, 'requirements' | 'epics' | 'tasks'>;
 /**
  * Tells whether a proposed plan can become tasks.
  *
- * @throws DevsError `DAG_INVALID` for a duplicate key, an unknown dependency or requirement, an epic without tasks, or
- *   a cycle (with its path).
+ * @throws DevsError `DAG_INVALID` for a duplicate key, an unknown dependency or requirement, an epic without tasks, a
+ *   task whose kind and `checkedBy` do not go together, or a cycle (with its path).
  */
 export function assertPlan(draft: PlanResult): void {
   const tasks = draft.epics.flatMap((epic) => epic.tasks);
@@ -23,6 +24,7 @@ export function assertPlan(draft: PlanResult): void {
   );
   assertWorkInEveryEpic(draft);
   assertKnown(tasks, draft);
+  assertKinds(tasks);
   assertAcyclic(tasks);
 }
 
@@ -144,7 +146,17 @@ function taskRecord(draft: TaskDraft, epicId: string, ids: PlanIds): TaskRecord 
     dependsOn: draft.dependsOn.map((key) => ids.task.get(key) as string),
     requirementIds: draft.requirements.map((id) => ids.requirement.get(id) as string),
     acceptanceCriteria: draft.acceptanceCriteria,
+    ...kindOf(draft),
   };
+}
+
+/** How a task is shown to be right: nothing where that is a test first, so that older plans keep their hashes. */
+export function kindOf({
+  kind,
+  checkedBy,
+}: Pick<TaskDraft, 'kind' | 'checkedBy'>): Pick<TaskDraft, 'kind' | 'checkedBy'> {
+  if (kind === undefined || kind === 'test-first') return {};
+  return { kind, ...(checkedBy !== undefined && { checkedBy }) };
 }
 
 export function assertUnique(names: readonly string[], what: string): void {
@@ -168,6 +180,24 @@ function assertKnown(tasks: readonly TaskDraft[], { requirements }: PlanResult):
     const unknownId = task.requirements.find((id) => !ids.has(id));
     if (unknownId !== undefined)
       throw dagInvalid(`"${task.key}" names the unknown requirement "${unknownId}"`);
+  }
+}
+
+/** A command is split here already: what needs a shell is found before anybody approves it. */
+function assertKinds(tasks: readonly TaskDraft[]): void {
+  for (const { key, kind, checkedBy } of tasks) {
+    if (kind !== 'checked-by') {
+      if (checkedBy === undefined) continue;
+      throw dagInvalid(`"${key}" names what it is checked by, and is not of the kind checked-by`);
+    }
+    if (checkedBy === undefined || checkedBy.trim() === '') {
+      throw dagInvalid(`"${key}" is checked-by something and does not say what: a command, or review`);
+    }
+    if (commandWords(checkedBy) === null) {
+      throw dagInvalid(
+        `"${key}" is checked by ${JSON.stringify(checkedBy)}, which is no command without a shell`,
+      );
+    }
   }
 }
 

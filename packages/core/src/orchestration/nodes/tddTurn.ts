@@ -5,9 +5,9 @@ import { instructionsFor, pathsOf } from '../task/instructions.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
-import { Turn } from '../task/Turn.ts';
 import { judgeGreen, judgeRed, judgeTurned } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
+import { Turn } from './Turn.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */
 export interface TurnReport {

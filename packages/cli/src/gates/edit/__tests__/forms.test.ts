@@ -126,8 +126,8 @@ describe('a plan as a text to change', () => {
 
   it.each([
     ['no YAML', 'name: Task 1', 'name: "Task 1', 'Line '],
-    ['a field that does not exist', 'name: Task 1', 'nam: Task 1', 'Line 12: epics.0.tasks.0'],
-    ['a form of another version', MARK, 'ffffffffffff', 'Line 4: this text was made from another version'],
+    ['a field that does not exist', 'name: Task 1', 'nam: Task 1', 'Line 14: epics.0.tasks.0'],
+    ['a form of another version', MARK, 'ffffffffffff', 'Line 6: this text was made from another version'],
     ['a cycle', 'after: []', 'after: [ T2 ]', 'cycle T1 → T2 → T1'],
     ['a number nobody issued', 'task: T2', 'task: T7', '"T7" is no task of this plan'],
   ])('is refused for %s', (_what, from, to, message) => {
@@ -166,5 +166,26 @@ describe('a problem', () => {
       expect(once.split('\n')).toHaveLength(form.text.split('\n').length);
       expect(form.parse(withProblem(form, once, 'Line 4: no.'))).toBeNull();
     }
+  });
+});
+
+describe('the kind of a task in the text of a plan', () => {
+  it('is shown where there is one, can be given, and is refused with words where it does not fit', () => {
+    const { plan, shown } = numbered(2);
+    const form = planForm(plan, shown, MARK);
+    const kinds = (kind: string): string =>
+      form.text.replace('name: Task 1\n', `name: Task 1\n        ${kind}\n`);
+    const { plan: edited } = form.parse(
+      kinds('kind: checked-by\n        checked by: npm run docs'),
+    ) as PlanEdit;
+    expect(edited.epics[0]?.tasks[0]).toMatchObject({ kind: 'checked-by', checkedBy: 'npm run docs' });
+    expect(planForm(edited, shown, MARK).text).toContain('checked by: npm run docs');
+    expect(planForm(edited, shown, MARK).parse(planForm(edited, shown, MARK).text)).toBeNull();
+    expect(form.parse(kinds('kind: test-first'))).toBeNull();
+    expect(() => form.parse(kinds('kind: checked-by'))).toThrow('does not say what');
+    expect(() => form.parse(kinds('checked by: npm test'))).toThrow('is not of the kind checked-by');
+    expect(() => form.parse(kinds('kind: checked-by\n        checked by: a | b'))).toThrow(
+      'no command without a shell',
+    );
   });
 });

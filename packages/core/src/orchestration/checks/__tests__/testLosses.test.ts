@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { CHEATS, type Change, HARMLESS } from '../../../../test/support/testChanges.ts';
 import { testLosses } from '../testLosses.ts';
 import { aBaseline, aCheck, cases, red } from './aCheck.ts';
-import { CHEATS, type Change, HARMLESS } from './changes.fixtures.ts';
 
 const lossesOf = (...files: Parameters<typeof testLosses>[0]['files']) =>
   testLosses({ files, before: null, now: null });

@@ -1,7 +1,6 @@
 import { step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
-import { draftsOf } from '../nodes/documents.ts';
 import type {
   CheckResult,
   Instructions,
@@ -13,16 +12,17 @@ import type {
   TestLoss,
   WorkResult,
 } from '../ports.ts';
+import { agentCall } from '../task/agentCall.ts';
+import { lastFailure } from '../task/agentLog.ts';
+import { checkKept, checkOf } from '../task/checkKept.ts';
+import { commandWords } from '../task/commandWords.ts';
+import { guidanceWithTalk } from '../task/gateTalk.ts';
+import type { PipelineDeps } from '../task/pipelineDeps.ts';
+import type { CheckOfTree, Edit, RecordedTree } from '../task/RecordedTree.ts';
+import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
+import { findLosses } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
-import { agentCall } from './agentCall.ts';
-import { lastFailure } from './agentLog.ts';
-import { checkKept, checkOf } from './checkKept.ts';
-import { commandWords } from './commandWords.ts';
-import { guidanceWithTalk } from './gateTalk.ts';
-import type { PipelineDeps } from './pipelineDeps.ts';
-import type { CheckOfTree, Edit, RecordedTree } from './RecordedTree.ts';
-import { strategiesOf, taskBrief } from './taskBrief.ts';
-import { findLosses } from './verdicts.ts';
+import { draftsOf } from './documents.ts';
 
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;
