@@ -14,6 +14,7 @@ const KINDS = [
   ['agents', /^packages\/agents\//],
   ['mcp', /^packages\/mcp\//],
   ['transcript', /cli\/test\/transcript\//],
+  ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],
   ['scripts', /core\/test\/(scripts|support|bench)\//],
   ['engine', /core\/src\/engine\//],

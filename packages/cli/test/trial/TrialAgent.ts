@@ -122,6 +122,7 @@ export class TrialAgent {
       case 'distill':
         return value(this.#plan());
       case 'writeTest':
+        if (this.#job.isChore) return edited('No test can show this.', {});
         return edited('A test that fails.', { [repository.feature.test]: testOf(this.#job) });
       case 'implement':
         return edited('It does what the task says.', this.#cleaned());

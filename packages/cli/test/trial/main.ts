@@ -9,7 +9,7 @@ import { TRANSPORTS } from './Transport.ts';
 import { renderTable, sumsOf } from './table.ts';
 import { trialBin } from './trialBin.ts';
 
-const HELP = `Usage: pnpm trial [--only REPOSITORY/AGENT/TRANSPORT]... [--minutes N] [--local] [--policy] [--json] [--list]
+const HELP = `Usage: pnpm trial [--only REPOSITORY/AGENT/TRANSPORT]... [--minutes N] [--local] [--policy] [--sound] [--json] [--list]
 
 Runs the real devs command on ten repositories with twelve agents that each have one vice, over HTTP, as commands and over
 the Agent Client Protocol, and judges what was committed by tests that no agent has seen.
@@ -19,6 +19,7 @@ the Agent Client Protocol, and judges what was committed by tests that no agent 
   --minutes N    how long all of it may take; 60 without it. What no time is left for is not run, and said to be so
   --local        only repositories for which this workspace has everything; nothing is fetched
   --policy       design and plan are approved by a policy, not by commands of a person
+  --sound        only whether each repository can tell right work from wrong; no agents
   --from N       begins with another combination: 0 to ${REPOSITORIES.length * TRIALS.length * TRANSPORTS.length - 1}
   --json         as JSON on stdout; progress is on stderr in any case
   --list         the repositories, agents and transports
@@ -97,6 +98,15 @@ async function runAll(options: Options): Promise<{ readonly rows: readonly Row[]
   return { rows, notRun: combinations.length - rows.length };
 }
 
+async function proveSound(options: Options): Promise<void> {
+  const tools = options.isLocal ? LOCAL : new Registry(say);
+  for (const repository of new Set(chosen(options).map((combination) => combination.repository))) {
+    const why = await unsound(repository, tools);
+    process.stdout.write(`${repository.name.padEnd(28)}${why.length === 0 ? 'ok' : why.join('\n')}\n`);
+    if (why.length > 0) process.exitCode = 1;
+  }
+}
+
 function numberOf(flag: string, text: string, isFine: (number: number) => boolean): number {
   const number = Number(text);
   if (isFine(number)) return number;
@@ -111,6 +121,7 @@ async function main(): Promise<void> {
       from: { type: 'string', default: `${Math.floor(Math.random() * 390)}` },
       local: { type: 'boolean', default: false },
       policy: { type: 'boolean', default: false },
+      sound: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -118,13 +129,15 @@ async function main(): Promise<void> {
   });
   if (values.help) return void process.stdout.write(HELP);
   if (values.list) return void process.stdout.write(LIST);
-  const { rows, notRun } = await runAll({
+  const options: Options = {
     only: values.only,
     minutes: numberOf('--minutes', values.minutes, (number) => number > 0),
     from: numberOf('--from', values.from, (number) => Number.isInteger(number) && number >= 0),
     isLocal: values.local,
     gates: values.policy ? 'policy' : 'person',
-  });
+  };
+  if (values.sound) return proveSound(options);
+  const { rows, notRun } = await runAll(options);
   process.stdout.write(
     values.json
       ? `${JSON.stringify({ rows, notRun, sums: sumsOf(rows) }, null, 2)}\n`
