@@ -4,6 +4,7 @@ import { AGENTS, MISSING_TOOL } from './agents.ts';
 import { allCombinations, LOCAL_REPOSITORIES, matches, TRIALS } from './combinations.ts';
 import { REPOSITORIES } from './repositories.ts';
 import { type Combination, faultsOf, type Row, runTrial } from './runTrial.ts';
+import { unsound } from './soundness.ts';
 import { LOCAL, Registry } from './Toolbox.ts';
 import { TRANSPORTS } from './Transport.ts';
 import { renderTable, sumsOf } from './table.ts';
