@@ -93,7 +93,9 @@ export class UserRepository {
   async holds(branch: string, commit: string): Promise<boolean> {
     const there = await readRef(this.#git, `refs/heads/${branch}`);
     const heads = [there, await this.head()].filter((head) => head !== null);
-    const found = await Promise.all(heads.map((head) => head === commit || this.#isAncestor(commit, head)));
+    const found = await Promise.all(
+      heads.map(async (head) => head === commit || (await this.#isAncestor(commit, head))),
+    );
     return found.includes(true);
   }
 

@@ -206,7 +206,9 @@ const HANDLERS = {
 };
 
 const input = createInterface({ input: process.stdin });
-input.on('line', async (line) => {
+input.on('line', (line) => void take(line));
+
+async function take(line) {
   const { id, method, params, ...answer } = JSON.parse(line);
   if (method === undefined) return waiting.get(id)?.(answer);
   if (method === 'session/cancel') return onCancel();
@@ -216,6 +218,7 @@ input.on('line', async (line) => {
   } catch (error) {
     send({ id, error });
   }
-});
+}
+
 // A deaf one stays when its client is gone.
 input.on('close', () => mode !== 'hang' && process.exit(0));

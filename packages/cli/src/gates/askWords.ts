@@ -12,30 +12,24 @@ export async function wordsFor(
   gate: Pick<Gate, 'artifact'>,
   read: Read,
 ): Promise<AnswerFlags | null> {
-  switch (choice) {
-    case 'retry':
-      return said(await read('what the next attempts should know (may be empty)'), (guidance) => ({
-        guidance,
-      }));
-    case 'skip':
-    case 'abort':
-      return said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
-    case 'raise':
-      return raiseFor(gate, read);
-    case 'value':
-      return valueFor(read);
-    case 'continue':
-    case 'again':
-    case 'first-task':
-    case 'accept':
-    case 'use':
-    case 'repeat':
-    case 'approve':
-    case 'reject':
-    case 'edit':
-      return {};
-  }
+  return (ASKED[choice] ?? nothing)(read, gate);
 }
+
+type Ask = (read: Read, gate: Pick<Gate, 'artifact'>) => Promise<AnswerFlags | null>;
+
+const nothing: Ask = async () => ({});
+
+const why: Ask = async (read) =>
+  said(await read('why, for the record (may be empty)'), (reason) => ({ reason }));
+
+const ASKED: Readonly<Partial<Record<ChoiceName, Ask>>> = {
+  retry: async (read) =>
+    said(await read('what the next attempts should know (may be empty)'), (guidance) => ({ guidance })),
+  skip: why,
+  abort: why,
+  raise: (read, gate) => raiseFor(gate, read),
+  value: (read) => valueFor(read),
+};
 
 function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
   if (line === null) return null;

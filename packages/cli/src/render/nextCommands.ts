@@ -6,32 +6,31 @@ type Standing = Pick<RunStatus, 'id' | 'status' | 'driver' | 'gates' | 'workspac
 
 /** What to type next, with what it does; never empty. */
 export function nextCommands(run: Standing, devs: Session['devs']): readonly string[] {
-  return stepsFrom(run, devs).map(([what, command]) => `${`${what}:`.padEnd(8)} ${command}`);
+  return STEPS[run.status](run, devs).map(([what, command]) => `${`${what}:`.padEnd(8)} ${command}`);
 }
 
 type NextStep = readonly [what: string, command: string];
 
-function stepsFrom(
-  { id, status, driver, gates, workspace }: Standing,
-  devs: Session['devs'],
-): readonly NextStep[] {
-  const follow: NextStep = ['follow', devs('log', id)];
-  const story: NextStep = ['story', devs('log', id)];
-  const goOn: NextStep = ['go on', devs('resume', id)];
-  switch (status) {
-    case 'created':
-    case 'running':
-    case 'paused':
-    case 'waiting':
-      if (gates.length > 0) return gates.map((gate) => ['read it', devs('show', shortId(gate))]);
-      return driver === null || status === 'waiting' || status === 'paused' ? [goOn] : [follow];
-    case 'completed':
-      return workspace === null ? [story] : [story, ['look', `git -C ${workspace} log --stat`]];
-    case 'failed':
-      return [story, ['again', devs('resume', id)]];
-    case 'dead_letter':
-      return [story, ['revive', devs('admin', 'revive', id)]];
-    case 'cancelled':
-      return [story];
-  }
-}
+type StepsOf = (run: Standing, devs: Session['devs']) => readonly NextStep[];
+
+const story: StepsOf = ({ id }, devs) => [['story', devs('log', id)]];
+
+const open: StepsOf = ({ id, status, driver, gates }, devs) => {
+  if (gates.length > 0) return gates.map((gate) => ['read it', devs('show', shortId(gate))]);
+  const isDriven = driver !== null && (status === 'created' || status === 'running');
+  return [isDriven ? ['follow', devs('log', id, '--follow')] : ['go on', devs('resume', id)]];
+};
+
+const STEPS: Readonly<Record<RunStatus['status'], StepsOf>> = {
+  created: open,
+  running: open,
+  paused: open,
+  waiting: open,
+  completed: (run, devs) => [
+    ...story(run, devs),
+    ...(run.workspace === null ? [] : [['look', `git -C ${run.workspace} log --stat`] as const]),
+  ],
+  failed: (run, devs) => [...story(run, devs), ['again', devs('resume', run.id)]],
+  dead_letter: (run, devs) => [...story(run, devs), ['revive', devs('admin', 'revive', run.id)]],
+  cancelled: story,
+};

@@ -16,12 +16,15 @@ const NODES: Readonly<Record<string, string | null>> = {
 
 // A step's event does not say how its checks ended; the step after it could only follow the expected end.
 const STEPS: Readonly<Record<string, string>> = {
+  baseline: 'checks run before any work',
+  designAgain: 'design named files that are not there; written again',
   test: 'test written',
   red: 'test run before the code',
-  implement: 'test was red; code written',
-  review: 'code reviewed',
+  before: 'checks run before the work',
+  implement: 'code written',
+  document: 'documentation written',
   green: 'tests run on the code',
-  document: 'tests green; documentation written',
+  review: 'tests green; code reviewed',
   pivot: 'another strategy asked for',
   pivotAgain: 'that one was tried; another one asked for',
   verify: 'verification run',

@@ -2,7 +2,7 @@ import type { EndOfRun } from '../engine/drive/outcome.ts';
 import type { AppliedAnswer, GraphProfile, StateUpdate } from '../engine/GraphProfile.ts';
 import type { Question } from '../engine/gates/question.ts';
 import type { EventSink } from '../events/EventBus.ts';
-import type { EventScope } from '../events/events.ts';
+import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
 import { applyBaseline } from './gates/applyBaseline.ts';
 import { type BaselineAnswer, shownBaseline } from './gates/baselineGate.ts';
 import { PIPELINE_GATES } from './gates/pipelineGates.ts';
@@ -124,18 +124,28 @@ function announce(before: GraphState, after: GraphState, emit: EventSink['emit']
     emit('PIVOTED', { taskId, strategy }, { ...scope, taskId });
   }
   for (const task of after.tasks) {
-    const { taskId, name, status, gitHash = '' } = task;
-    const about = { ...scope, taskId };
+    const { taskId, status } = task;
     const final = isTaskTerminal(task, after.activeTaskId);
     const isGivenUp = status === 'failed' && final && !wasTerminal(before, task);
     const statusBefore = statusIn(before.tasks, taskId);
     if (statusBefore === status && !isGivenUp) continue;
-    if (statusBefore === 'completed') emit('TASK_REOPENED', { taskId, name }, about);
-    if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash }, about);
-    if (status === 'failed') emit('TASK_FAILED', { taskId, name, final }, about);
-    if (status === 'skipped') emit('TASK_SKIPPED', { taskId, name }, about);
-    if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name }, about);
+    announceTask(task, { statusBefore, final }, (name, payload) => emit(name, payload, { ...scope, taskId }));
   }
+}
+
+function announceTask(
+  { taskId, name, status, gitHash = '' }: TaskRecord,
+  {
+    statusBefore,
+    final,
+  }: { readonly statusBefore: TaskRecord['status'] | undefined; readonly final: boolean },
+  emit: <Name extends EventName>(name: Name, payload: OrchestratorEvents[Name]) => void,
+): void {
+  if (statusBefore === 'completed') emit('TASK_REOPENED', { taskId, name });
+  if (status === 'completed') emit('TASK_COMPLETED', { taskId, name, gitHash });
+  if (status === 'failed') emit('TASK_FAILED', { taskId, name, final });
+  if (status === 'skipped') emit('TASK_SKIPPED', { taskId, name });
+  if (status === 'blocked') emit('TASK_BLOCKED', { taskId, name });
 }
 
 const countClosed = ({ epics }: GraphState): number => epics.filter((epic) => !isEpicOpen(epic)).length;

@@ -82,6 +82,8 @@ describe('exit codes', () => {
       ],
       [EXIT.gateRefused]: [
         'AGENT_MAY_NOT_DECIDE',
+        'ASK_UNSUPPORTED',
+        'BUDGET_SPENT',
         'FEEDBACK_REQUIRED',
         'GATE_ALREADY_DECIDED',
         'GATE_NOT_READY',
@@ -89,6 +91,7 @@ describe('exit codes', () => {
         'GRAPH_NOT_ACCEPTED',
         'INVALID_ANSWER',
         'POLICY_NOT_DECLARED',
+        'REMOVE_REFUSED',
         'REWIND_REFUSED',
         'USE_DECIDE',
       ],

@@ -92,25 +92,6 @@ describe('the checks', () => {
     expect(values?.tasks.map(({ green }) => green?.check.output)).toEqual([undefined, 'ok']);
   });
 
-  test('run again in verify if the folder holds another tree than was green', async ({ db }) => {
-    const world = await aWorld(db, {
-      agents: {
-        ...quiet,
-        writeTest: async () => work(RIGHT),
-        implement: async () => work(CODE),
-        // Behind the engine's back, and after the green run.
-        review: async ({ attempt }) => {
-          if (attempt === 1) await world.run.apply([file('src/a.txt', 'a=3')]);
-          return { approved: true, comments: '' };
-        },
-      },
-    });
-    const { status, values } = await driveToTheEnd(world);
-    expect(status).toBe('completed');
-    expect(world.runs).toEqual(['not ok: a=1', 'ok', 'not ok: a=1', 'not ok: a=1', 'ok']);
-    expect(values?.agentLogs.map(({ content }) => content.action)).toContain('verify');
-  });
-
   test('that find a program missing end the drive, count no attempt, and go on once it is there', async ({
     db,
   }) => {

@@ -6,10 +6,12 @@ import { agentLog, lastFailure, lastObservation, withLog } from '../agentLog.ts'
 const [first, second] = [aTask(1), aTask(2)];
 
 function after(turns: readonly (readonly [task: typeof first, passed: boolean, seen: string])[]): GraphState {
-  return turns.reduce((state, [task, passed, observation]) => {
+  let state = aState();
+  for (const [task, passed, observation] of turns) {
     const log = agentLog(state, { task, thought: 'Turn', action: 'test', observation, passed }, 0);
-    return { ...state, agentLogs: withLog(state, log) };
-  }, aState());
+    state = { ...state, agentLogs: withLog(state, log) };
+  }
+  return state;
 }
 
 describe('what the next attempt is told of the last one', () => {
