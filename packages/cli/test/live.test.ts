@@ -8,11 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { sharedBin } from './support/sharedBin.ts';
 import { startBin } from './support/startBin.ts';
 import { stateHome } from './support/stateHome.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
 
-const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
+const BIN = await sharedBin();
 const TALKING = fileURLToPath(new URL('fixtures/talkingGate.mjs', import.meta.url));
 
 /** What the talking command says, without its beginning. */
@@ -30,8 +31,7 @@ async function until(condition: () => boolean, child: ChildProcess, screen: () =
 
 /** The real command on a pseudo-terminal, and what is written on it. */
 function onTerminal(cwd: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const node = [process.execPath, '--conditions=@devs/source', '--import', import.meta.resolve('tsx'), BIN];
-  const command = `stty cols 200 rows 50; exec ${[...node, ...argv].map(quoted).join(' ')}`;
+  const command = `stty cols 200 rows 50; exec ${[process.execPath, BIN, ...argv].map(quoted).join(' ')}`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd,
     env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', XDG_STATE_HOME: stateHome(), ...env },
