@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ChatRequest, ChatServer, USAGE } from '../../../core/test/support/ChatServer.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
-import { type ChatRequest, ChatServer, USAGE } from './ChatServer.ts';
 import { sumModel } from './sumModel.ts';
 
 const BRIEF = '# Sum\n\nAdd numbers, then double them.\n';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Activity, type Gate, Orchestrator, type StageAgents } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
-import { type ChatRequest, ChatServer, callOf, type Reply } from './ChatServer.ts';
 import { sumModel } from './sumModel.ts';
 
 const SUM = 'export const sum = (a, b) => a + b;\n';

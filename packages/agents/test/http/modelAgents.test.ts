@@ -10,8 +10,15 @@ import {
   type WorkspaceReader,
 } from '@devs/core';
 import { afterEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import {
+  type ChatRequest,
+  ChatServer,
+  callOf,
+  type Reply,
+  type Script,
+  USAGE,
+} from '../../../core/test/support/ChatServer.ts';
 import { type ModelAgentsOptions, modelAgents } from '../../src/models/modelAgents.ts';
-import { type ChatRequest, ChatServer, callOf, type Reply, type Script, USAGE } from './ChatServer.ts';
 
 const KEY = 'sk-canary-0123456789abcdef';
 const VERDICT = {

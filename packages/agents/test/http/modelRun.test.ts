@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ChatRequest, ChatServer } from '../../../core/test/support/ChatServer.ts';
 import { spawnTs } from '../../../core/test/support/spawnTs.ts';
-import { type ChatRequest, ChatServer } from './ChatServer.ts';
 import { sumModel } from './sumModel.ts';
 
 /** Without a shape that any rule knows: only its registration can mask it. */

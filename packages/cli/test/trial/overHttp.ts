@@ -4,7 +4,7 @@ import {
   callOf,
   type Reply,
   type WireCall,
-} from '../../../agents/test/http/ChatServer.ts';
+} from '../../../core/test/support/ChatServer.ts';
 import type { Connected } from './Transport.ts';
 import type { Answer, TrialAgent } from './TrialAgent.ts';
 

@@ -1,12 +1,20 @@
-import type { CheckResult, Checks } from '../orchestration/ports.ts';
+import type { CheckRequest, CheckResult, Checks } from '../orchestration/ports.ts';
 
-/** Checks that answer in turn: red and green as a TDD turn expects them, or the given verdicts, repeated. */
-export function scriptedChecks(verdicts: readonly boolean[] = [false, true]): Checks {
+/**
+ * Checks without a command: red where a failing test is due and green everywhere else, as a TDD turn wants them; or the
+ * given verdicts in turn, repeated.
+ */
+export function scriptedChecks(verdicts?: readonly boolean[]): Checks {
   let runs = 0;
+  const next = ({ expect }: CheckRequest): boolean => {
+    if (verdicts === undefined) return expect !== 'fail';
+    const verdict = verdicts[runs % verdicts.length] ?? true;
+    runs += 1;
+    return verdict;
+  };
   return {
-    run: async (): Promise<CheckResult> => {
-      const passed = verdicts[runs % verdicts.length] ?? true;
-      runs += 1;
+    run: async (request): Promise<CheckResult> => {
+      const passed = next(request);
       return {
         passed,
         exitCode: passed ? 0 : 1,

@@ -5,7 +5,7 @@ import { isRed } from '../checks/isRed.ts';
 import { fails, holds, type Judgement } from '../checks/Judgement.ts';
 import { listed } from '../checks/listed.ts';
 import { testLosses } from '../checks/testLosses.ts';
-import type { CheckResult, TestLoss } from '../ports.ts';
+import type { CheckResult, TestCase, TestLoss } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 
 // How the loop judges what the checks said, against what they said before anything was done.
@@ -20,7 +20,8 @@ export const judgeGreen = ({ projectConfig: { baseline } }: Project, now: CheckR
 
 /**
  * Whether what was red is green: of cases that are told by name, each that failed before the work has to pass after it.
- * One that did not run, or was skipped, shows nothing.
+ * One that was skipped shows nothing. One that is not there any more may have been a file that did not load; then there
+ * is another case for it that passes now.
  */
 export function judgeTurned(
   { projectConfig: { baseline } }: Project,
@@ -28,12 +29,19 @@ export function judgeTurned(
   green: CheckResult,
 ): Judgement {
   if (red.cases === undefined || green.cases === undefined) return holds;
-  const passed = new Set(green.cases.filter(({ state }) => state === 'passed').map(({ name }) => name));
-  const failed = red.cases.filter(({ state }) => state === 'failed').map(({ name }) => name);
   const excused = new Set([...(red.flaky ?? []), ...(baseline?.accepted ?? [])]);
-  const notShown = failed.filter((name) => !passed.has(name) && !excused.has(name));
-  return notShown.length === 0 ? holds : fails(`What was red is not green: ${listed(notShown)}.`);
+  const failed = namesOf(red.cases, 'failed').filter((name) => !excused.has(name));
+  const [passed, before] = [new Set(namesOf(green.cases, 'passed')), new Set(namesOf(red.cases, 'passed'))];
+  const named = new Set(green.cases.map(({ name }) => name));
+  const notShown = failed.filter((name) => named.has(name) && !passed.has(name));
+  const gone = failed.filter((name) => !named.has(name));
+  const come = [...passed].filter((name) => !before.has(name) && !failed.includes(name));
+  const open = gone.length > come.length ? [...notShown, ...gone] : notShown;
+  return open.length === 0 ? holds : fails(`What was red is not green: ${listed(open)}.`);
 }
+
+const namesOf = (cases: readonly TestCase[], wanted: TestCase['state']): readonly string[] =>
+  cases.filter(({ state }) => state === wanted).map(({ name }) => name);
 
 /** What the tests may have lost. */
 export interface LossQuestion {
