@@ -13,7 +13,6 @@ export { isRecipeName, RECIPES, type RecipeName } from './command/recipes.ts';
 export { type Claim, readClaims } from './models/claims.ts';
 export { isModelName, type ModelSettings, type ModelSource } from './models/loadChatModel.ts';
 export { MODEL_STAGES, type ModelStage, NEWEST_PROMPTS, type PromptVersion } from './models/loadPrompts.ts';
-export type { ModelProgress } from './models/ModelProgress.ts';
 export { type ModelAgentsOptions, modelAgents } from './models/modelAgents.ts';
 export type { CallKey, RecordedStage, RecordedStep } from './replay/callKey.ts';
 export { type AgentRequest, type Json, normaliseRequest } from './replay/normaliseRequest.ts';

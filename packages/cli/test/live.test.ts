@@ -8,11 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { BRIEF, RUN_SUM, test } from './support/fixtures.ts';
+import { sharedBin } from './support/sharedBin.ts';
 import { startBin } from './support/startBin.ts';
 import { stateHome } from './support/stateHome.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
 
-const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
+const BIN = await sharedBin();
 const TALKING = fileURLToPath(new URL('fixtures/talkingGate.mjs', import.meta.url));
 
 /** What the talking command says, without its beginning. */
@@ -30,8 +31,7 @@ async function until(condition: () => boolean, child: ChildProcess, screen: () =
 
 /** The real command on a pseudo-terminal, and what is written on it. */
 function onTerminal(cwd: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const node = [process.execPath, '--conditions=@devs/source', '--import', import.meta.resolve('tsx'), BIN];
-  const command = `stty cols 200 rows 50; exec ${[...node, ...argv].map(quoted).join(' ')}`;
+  const command = `stty cols 200 rows 50; exec ${[process.execPath, BIN, ...argv].map(quoted).join(' ')}`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd,
     env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh', XDG_STATE_HOME: stateHome(), ...env },
@@ -94,12 +94,12 @@ describe('a terminal on which a run is driven', () => {
       '--yes',
       '-v',
     ]);
-    await shows(/T1 {2}prepare: .* {2}0:02/);
+    await shows(/research {2}prepare: .* {2}0:01/);
     expect(screen()).toContain('│ setup says [REDACTED:github]');
     expect(screen()).not.toContain('half a line');
     writeFileSync(join(dir, 'setup'), '');
 
-    await shows(/T1 {2}red: .* {2}0:02/);
+    await shows(/T1 {2}red: .* {2}0:01/);
     const { stdout: status } = await callMain(dir, ['status', 'sum']);
     expect(status).toMatch(/now +implement T1: red, for 0:0\d/);
     writeFileSync(join(dir, 'check'), '');
@@ -117,7 +117,7 @@ describe('a terminal on which a run is driven', () => {
     const env = { OPENAI_API_KEY: 'plain-words-as-a-key', OPENAI_BASE_URL: provider.url };
     const argv = ['run', BRIEF, '--agents', 'openai:gpt-5', '--check', 'node --test', '--no-sandbox'];
     const { ended, shows } = onTerminal(dir, argv, env);
-    await shows(/research {2}.* {2}0:02/);
+    await shows(/research {2}research {2}0:01/);
     provider.refuse();
     expect(await ended).toBe(1);
   });

@@ -1,20 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { bundledBin } from './support/bundledBin.ts';
+import { existsSync } from 'node:fs';
+import { describe, expect } from 'vitest';
 import { RUN_EMPTY, test } from './support/fixtures.ts';
+import { sharedBin } from './support/sharedBin.ts';
 import { stateHome } from './support/stateHome.ts';
 
-let place = '';
-let bin = '';
-
-beforeAll(async () => {
-  place = mkdtempSync(join(tmpdir(), 'devs-pty-'));
-  bin = await bundledBin(place);
-});
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+const BIN = await sharedBin();
 
 /** Runs the command on a pseudo-terminal and types each line when the text before it was printed. */
 function onTerminal(
@@ -22,7 +13,7 @@ function onTerminal(
   argv: readonly string[],
   types: readonly (readonly [after: string, keys: string])[],
 ) {
-  const quoted = [process.execPath, bin, ...argv]
+  const quoted = [process.execPath, BIN, ...argv]
     .map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
     .join(' ');
   const env = {

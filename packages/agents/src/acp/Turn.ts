@@ -32,7 +32,6 @@ type Outcome =
 
 /** What an agent does in one session, as it tells. */
 export class Turn {
-  readonly tools = new Set<string>();
   readonly #place: PolicyPlace;
   readonly #tell: OnActivity;
   readonly #known = new Map<string, ToolUpdate>();
@@ -41,6 +40,8 @@ export class Turn {
   #message: string | undefined;
   #isNewMessage = true;
   #cost: number | undefined;
+  /** Tokens of all prompts that were answered. */
+  #spent: CallUsage = {};
   #costBefore = 0;
 
   constructor(place: PolicyPlace, onActivity: OnActivity = () => undefined) {
@@ -54,16 +55,23 @@ export class Turn {
   }
 
   begin(): void {
-    this.tools.clear();
     this.#isNewMessage = true;
     this.#text = '';
   }
 
-  /** What a prompt cost. What a session says of money is over all its prompts. */
+  /** What a prompt cost, and tells what all have. What a session says of money is over all its prompts. */
   usageOf(end: PromptEnd | null): CallUsage {
     const cost = this.#cost === undefined ? {} : { costUsd: this.#cost - this.#costBefore };
     this.#costBefore = this.#cost ?? 0;
-    return { ...tokensOf(end), ...cost };
+    const tokens = tokensOf(end);
+    if (tokens.tokensIn !== undefined) {
+      this.#spent = {
+        tokensIn: (this.#spent.tokensIn ?? 0) + tokens.tokensIn,
+        tokensOut: (this.#spent.tokensOut ?? 0) + (tokens.tokensOut ?? 0),
+      };
+      this.#tellSpent();
+    }
+    return { ...tokens, ...cost };
   }
 
   hear(update: unknown): void {
@@ -123,7 +131,6 @@ export class Turn {
     if (before === undefined && this.#known.size >= MAX_TOOLS) this.#forgetOldest();
     this.#known.set(id, merged);
     const name = merged.title ?? merged.name ?? merged.kind ?? 'tool';
-    this.tools.add(merged.name ?? merged.kind ?? 'tool');
     const state = stateOf(update.status);
     if (before === undefined || before.title !== merged.title || state !== 'started')
       this.#tell({ kind: 'tool', id, name, state, ...detailOf(merged, this.#place.folder) });
@@ -154,7 +161,12 @@ export class Turn {
     if (cost?.currency !== 'USD') return;
     const { amount } = cost;
     this.#cost = typeof amount === 'number' ? amount : Number.NaN;
-    this.#tell({ kind: 'usage', usage: { costUsd: this.#cost - this.#costBefore } });
+    this.#tellSpent();
+  }
+
+  #tellSpent(): void {
+    const cost = this.#cost === undefined ? {} : { costUsd: this.#cost };
+    this.#tell({ kind: 'usage', usage: { ...this.#spent, ...cost } });
   }
 
   #forgetOldest(): void {

@@ -11,7 +11,6 @@ import { type CommandPrompts, commandPrompts } from '../command/commandPrompts.t
 import { jsonAnswer } from '../command/jsonAnswer.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from '../models/liveAgents.ts';
 import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
-import type { ModelProgress } from '../models/ModelProgress.ts';
 import { renderRequest } from '../models/renderRequest.ts';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
@@ -45,8 +44,6 @@ export interface AcpAgentsOptions {
   readonly timeoutMs?: number;
   /** Bytes an agent may print within one stage; more ends it. @defaultValue 256 MiB */
   readonly maxOutputBytes?: number;
-  /** Told of every prompt that was answered. */
-  readonly onProgress?: (progress: ModelProgress) => void;
 }
 
 /**
@@ -66,7 +63,7 @@ export interface AcpAgentsOptions {
  * ```
  */
 export async function acpAgents(options: AcpAgentsOptions): Promise<StageAgents> {
-  const { agent, perStage = {}, onProgress = () => undefined } = options;
+  const { agent, perStage = {} } = options;
   const limits = limitsOf(options);
   const found = new Map<AcpSource, WarmAgent>();
   for (const source of new Set([agent, ...Object.values(perStage)])) {
@@ -77,7 +74,7 @@ export async function acpAgents(options: AcpAgentsOptions): Promise<StageAgents>
     MODEL_STAGES.map((stage) => [stage, found.get(perStage[stage] ?? agent) as WarmAgent]),
   );
   const prompts = commandPrompts(options.prompts);
-  const worker = new AcpWorker(agents, prompts, onProgress);
+  const worker = new AcpWorker(agents, prompts);
   const close = async (): Promise<void> => {
     await Promise.all([...found.values()].map((each) => each.close()));
   };
@@ -94,16 +91,10 @@ function limitsOf({ sandbox, ...options }: AcpAgentsOptions): AgentLimits {
 class AcpWorker implements StageWorker {
   readonly #agents: ReadonlyMap<ModelStage, WarmAgent>;
   readonly #prompts: CommandPrompts;
-  readonly #onProgress: (progress: ModelProgress) => void;
 
-  constructor(
-    agents: ReadonlyMap<ModelStage, WarmAgent>,
-    prompts: CommandPrompts,
-    onProgress: (progress: ModelProgress) => void,
-  ) {
+  constructor(agents: ReadonlyMap<ModelStage, WarmAgent>, prompts: CommandPrompts) {
     this.#agents = agents;
     this.#prompts = prompts;
-    this.#onProgress = onProgress;
   }
 
   edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
@@ -142,26 +133,21 @@ class AcpWorker implements StageWorker {
         call.onActivity,
       );
       return process.inSession(turn, stop, (prompt) => {
-        let round = 0;
         return work((text) => {
-          round += 1;
-          return this.#ask({ stage, agent, turn, round, prompt: () => prompt(text) }, call);
+          return this.#ask({ stage, agent, turn, prompt: () => prompt(text) }, call);
         });
       });
     });
   }
 
-  async #ask({ stage, agent, turn, round, prompt }: Round, call: AgentCall): Promise<string> {
+  async #ask({ stage, agent, turn, prompt }: Prompt, call: AgentCall): Promise<string> {
     turn.begin();
     let end: PromptEnd | null = null;
     try {
       end = await prompt();
     } finally {
       const { countsTokens = true } = agent.program;
-      const usage = turn.usageOf(countsTokens ? end : null);
-      call.usage(usage);
-      const tools = [...turn.tools];
-      if (end !== null) this.#onProgress({ stage, model: agent.name, round, kind: 'round', tools, usage });
+      call.usage(turn.usageOf(countsTokens ? end : null));
     }
     const problem = stopProblem(agent.program, stage, end.stopReason, turn.text);
     if (problem !== null) throw problem;
@@ -174,12 +160,10 @@ class AcpWorker implements StageWorker {
 }
 
 /** One prompt of a stage. */
-interface Round {
+interface Prompt {
   readonly stage: ModelStage;
   readonly agent: WarmAgent;
   readonly turn: Turn;
-  /** From 1. */
-  readonly round: number;
   readonly prompt: () => ReturnType<Parameters<Parameters<AgentProcess['inSession']>[2]>[0]>;
 }
 

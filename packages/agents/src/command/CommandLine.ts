@@ -80,6 +80,7 @@ export class CommandLine {
     const stdout = wholeOrMarked(output.stdout);
     const reply = read(stdout);
     call.usage(reply.usage);
+    if (Object.keys(reply.usage).length > 0) call.onActivity?.({ kind: 'usage', usage: reply.usage });
     if (end.stoppedBy === 'timeout') throw this.#failed(`was stopped after ${this.#limits.timeoutMs} ms`);
     const problem = reply.problem === null ? null : maskSensitiveData(reply.problem).slice(0, SHOWN_BYTES);
     if (end.exitCode !== 0) {
@@ -92,7 +93,7 @@ export class CommandLine {
 
   async #run(
     { prompt, dir }: CommandPrompt,
-    { signal }: AgentCall,
+    { signal, onActivity = () => undefined }: AgentCall,
     { scratch, output: { stdout, shown } }: { readonly scratch: Scratch; readonly output: Output },
   ): Promise<ProcessEnd> {
     const workspace = dir ?? join(scratch.dir, 'work');
@@ -102,6 +103,11 @@ export class CommandLine {
       writeFile(promptFile, prompt),
       copyLogin(scratch.home, this.#recipe.home ?? []),
     ]);
+    const decoders = { out: new TextDecoder(), err: new TextDecoder() };
+    const tell = (stream: keyof typeof decoders, chunk: Buffer): void => {
+      shown.push(chunk);
+      onActivity({ kind: 'output', text: decoders[stream].decode(chunk, { stream: true }) });
+    };
     try {
       return await runProcess({
         argv: this.#argv(workspace, scratch, promptFile),
@@ -112,9 +118,9 @@ export class CommandLine {
         stdin: prompt,
         onStdout: (chunk) => {
           stdout.push(chunk);
-          shown.push(chunk);
+          tell('out', chunk);
         },
-        onStderr: (chunk) => shown.push(chunk),
+        onStderr: (chunk) => tell('err', chunk),
       });
     } catch (error) {
       throw this.#failed(`could not be started: ${(error as Error).message}`, error);

@@ -9,11 +9,10 @@ import {
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from '../models/liveAgents.ts';
 import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
-import type { ModelProgress } from '../models/ModelProgress.ts';
 import { renderRequest } from '../models/renderRequest.ts';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
-import { type CommandLimits, CommandLine } from './CommandLine.ts';
+import { type CommandLimits, CommandLine, type CommandPrompt } from './CommandLine.ts';
 import type { CommandRecipe, CommandReply } from './CommandRecipe.ts';
 import { type CommandPrompts, commandPrompts } from './commandPrompts.ts';
 import { jsonAnswer } from './jsonAnswer.ts';
@@ -41,8 +40,6 @@ export interface CommandAgentsOptions {
   readonly timeoutMs?: number;
   /** Bytes of output read, from its end. @defaultValue 4 MiB */
   readonly maxOutputBytes?: number;
-  /** Told of every call that was answered. */
-  readonly onProgress?: (progress: ModelProgress) => void;
 }
 
 /**
@@ -50,7 +47,7 @@ export interface CommandAgentsOptions {
  * stage is about documents, a plan or a verdict it answers with JSON, and an answer of the wrong shape is sent back once.
  *
  * It is given a network unless its recipe needs none, the variables and files its recipe names, and nothing else of this
- * process's environment.
+ * process's environment. What it prints is told as it comes (`call.onActivity`).
  *
  * @throws DevsError `CONFIG_INVALID` when a program is not installed.
  *
@@ -61,7 +58,7 @@ export interface CommandAgentsOptions {
  * ```
  */
 export async function commandAgents(options: CommandAgentsOptions): Promise<StageAgents> {
-  const { command, perStage = {}, onProgress = () => undefined } = options;
+  const { command, perStage = {} } = options;
   const limits = limitsOf(options);
   const found = new Map<CommandSource, CommandLine>();
   for (const source of new Set([command, ...Object.values(perStage)])) {
@@ -72,7 +69,7 @@ export async function commandAgents(options: CommandAgentsOptions): Promise<Stag
     MODEL_STAGES.map((stage) => [stage, found.get(perStage[stage] ?? command) as CommandLine]),
   );
   const prompts = commandPrompts(options.prompts);
-  const worker = new CommandWorker(commands, prompts, onProgress);
+  const worker = new CommandWorker(commands, prompts);
   return liveAgents(worker, { workers: commands.values(), prompts });
 }
 
@@ -86,21 +83,15 @@ function limitsOf({ sandbox, ...options }: CommandAgentsOptions): CommandLimits 
 class CommandWorker implements StageWorker {
   readonly #commands: ReadonlyMap<ModelStage, CommandLine>;
   readonly #prompts: CommandPrompts;
-  readonly #onProgress: (progress: ModelProgress) => void;
 
-  constructor(
-    commands: ReadonlyMap<ModelStage, CommandLine>,
-    prompts: CommandPrompts,
-    onProgress: (progress: ModelProgress) => void,
-  ) {
+  constructor(commands: ReadonlyMap<ModelStage, CommandLine>, prompts: CommandPrompts) {
     this.#commands = commands;
     this.#prompts = prompts;
-    this.#onProgress = onProgress;
   }
 
   async edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
     const prompt = this.#prompts.forEdit(stage, renderRequest(request));
-    const { text } = await this.#call({ stage, prompt, dir: request.workspace.dir, round: 1 }, call);
+    const { text } = await this.#call({ stage, prompt, dir: request.workspace.dir }, call);
     // No files: the engine takes what lies in the folder.
     return { summary: summaryOf(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
   }
@@ -110,21 +101,18 @@ class CommandWorker implements StageWorker {
     const { stage, request, answer, system } = question;
     const dir = dirOf(request);
     const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema, system);
-    const first = await this.#call({ stage, prompt, dir, round: 1 }, call);
+    const first = await this.#call({ stage, prompt, dir }, call);
     const read = jsonAnswer(first.text, answer.schema);
     if ('value' in read) return read.value;
     const again = `${prompt}\n\n${repairWords(first.text, read.problem)}`;
-    const second = await this.#call({ stage, prompt: again, dir, round: 2 }, call);
+    const second = await this.#call({ stage, prompt: again, dir }, call);
     const repaired = jsonAnswer(second.text, answer.schema);
     if ('value' in repaired) return repaired.value;
     throw this.#invalid(stage, repaired.problem);
   }
 
-  async #call({ stage, prompt, dir, round }: Round, call: AgentCall): Promise<CommandReply> {
-    const command = this.#commands.get(stage) as CommandLine;
-    const reply = await command.call({ prompt, dir }, call);
-    this.#onProgress({ stage, model: command.name, round, kind: 'round', tools: [], usage: reply.usage });
-    return reply;
+  #call({ stage, ...prompt }: Prompt, call: AgentCall): Promise<CommandReply> {
+    return (this.#commands.get(stage) as CommandLine).call(prompt, call);
   }
 
   #invalid(stage: ModelStage, problem: string): DevsError {
@@ -145,13 +133,8 @@ function dirOf(request: StageQuestion<unknown>['request']): string | null {
   return 'question' in request || !('workspace' in request) ? null : (request.workspace?.dir ?? null);
 }
 
-/** One call of a stage. */
-interface Round {
+interface Prompt extends CommandPrompt {
   readonly stage: ModelStage;
-  readonly prompt: string;
-  readonly dir: string | null;
-  /** From 1. */
-  readonly round: number;
 }
 
 const summaryOf = (text: string): string =>

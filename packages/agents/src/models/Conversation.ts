@@ -2,7 +2,6 @@ import { type AgentCall, DevsError, type OnActivity } from '@devs/core';
 import type { BaseMessageLike } from '@langchain/core/messages';
 import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
-import type { ModelProgress } from './ModelProgress.ts';
 import { callModel, type ModelReply, type ToolCall } from './modelCall.ts';
 import { InvalidInput, inputOf, type ModelTool, type ToolOutcome } from './modelTool.ts';
 import type { AnswerTool } from './stageAnswers.ts';
@@ -24,7 +23,6 @@ export interface ConversationLimits {
   /** Time limit of one request, ms. */
   readonly timeoutMs: number;
   readonly streaming: boolean;
-  readonly onProgress: (progress: ModelProgress) => void;
 }
 
 export interface ConversationOptions<Answer> extends ConversationLimits {
@@ -65,6 +63,7 @@ export class Conversation<Answer> {
       const reply = await this.#ask(call);
       this.#rounds += 1;
       const round = await this.#take(reply, call);
+      call.onActivity?.({ kind: 'usage', usage: { ...this.#spent, model: this.#options.model.name } });
       this.#messages.push(reply.message, ...this.#reminded(round.answers));
       if (round.answer !== null) return round.answer.value;
       this.#invalidInARow = round.problem === null ? 0 : this.#invalidInARow + 1;
@@ -93,21 +92,17 @@ export class Conversation<Answer> {
   }
 
   async #ask({ signal, usage, onActivity = () => undefined }: AgentCall): Promise<ModelReply> {
-    const { stage, model, tools, answer, timeoutMs, streaming, onProgress } = this.#options;
-    const about = { stage, model: model.name, round: this.#rounds + 1 };
+    const { model, tools, answer, timeoutMs, streaming } = this.#options;
     const reply = await callModel(model, this.#messages, {
       tools: [...tools, answer],
       signal,
       timeoutMs,
       streaming,
-      onText: (text) => onProgress({ ...about, kind: 'text', text }),
       onSaid: (text) => onActivity({ kind: 'text', text }),
     });
     usage({ ...reply.usage, model: model.name });
     this.#spent.tokensIn += reply.usage.tokensIn ?? 0;
     this.#spent.tokensOut += reply.usage.tokensOut ?? 0;
-    onActivity({ kind: 'usage', usage: { ...this.#spent } });
-    onProgress({ ...about, kind: 'round', tools: reply.calls.map(({ name }) => name), usage: reply.usage });
     return reply;
   }
 

@@ -13,7 +13,6 @@ import { editingTools, readingTools } from './fileTools.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';
 import { loadChatModel, type ModelSettings, type ModelSource, type NamedModel } from './loadChatModel.ts';
 import { loadPrompts, MODEL_STAGES, type ModelStage, type Prompts } from './loadPrompts.ts';
-import type { ModelProgress } from './ModelProgress.ts';
 import type { ModelTool } from './modelTool.ts';
 import { renderRequest } from './renderRequest.ts';
 import { type AnswerTool, finishWith, submitDesign, withKnownFiles } from './stageAnswers.ts';
@@ -35,13 +34,12 @@ export interface ModelAgentsOptions {
   readonly maxRounds?: number;
   /** Whether answers are streamed; some servers cannot stream tool calls. @defaultValue true */
   readonly streaming?: boolean;
-  /** Told what a model does while it is asked. */
-  readonly onProgress?: (progress: ModelProgress) => void;
 }
 
 /**
  * Agents that ask a chat model, over LangChain. The model reads and edits the project through tools and answers by
- * calling one; an answer of the wrong shape is sent back once.
+ * calling one; an answer of the wrong shape is sent back once. What it says and does is told as it happens
+ * (`call.onActivity`).
  *
  * Loaded and checked before anything runs, so a run never starts with a model it cannot ask. Transient failures are
  * retried by the engine: give a model of your own `maxRetries: 0`.
@@ -72,10 +70,9 @@ export async function modelAgents(options: ModelAgentsOptions): Promise<StageAge
 
 function limitsOf(options: ModelAgentsOptions): ConversationLimits {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxRounds = DEFAULT_MAX_ROUNDS, streaming = true } = options;
-  const { onProgress = () => undefined } = options;
   assertPositiveInteger('timeoutMs', timeoutMs);
   assertPositiveInteger('maxRounds', maxRounds);
-  return { timeoutMs, maxRounds, streaming, onProgress };
+  return { timeoutMs, maxRounds, streaming };
 }
 
 class ModelWorker implements StageWorker {

@@ -32,8 +32,6 @@ export interface ModelCallOptions {
   /** Time limit of this request, ms. */
   readonly timeoutMs: number;
   readonly streaming: boolean;
-  /** Told of text and tool input while they arrive. Only when streaming. */
-  readonly onText: (text: string) => void;
   /** Told of what the model says, and not of tool input; in pieces when streaming. */
   readonly onSaid: (text: string) => void;
 }
@@ -62,7 +60,7 @@ export async function callModel(
 async function request(
   chat: ToolCallingModel,
   messages: readonly BaseMessageLike[],
-  { tools, signal, streaming, onText, onSaid }: ModelCallOptions,
+  { tools, signal, streaming, onSaid }: ModelCallOptions,
 ): Promise<AIMessage | AIMessageChunk> {
   const bound = chat.bindTools([...tools], { tool_choice: 'any' } as object);
   if (!streaming) {
@@ -74,7 +72,6 @@ async function request(
   for await (const chunk of await bound.stream([...messages], { signal })) {
     whole = whole === undefined ? chunk : whole.concat(chunk);
     if (chunk.text !== '') onSaid(chunk.text);
-    onText([chunk.text, ...(chunk.tool_call_chunks ?? []).map(({ args = '' }) => args)].join(''));
   }
   if (whole === undefined) throw new Error('The connection closed without an answer.');
   return whole;

@@ -102,16 +102,18 @@ describe('an agent over the protocol', () => {
       { kind: 'usage', usage: { costUsd: 0.25 } },
       { kind: 'text', text: 'It is ' },
       { kind: 'text', text: 'done.' },
+      { kind: 'usage', usage: { tokensIn: 100, tokensOut: 7, costUsd: 0.25 } },
     ]);
   });
 
   test('answers with JSON; a wrong one is sent back once, in the same session, and only the rest is its cost', async () => {
-    const { call, reports } = callWith();
+    const { call, reports, told } = callWith();
     expect(await (await agentsOf('repaired')).review(request(), call)).toEqual({
       approved: false,
       comments: 'No.',
     });
     expect(reports).toMatchObject([{ costUsd: 0.5 }, { costUsd: 0.25 }]);
+    expect(told.filter(({ kind }) => kind === 'usage').at(-1)).toMatchObject({ usage: { costUsd: 0.75 } });
     const stubborn = (await agentsOf('nonsense')).review(request(), callWith().call);
     await expect(stubborn).rejects.toMatchObject({ code: 'AGENT_INVALID_OUTPUT' });
   });

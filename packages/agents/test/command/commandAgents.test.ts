@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  type Activity,
   type AgentCall,
   Orchestrator,
   type StageAgents,
@@ -51,8 +52,14 @@ const request = (): TaskRequest => ({
 
 function callWith(signal: AbortSignal = new AbortController().signal) {
   const reports: UsageReport[] = [];
-  const call: AgentCall = { idempotencyKey: 'k', signal, usage: (report) => reports.push(report) };
-  return { call, reports };
+  const told: Activity[] = [];
+  const call: AgentCall = {
+    idempotencyKey: 'k',
+    signal,
+    usage: (report) => reports.push(report),
+    onActivity: (activity) => told.push(activity),
+  };
+  return { call, reports, told };
 }
 
 /** Resolves with the ids that the hanging command wrote. */
@@ -78,6 +85,27 @@ describe('a coding CLI', () => {
     expect(result).toEqual({ summary: 'Done: implement.', files: [] });
     expect(existsSync(join(dir, 'sum.js'))).toBe(true);
     expect(reports).toEqual([{ tokensIn: 100, tokensOut: 7, tokensCached: 80, costUsd: 0.25 }]);
+  });
+
+  test('tells what it prints while it runs, and what it cost', async () => {
+    const { call, told } = callWith();
+    const go = join(dir, 'go');
+    const onActivity = (activity: Activity): void => {
+      told.push(activity);
+      if (activity.kind === 'output') writeFileSync(go, '');
+    };
+    const script = `process.stdout.write('begun \\u00e4'); const at = setInterval(() => {
+      if (!require('node:fs').existsSync('go')) return;
+      clearInterval(at); process.stderr.write('warned'); }, 5);`;
+    const read = (text: string) => ({ text, usage: { costUsd: 0.5 }, problem: null });
+    const recipe = { name: 'cli', argv: [process.execPath, '-e', script], read };
+    const result = await (await agentsOf(recipe)).implement(request(), { ...call, onActivity });
+    expect(result.summary).toBe('begun ä');
+    expect(told).toEqual([
+      { kind: 'output', text: 'begun ä' },
+      { kind: 'output', text: 'warned' },
+      { kind: 'usage', usage: { costUsd: 0.5 } },
+    ]);
   });
 
   test('is told the stage, the task and how to end, on stdin or in a file', async () => {
@@ -173,7 +201,7 @@ describe('a coding CLI', () => {
   });
 
   test('may print more than memory holds: the end is read, and marked as such', async () => {
-    const { call } = callWith();
+    const call = { ...callWith().call, onActivity: () => undefined };
     const before = process.memoryUsage().rss;
     const { summary } = await (await agentsOf(cli('flood', { argv: ['128'] }))).implement(request(), call);
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);

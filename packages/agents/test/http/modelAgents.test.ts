@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type Activity,
   callUsage,
   classifyError,
   isDevsError,
@@ -380,21 +381,22 @@ describe('modelAgents', () => {
   test('tells what a model does while it does it', async () => {
     const server = await serve([callOf('list_files', {}), REVIEW]);
     const told: unknown[] = [];
-    const agents = await agentsOn(server, { onProgress: (progress) => told.push(progress) });
-    await agents.review(aTask(), aCall());
+    const call = { ...aCall(), onActivity: (activity: Activity) => told.push(activity) };
+    await (await agentsOn(server)).review(aTask(), call);
 
-    const about = { stage: 'review', model: 'openai:scripted' };
-    const usage = { tokensIn: USAGE.prompt_tokens, tokensOut: USAGE.completion_tokens };
-    expect(told.filter((progress) => (progress as { kind: string }).kind === 'round')).toEqual([
-      { ...about, kind: 'round', round: 1, tools: ['list_files'], usage },
-      { ...about, kind: 'round', round: 2, tools: ['submit_review'], usage },
-    ]);
-    expect(told).toContainEqual({
-      ...about,
-      kind: 'text',
-      round: 2,
-      text: expect.stringContaining('approved'),
+    const spent = (times: number) => ({
+      tokensIn: times * USAGE.prompt_tokens,
+      tokensOut: times * USAGE.completion_tokens,
+      model: 'openai:scripted',
     });
+    expect(told).toMatchObject([
+      { kind: 'tool', name: 'list_files', state: 'started' },
+      { kind: 'tool', name: 'list_files', state: 'finished' },
+      { kind: 'usage', usage: spent(1) },
+      { kind: 'tool', name: 'submit_review', state: 'started' },
+      { kind: 'tool', name: 'submit_review', state: 'finished' },
+      { kind: 'usage', usage: spent(2) },
+    ]);
   });
 });
 

@@ -9,6 +9,7 @@ import { agentsWords } from '../render/renderStatus.ts';
 import { showProgress } from './progress.ts';
 import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
 import { showActivities } from './showActivities.ts';
+import { showRequests } from './showRequests.ts';
 import { showWaiting } from './showWaiting.ts';
 import { showStatusLine } from './statusLine.ts';
 
@@ -42,7 +43,7 @@ export async function driveRun(
     out.print(`checks: ${checksWords(spec)}`, `sandbox: ${sandboxWords(spec)}`);
   }
   const stopProgress = showProgress(devs.events, out);
-  const stopActivities = verbose === true ? showActivities(devs, out) : () => {};
+  const stopActivities = (verbose === true ? showActivities : showRequests)(devs, out);
   const removeStatusLine = showStatusLine(run, devs.events, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');

@@ -5,7 +5,6 @@ import type { Output } from '../terminal/Output.ts';
 /** Prints all that agents, checks and setup tell, as it comes; call the returned function to stop. */
 export function showActivities(devs: Pick<Orchestrator, 'onActivity'>, out: Output): () => void {
   return devs.onActivity((activity) => {
-    if (activity.kind === 'usage') return;
     out.print(...activityLines(activity).map((text) => ({ style: 'dim', text }) as const));
   });
 }

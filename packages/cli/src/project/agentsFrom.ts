@@ -33,7 +33,7 @@ export async function agentsFrom(
     sandbox: choice,
     ...names
   }: RunSpec,
-  { dir, out }: Pick<Session, 'dir' | 'out'>,
+  { dir }: Pick<Session, 'dir'>,
 ): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'secrets'>> {
   const masking = secrets === undefined ? {} : { secrets };
   if (names.agents === 'none') return masking;
@@ -42,7 +42,7 @@ export async function agentsFrom(
   const author = names.agents.startsWith(REPLAY) ? null : await gitIdentity(dir);
   return {
     ...masking,
-    agents: await namedAgents(names, { sandbox, out }),
+    agents: await namedAgents(names, { sandbox }),
     workspace: new GitWorkspace({
       dir,
       ...(author !== null && { author }),

@@ -10,13 +10,10 @@ import {
 import type { StageAgents } from '@devs/core';
 import { type AgentNames, REPLAY } from '../flags/agentNames.ts';
 import { acpSource, commandSource, type ToolKind, toolKind } from '../flags/toolName.ts';
-import type { Session } from './Session.ts';
-import { showModelProgress } from './showModelProgress.ts';
 
 /** What agents are made with beside their names. */
 export interface AgentSetting {
   readonly sandbox: Sandbox | null;
-  readonly out: Session['out'];
 }
 
 /**
@@ -53,9 +50,9 @@ function agentsOfKind(
   name: string,
   perStage: StageNames,
   { prompts }: AgentNames,
-  { sandbox, out }: AgentSetting,
+  { sandbox }: AgentSetting,
 ): Promise<StageAgents> {
-  const common = { ...(prompts && { prompts }), onProgress: showModelProgress(out) };
+  const common = prompts === undefined ? {} : { prompts };
   const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
     Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
   switch (kind) {

@@ -1,4 +1,5 @@
-import { type Activity, oneLine, type TranscriptEntry } from '@devs/core';
+import { type Activity, type CallUsage, oneLine, type TranscriptEntry } from '@devs/core';
+import { usdWords } from './usdWords.ts';
 
 /** Begins each line that agents and commands have written: none of them can look like a line of the story. */
 const MARGIN = '         │ ';
@@ -45,10 +46,19 @@ const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string }
   plan: ({ entries }) => entries.map(({ text, state }) => oneLine(`${PLAN_MARKS[state]} ${text}`)).join('\n'),
   permission: ({ granted, title, why }) => oneLine(`${granted ? 'allowed' : 'refused'}: ${title} (${why})`),
   doing: ({ what }) => oneLine(`> ${what}`),
-  usage: ({ usage: { tokensIn = 0, tokensOut = 0, costUsd } }) =>
-    `${tokensIn} tokens in, ${tokensOut} out${costUsd === undefined ? '' : `, $${costUsd.toFixed(2)}`}`,
+  usage: ({ usage }) => `spent: ${usageWords(usage)}`,
   skipped: ({ characters }) => `… ${characters} characters are not kept …`,
 };
+
+/** `openai:gpt-5, 1200 tokens in, 80 out, $0.02`: what is known. */
+export function usageWords({ model, tokensIn, tokensOut, costUsd }: CallUsage): string {
+  const parts = [
+    model === undefined ? '' : oneLine(model),
+    tokensIn === undefined ? '' : `${tokensIn} tokens in, ${tokensOut ?? 0} out`,
+    costUsd === undefined ? '' : usdWords(costUsd),
+  ];
+  return parts.filter((part) => part !== '').join(', ') || 'it does not say';
+}
 
 const textOf = <Kind extends Told['kind']>(activity: Of<Kind>): string =>
   (TEXTS[activity.kind as Kind] as (told: Of<Kind>) => string)(activity);

@@ -7,6 +7,7 @@ import { nextCommands } from './nextCommands.ts';
 import { budgetWords } from './renderBudget.ts';
 import { gateLine } from './renderGate.ts';
 import { rewindWords } from './rewindWords.ts';
+import { usdWords } from './usdWords.ts';
 
 /** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
 export function statusWords({
@@ -17,12 +18,6 @@ export function statusWords({
   if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : 'decided, waiting for resume';
   if ((status === 'running' || status === 'paused') && driver === null) return 'stopped, can be resumed';
   return status === 'created' ? 'not driven yet' : status;
-}
-
-/** What was spent is never shown as nothing. */
-function usdWords(amount: number): string {
-  const isSmall = amount > 0 && amount < 0.01;
-  return isSmall && amount < 0.0001 ? 'less than $0.0001' : `$${amount.toFixed(isSmall ? 4 : 2)}`;
 }
 
 /** Runs, one line each. */

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { sharedBin } from './sharedBin.ts';
 import { stateHome } from './stateHome.ts';
 
-const BIN = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
-const TSX = import.meta.resolve('tsx');
+const BIN = await sharedBin();
 
 export interface Ended {
   readonly exitCode: number | null;
@@ -22,11 +21,10 @@ export interface Started {
   readonly untilSays: (text: string) => Promise<void>;
 }
 
-/** Starts the real command as a process, from its sources. */
+/** Starts the real command as a process. */
 export function startBin(cwd: string, argv: readonly string[]): Started {
-  const node = ['--conditions=@devs/source', '--import', TSX, BIN, ...argv];
   const env = { ...process.env, XDG_STATE_HOME: stateHome() };
-  const child = spawn(process.execPath, node, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [BIN, ...argv], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

@@ -1,8 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { namedAgents } from '../namedAgents.ts';
-import type { Session } from '../Session.ts';
 
-const setting = { sandbox: null, out: {} as Session['out'] };
+const setting = { sandbox: null };
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -99,9 +99,10 @@ function masked(activity: Whole): Activity {
 
 const planEntry = ({ text, state }: PlanEntry): PlanEntry => ({ text: line(text), state });
 
-/** What an agent calls its model may be anything. */
-function figures(usage: Extract<Activity, { readonly kind: 'usage' }>['usage']): typeof usage {
-  return usage.model === undefined ? usage : { ...usage, model: line(usage.model) };
+/** What an agent calls its model may be anything; a figure that is none is left out, as a file cannot hold it. */
+function figures({ model, ...counts }: Extract<Activity, { readonly kind: 'usage' }>['usage']) {
+  const known = Object.fromEntries(Object.entries(counts).filter(([, count]) => Number.isFinite(count)));
+  return { ...known, ...(model !== undefined && { model: line(model) }) };
 }
 
 const line = (text: string): string => start(text, MAX_LINE);

@@ -53,7 +53,10 @@ describe('what a step tells', () => {
       tell({ kind: 'tool', id: '1', name: 'read', state: 'started', detail: 'src/a.ts' });
       tell({ kind: 'text', text: 'It is\n' });
       tell({ kind: 'text', text: 'there.' });
-      tell({ kind: 'usage', usage: { tokensIn: 10 } });
+      tell({
+        kind: 'usage',
+        usage: { tokensIn: 10, tokensOut: Number.NaN, costUsd: Number.POSITIVE_INFINITY },
+      });
     });
     expect(status).toBe('completed');
     const expected = [

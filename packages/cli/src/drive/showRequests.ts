@@ -1,0 +1,59 @@
+import { type Activity, type ActivityScope, type Orchestrator, oneLine } from '@devs/core';
+import { usageWords } from '../render/activityLines.ts';
+import type { Output } from '../terminal/Output.ts';
+
+/** Tools that are named in a line. */
+const MAX_NAMED = 6;
+
+/**
+ * Prints each answered request of an agent as a line, with the tools it used and what the stage has spent so far: a long
+ * stage would leave nothing in the story without it. Call the returned function to stop.
+ */
+export function showRequests(devs: Pick<Orchestrator, 'onActivity'>, out: Output): () => void {
+  let step: AskedStep | null = null;
+  return devs.onActivity((activity, scope) => {
+    if (activity.kind !== 'tool' && activity.kind !== 'usage') return;
+    if (step?.isOf(scope) !== true) step = new AskedStep(scope);
+    const text = step.take(activity);
+    if (text !== null) out.print({ style: 'dim', text: `         ${text}` });
+  });
+}
+
+class AskedStep {
+  readonly #scope: ActivityScope;
+  #requests = 0;
+  /** By id: an agent may say its name again, and better. */
+  readonly #tools = new Map<string, string>();
+  #spent = '';
+
+  constructor(scope: ActivityScope) {
+    this.#scope = scope;
+  }
+
+  isOf({ taskId, step, attempt, since }: ActivityScope): boolean {
+    const mine = this.#scope;
+    return taskId === mine.taskId && step === mine.step && attempt === mine.attempt && since === mine.since;
+  }
+
+  take(activity: Extract<Activity, { readonly kind: 'tool' | 'usage' }>): string | null {
+    if (activity.kind === 'tool') {
+      if (activity.state === 'started') this.#tools.set(activity.id, activity.name);
+      return null;
+    }
+    const spent = usageWords(activity.usage);
+    // Agents may say the same again.
+    if (spent === this.#spent && this.#tools.size === 0) return null;
+    this.#spent = spent;
+    this.#requests += 1;
+    const tools = toolsWords([...this.#tools.values()]);
+    this.#tools.clear();
+    return `${this.#scope.step} ${this.#requests}: ${tools} (${spent})`;
+  }
+}
+
+function toolsWords(names: readonly string[]): string {
+  const tools = names.map(oneLine);
+  if (tools.length === 0) return 'text';
+  const more = tools.length - MAX_NAMED;
+  return tools.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
