@@ -69,7 +69,10 @@ function program(io: Io, start: Start): Command {
   const devs = new Command('devs')
     .description('Human-gated agent runs that survive anything, in one SQLite file.')
     .version(packageVersion())
-    .option('--dir <folder>', 'project folder; runs are in its .devs and .devs-work (default: here)')
+    .option(
+      '--dir <folder>',
+      'project folder; runs are in its .devs and .devs-work (default: the project around this folder, else here)',
+    )
     .option('--json', 'print one JSON document and nothing else')
     .option('--trust <sha256>', 'accept .devs/config.json with this content, for this command')
     .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')

@@ -138,15 +138,15 @@ interface MoveAndKeep {
 
 /**
  * Where the commits of one task begin, newest first from `end`; -1 is the task that has no commit of its own yet.
- * Unverified work that was committed for an adoption belongs to the task it was made for, and so does what the person
- * built on it.
+ * What a person changed beside unverified work belongs to the task that work was made for, and so does that work where
+ * an earlier release committed it, with what was built on it.
  *
  * @returns `end` where there are no others.
  */
 function beginningOf(history: readonly BranchCommit[], end: number): number {
-  const aside = history.slice(end + 1).findIndex(({ kind }) => kind !== 'adopted' && kind !== 'unverified');
+  const aside = history.slice(end + 1).findIndex(({ kind }) => kind === 'other');
   const own = history.slice(end + 1, aside === -1 ? undefined : end + 1 + aside);
-  return end + 1 + own.findLastIndex(({ kind }) => kind === 'unverified');
+  return end + 1 + own.findLastIndex(({ kind }) => kind !== 'adopted');
 }
 
 function conflict(files: readonly string[]): DevsError {

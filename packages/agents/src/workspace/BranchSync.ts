@@ -1,4 +1,5 @@
 import { DevsError, type Synced } from '@devs/core';
+import { FOUND_TRAILER, foundTree } from './branchHistory.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { mergeTrees, type TreesToMerge } from './mergeTrees.ts';
 import { namedFiles } from './namedFiles.ts';
@@ -61,11 +62,12 @@ export class BranchSync {
     if ((await this.#folder.changes()) !== null) throw unadopted();
     const tip = await readRef(this.#git, this.#ref);
     const commits = await this.#commits(base, tip);
-    const moved = await this.#carryOver(commits, onto);
+    const found = await this.#folder.snapshot();
+    const moved = await this.#carryOver(commits, onto, found);
     const folder = await this.#merge({
       base: await this.#treeOf(tip),
       ours: await treeOf(this.#git, moved),
-      theirs: await this.#folder.snapshot(),
+      theirs: found,
     });
     const before = await this.#move({ base, onto, tip, moved, folder });
     await this.finish();
@@ -104,7 +106,8 @@ export class BranchSync {
     return listed.split('\n').filter((line) => line !== '');
   }
 
-  async #carryOver(commits: readonly string[], onto: string): Promise<string> {
+  /** @param found - Tree of the folder. */
+  async #carryOver(commits: readonly string[], onto: string, found: string): Promise<string> {
     let at = onto;
     for (const commit of commits) {
       const tree = await this.#merge({
@@ -112,13 +115,13 @@ export class BranchSync {
         ours: await treeOf(this.#git, at),
         theirs: await treeOf(this.#git, commit),
       });
-      at = await this.#again(commit, tree, at);
+      at = await this.#again(commit, { tree, parent: at, found });
     }
     return at;
   }
 
-  /** The same commit, author and dates included, with another tree on another parent. */
-  async #again(commit: string, tree: string, parent: string): Promise<string> {
+  /** The same commit, author and dates included, with another tree on another parent; one that names the folder names what it will be. */
+  async #again(commit: string, { tree, parent, found }: Place): Promise<string> {
     const format = '--format=%an%n%ae%n%at%n%cn%n%ce%n%ct%n%B';
     const [an = '', ae = '', at = '', cn = '', ce = '', ct = '', ...message] = (
       await this.#git.run(['log', '-1', format, commit, '--'])
@@ -131,7 +134,12 @@ export class BranchSync {
       GIT_COMMITTER_EMAIL: ce,
       GIT_COMMITTER_DATE: `@${ct} +0000`,
     };
-    const stdin = `${message.join('\n').trimEnd()}\n`;
+    const text = message.join('\n').trimEnd().split('\n');
+    if (foundTree(text) === found) {
+      const trees = { base: await treeOf(this.#git, commit), ours: tree, theirs: found };
+      text.splice(-2, 1, `${FOUND_TRAILER}${await this.#merge(trees)}`);
+    }
+    const stdin = `${text.join('\n')}\n`;
     return (await this.#git.run(['commit-tree', tree, '-p', parent, '-F', '-'], { env, stdin })).trim();
   }
 
@@ -165,6 +173,14 @@ export class BranchSync {
   async #treeOf(commit: string | null): Promise<string> {
     return commit === null ? EMPTY_TREE : treeOf(this.#git, commit);
   }
+}
+
+/** Where a commit is made again. */
+interface Place {
+  readonly tree: string;
+  readonly parent: string;
+  /** Tree of the folder, before the sync. */
+  readonly found: string;
 }
 
 interface Carried {

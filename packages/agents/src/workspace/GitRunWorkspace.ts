@@ -23,7 +23,7 @@ import {
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync } from './BranchSync.ts';
-import { ADOPTED_TRAILER, UNVERIFIED } from './branchHistory.ts';
+import { ADOPTED_TRAILER, FOUND_TRAILER, foundTree, isAdoption } from './branchHistory.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
@@ -269,8 +269,8 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   /**
-   * Commits what a person changed in the folder, in their name. What agents left uncommitted is a commit of its own
-   * before it, so that each is signed by who made it. `null` when nothing was changed.
+   * Commits the files a person changed in the folder, whole and in their name. What agents left uncommitted in others
+   * stays in the folder, and is no part of the branch. `null` when nothing was changed.
    */
   async adopt(request: AdoptRequest): Promise<AdoptedTree | null> {
     requireAuthor(request.author);
@@ -288,9 +288,10 @@ export class GitRunWorkspace implements RunWorkspace {
 
   async isAdopted(tree: string): Promise<boolean> {
     const tip = await this.#tip();
-    if (tip === null || (await treeOf(this.#git, tip)) !== tree) return false;
-    const text = await this.#git.run(['log', '-1', '--format=%B', tip, '--']);
-    return lastLine(text).startsWith(ADOPTED_TRAILER);
+    if (tip === null) return false;
+    const message = (await this.#git.run(['log', '-1', '--format=%B', tip, '--'])).trimEnd().split('\n');
+    if (!isAdoption(message)) return false;
+    return foundTree(message) === tree || (await treeOf(this.#git, tip)) === tree;
   }
 
   /**
@@ -405,9 +406,10 @@ export class GitRunWorkspace implements RunWorkspace {
     { author, message, principal }: AdoptRequest,
   ): Promise<string> {
     const tip = await this.#tip();
-    const committed = tip === null ? EMPTY_TREE : await treeOf(this.#git, tip);
-    const parent = committed === left ? tip : await this.#store(left, tip, `${UNVERIFIED}\n`);
-    const commit = await this.#store(found, parent, adoptedMessage(message, principal), author);
+    const touched = await this.#folder.differing(left, found);
+    const tree = await this.#trees.overlay(await this.integrated(), found, touched);
+    const text = adoptedMessage(message, principal, tree === found ? null : found);
+    const commit = await this.#store(tree, tip, text, author);
     await moveRef(this.#git, this.#ref, { from: tip, to: commit });
     return commit;
   }
@@ -432,12 +434,12 @@ const withoutRepository = (): DevsError =>
     remedy: 'Start the run in the top folder of a repository.',
   });
 
-const adoptedMessage = (message: string, principal: string): string =>
-  messageWith(`${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`, message);
-
-function lastLine(text: string): string {
-  return text.trimEnd().split('\n').at(-1) ?? '';
-}
+/** @param found - Tree of the folder, where the commit has another one. */
+const adoptedMessage = (message: string, principal: string, found: string | null = null): string =>
+  messageWith(
+    `${found === null ? '' : `${FOUND_TRAILER}${found}\n`}${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`,
+    message,
+  );
 
 function requireObjectId(name: string, value: string): void {
   if (/^[0-9a-f]{40}$/.test(value)) return;

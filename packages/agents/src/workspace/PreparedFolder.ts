@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type CheckResult, type Checks, DevsError, type OnActivity } from '@devs/core';
 import { SetupCopy } from './SetupCopy.ts';
 import type { WorkFolder } from './WorkFolder.ts';
@@ -28,6 +28,12 @@ const MANIFESTS = [
     'composer.lock',
   ],
 ].map((name) => `**/${name}`);
+
+/** What installing writes by the way, in whichever folder. */
+const LOCKFILES: ReadonlySet<string> = new Set([
+  ...['package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'],
+  ...['poetry.lock', 'uv.lock', 'Pipfile.lock', 'Cargo.lock', 'go.sum', 'Gemfile.lock', 'composer.lock'],
+]);
 
 export interface PreparedFolderOptions {
   readonly folder: WorkFolder;
@@ -66,16 +72,19 @@ export class PreparedFolder {
 
   /**
    * Runs the setup command in a folder that it never ran in. What it makes that git does not ignore counts as part of
-   * the work, as if it had been there.
+   * the work, as if it had been there; but for lockfiles, which are put back: no task has asked for them.
    *
    * @throws DevsError `WORKSPACE_FAILED` with the end of its output when it fails; not where the work in the folder is
    *   to blame, which its checks will say.
    */
   async begin(signal: AbortSignal): Promise<void> {
     if (this.#setup === null || !(await this.#copy.isEmpty())) return;
-    const isUntouched = (await this.#folder.changes()) === null;
+    const before = await this.#folder.changes();
+    const isUntouched = before === null;
+    const tree = before?.found ?? (await this.#folder.left());
     const result = await this.#runSetup(this.#setup, signal);
     if (!result.passed) return this.#refuseUnlessChanged(result);
+    await this.#folder.putBack(tree, (path) => LOCKFILES.has(basename(path)));
     if (isUntouched) await this.#folder.snapshot();
     await this.#capture();
   }

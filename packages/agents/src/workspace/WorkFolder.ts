@@ -135,6 +135,20 @@ export class WorkFolder {
     return files === 0 ? null : { left, found, files };
   }
 
+  /** Makes those files of the folder as the tree has them that `isDue` is true for. Keeps nothing of them. */
+  putBack(tree: string, isDue: (path: string) => boolean): Promise<void> {
+    return this.withIndex(async (indexFile) => {
+      await this.#addAll(indexFile);
+      const due = (await this.differing(tree, await this.#writeTree(indexFile))).filter(isDue);
+      if (due.length === 0) return;
+      await this.#git.run(['read-tree', tree], { indexFile });
+      for (const path of due) await rm(join(this.#git.workTree, path), { recursive: true, force: true });
+      const known = new Set(listed(await this.#git.run(['ls-files', '-z'], { indexFile })));
+      const stdin = due.flatMap((path) => (known.has(path) ? [`${path}\0`] : [])).join('');
+      await this.#git.run(['checkout-index', '--force', '-z', '--stdin'], { indexFile, stdin });
+    });
+  }
+
   /** Makes the folder equal to the tree; first keeps what differs from how the engine left it. */
   async restore(tree: string): Promise<Rescue | null> {
     const changed = await this.#changed();

@@ -3,15 +3,29 @@ import type { StepCommits } from './StepCommits.ts';
 /** On the last line of the message of a commit that holds a person's changes. */
 export const ADOPTED_TRAILER = 'Devs-Adopted: ';
 
-/** Message of the commit that holds what agents had left uncommitted when a person's changes were adopted. */
-export const UNVERIFIED = 'Work in progress, not verified';
+/** On the line before it, where agents had left more in the folder: the tree of the folder as the person had it. */
+export const FOUND_TRAILER = 'Devs-Found: ';
+
+/** Message of the commit by which earlier releases made what agents had left uncommitted a part of the branch. */
+const UNVERIFIED = 'Work in progress, not verified';
 
 export interface BranchCommit {
   readonly sha: string;
   /** `null` for the first commit of a run that began empty. */
   readonly parent: string | null;
   readonly tree: string;
-  readonly kind: 'adopted' | 'unverified' | 'other';
+  /** A person's changes are `on-unverified` where they were made beside, or on, what agents had left uncommitted. */
+  readonly kind: 'adopted' | 'on-unverified' | 'unverified' | 'other';
+}
+
+/** @param message - Its lines, without blank ones at the end. */
+export const isAdoption = (message: readonly string[]): boolean =>
+  message.at(-1)?.startsWith(ADOPTED_TRAILER) === true;
+
+/** The tree of the folder that an adoption found; `null` where the commit has that tree. */
+export function foundTree(message: readonly string[]): string | null {
+  const line = message.at(-2) ?? '';
+  return line.startsWith(FOUND_TRAILER) ? line.slice(FOUND_TRAILER.length) : null;
 }
 
 /** A run's own commits, newest first. */
@@ -29,6 +43,6 @@ function commitFrom([sha = '', parents = '', tree = '', ...message]: readonly st
 }
 
 function kindOf(message: readonly string[]): BranchCommit['kind'] {
-  if (message.at(-1)?.startsWith(ADOPTED_TRAILER)) return 'adopted';
+  if (isAdoption(message)) return foundTree(message) === null ? 'adopted' : 'on-unverified';
   return message.length === 1 && message[0] === UNVERIFIED ? 'unverified' : 'other';
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Io } from '../terminal/Io.ts';
 import type { Output } from '../terminal/Output.ts';
 import { usageError } from '../usageError.ts';
+import { projectAround } from './projectAround.ts';
 
 /** The options every verb understands. */
 export interface GlobalOptions {
@@ -29,7 +30,7 @@ export function newSession(io: Io, out: Output, { dir, trust }: GlobalOptions): 
   return {
     io,
     out,
-    dir: path.resolve(io.cwd, dir ?? '.'),
+    dir: dir === undefined ? projectAround(io.cwd, io.env['HOME']) : path.resolve(io.cwd, dir),
     trusted: [...hashesOf('--trust', trust), ...hashesOf('DEVS_TRUST', io.env['DEVS_TRUST'])],
     devs: (...words) => [...prefix, ...words].map(quoted).join(' '),
   };

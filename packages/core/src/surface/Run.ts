@@ -335,7 +335,7 @@ export class Run {
 
   /**
    * Commits what a human changed in the folder of the run, in their name, and runs the checks on it; the run goes on from
-   * there. What agents had left uncommitted is a commit of its own before it. `null` when nothing was changed.
+   * there. What agents had left uncommitted in other files stays in the folder and is not committed. `null` when nothing was changed.
    *
    * @throws DevsError `WORKSPACE_BUSY` in the middle of a turn, `THREAD_BUSY`, `AGENT_MAY_NOT_DECIDE`,
    *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.

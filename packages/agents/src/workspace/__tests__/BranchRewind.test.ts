@@ -9,6 +9,7 @@ import type { GitRunWorkspace } from '../GitRunWorkspace.ts';
 import { GitWorkspace } from '../GitWorkspace.ts';
 
 const execute = promisify(execFile);
+const AS_DEVS = ['-c', 'user.name=devs', '-c', 'user.email=devs@localhost'];
 const ADA = { name: 'Ada', email: 'ada@example.org' };
 const LINES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
 
@@ -96,9 +97,12 @@ describe('taking commits out of the branch', () => {
     expect(await run.list()).toEqual(['b.txt']);
   });
 
-  it('takes unverified work of a task with it that an adoption had committed, and what was built on that', async () => {
+  it('takes what a person changed on unverified work of a task with it', async () => {
     await task('a', { 'a.txt': 'a\n' });
-    await run.apply([{ path: 'b.txt', content: 'half done\n' }]);
+    await run.apply([
+      { path: 'b.txt', content: 'half done\n' },
+      { path: 'c.txt', content: 'half done\n' },
+    ]);
     await run.snapshot();
     await write('b.txt', 'mended\n');
     await run.adopt({ author: ADA, message: 'Mend b', principal: 'human:ada' });
@@ -106,6 +110,19 @@ describe('taking commits out of the branch', () => {
     await goBack([second]);
     expect(await run.list()).toEqual(['a.txt']);
     expect(await git('log', '--format=%s', '-1', 'HEAD~2')).toBe('Mend b');
+  });
+
+  it('takes unverified work with it that an adoption of an earlier release had committed', async () => {
+    await task('a', { 'a.txt': 'a\n' });
+    await write('b.txt', 'half done\n');
+    await run.snapshot();
+    await git('add', 'b.txt');
+    await git(...AS_DEVS, 'commit', '-q', '-m', 'Work in progress, not verified');
+    await write('b.txt', 'mended\n');
+    await run.adopt({ author: ADA, message: 'Mend b', principal: 'human:ada' });
+    const second = await task('b', { 'b.txt': 'done\n' });
+    await goBack([second]);
+    expect(await run.list()).toEqual(['a.txt']);
   });
 
   it('leaves what a person committed between two tasks', async () => {

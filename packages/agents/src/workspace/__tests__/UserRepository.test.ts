@@ -240,6 +240,20 @@ describe('sync', () => {
     expect(await run.list()).toEqual(expect.arrayContaining(['hand.txt', 'staged.txt']));
   });
 
+  it('knows a folder as adopted that holds more than the branch, also after it', async () => {
+    const run = await open();
+    await run.apply([{ path: 'half.txt', content: 'of an agent\n' }]);
+    await run.snapshot();
+    await writeFile(join(run.dir, 'hand.txt'), 'by hand\n');
+    await run.adopt({ author: { name: 'Ada', email: 'a@b' }, message: 'Hand', principal: 'human:ada' });
+    commitMine('staged.txt', 'mine\n');
+    expect(await run.sync()).toMatchObject({ commits: 1 });
+    expect(await run.list()).toEqual(expect.arrayContaining(['half.txt', 'hand.txt', 'staged.txt']));
+    expect(await run.isAdopted(await run.snapshot())).toBe(true);
+    expect(await run.isAdopted(await run.integrated())).toBe(true);
+    expect(engine('ls-tree', '--name-only', 'devs/run-1')).not.toContain('half.txt');
+  });
+
   it('is finished by the next open after a kill before the folder followed', async () => {
     const run = await open();
     await commitFile(run, 'two.js');

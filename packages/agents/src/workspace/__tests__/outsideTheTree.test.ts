@@ -51,6 +51,14 @@ const CHECK = `
   process.exit(status === 0 && built !== 'broken' ? 0 : 1);
 `;
 
+/** As installers do, beside what only a project's own setup makes. */
+const LOCKING = `
+  for (const at of ['package-lock.json', 'sub/package-lock.json']) {
+    try { fs.writeFileSync(at, 'made by setup'); } catch {}
+  }
+  fs.writeFileSync('generated.js', '');
+`;
+
 const check = new CommandChecks({ argv: [process.execPath, '-e', CHECK] });
 
 let base: string;
@@ -175,6 +183,34 @@ describe('a verdict', () => {
     expect(await verdict(before)).toMatchObject({ passed: true });
     expect(await verdict(after)).toMatchObject({ passed: true });
     expect(await setupsRun()).toBe(2);
+  });
+
+  it('is made beside no lockfile of setup, which is no part of the work', async () => {
+    await treeOf(
+      { path: 'sub/package.json', content: '{}' },
+      { path: 'sub/package-lock.json', content: 'committed\n' },
+    );
+    const before = await run.snapshot();
+    const installing = new CommandChecks({ argv: [process.execPath, '-e', `${SETUP};${LOCKING}`] });
+    const locking: GitWorkspaceOptions['setup'] = { run: ({ dir }) => installing.run({ dir, signal }) };
+    run = await open({ setup: locking });
+    const { files } = await run.compare(before, await run.snapshot(), 0);
+    expect(files.map(({ path }) => path)).toEqual(['generated.js']);
+    expect(await run.read('sub/package-lock.json')).toBe('committed\n');
+    expect(await run.hasChanges()).toBe(false);
+    expect(await verdict(await treeOf(code('right')))).toMatchObject({ passed: true });
+    expect(await run.list()).not.toContain('package-lock.json');
+    expect(await verdict(await treeOf(manifest('new'), code('new')))).toMatchObject({ passed: true });
+    expect(await run.list()).not.toContain('package-lock.json');
+  });
+
+  it('is made beside what a person put there before setup ran, without its lockfile', async () => {
+    await writeFile(inFolder('mine.txt'), 'mine\n');
+    const installing = new CommandChecks({ argv: [process.execPath, '-e', `${SETUP};${LOCKING}`] });
+    run = await open({ setup: { run: ({ dir }) => installing.run({ dir, signal }) } });
+    expect(await run.hasChanges()).toBe(true);
+    expect(await run.list()).toContain('mine.txt');
+    expect(await run.list()).not.toContain('package-lock.json');
   });
 
   it('is red, with what setup said, where the work makes setup fail', async () => {
