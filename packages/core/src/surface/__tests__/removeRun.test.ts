@@ -13,7 +13,7 @@ const ada = { kind: 'human', id: 'ada' } as const;
 /** What it tells is kept as a transcript. */
 const speaking = (checks: Checks): Checks => ({
   run: (request) => {
-    request.onActivity?.({ kind: 'output', source: 'check', text: `checked in ${request.dir}` });
+    request.onActivity?.({ kind: 'output', text: `checked in ${request.dir}` });
     return checks.run(request);
   },
 });
