@@ -65,7 +65,10 @@ export interface UncommittedChanges {
   readonly principal: string;
 }
 
-export type Preparation = Pick<PreparedFolderOptions, 'setup' | 'inputs' | 'caches' | 'onActivity'>;
+export type Preparation = Pick<
+  PreparedFolderOptions,
+  'setup' | 'inputs' | 'caches' | 'shared' | 'onActivity'
+>;
 
 /** The folder of one run and its git store, which lies outside the folder. Made by `GitWorkspace.open`. */
 export class GitRunWorkspace implements RunWorkspace {
@@ -110,7 +113,13 @@ export class GitRunWorkspace implements RunWorkspace {
       tip: () => this.#tip(),
       store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
     });
-    this.#prepared = new PreparedFolder({ folder: this.#folder, dir: git.workTree, kept, ...preparation });
+    this.#prepared = new PreparedFolder({
+      folder: this.#folder,
+      dir: git.workTree,
+      kept,
+      givenTree: () => givenTree(git),
+      ...preparation,
+    });
     this.#trees = new RunTrees(git, (work) => this.#folder.withIndex(work));
     this.#rewind = new BranchRewind({
       git,
@@ -451,4 +460,10 @@ function requireOneLine(stepKey: string): void {
   throw new RangeError(
     `Expected stepKey to be 1 to 200 printable ASCII characters, got ${JSON.stringify(stepKey)}.`,
   );
+}
+
+/** The tree of the commit that the run began at, or was synced to; `null` for one that began empty. */
+async function givenTree(git: GitRepository): Promise<string | null> {
+  const base = await readRef(git, BASE);
+  return base === null ? null : treeOf(git, base);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type {
@@ -20,6 +21,7 @@ import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
 import { type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import { requireAuthor } from './requireAuthor.ts';
+import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 
@@ -36,6 +38,11 @@ export interface GitWorkspaceOptions {
    * it leaves, and nothing else that git does not hold. @defaultValue nothing
    */
   readonly setup?: Checks;
+  /**
+   * What `setup` runs. Runs with the same one, the same manifests and lockfiles and the same Node share what it leaves:
+   * it runs for the first of them. Runs of a repository only. @defaultValue every run has its own
+   */
+  readonly setupArgv?: readonly string[];
   /** Patterns of git for further files that setup reads: `schema/**`, or `**` for all. @defaultValue none */
   readonly setupInputs?: readonly string[];
   /**
@@ -82,7 +89,9 @@ export class GitWorkspace implements Workspace {
     const { timeoutMs, now = () => new Date() } = options;
     this.#dir = resolve(dir);
     this.#repository = repository ?? null;
-    this.#preparation = { setup, inputs, caches: caches.map(relativePath) };
+    const argv = options.setupArgv;
+    const shared = argv === undefined ? null : new SharedSetup({ dir: this.#dir, argv });
+    this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
     this.#withChanges = options.withChanges ?? null;
@@ -180,7 +189,10 @@ export class GitWorkspace implements Workspace {
       );
       if (isRemoved) bytes += size;
     }
-    return bytes;
+    const setups = join(this.#dir, '.devs', 'setup');
+    const size = existsSync(setups) ? await bytesIn(setups) : 0;
+    await sweepSharedSetups(this.#dir);
+    return bytes + size - (existsSync(setups) ? await bytesIn(setups) : 0);
   }
 
   async #keptRun(threadId: string): Promise<KeptRun> {

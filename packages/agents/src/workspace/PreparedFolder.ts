@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { type CheckResult, type Checks, DevsError, type OnActivity } from '@devs/core';
 import { SetupCopy } from './SetupCopy.ts';
+import type { SharedSetup } from './SharedSetup.ts';
 import type { WorkFolder } from './WorkFolder.ts';
 
 /** What installing goes by, wherever it lies in the tree. */
@@ -45,6 +46,10 @@ export interface PreparedFolderOptions {
   /** Patterns of further files it reads, from the top of the tree. */
   readonly inputs: readonly string[];
   readonly caches: readonly string[];
+  /** Where what setup left is kept for other runs; `null`: each has its own. */
+  readonly shared: SharedSetup | null;
+  /** The tree of the person's commit: what setup left for another one is not given to other runs. */
+  readonly givenTree: () => Promise<string | null>;
   /** Told what setup prints. */
   readonly onActivity?: OnActivity;
 }
@@ -59,20 +64,25 @@ export class PreparedFolder {
   readonly #setup: Checks | null;
   readonly #inputs: readonly string[];
   readonly #copy: SetupCopy;
+  readonly #shared: SharedSetup | null;
+  readonly #givenTree: PreparedFolderOptions['givenTree'];
   readonly #onActivity: OnActivity | undefined;
 
-  constructor({ folder, dir, kept, setup, inputs, caches, onActivity }: PreparedFolderOptions) {
+  constructor({ folder, dir, kept, setup, inputs, caches, ...options }: PreparedFolderOptions) {
     this.#folder = folder;
     this.#dir = dir;
     this.#setup = setup;
     this.#inputs = inputs;
-    this.#onActivity = onActivity;
-    this.#copy = new SetupCopy({ store: join(kept, 'setup'), caches });
+    this.#shared = options.shared;
+    this.#givenTree = options.givenTree;
+    this.#onActivity = options.onActivity;
+    this.#copy = new SetupCopy({ kept: join(kept, 'setup'), caches });
   }
 
   /**
-   * Runs the setup command in a folder that it never ran in. What it makes that git does not ignore counts as part of
-   * the work, as if it had been there; but for lockfiles, which are put back: no task has asked for them.
+   * Runs the setup command in a folder that it never ran in, unless a run before did for the same inputs. What it makes
+   * that git does not ignore counts as part of the work, as if it had been there; but for lockfiles, which are put back:
+   * no task has asked for them.
    *
    * @throws DevsError `WORKSPACE_FAILED` with the end of its output when it fails; not where the work in the folder is
    *   to blame, which its checks will say.
@@ -82,11 +92,16 @@ export class PreparedFolder {
     const before = await this.#folder.changes();
     const isUntouched = before === null;
     const tree = before?.found ?? (await this.#folder.left());
+    const isBare = isUntouched && (await this.#copy.outside(await this.#walked())).length === 0;
+    if (isBare && (await this.#takeShared())) {
+      this.#onActivity?.({ kind: 'doing', what: 'setup: as it was for these lockfiles' });
+      return;
+    }
     const result = await this.#runSetup(this.#setup, signal);
     if (!result.passed) return this.#refuseUnlessChanged(result);
     await this.#folder.putBack(tree, (path) => LOCKFILES.has(basename(path)));
     if (isUntouched) await this.#folder.snapshot();
-    await this.#capture();
+    await this.#capture({ isOfSetupAlone: isBare });
   }
 
   /**
@@ -98,17 +113,20 @@ export class PreparedFolder {
    * @throws DevsError `WORKSPACE_FAILED` when it failed on inputs that the branch has.
    */
   async ready(tree: string, signal: AbortSignal): Promise<CheckResult | null> {
-    const key = this.#setup === null ? null : await this.#key();
-    const folder = { dir: this.#dir, held: await this.#folder.held() };
-    if (await this.#copy.restore(key, folder)) return null;
+    const folder = await this.#walked();
+    if (this.#setup === null) {
+      await this.#copy.restore(null, folder);
+      return null;
+    }
+    if ((await this.#copy.restore(await this.#key(), folder)) || (await this.#takeShared())) return null;
     await this.#copy.restore(null, folder);
-    const result = this.#setup === null ? undefined : await this.#runSetup(this.#setup, signal);
+    const result = await this.#runSetup(this.#setup, signal);
     await this.#folder.discard(tree);
-    if (result?.passed === false) {
+    if (!result.passed) {
       await this.#refuseUnlessChanged(result);
       return result;
     }
-    await this.#capture();
+    await this.#capture({ isOfSetupAlone: true });
     return null;
   }
 
@@ -118,9 +136,35 @@ export class PreparedFolder {
     return setup.run({ dir: this.#dir, signal, ...(onActivity && { onActivity }) });
   }
 
-  async #capture(): Promise<void> {
-    const folder = { dir: this.#dir, held: await this.#folder.held() };
+  async #capture({ isOfSetupAlone }: { readonly isOfSetupAlone: boolean }): Promise<void> {
+    const folder = await this.#walked();
+    if (isOfSetupAlone && (await this.#share(folder))) return;
     await this.#copy.capture(await this.#key(), folder);
+  }
+
+  /** Work that nobody has approved could have changed what setup runs: its result stays in this folder. */
+  async #share(folder: Walked): Promise<boolean> {
+    const tree = await this.#folder.left();
+    if (this.#shared === null || tree !== (await this.#givenTree())) return false;
+    const inputs = await this.#folder.leftEntries(this.#patterns);
+    const place = await this.#shared.placeFor({ inputs, tree }, await this.#copy.outside(folder));
+    const isShared = await this.#copy.share(place, folder);
+    if (isShared) await this.#shared.forget();
+    return isShared;
+  }
+
+  async #takeShared(): Promise<boolean> {
+    if (this.#shared === null) return false;
+    const [folder, tree] = [await this.#walked(), await this.#folder.left()];
+    const inputs = await this.#folder.leftEntries(this.#patterns);
+    for (const place of await this.#shared.placesOf({ inputs, tree })) {
+      if (await this.#copy.take(place, folder)) return true;
+    }
+    return false;
+  }
+
+  async #walked(): Promise<Walked> {
+    return { dir: this.#dir, held: await this.#folder.held() };
   }
 
   async #refuseUnlessChanged({ command, output }: CheckResult): Promise<void> {
@@ -140,6 +184,11 @@ export class PreparedFolder {
   get #patterns(): readonly string[] {
     return [...MANIFESTS, ...this.#inputs].map((pattern) => `:(glob)${pattern}`);
   }
+}
+
+interface Walked {
+  readonly dir: string;
+  readonly held: readonly string[];
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');

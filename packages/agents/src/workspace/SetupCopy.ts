@@ -1,92 +1,74 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import {
-  chmod,
-  copyFile,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { folderName, renamed } from './folderNaming.ts';
 import { makeFolder } from './makeFolder.ts';
-import {
-  entryAt,
-  type FolderToWalk,
-  foldersAround,
-  type OutsideEntry,
-  outsideFiles,
-} from './outsideFiles.ts';
-
-/** What setup left: an entry as it is copied, without times. */
-type SetupEntry = Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'> & {
-  /** Of the copy: one that was touched since is no copy any more. `null` for what is no file. */
-  readonly stamp: string | null;
-};
+import { type FolderToWalk, foldersAround, type OutsideEntry, outsideFiles } from './outsideFiles.ts';
+import { removeOutside } from './removeOutside.ts';
+import { type KeptSetup, type SetupEntry, SetupStore } from './SetupStore.ts';
 
 /** Inputs of setup for which its result is kept: those of the work, and those before it. */
-const KEPT = 2;
+const OWN: { readonly newest: number; readonly inUse: ReadonlySet<string>; readonly youngMs: number } = {
+  newest: 2,
+  inUse: new Set(),
+  youngMs: 0,
+};
 
 /** A tick takes some milliseconds; seconds on a few file systems, where files are copied again instead. */
 const TICK_TRIES = 20;
 
-/** Files that are copied at a time. */
-const AT_ONCE = 16;
-
 export interface SetupCopyOptions {
-  /** Where copies are kept, outside of the folder; made when missing. */
-  readonly store: string;
+  /** Where copies of this folder, and what is known of it, are kept, outside of it; made when missing. */
+  readonly kept: string;
   /** Paths that checks may keep things in from one to the next. */
   readonly caches: readonly string[];
 }
 
-/**
- * What the setup command left outside of the tree, kept as a copy, and the folder made equal to it again. Files share no
- * storage that a write would change: clones of the file system, or copies.
- */
+/** A copy of a store that other folders use, too. */
+export interface SharedCopy {
+  readonly store: SetupStore;
+  readonly key: string;
+}
+
+type Folder = Pick<FolderToWalk, 'dir' | 'held'>;
+
+/** What the setup command left outside of the tree, kept as a copy, and the folder made equal to it again. */
 export class SetupCopy {
-  readonly #store: string;
+  readonly #kept: string;
   readonly #caches: readonly string[];
+  readonly #own: SetupStore;
 
-  constructor({ store, caches }: SetupCopyOptions) {
-    this.#store = store;
+  constructor({ kept, caches }: SetupCopyOptions) {
+    this.#kept = kept;
     this.#caches = caches;
+    this.#own = new SetupStore(kept);
   }
 
-  /** Whether the result of setup is kept for these inputs. */
-  async has(key: string): Promise<boolean> {
-    return (await this.#entries(key)) !== null;
-  }
-
+  /** Whether setup never ran for this folder, nor was another's result taken. */
   async isEmpty(): Promise<boolean> {
-    return (await readdir(this.#store).catch(() => [])).every((name) => !/^[0-9a-f]{64}$/.test(name));
+    return (await this.#own.isEmpty()) && (await readFile(this.#used).catch(() => null)) === null;
+  }
+
+  /** Whatever lies outside of the tree by now. */
+  outside(folder: Folder): Promise<readonly OutsideEntry[]> {
+    return outsideFiles({ ...folder, except: this.#caches });
   }
 
   /** Keeps what lies outside of the tree by now, as what setup leaves for these inputs. */
   async capture(key: string, folder: Folder): Promise<void> {
-    await makeFolder(this.#store);
-    const staged = join(this.#store, `.${randomUUID()}`);
-    try {
-      const found = await this.#outside(folder);
-      await mkdir(join(staged, 'files'), { recursive: true });
-      const kept = found.filter(({ kind }) => kind !== 'other');
-      await copyAll(kept, { from: folder.dir, to: join(staged, 'files') });
-      const entries = await Promise.all(kept.map((entry) => setupEntry(entry, join(staged, 'files'))));
-      await writeFile(join(staged, 'entries.json'), JSON.stringify(entries));
-      await rm(join(this.#store, key), { recursive: true, force: true });
-      await rename(staged, join(this.#store, key));
-    } finally {
-      await rm(staged, { recursive: true, force: true });
-    }
-    await this.#forget(key);
+    await this.#own.drop(key);
+    await this.#own.add(key, await this.outside(folder), { dir: folder.dir, isForAnyFolder: false });
+    await this.#own.forget(OWN);
     await this.#remember(folder);
+  }
+
+  /** The same for every folder. @returns False when it cannot be another folder's. */
+  async share({ store, key }: SharedCopy, folder: Folder): Promise<boolean> {
+    const found = await this.outside(folder);
+    if (!(await store.add(key, found, { dir: folder.dir, isForAnyFolder: true }))) return false;
+    await this.#remember(folder);
+    await this.#uses(key);
+    return true;
   }
 
   /**
@@ -95,19 +77,31 @@ export class SetupCopy {
    * @returns False when the copy is not what it was: then nothing can be said, and it is forgotten.
    */
   async restore(key: string | null, folder: Folder): Promise<boolean> {
-    const entries = key === null ? [] : await this.#entries(key);
-    if (entries === null) return false;
-    const files = key === null ? '' : join(this.#store, key, 'files');
-    const wanted = new Map(fitting(entries, folder).map((entry) => [entry.path, entry]));
-    const stamps = await this.#stamps();
-    const found = await this.#outside(folder);
-    const isAsLeft = (entry: OutsideEntry): boolean => isLike(entry, wanted.get(entry.path), stamps);
-    const other = found.filter((entry) => !isAsLeft(entry));
-    const removed = new Set(other.map(({ path }) => path));
-    await removeAll(
-      [...removed].filter((path) => !foldersAround(path).some((at) => removed.has(at))),
-      folder.dir,
+    if (key !== null) return this.#restoreFrom({ store: this.#own, key }, folder);
+    await this.#remove(
+      (await this.outside(folder)).map(({ path }) => path),
+      folder,
     );
+    return true;
+  }
+
+  /** {@link restore} from another folder's run of setup. */
+  async take(shared: SharedCopy, folder: Folder): Promise<boolean> {
+    await shared.store.touch(shared.key);
+    if (!(await this.#restoreFrom(shared, folder))) return false;
+    await this.#uses(shared.key);
+    return true;
+  }
+
+  async #restoreFrom({ store, key }: SharedCopy, folder: Folder): Promise<boolean> {
+    const kept = await store.find(key);
+    if (kept === null) return false;
+    const wanted = new Map(fitting(entriesFor(kept, folder), folder).map((entry) => [entry.path, entry]));
+    const stamps = await this.#stamps();
+    const found = await this.outside(folder);
+    const other = found.filter((entry) => !isLike(entry, wanted.get(entry.path), stamps));
+    const removed = new Set(other.map(({ path }) => path));
+    await this.#remove([...removed], folder);
     const there = new Set(
       found
         .map(({ path }) => path)
@@ -115,22 +109,30 @@ export class SetupCopy {
     );
     const missing = [...wanted.values()].filter(({ path }) => !there.has(path));
     if (other.length === 0 && missing.length === 0) return true;
-    if (!(await areIntact(missing, files))) {
-      await rm(join(this.#store, key ?? ''), { recursive: true, force: true });
+    if (!(await store.areIntact(key, missing))) {
+      await store.drop(key);
       return false;
     }
-    await copyAll(missing, { from: files, to: folder.dir });
+    if (!(await store.copyTo(folder.dir, key, { ...kept, entries: missing }))) return false;
     await this.#remember(folder);
     return true;
   }
 
-  #outside(folder: Folder): Promise<readonly OutsideEntry[]> {
-    return outsideFiles({ ...folder, except: this.#caches });
+  async #remove(paths: readonly string[], { dir }: Folder): Promise<void> {
+    const all = new Set(paths);
+    for (const path of paths) {
+      if (!foldersAround(path).some((at) => all.has(at))) await removeOutside(join(dir, path));
+    }
   }
 
-  async #entries(key: string): Promise<readonly SetupEntry[] | null> {
-    const text = await readFile(join(this.#store, key, 'entries.json'), 'utf8').catch(() => null);
-    return text === null ? null : (JSON.parse(text) as SetupEntry[]);
+  get #used(): string {
+    return join(this.#kept, USED);
+  }
+
+  async #uses(key: string): Promise<void> {
+    if ((await readFile(this.#used, 'utf8').catch(() => null)) === key) return;
+    await makeFolder(this.#kept);
+    await writeFile(this.#used, key);
   }
 
   /**
@@ -138,38 +140,23 @@ export class SetupCopy {
    * time. One that has the time of now is not remembered, nor one with other names: it could be written by one of them.
    */
   async #remember(folder: Folder): Promise<void> {
-    const file = join(this.#store, 'stamps.json');
-    await makeFolder(this.#store);
+    const file = join(this.#kept, 'stamps.json');
+    await makeFolder(this.#kept);
     const now = await nextTick(file);
-    const settled = (await this.#outside(folder)).filter(
+    const settled = (await this.outside(folder)).filter(
       ({ kind, changedNs, isShared }) => kind === 'file' && changedNs < now && !isShared,
     );
     await writeFile(file, JSON.stringify(settled.map(({ path, stamp }) => [path, stamp])));
   }
 
   async #stamps(): Promise<ReadonlyMap<string, string>> {
-    const text = await readFile(join(this.#store, 'stamps.json'), 'utf8').catch(() => '');
+    const text = await readFile(join(this.#kept, 'stamps.json'), 'utf8').catch(() => '');
     return new Map(text === '' ? [] : (JSON.parse(text) as [string, string][]));
   }
-
-  /** Keeps the newest results, and drops what a kill left half made. */
-  async #forget(newest: string): Promise<void> {
-    const names = (await readdir(this.#store)).filter((name) => name !== newest && name !== 'stamps.json');
-    const times = await Promise.all(names.map(async (name) => (await stat(join(this.#store, name))).mtimeMs));
-    const byAge = names
-      .map((name, index) => ({ name, time: name.startsWith('.') ? 0 : (times[index] ?? 0) }))
-      .toSorted((a, b) => b.time - a.time);
-    const due = byAge.filter(({ time }, index) => time === 0 || index >= KEPT - 1);
-    for (const { name } of due) await rm(join(this.#store, name), { recursive: true, force: true });
-  }
 }
 
-type Folder = Pick<FolderToWalk, 'dir' | 'held'>;
-
-async function setupEntry({ path, kind, mode, target }: OutsideEntry, files: string): Promise<SetupEntry> {
-  const stamp = kind === 'file' ? (await entryAt(files, path)).stamp : null;
-  return { path, kind, mode, target, stamp };
-}
+/** In what is kept of a folder: the key of the shared copy that it was given last. */
+export const USED = 'shared';
 
 /** The time of a file that is written after a tick of its file system's clock, ns; sooner where that is a slow one. */
 async function nextTick(file: string): Promise<bigint> {
@@ -184,6 +171,14 @@ async function nextTick(file: string): Promise<bigint> {
     now = await write();
   }
   return now;
+}
+
+/** Links lead into this folder where they led into the one they were made in. */
+function entriesFor({ from, entries }: KeptSetup, { dir }: Folder): readonly SetupEntry[] {
+  const to = folderName(dir);
+  return from === to
+    ? entries
+    : entries.map((entry) => ({ ...entry, target: entry.target && renamed(entry.target, from, to) }));
 }
 
 /** What the tree holds by now comes from the tree, and what lies in it or around it gives way. */
@@ -204,60 +199,4 @@ function isLike(
   if (entry.kind === 'link') return entry.target === wanted.target;
   if (entry.mode !== wanted.mode) return false;
   return entry.kind === 'folder' || stamps.get(entry.path) === entry.stamp;
-}
-
-async function areIntact(entries: readonly SetupEntry[], files: string): Promise<boolean> {
-  const intact = await Promise.all(
-    entries.map(async ({ path, kind, stamp }) => {
-      if (kind !== 'file') return true;
-      return (await entryAt(files, path).catch(() => null))?.stamp === stamp;
-    }),
-  );
-  return !intact.includes(false);
-}
-
-/** With all that is in them; folders that may not be written are opened first. */
-async function removeAll(paths: readonly string[], dir: string): Promise<void> {
-  for (const path of paths) {
-    const at = join(dir, path);
-    await rm(at, { recursive: true, force: true }).catch(async () => {
-      await openFolders(at);
-      await rm(at, { recursive: true, force: true });
-    });
-  }
-}
-
-async function openFolders(at: string): Promise<void> {
-  await chmod(dirname(at), 0o700);
-  if (!(await lstat(at)).isDirectory()) return;
-  await chmod(at, 0o700);
-  for (const name of await readdir(at)) await openFolders(join(at, name));
-}
-
-interface CopyBetween {
-  readonly from: string;
-  readonly to: string;
-}
-
-type EntryToCopy = Pick<OutsideEntry, 'path' | 'kind' | 'mode' | 'target'>;
-
-/** Folders get their rights last, or nothing could be put into some. */
-async function copyAll(entries: readonly EntryToCopy[], between: CopyBetween): Promise<void> {
-  const folders = entries.filter(({ kind }) => kind === 'folder');
-  for (const { path } of folders) await mkdir(join(between.to, path), { recursive: true });
-  const others = entries.filter(({ kind }) => kind !== 'folder');
-  for (let at = 0; at < others.length; at += AT_ONCE) {
-    await Promise.all(others.slice(at, at + AT_ONCE).map((entry) => copyOne(entry, between)));
-  }
-  for (const { path, mode } of folders.toReversed()) await chmod(join(between.to, path), mode);
-}
-
-async function copyOne({ path, mode, target }: EntryToCopy, { from, to }: CopyBetween): Promise<void> {
-  const file = join(to, path);
-  await mkdir(dirname(file), { recursive: true });
-  if (target !== null) return symlink(target, file);
-  const { atime, mtime } = await stat(join(from, path));
-  await copyFile(join(from, path), file, constants.COPYFILE_FICLONE);
-  await chmod(file, mode);
-  await utimes(file, atime, mtime);
 }

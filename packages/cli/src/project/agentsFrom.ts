@@ -48,7 +48,7 @@ export async function agentsFrom(
       ...(author !== null && { author }),
       ...(repository !== null && { repository }),
       ...(withChanges && { withChanges }),
-      ...(setup !== null && { setup: setupOf(setup, sandbox) }),
+      ...(setup !== null && { setup: setupOf(setup, sandbox), setupArgv: setup }),
       ...(setupInputs !== undefined && { setupInputs }),
       ...(caches !== undefined && { caches }),
     }),

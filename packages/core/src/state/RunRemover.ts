@@ -17,6 +17,7 @@ const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['hitl_failure_gates_history', OF_ITS_SESSIONS],
   ['hitl_sessions', OF_RUN],
   ['agent_steps', OF_RUN],
+  ['step_transcripts', OF_RUN],
   ['checkpoint_writes', OF_RUN],
   ['checkpoint_blobs', OF_RUN],
   ['checkpoints', OF_RUN],

@@ -4,18 +4,26 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { only } from '../../../test/support/only.ts';
 import { openReadOnly } from '../../db/createDatabase.ts';
-import type { Workspace } from '../../orchestration/ports.ts';
+import type { Checks, Workspace } from '../../orchestration/ports.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator } from '../Orchestrator.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
+
+/** What it tells is kept as a transcript. */
+const speaking = (checks: Checks): Checks => ({
+  run: (request) => {
+    request.onActivity?.({ kind: 'output', text: `checked in ${request.dir}` });
+    return checks.run(request);
+  },
+});
 
 async function open(dbPath: string) {
   const devs = await Orchestrator.open({
     dir: path.dirname(dbPath),
     agents: fakeAgents({ tasks: 1 }),
     workspace: new MemoryWorkspace(),
-    checks: scriptedChecks(),
+    checks: speaking(scriptedChecks()),
   });
   onTestFinished(() => devs.close());
   return devs;
@@ -63,7 +71,11 @@ describe('removing a run', () => {
     await runOf(devs, 'first');
     await runOf(devs, 'second');
     const secondBefore = rows(dbPath, 'second');
-    expect(rows(dbPath, 'first')).toMatchObject({ threads: 1, agent_steps: expect.any(Number) });
+    expect(rows(dbPath, 'first')).toMatchObject({
+      threads: 1,
+      agent_steps: expect.any(Number),
+      step_transcripts: expect.any(Number),
+    });
 
     const removed = await devs.remove('first', { by: ada });
     expect(removed).toMatchObject({ id: 'first', branch: null });
