@@ -7,6 +7,7 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
+import { checkTools } from './checkTools.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
 import { FileDesk } from './FileDesk.ts';
 import { editingTools, readingTools } from './fileTools.ts';
@@ -92,14 +93,16 @@ class ModelWorker implements StageWorker {
   }
 
   edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse({ stage, request }, call, async () => editing(stage, request));
+    return this.#converse({ stage, request }, call, async () => editing(stage, request, call));
   }
 
   answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
     const { request, answer } = question;
     return this.#converse(question, call, async () => {
       const { workspace } = request;
-      return { tools: workspace === undefined ? [] : readingTools(new FileDesk(workspace)), answer };
+      if (workspace === undefined) return { tools: [], answer };
+      const desk = new FileDesk(workspace);
+      return { tools: [...readingTools(desk), ...checkTools(desk, call)], answer };
     });
   }
 
@@ -151,7 +154,8 @@ interface Toolbox<Answer> {
   readonly answer: AnswerTool<Answer>;
 }
 
-function editing(stage: ModelStage, { workspace }: TaskRequest): Toolbox<WorkResult> {
+function editing(stage: ModelStage, { workspace }: TaskRequest, call: AgentCall): Toolbox<WorkResult> {
   const desk = new FileDesk(workspace);
-  return { tools: [...readingTools(desk), ...editingTools(desk)], answer: finishWith(desk, stage) };
+  const tools = [...readingTools(desk), ...editingTools(desk), ...checkTools(desk, call)];
+  return { tools, answer: finishWith(desk, stage) };
 }
