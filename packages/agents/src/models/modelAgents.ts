@@ -7,8 +7,8 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
-import { checkTools } from './checkTools.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
+import { checkTools } from './checkTools.ts';
 import { FileDesk } from './FileDesk.ts';
 import { editingTools, readingTools } from './fileTools.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';

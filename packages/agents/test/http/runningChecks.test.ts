@@ -31,7 +31,8 @@ const stageOf = ({ messages }: ChatRequest): string =>
     String(messages[0]?.content),
   )?.[1] ?? '';
 
-const spoken = ({ messages }: ChatRequest): number => messages.filter(({ role }) => role === 'assistant').length;
+const spoken = ({ messages }: ChatRequest): number =>
+  messages.filter(({ role }) => role === 'assistant').length;
 
 const lastOf = ({ messages }: ChatRequest): string => String(messages.at(-1)?.content);
 
@@ -66,7 +67,9 @@ function implementation(request: ChatRequest): Reply {
 }
 
 const drive = () =>
-  spawnTs('packages/agents/test/http/modelRun.child.ts', [dir, server.url, 'first'], { OPENAI_API_KEY: 'key' });
+  spawnTs('packages/agents/test/http/modelRun.child.ts', [dir, server.url, 'first'], {
+    OPENAI_API_KEY: 'key',
+  });
 
 const timesRun = (): number => {
   const marks = join(dir, 'ran');
@@ -89,10 +92,14 @@ test('a model runs the checks, reads what is red, mends it; killed in between, n
 
   const told = server.requests.filter((request) => stageOf(request) === 'implement');
   const [red, , green] = told.slice(-3).map(lastOf);
-  expect(red).toMatch(/--test failed \(exit code 1\)\.[\s\S]*error: '5 == 4'[\s\S]*\[2 runs are left in this stage\.\]/);
+  expect(red).toMatch(
+    /--test failed \(exit code 1\)\.[\s\S]*error: '5 == 4'[\s\S]*\[2 runs are left in this stage\.\]/,
+  );
   expect(green).toMatch(/--test passed\.[\s\S]*\[1 run is left in this stage\.\]/);
 
-  const offering = server.requests.filter(({ tools }) => tools.some((tool) => tool.function.name === 'run_checks'));
+  const offering = server.requests.filter(({ tools }) =>
+    tools.some((tool) => tool.function.name === 'run_checks'),
+  );
   expect([...new Set(offering.map(stageOf))].sort()).toEqual([
     'document',
     'implement',

@@ -1,7 +1,7 @@
+import { principalText } from '../../engine/gates/decidable.ts';
 import { activeVisit, visitStore } from '../../engine/node/activeVisit.ts';
 import { step } from '../../engine/node/step.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { principalText } from '../../engine/gates/decidable.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
 import type { CheckResult, RunWorkspace, Synced } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';

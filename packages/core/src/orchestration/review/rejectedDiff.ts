@@ -1,5 +1,5 @@
-import type { RunWorkspace } from '../ports.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import type { RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { reviewDecisions } from './reviewDecisions.ts';
 
