@@ -251,6 +251,7 @@ describe('the public surface', () => {
     expect(eventNames()).toMatchInlineSnapshot(`
       [
         "AGENTS_CHANGED",
+        "AGENT_ASKED",
         "CHANGES_ADOPTED",
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",

@@ -1,4 +1,4 @@
-import { type AgentCall, DevsError, type OnActivity } from '@devs/core';
+import { type AgentCall, DevsError } from '@devs/core';
 import type { BaseMessageLike } from '@langchain/core/messages';
 import type { NamedModel } from './loadChatModel.ts';
 import type { ModelStage } from './loadPrompts.ts';
@@ -107,13 +107,10 @@ export class Conversation<Answer> {
   }
 
   /** Performs what the model asked for, in its order. */
-  async #take(
-    { calls, text }: ModelReply,
-    { onActivity = () => undefined }: AgentCall,
-  ): Promise<Round<Answer>> {
+  async #take({ calls, text }: ModelReply, agentCall: AgentCall): Promise<Round<Answer>> {
     if (calls.length === 0) return this.#takeText(text);
     const results: Result<Answer>[] = [];
-    for (const call of calls) results.push(await this.#performAloud(call, onActivity));
+    for (const call of calls) results.push(await this.#performAloud(call, agentCall));
     const answers = results.map(({ told }, index) => toolMessage(calls[index] as ToolCall, told));
     const refused = results.find(({ kind }) => kind === 'invalid');
     const answered = results.find((result) => result.kind === 'answer');
@@ -134,11 +131,12 @@ export class Conversation<Answer> {
     return { answers: [{ role: 'user', content: problem }], answer: null, problem };
   }
 
-  async #performAloud(call: ToolCall, tell: OnActivity): Promise<Result<Answer>> {
+  async #performAloud(call: ToolCall, agentCall: AgentCall): Promise<Result<Answer>> {
+    const { onActivity: tell = () => undefined } = agentCall;
     const { id, name } = call;
     this.#used.set(name, (this.#used.get(name) ?? 0) + 1);
     tell({ kind: 'tool', id, name, state: 'started', ...detailOf(call) });
-    const result = await this.#perform(call);
+    const result = await this.#perform(call, agentCall);
     const isDone = result.kind === 'answer' || result.kind === 'done';
     const state = isDone ? 'finished' : 'failed';
     tell({ kind: 'tool', id, name, state, ...(!isDone && { detail: oneLine(result.told) }) });
@@ -146,7 +144,7 @@ export class Conversation<Answer> {
     return result;
   }
 
-  async #perform(call: ToolCall): Promise<Result<Answer>> {
+  async #perform(call: ToolCall, agentCall: AgentCall): Promise<Result<Answer>> {
     const { answer } = this.#options;
     try {
       if ('problem' in call) throw new InvalidCall(call.problem);
@@ -156,7 +154,7 @@ export class Conversation<Answer> {
         if (objection !== null) return { kind: 'refused', told: objection };
         return { kind: 'answer', told: 'Received; mend the other calls first.', value };
       }
-      return { kind: 'done', ...(await this.#toolOf(call).run(call.input)) };
+      return { kind: 'done', ...(await this.#toolOf(call).run(call.input, agentCall)) };
     } catch (error) {
       if (!(error instanceof ToolRefusal)) throw error;
       const isInvalid = error instanceof InvalidInput || error instanceof InvalidCall;

@@ -8,6 +8,7 @@ import {
 } from '@devs/core';
 import { assertPositiveInteger } from '../assertPositiveInteger.ts';
 import { Conversation, type ConversationLimits } from './Conversation.ts';
+import { checkTools } from './checkTools.ts';
 import { FileDesk } from './FileDesk.ts';
 import { editingTools, readingTools } from './fileTools.ts';
 import { liveAgents, type StageQuestion, type StageWorker } from './liveAgents.ts';
@@ -89,14 +90,16 @@ class ModelWorker implements StageWorker {
   }
 
   edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
-    return this.#converse({ stage, request }, call, async () => editing(stage, request));
+    return this.#converse({ stage, request }, call, async () => editing(stage, request, call));
   }
 
   answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
     const { request, answer } = question;
     return this.#converse(question, call, async () => {
       const { workspace } = request;
-      return { tools: workspace === undefined ? [] : readingTools(new FileDesk(workspace)), answer };
+      if (workspace === undefined) return { tools: [], answer };
+      const desk = new FileDesk(workspace);
+      return { tools: [...readingTools(desk), ...checkTools(desk, call)], answer };
     });
   }
 
@@ -148,7 +151,8 @@ interface Toolbox<Answer> {
   readonly answer: AnswerTool<Answer>;
 }
 
-function editing(stage: ModelStage, { workspace }: TaskRequest): Toolbox<WorkResult> {
+function editing(stage: ModelStage, { workspace }: TaskRequest, call: AgentCall): Toolbox<WorkResult> {
   const desk = new FileDesk(workspace);
-  return { tools: [...readingTools(desk), ...editingTools(desk)], answer: finishWith(desk, stage) };
+  const tools = [...readingTools(desk), ...editingTools(desk), ...checkTools(desk, call)];
+  return { tools, answer: finishWith(desk, stage) };
 }

@@ -1,3 +1,4 @@
+import type { AgentCall } from '@devs/core';
 import type { z } from 'zod';
 import type { EditedFile } from './FileDesk.ts';
 import type { ToolOffer } from './modelCall.ts';
@@ -6,10 +7,11 @@ import { ToolRefusal } from './ToolRefusal.ts';
 /** A tool a model may use while it works. */
 export interface ModelTool extends ToolOffer {
   /**
+   * @param call - That the model works in now: another one when a failure has interrupted the conversation.
    * @returns What the model is told, and what was edited.
    * @throws ToolRefusal for input that does not fit; the model is told.
    */
-  readonly run: (input: unknown) => Promise<ToolOutcome>;
+  readonly run: (input: unknown, call: AgentCall) => Promise<ToolOutcome>;
 }
 
 export interface ToolOutcome {
@@ -21,14 +23,14 @@ export interface ModelToolOptions<Input> {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType<Input>;
-  readonly run: (input: Input) => Promise<string | ToolOutcome>;
+  readonly run: (input: Input, call: AgentCall) => Promise<string | ToolOutcome>;
 }
 
 export function modelTool<Input>({ run, ...offer }: ModelToolOptions<Input>): ModelTool {
   return {
     ...offer,
-    run: async (input) => {
-      const outcome = await run(inputOf(offer, input));
+    run: async (input, call) => {
+      const outcome = await run(inputOf(offer, input), call);
       return typeof outcome === 'string' ? { told: outcome } : outcome;
     },
   };

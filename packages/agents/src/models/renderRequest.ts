@@ -54,13 +54,14 @@ function proposalParts(request: ResearchRequest | DesignRequest | DistillRequest
 }
 
 function taskParts(request: TaskRequest | ReviewRequest): readonly Part[] {
-  const { task, documents, lastFailure, strategy, guidance, attempt } = request;
+  const { task, documents, lastFailure, strategy, guidance, rejectedDiff, attempt } = request;
   return [
     ...documents.map(documentPart),
     taskPart(task),
     attempt > 1 ? `This is attempt ${attempt} at the task.` : null,
     tag('last_failure', lastFailure),
     tag('strategy', strategy ?? null),
+    tag('rejected_diff', rejectedDiff ?? null),
     ...guidance.map((text) => tag('guidance', text)),
     ...workParts(request),
   ];
@@ -85,6 +86,7 @@ function pivotParts(request: PivotRequest): readonly Part[] {
   const { task, documents, attempt, reason, tried, observations, errors, guidance, refused } = request;
   return [
     ...documents.map(documentPart),
+    tag('checks_of_the_project', request.checks ?? null),
     taskPart(task),
     `After attempt ${attempt}, ${REASONS[reason]}.`,
     ...tried.map(({ strategy }) => tag('tried_strategy', strategy)),

@@ -77,7 +77,18 @@ type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
 /** Members of requests that no recording has. */
 const NOT_RECORDED: ReadonlySet<string> = new Set<
   keyof DesignRequest | keyof DistillRequest | keyof ReviewRequest | keyof PivotRequest
->(['workspace', 'instructions', 'checks', 'changes', 'rejected', 'diff', 'files', 'check', 'losses']);
+>([
+  'workspace',
+  'instructions',
+  'checks',
+  'changes',
+  'rejected',
+  'rejectedDiff',
+  'diff',
+  'files',
+  'check',
+  'losses',
+]);
 
 function withoutRepository(request: AgentRequest): AnyRequest {
   const kept = Object.entries(request).filter(([name]) => !NOT_RECORDED.has(name));

@@ -10,6 +10,7 @@ import { columns } from '../terminal/columns.ts';
 import type { Line } from '../terminal/Output.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { decidedFirst, findingsOn } from './decidedFirst.ts';
+import { baselineLines, isBaseline } from './renderBaseline.ts';
 import { passedBudgetLines } from './renderBudget.ts';
 import { codeReviewLines, isCodeReview } from './renderCodeReview.ts';
 import { entropyLines, isEntropyScore } from './renderEntropy.ts';
@@ -40,6 +41,7 @@ export function artifactLines(artifact: unknown): readonly Line[] {
   if (isPassedBudget(artifact)) return passedBudgetLines(artifact);
   if (isCodeReview(artifact)) return codeReviewLines(artifact);
   if (isStuckTask(artifact)) return stuckTaskLines(artifact);
+  if (isBaseline(artifact)) return baselineLines(artifact);
   return [JSON.stringify(artifact, null, 2), '', ...ownEntropyLines(artifact)];
 }
 

@@ -101,6 +101,7 @@ const shortId = (id: string): string => id.slice(0, 8);
 
 const SENTENCES: Sentences = {
   AGENTS_CHANGED: ({ started, now }) => `goes on with ${now}, was started with ${started}`,
+  AGENT_ASKED: ({ granted, title, why }) => `${granted ? 'allowed' : 'refused'} the agent: ${title} (${why})`,
   RECURSION_DEPTH_WARNING: ({ depth, limit }) => `${depth} of ${limit} steps without progress`,
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,

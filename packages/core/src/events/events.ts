@@ -59,6 +59,15 @@ export interface OrchestratorEvents {
     /** Masked, one line, cut at 200 characters. */
     readonly question: string;
   };
+  /** An agent asked for a permission while it worked, and the policy answered; no gate. At most 100 of one step. */
+  AGENT_ASKED: {
+    readonly node: string;
+    readonly step: string;
+    /** Masked, one line, cut at 200 characters; so is `why`. */
+    readonly title: string;
+    readonly granted: boolean;
+    readonly why: string;
+  };
   /** A failure gate opened; emitted after its row is committed. */
   FAILURE_GATE_OPENED: { readonly taskId: string; readonly sessionId: string };
   /** A journal row could not be written; forward execution goes on without it. */

@@ -11,11 +11,26 @@ export type { Activity, OnActivity, PlanEntry };
 export interface AgentCall {
   /** Told what happens while it happens. */
   readonly onActivity?: OnActivity;
+  /** The project's checks, for a stage that works on a task; absent where none are offered. */
+  readonly checks?: OfferedChecks;
   /** Stable over retries and restarts of this call: hand it to a provider that accepts one. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   /** Reports what the call cost; recorded with its result. */
   readonly usage: (usage: UsageReport) => void;
+}
+
+/** Checks that an agent may run within its call. What they say decides nothing: the engine runs its own. */
+export interface OfferedChecks {
+  /** Runs within one call. */
+  readonly limit: number;
+  /**
+   * Runs all checks on the call's tree with edits on top; the folder is then as it was. Recorded: a call that is made
+   * again gets what was said of the same tree.
+   *
+   * @throws DevsError `PATH_REFUSED`; RangeError past the limit, or when the call has ended.
+   */
+  run(edits: readonly FileEdit[]): Promise<CheckResult>;
 }
 
 export interface DraftDocument {
@@ -146,6 +161,8 @@ export interface TaskRequest {
   readonly strategy?: string;
   /** What humans said about the task, oldest first. */
   readonly guidance: readonly string[];
+  /** The code that a human sent back, unified, against what it was made on; at most 32 KiB, a longer one says so. */
+  readonly rejectedDiff?: string;
   readonly workspace: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
 }
@@ -180,6 +197,8 @@ export interface PivotRequest {
   /** The repository as the last attempt left it, to be read. Absent where a graph has no workspace. */
   readonly workspace?: WorkspaceReader;
   readonly instructions?: readonly Instructions[];
+  /** As in {@link ResearchRequest}. */
+  readonly checks?: string;
   /** The attempt at the task after which it is asked, from 1. */
   readonly attempt: number;
   readonly reason: PivotReason;

@@ -42,6 +42,11 @@ export interface OrchestratorOptions {
   readonly agents?: StageAgents;
   readonly workspace?: Workspace;
   readonly checks?: Checks;
+  /**
+   * How often an agent may run the checks within one call that writes, documents or reviews a task's work; with 0 not at
+   * all. @defaultValue 3
+   */
+  readonly agentChecks?: number;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
   readonly secrets?: SecretsOptions;
   /** What a run may use up before a human is asked. Part of its record when it is started. @defaultValue no limit */
@@ -280,14 +285,17 @@ function asQuick(options: StartOptions, brief: Brief, quick: QuickWork): StartOp
 }
 
 function pipelineOf(
-  { agents, workspace, checks }: OrchestratorOptions,
+  { agents, workspace, checks, agentChecks = 3 }: OrchestratorOptions,
   now: () => number,
 ): PipelineDeps | null {
   if (agents === undefined) return null;
   if (workspace === undefined || checks === undefined) {
     throw new TypeError('Expected `workspace` and `checks` together with `agents`.');
   }
-  return { agents, workspace, checks, now };
+  if (!Number.isSafeInteger(agentChecks) || agentChecks < 0) {
+    throw new RangeError(`Expected agentChecks to be 0 or a positive integer, got ${agentChecks}.`);
+  }
+  return { agents, workspace, checks, agentChecks, now };
 }
 
 /** @throws RangeError for a word that is none of the scopes. */

@@ -180,8 +180,9 @@ export class MemoryRunWorkspace implements RunWorkspace {
     return tree;
   }
 
+  /** A commit names its tree, as with git. */
   #filesOf(tree: string): Files {
-    const files = this.#trees.get(tree);
+    const files = this.#trees.get(this.#commits.find(({ sha }) => sha === tree)?.tree ?? tree);
     if (files === undefined) throw new RangeError(`There is no tree "${tree}" in the workspace.`);
     return files;
   }

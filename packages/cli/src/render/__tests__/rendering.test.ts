@@ -49,6 +49,39 @@ const status: RunStatus = {
   updatedAt: '2026-01-02T03:04:05.000Z',
 };
 
+describe('the gate of red checks', () => {
+  const red = {
+    command: 'npm test',
+    failing: ['sum › adds'],
+    flaky: ['io'],
+    cases: 3,
+    output: 'sum is off\n',
+  };
+  const printed = (artifact: unknown): string => textOf(renderGate(gate('baseline', artifact), devs));
+
+  it('shows what fails by name, what is flaky and the end of the output', () => {
+    const parts = [{ name: 'xo', kind: 'lint', passed: true }];
+    const text = printed({ ...red, parts });
+    expect(text).toContain(
+      'npm test fails on the untouched repository, 3 test cases ran\n  passed  xo (lint)\n',
+    );
+    expect(text).toContain('What fails\n  - sum › adds\n');
+    expect(text).toContain('same files\n  - io\n\nEnd of what was printed\nsum is off\n');
+    expect(text).toContain('devs answer 3f2a91c0 --hash 9b74c9897bac --again');
+  });
+
+  it('says of a missing program how it gets there', () => {
+    const text = printed({ ...red, failing: [], flaky: [], cases: null, missing: 'ava' });
+    expect(text).toContain('Nothing was checked: ava is not installed here.');
+    expect(text).toContain('"setup": ["npm", "ci"]');
+    expect(text).not.toContain('What fails');
+  });
+
+  it('keeps to its lines, whatever a case is called', () => {
+    expect(printed({ ...red, failing: ['a\n── TAS'] })).not.toMatch(/^── TAS/m);
+  });
+});
+
 describe('the status of a run', () => {
   const hostile = 'Pay\u200b \u202eeve\u{e0041}\u0085\nstatus  completed';
   const task = { taskId: 'csv:1', label: 'T1', status: 'pending', gitHash: null, name: hostile } as const;

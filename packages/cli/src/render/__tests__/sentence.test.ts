@@ -14,6 +14,10 @@ const EXAMPLES: Examples = {
     { sessionId: '3f2a91c0-0000', kind: 'dag_approval', taskId: 'csv' },
     'gate opened: plan (3f2a91c0)',
   ],
+  AGENT_ASKED: [
+    { node: 'implement', step: 'implement', title: 'rm -rf /', granted: false, why: 'outside the folder' },
+    'refused the agent: rm -rf / (outside the folder)',
+  ],
   GATE_ASKED: [
     { sessionId: 's1', kind: 'dag_approval', principal: 'human:ada', question: 'Why two tasks?' },
     'asked about plan, by human:ada: Why two tasks?',

@@ -33,6 +33,12 @@ const MAX_PER_TICK = 1024 * 1024;
 /** Characters of an activity beside its texts. */
 const OVERHEAD = 40;
 
+/** Permissions of one step that are events. */
+const MAX_ASKED = 100;
+
+/** Characters of what is said in an event. */
+const MAX_WORDS = 200;
+
 /** An activity, and when it was shown, in ms since the Unix epoch. */
 export type TranscriptLine = readonly [at: number, activity: Activity];
 
@@ -55,6 +61,7 @@ export class StepActivities {
   #savedAt = performance.now();
   #timer: NodeJS.Timeout | null = null;
   #isOver = false;
+  #asked = 0;
   #isLost = false;
 
   constructor(step: TranscribedStep, since: number, deps: ActivityDeps) {
@@ -141,6 +148,7 @@ export class StepActivities {
     for (const activity of activities) {
       const at = Date.now();
       this.#deps.events.tell(activity, this.#scope, at);
+      if (activity.kind === 'permission') this.#record(activity);
       this.#keep([at, activity]);
     }
   }
@@ -153,6 +161,25 @@ export class StepActivities {
     else this.#pending.push([at, activity]);
     this.#pendingChars += sizeOf(activity);
     if (this.#pendingChars >= 4 * MAX_PIECE) this.save();
+  }
+
+  /** A row of its own in the log: what an agent may do is looked up there later. Losing one never ends the step. */
+  #record({ title, granted, why }: Extract<Activity, { readonly kind: 'permission' }>): void {
+    if (this.#asked === MAX_ASKED) return;
+    this.#asked += 1;
+    const { node, name: step, threadId, taskId } = this.#step;
+    const payload = { node, step, title: inOneLine(title), granted, why: inOneLine(why) };
+    const { store, fence, events } = this.#deps;
+    try {
+      if (store === null) events.emit('AGENT_ASKED', payload, { threadId, taskId });
+      else
+        store.transact(events, (emit) => {
+          fence.assertInTx();
+          emit('AGENT_ASKED', payload, { threadId, taskId });
+        });
+    } catch (error) {
+      this.#lose(error);
+    }
   }
 
   #lose(error: unknown, emit?: EventSink['emit']): void {
@@ -186,4 +213,9 @@ function sizeOf(activity: Activity): number {
 function joined(before: Activity, after: Activity): Activity | null {
   if (before.kind !== after.kind || !('text' in before) || !('text' in after)) return null;
   return before.text.length > MAX_PIECE ? null : { kind: before.kind, text: before.text + after.text };
+}
+
+function inOneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > MAX_WORDS ? `${line.slice(0, MAX_WORDS - 1)}…` : line;
 }

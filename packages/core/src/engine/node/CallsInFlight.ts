@@ -7,6 +7,11 @@ const inside = new AsyncLocalStorage<true>();
 export class CallsInFlight {
   readonly #calls = new Set<Promise<void>>();
 
+  /** Whether this code runs inside one of them. */
+  get isInside(): boolean {
+    return inside.getStore() === true;
+  }
+
   track<T>(call: () => Promise<T>): Promise<T> {
     const running = inside.run(true, call);
     const forget = (): void => {
@@ -19,7 +24,7 @@ export class CallsInFlight {
 
   /** Resolves when one of them has ended; `null` when there is none to wait for. */
   next(): Promise<void> | null {
-    return this.#calls.size === 0 || inside.getStore() === true ? null : Promise.race(this.#calls);
+    return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
   }
 
   /** Resolves when all have ended, however they did. */

@@ -122,7 +122,9 @@ async function recordedStep<T>(
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded, id, store.steps);
   if (recorded?.refused && (isRetry || visit.epoch !== null)) throw refusedBefore(recorded.refused, id.name);
-  if (visit.isDraining()) throw new GraphDrained('stopped before a step');
+  // Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away.
+  const isPart = options.kind === 'work' && active.calls.isInside;
+  if (visit.isDraining() && !isPart) throw new GraphDrained('stopped before a step');
   if (active.hasThrown) throw new GraphDrained('its node was left');
 
   const { reserve: declared = {}, ...kind } = options;

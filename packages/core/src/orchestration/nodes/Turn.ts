@@ -1,9 +1,10 @@
-import { step } from '../../engine/node/step.ts';
+import { type StepCall, step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
 import type {
   CheckResult,
   Instructions,
+  OfferedChecks,
   ReviewRequest,
   ReviewResult,
   RunWorkspace,
@@ -18,7 +19,7 @@ import { checkKept, checkOf } from '../task/checkKept.ts';
 import { commandWords } from '../task/commandWords.ts';
 import { guidanceWithTalk } from '../task/gateTalk.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
-import type { CheckOfTree, Edit, RecordedTree } from '../task/RecordedTree.ts';
+import type { CheckOfTree, Edit, Offer, RecordedTree } from '../task/RecordedTree.ts';
 import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { findLosses } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
@@ -27,6 +28,9 @@ import { draftsOf } from './documents.ts';
 /** Bytes of a diff that a reviewer is shown. */
 const DIFF_SHOWN = 64 * 1024;
 
+/** How often an agent may run the checks within one call. */
+const AGENT_CHECKS = 3;
+
 type EditingAgent = 'writeTest' | 'implement' | 'document';
 
 export interface TurnSubject {
@@ -34,6 +38,8 @@ export interface TurnSubject {
   readonly state: GraphState;
   readonly workspace: RunWorkspace;
   readonly instructions: readonly Instructions[];
+  /** Code of the task that a human sent back; `null` where none was. */
+  readonly rejected: string | null;
 }
 
 /** The steps of one attempt at a task, each recorded under its name, and what is to be told of them. */
@@ -171,7 +177,7 @@ export class Turn {
   async review(green: CheckResult, losses: readonly TestLoss[]): Promise<ReviewResult> {
     this.#actions.push('review');
     const before = await this.#tree.integrated();
-    return this.#tree.ask('review', async (call) => {
+    const ask = async (call: StepCall, checks: OfferedChecks | null): Promise<ReviewResult> => {
       const work = before && (await this.#tree.trees?.compare(before, this.#tree.id, DIFF_SHOWN));
       const request: ReviewRequest = {
         ...this.#request,
@@ -179,8 +185,9 @@ export class Turn {
         check: green,
         ...(losses.length > 0 && { losses }),
       };
-      return this.#deps.agents.review(request, agentCall(call));
-    });
+      return this.#deps.agents.review(request, agentCall(call, checks));
+    };
+    return this.#tree.ask('review', ask, this.#offer);
   }
 
   /** Lets an agent edit. @param kept - What it may not change. */
@@ -190,11 +197,16 @@ export class Turn {
     const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
     const edit = await this.#tree.change(
       name,
-      (call): Promise<WorkResult> => propose(this.#request, agentCall(call)),
-      kept,
+      (call, checks): Promise<WorkResult> => propose(this.#request, agentCall(call, checks)),
+      { kept, offer: this.#offer },
     );
     if (edit.putBack.length > 0) this.#notes.push(putBackWords(agent, edit.putBack));
     return edit;
+  }
+
+  get #offer(): Offer {
+    const { checks, agentChecks = AGENT_CHECKS } = this.#deps;
+    return { run: (request) => checks.run(request), limit: agentChecks };
   }
 
   async #check(name: string, treeOf?: () => Promise<string>): Promise<CheckOfTree> {
@@ -217,7 +229,7 @@ const cannotRun = (command: string): DevsError =>
     remedy: 'Give the pipeline checks that can run commands, then resume.',
   });
 
-function taskRequest({ task, state, workspace, instructions }: TurnSubject): TaskRequest {
+function taskRequest({ task, state, workspace, instructions, rejected }: TurnSubject): TaskRequest {
   const { taskId } = task;
   const strategy = strategiesOf(state, taskId).at(-1)?.strategy;
   return {
@@ -227,6 +239,7 @@ function taskRequest({ task, state, workspace, instructions }: TurnSubject): Tas
     lastFailure: lastFailure(state, taskId),
     ...(strategy !== undefined && { strategy }),
     guidance: guidanceWithTalk(state, taskId),
+    ...(rejected !== null && { rejectedDiff: rejected }),
     workspace,
     instructions,
   };

@@ -1,5 +1,9 @@
+import { principalText } from '../../engine/gates/decidable.ts';
+import { activeVisit, visitStore } from '../../engine/node/activeVisit.ts';
+import { step } from '../../engine/node/step.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
 import { type Baseline, summariseCheck } from '../checks/CheckSummary.ts';
-import type { CheckResult } from '../ports.ts';
+import type { CheckResult, RunWorkspace, Synced } from '../ports.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
@@ -25,6 +29,7 @@ export interface TakenBaseline {
  */
 export async function takeBaseline(state: GraphState, deps: PipelineDeps): Promise<TakenBaseline | null> {
   const workspace = await openWorkspace(state, deps);
+  await beginAnew(workspace);
   if ((await workspace.list()).length === 0) return null;
   const tree = await RecordedTree.at(workspace);
   const result = await tree.check('baseline', (request) => deps.checks.run(request), { mayMiss: true });
@@ -37,6 +42,43 @@ export async function takeBaseline(state: GraphState, deps: PipelineDeps): Promi
   };
   const isRed = baseline.failing.length > 0 || baseline.missing !== undefined;
   return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };
+}
+
+/**
+ * Whoever mended red checks may have done so in their own repository: before any work the run simply begins at what is
+ * committed there now. A folder that somebody mended by hand stays as it is.
+ */
+async function beginAnew(workspace: RunWorkspace): Promise<void> {
+  const visit = visitStore();
+  const answered = visit?.store.sessions.listDecided(visit.threadId, 'baseline').at(-1);
+  if (answered === undefined || workspace.sync === undefined) return;
+  const sync = workspace.sync.bind(workspace);
+  const by = answered.principal === null ? 'human' : principalText(answered.principal);
+  await step(
+    'sync',
+    async () => {
+      const synced = await syncUnlessChanged(sync);
+      if (synced !== null) tellSync(synced, by);
+    },
+    { kind: 'work' },
+  );
+}
+
+async function syncUnlessChanged(sync: NonNullable<RunWorkspace['sync']>): Promise<Synced | null> {
+  try {
+    return await sync([]);
+  } catch (error) {
+    if (isDevsError(error, 'WORKSPACE_DIRTY')) return null;
+    throw error;
+  }
+}
+
+function tellSync({ base, commits, moved }: Synced, principal: string): void {
+  const { store, events, visit } = activeVisit('research');
+  const payload = { principal, base, commits, moved };
+  const scope = { threadId: visit.threadId };
+  if (store === null) events.emit('RUN_SYNCED', payload, scope);
+  else store.transact(events, (emit) => emit('RUN_SYNCED', payload, scope));
 }
 
 function hasNoTestsYet({ passed, cases = [], missing, output }: CheckResult): boolean {

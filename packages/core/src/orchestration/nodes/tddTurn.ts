@@ -1,5 +1,6 @@
 import type { Judgement } from '../checks/Judgement.ts';
 import type { CheckResult, CriterionEvidence, TestLoss } from '../ports.ts';
+import { rejectedDiff } from '../review/rejectedDiff.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { instructionsFor, pathsOf } from '../task/instructions.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
@@ -38,7 +39,8 @@ export async function runTddTurn(
   const workspace = await openWorkspace(state, deps);
   const tree = await RecordedTree.at(workspace);
   const instructions = await instructionsFor(workspace, pathsOf(task));
-  const turn = new Turn(tree, deps, { task, state, workspace, instructions });
+  const rejected = await rejectedDiff(state, task.taskId, workspace);
+  const turn = new Turn(tree, deps, { task, state, workspace, instructions, rejected });
   const report = await takeTurn(turn, task, state);
   const { testFiles, notes } = turn;
   return { ...report, observation: words(report.observation, ...notes), tree: turn.tree, testFiles };

@@ -1,6 +1,15 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { type StepCall, step } from '../../engine/node/step.ts';
-import type { CheckRequest, CheckResult, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
+import type {
+  CheckRequest,
+  CheckResult,
+  FileEdit,
+  OfferedChecks,
+  Rescue,
+  RunWorkspace,
+  WorkResult,
+} from '../ports.ts';
+import { AgentChecks } from './AgentChecks.ts';
 import { missingProgram } from './missingProgram.ts';
 import { type Trees, treesOf } from './Trees.ts';
 
@@ -46,6 +55,19 @@ export interface CheckOptions {
   readonly mayMiss?: boolean;
 }
 
+/** Checks that an agent may run within its step. */
+export interface Offer {
+  readonly run: RunCheck;
+  /** How often; with 0 they are not offered. */
+  readonly limit: number;
+}
+
+export interface ChangeOptions {
+  /** Paths the agent may not change; with {@link Trees}, they are put back. */
+  readonly kept?: readonly string[];
+  readonly offer?: Offer;
+}
+
 /**
  * The workspace as a chain of recorded git trees. Every step first puts the folder back to the tree the last one
  * recorded, so a process that dies in the middle of an edit leaves nothing behind for the next.
@@ -57,6 +79,8 @@ export class RecordedTree {
   readonly #base: string;
   #tree: string;
   #integrated: Promise<string | null> | null = null;
+  /** By the step's name, which is used once in an execution. */
+  readonly #agentChecks = new Map<string, Promise<CheckResult>>();
 
   private constructor(workspace: RunWorkspace, tree: string) {
     this.trees = treesOf(workspace);
@@ -94,18 +118,18 @@ export class RecordedTree {
 
   /**
    * Applies what an agent proposes, or has done in the folder.
-   *
-   * @param kept - Paths it may not change; with {@link trees}, they are put back.
    */
   async change(
     name: string,
-    propose: (call: StepCall) => Promise<WorkResult>,
-    kept: readonly string[] = [],
+    propose: (call: StepCall, checks: OfferedChecks | null) => Promise<WorkResult>,
+    { kept = [], offer }: ChangeOptions = {},
   ): Promise<Edit> {
     const before = this.#tree;
     const edited = await step(name, async (call): Promise<Edited> => {
       await this.#restore();
-      const { files, summary, wrongTest } = await propose(call);
+      const offered = this.#offered(name, offer, kept);
+      const { files, summary, wrongTest } = await propose(call, offered);
+      await offered?.end();
       call.signal.throwIfAborted(); // an agent may not care; then the folder is another drive's by now
       await this.#workspace.apply(files);
       const made = await this.#settle(before, await this.#workspace.snapshot(), kept);
@@ -122,12 +146,18 @@ export class RecordedTree {
    *
    * @param ask - Begins with the folder as the recorded tree has it.
    */
-  ask<T>(name: string, ask: (call: StepCall) => Promise<T>): Promise<T> {
+  ask<T>(
+    name: string,
+    ask: (call: StepCall, checks: OfferedChecks | null) => Promise<T>,
+    offer?: Offer,
+  ): Promise<T> {
     return step(name, async (call) => {
       await this.#restore();
+      const offered = this.#offered(name, offer, []);
       try {
-        return await ask(call);
+        return await ask(call, offered);
       } finally {
+        await offered?.end();
         // After a stop the folder may be another drive's, which begins with its own restore.
         if (!call.signal.aborted) await this.#restore();
       }
@@ -156,18 +186,53 @@ export class RecordedTree {
    * @throws DevsError `CONFIG_INVALID` where a program is not there: nothing was checked, and nothing is recorded.
    */
   check(name: string, run: RunCheck, { treeOf, mayMiss = false }: CheckOptions = {}): Promise<CheckOfTree> {
-    const judge = async ({ signal, onActivity }: StepCall): Promise<CheckOfTree> => {
+    const judge = async (call: StepCall): Promise<CheckOfTree> => {
       const tree = (await treeOf?.()) ?? this.#tree;
       await this.#restore(tree);
-      const { dir } = this.#workspace;
-      const failure = (await this.#workspace.ready?.(tree, signal)) ?? null;
-      const result =
-        failure ?? (await run({ dir, signal, onActivity, ...(name === 'red' && { expect: 'fail' }) }));
-      await this.#workspace.discard?.(tree);
+      const result = await this.#judge(tree, run, { call, isRedDue: name === 'red' });
       if (result.missing !== undefined && !mayMiss) throw missingProgram(result.missing, result.command);
       return { ...result, tree };
     };
     return step(name, judge, WORK);
+  }
+
+  /** What checks say of the tree that lies in the folder; what they leave there is removed. */
+  async #judge(
+    tree: string,
+    run: RunCheck,
+    {
+      call: { signal, onActivity },
+      isRedDue,
+    }: { readonly call: Pick<StepCall, 'signal' | 'onActivity'>; readonly isRedDue: boolean },
+  ): Promise<CheckResult> {
+    const { dir } = this.#workspace;
+    const failure = (await this.#workspace.ready?.(tree, signal)) ?? null;
+    const result = failure ?? (await run({ dir, signal, onActivity, ...(isRedDue && { expect: 'fail' }) }));
+    await this.#workspace.discard?.(tree);
+    return result;
+  }
+
+  #offered(name: string, offer: Offer | undefined, kept: readonly string[]): AgentChecks | null {
+    if (offer === undefined || offer.limit === 0) return null;
+    const before = this.#tree;
+    const judge = async (edits: readonly FileEdit[]): Promise<CheckResult> => {
+      const here = await this.#workspace.snapshot();
+      try {
+        await this.#workspace.apply(edits);
+        const { tree } = await this.#settle(before, await this.#workspace.snapshot(), kept);
+        const isRedDue = name === 'test';
+        const key = `${name}: checks ${tree}`;
+        const said =
+          this.#agentChecks.get(key) ??
+          step(key, (call) => this.#judge(tree, offer.run, { call, isRedDue }), WORK);
+        this.#agentChecks.set(key, said);
+        return await said;
+      } finally {
+        // After a stop the folder may be another drive's, which begins with its own restore.
+        if (!activeVisit('a task').visit.signal.aborted) await this.#restore(here);
+      }
+    };
+    return new AgentChecks(offer.limit, judge);
   }
 
   /** The tree to record for what an agent left, with what it may not change put back in the folder too. */

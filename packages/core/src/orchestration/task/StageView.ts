@@ -1,4 +1,5 @@
 import { type StepCall, step } from '../../engine/node/step.ts';
+import { baselineWords } from '../checks/baselineWords.ts';
 import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { instructionsFor } from './instructions.ts';
@@ -15,10 +16,17 @@ export class StageView {
   readonly #tree: RecordedTree;
   readonly #instructions: readonly Instructions[];
 
-  private constructor(workspace: RunWorkspace, tree: RecordedTree, instructions: readonly Instructions[]) {
+  readonly #checks: string | null;
+
+  private constructor(
+    workspace: RunWorkspace,
+    tree: RecordedTree,
+    told: { readonly instructions: readonly Instructions[]; readonly checks: string | null },
+  ) {
     this.#workspace = workspace;
     this.#tree = tree;
-    this.#instructions = instructions;
+    this.#instructions = told.instructions;
+    this.#checks = told.checks;
   }
 
   /** @param touched - Paths whose instructions count, besides the root's. */
@@ -29,7 +37,12 @@ export class StageView {
   ): Promise<StageView> {
     const workspace = await openWorkspace(state, deps);
     const tree = await RecordedTree.at(workspace, 'look');
-    return new StageView(workspace, tree, await instructionsFor(workspace, touched));
+    const instructions = await instructionsFor(workspace, touched);
+    const { baseline } = state.projectConfig;
+    return new StageView(workspace, tree, {
+      instructions,
+      checks: baseline === undefined ? null : baselineWords(baseline),
+    });
   }
 
   /** Id of the git tree that is looked at. */
@@ -37,9 +50,14 @@ export class StageView {
     return this.#tree.id;
   }
 
-  /** What a request says of the repository. */
-  get seen(): Required<Pick<ResearchRequest, 'workspace' | 'instructions'>> {
-    return { workspace: this.#workspace, instructions: this.#instructions };
+  /** What a request says of the repository, and of the checks before any work. */
+  get seen(): Pick<ResearchRequest, 'workspace' | 'instructions' | 'checks'> {
+    const checks = this.#checks;
+    return {
+      workspace: this.#workspace,
+      instructions: this.#instructions,
+      ...(checks !== null && { checks }),
+    };
   }
 
   /** A durable call of an agent; what it leaves in the folder is put back. */

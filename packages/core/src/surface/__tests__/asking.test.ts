@@ -76,6 +76,7 @@ describe('asking at a gate', () => {
       gate: { kind: 'design_approval', artifact: gate.artifact },
       documents: expect.arrayContaining([expect.objectContaining({ type: 'PRD' })]),
       earlier: [],
+      workspace: { dir: '/memory/shop' },
     });
     expect(await run.exchanges(gate)).toEqual([said]);
   });

@@ -153,6 +153,9 @@ describe('a run whose code is reviewed after every task', () => {
       [1, []],
       [2, ['Name it sum.']],
     ]);
+    const [first, second] = requests.map(({ rejectedDiff }) => rejectedDiff);
+    expect(first).toBeUndefined();
+    expect(second).toContain('+++ b/document/1.txt');
     expect(subjects(again)).toEqual(['Task 1', 'Task 1 (rework 1)']);
     expect(shown(again)).toMatchObject({
       taskIds: ['shop:1'],

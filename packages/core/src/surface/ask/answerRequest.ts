@@ -5,7 +5,6 @@ import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { AnsweringStage, AnswerRequest, WorkspaceReader } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import { taskBrief } from '../../orchestration/task/taskBrief.ts';
-import type { GraphState } from '../../orchestration/types.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 
 /** Kinds that show an agent's work; the others show what the engine measured. */
@@ -41,7 +40,7 @@ export async function answerRequest(
     readonly artifact?: unknown;
   };
   const task = state?.tasks.find(({ taskId }) => taskId === session.taskId);
-  const workspace = await readerOf(threadId, state, pipeline);
+  const workspace = await readerOf(threadId, pipeline);
   return {
     stage: stageOf(session) ?? 'design',
     gate: { kind: session.kind, message, artifact },
@@ -53,17 +52,12 @@ export async function answerRequest(
     brief: state === null ? '' : briefOf(state),
     documents: state === null ? [] : draftsOf(state),
     ...(task && { task: taskBrief(task) }),
-    ...(workspace && { workspace }),
+    workspace,
   };
 }
 
-/** Opening a workspace makes it: before the first task there may be nothing to read. */
-async function readerOf(
-  threadId: string,
-  state: GraphState | null,
-  { workspace }: PipelineDeps,
-): Promise<WorkspaceReader | null> {
-  if ((state?.tasks ?? []).length === 0) return null;
+/** A run has its folder before its first gate is asked. */
+async function readerOf(threadId: string, { workspace }: PipelineDeps): Promise<WorkspaceReader> {
   const opened = await workspace.open(threadId);
   return { dir: opened.dir, list: () => opened.list(), read: (path) => opened.read(path) };
 }

@@ -86,6 +86,12 @@ describe('the cases of a run', () => {
     expect(read(`TAP version 13\n${lines.join('\n')}\n`)).toBeNull();
   });
 
+  it('name a file that did not load, and not what it printed', () => {
+    const printed = ['# node:internal/modules', '# Node.js v20.20.2', '# Subtest: test/add.test.js'];
+    const lines = ['TAP version 13', ...printed, 'not ok 1 - test/add.test.js', '1..1', ''];
+    expect(inShort(read(lines.join('\n')))).toEqual(['-test/add.test.js']);
+  });
+
   it('leave a line out that never ends', () => {
     const endless = Array.from({ length: 6 }, () => 'x'.repeat(1024 * 1024));
     expect(inShort(read('TAP version 13\nok 1 - a\n', ...endless, '\nok 2 - b\n'))).toEqual(['+a', '+b']);

@@ -91,6 +91,35 @@ describe('what a step tells', () => {
     expect(readFileSync(dbPath).includes(SECRET.slice(4))).toBe(false);
   });
 
+  test('is an event of its own where an agent asks for a permission: masked, one line, cut, at most 100', async ({
+    db,
+  }) => {
+    await runThatTells(db, (tell) => {
+      tell({
+        kind: 'permission',
+        title: `cat\n${SECRET} ${'x'.repeat(300)}`,
+        granted: false,
+        why: 'no sandbox',
+      });
+      for (let at = 0; at < 120; at += 1)
+        tell({ kind: 'permission', title: 'edit', granted: true, why: 'ours' });
+    });
+    const asked = new EventStore(db)
+      .list('run', { limit: 1_000 })
+      .filter(({ name }) => name === 'AGENT_ASKED');
+    expect(asked).toHaveLength(100);
+    const { title = '' } = (asked[0]?.payload ?? {}) as { readonly title?: string };
+    expect(asked[0]?.payload).toMatchObject({
+      node: 'first',
+      step: 'call',
+      granted: false,
+      why: 'no sandbox',
+    });
+    expect(title).toHaveLength(200);
+    expect(title).toMatch(/^cat \[/);
+    expect(title).not.toContain(SECRET.slice(4));
+  });
+
   test('is on disk after a second, while the step runs', async ({ db }) => {
     const store = new TranscriptStore(db);
     let before: unknown;

@@ -1,0 +1,57 @@
+import { oneLine } from '@devs/core';
+import type { Line } from '../terminal/Output.ts';
+
+/** Names of failures that are shown, before it says how many more there are. */
+const MAX_NAMES = 40;
+
+/** What the gate of red checks shows. */
+export interface ShownBaseline {
+  readonly command: string;
+  readonly failing: readonly string[];
+  readonly flaky: readonly string[];
+  readonly cases: number | null;
+  readonly output: string;
+  readonly parts?: readonly { readonly name: string; readonly kind: string; readonly passed: boolean }[];
+  /** A program that is not there. */
+  readonly missing?: string;
+}
+
+export function isBaseline(artifact: unknown): artifact is ShownBaseline {
+  if (typeof artifact !== 'object' || artifact === null) return false;
+  const { command, failing, flaky, output } = artifact as Partial<ShownBaseline>;
+  return typeof command === 'string' && typeof output === 'string' && [failing, flaky].every(Array.isArray);
+}
+
+/** What fails, by name, for the one who says how it goes on. */
+export function baselineLines(shown: ShownBaseline): readonly Line[] {
+  const { command, parts = [], cases, failing, flaky, missing, output } = shown;
+  const ran = cases === null ? '' : `, ${cases} test cases ran`;
+  return [
+    { style: 'bold', text: oneLine(`${command} fails on the untouched repository${ran}`) },
+    ...parts.map(
+      ({ name, kind, passed }) => `  ${passed ? 'passed' : 'failed'}  ${oneLine(`${name} (${kind})`)}`,
+    ),
+    '',
+    ...(missing === undefined ? listed('What fails', failing) : missingLines(missing)),
+    ...listed('Flaky: failed and passed on the same files', flaky),
+    ...(output.trim() === ''
+      ? []
+      : [{ style: 'bold', text: 'End of what was printed' } as const, output.trimEnd(), '']),
+  ];
+}
+
+function missingLines(program: string): readonly Line[] {
+  return [
+    { style: 'bold', text: oneLine(`Nothing was checked: ${program} is not installed here.`) },
+    'Install it, or have every run prepare its folder with a setup command, in .devs/config.json:',
+    '  "setup": ["npm", "ci"]',
+    '',
+  ];
+}
+
+function listed(title: string, names: readonly string[]): readonly Line[] {
+  if (names.length === 0) return [];
+  const lines = names.slice(0, MAX_NAMES).map((name) => `  - ${oneLine(name)}`);
+  const more = names.length - MAX_NAMES;
+  return [{ style: 'bold', text: title }, ...lines, ...(more > 0 ? [`  … and ${more} more`] : []), ''];
+}
