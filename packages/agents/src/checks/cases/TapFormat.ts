@@ -22,6 +22,7 @@ export class TapFormat implements CaseFormat {
     const subtest = /^(\s*)# Subtest: (.*)$/.exec(text);
     if (subtest !== null) {
       this.#hasSubtests = true;
+      this.#comment = '';
       this.#enter(subtest[1]?.length ?? 0, subtest[2] ?? '');
       return;
     }
