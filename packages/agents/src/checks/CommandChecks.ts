@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type CheckRequest,
@@ -127,7 +127,7 @@ export class CommandChecks implements Checks {
         onStdout: pushTo('stdout'),
         onStderr: pushTo('stderr'),
       });
-      const told = (await this.#reported(dir, root, begun)) ?? cases.cases(root);
+      const told = (await this.#reported(dir, root, begun)) ?? cases.cases(await realpath(root));
       return this.#result(end, output.toString(), told);
     } catch (error) {
       return this.#notStarted(error as NodeJS.ErrnoException);

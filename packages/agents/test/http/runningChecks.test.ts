@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { spawnTs } from '../../../core/test/support/spawnTs.ts';
-import { type ChatRequest, ChatServer, callOf, type Reply } from './ChatServer.ts';
+import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
 import { sumModel } from './sumModel.ts';
 
 let dir: string;

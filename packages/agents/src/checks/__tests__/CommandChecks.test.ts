@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -188,6 +188,17 @@ describe('CommandChecks', () => {
     expect(await check(tap.replace('not ok', 'ok'))).toMatchObject({ passed: true });
     const lie = `${tap.replace('not ok', 'ok')}; process.exit(1)`;
     expect(await check(lie)).toMatchObject({ passed: false, exitCode: 1 });
+  });
+
+  it('tells no folder in the names of cases, also where a link leads to it', async () => {
+    await writeFile(join(dir, 'a.test.mjs'), "import { gone } from 'node:fs'; gone();\n");
+    const link = join(dir, 'link');
+    await symlink(dir, link);
+    const checks = new CommandChecks({
+      argv: [process.execPath, '--test', '--test-reporter=tap', 'a.test.mjs'],
+    });
+    const { cases } = await checks.run({ dir: link, signal: new AbortController().signal });
+    expect(cases).toEqual([{ name: 'a.test.mjs', state: 'failed' }]);
   });
 
   it('tells the cases of the report it names, if this run wrote it', async () => {

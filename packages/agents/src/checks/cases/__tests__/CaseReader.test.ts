@@ -46,6 +46,7 @@ const VITEST = [...suites('a.test.js'), '-b.test.js', '+c.test.js › fine'];
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
   'node-tap': NODE,
   'node-spec': NODE,
+  'node-tap-not-loaded': ['-test/slug.test.js', '+b'],
   ava: AVA,
   'ava-tap': AVA,
   mocha: MOCHA,
