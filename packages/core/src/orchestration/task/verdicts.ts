@@ -2,7 +2,6 @@ import { summariseCheck } from '../checks/CheckSummary.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
 import { isGreen } from '../checks/isGreen.ts';
 import { isRed } from '../checks/isRed.ts';
-import { isTestFile } from '../checks/isTestFile.ts';
 import { fails, holds, type Judgement } from '../checks/Judgement.ts';
 import { listed } from '../checks/listed.ts';
 import { testLosses } from '../checks/testLosses.ts';
