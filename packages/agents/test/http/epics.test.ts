@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { type DriveResult, Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer, USAGE } from '../../../core/test/support/ChatServer.ts';
+import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
-import { sumModel } from './sumModel.ts';
 
 const BRIEF = '# Sum\n\nAdd numbers, then double them.\n';
 

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { type Activity, type Gate, Orchestrator, type StageAgents } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
+import { sumModel } from '../../../core/test/support/sumModel.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { modelAgents } from '../../src/models/modelAgents.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
-import { sumModel } from './sumModel.ts';
 
 const SUM = 'export const sum = (a, b) => a + b;\n';
 const FILES = {

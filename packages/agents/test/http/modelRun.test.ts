@@ -6,7 +6,7 @@ import { Orchestrator } from '@devs/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChatRequest, ChatServer } from '../../../core/test/support/ChatServer.ts';
 import { spawnTs } from '../../../core/test/support/spawnTs.ts';
-import { sumModel } from './sumModel.ts';
+import { sumModel } from '../../../core/test/support/sumModel.ts';
 
 /** Without a shape that any rule knows: only its registration can mask it. */
 const KEY = 'plain-words-as-a-canary';

@@ -1,4 +1,4 @@
-import { type ChatRequest, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
+import { type ChatRequest, callOf, type Reply } from './ChatServer.ts';
 
 // A model that knows one project: two epics of one task each. What it says depends on the request alone, so a request
 // that is made again is answered again in the same way.
