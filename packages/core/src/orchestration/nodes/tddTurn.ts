@@ -39,6 +39,7 @@ export async function runTddTurn(
   const tree = await RecordedTree.at(workspace);
   const instructions = await instructionsFor(workspace, pathsOf(task));
   const turn = new Turn(tree, deps, { task, state, workspace, instructions });
+  await turn.putDocuments();
   const report = await takeTurn(turn, task, state);
   const { testFiles, notes } = turn;
   return { ...report, observation: words(report.observation, ...notes), tree: turn.tree, testFiles };

@@ -1,6 +1,6 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { type StepCall, step } from '../../engine/node/step.ts';
-import type { CheckRequest, CheckResult, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
+import type { CheckRequest, CheckResult, FileEdit, Rescue, RunWorkspace, WorkResult } from '../ports.ts';
 import { missingProgram } from './missingProgram.ts';
 import { type Trees, treesOf } from './Trees.ts';
 
@@ -115,6 +115,19 @@ export class RecordedTree {
     this.#tree = tree;
     const changed = edited.changed ?? (await this.#differing(before, tree));
     return { summary, changed, removed, putBack, wrongTest: wrongTest.trim() || null };
+  }
+
+  /** Puts files of the engine's own into the tree. */
+  async put(name: string, files: readonly FileEdit[]): Promise<void> {
+    this.#tree = await step(
+      name,
+      async () => {
+        await this.#restore();
+        await this.#workspace.apply(files);
+        return this.#workspace.snapshot();
+      },
+      WORK,
+    );
   }
 
   /**
