@@ -26,6 +26,7 @@ import { usageError } from '../usageError.ts';
 interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, QuickFlags {
   readonly message?: string;
   readonly withChanges?: true;
+  readonly docsInBranch?: true;
   readonly id?: string;
   readonly yes?: true;
   readonly review?: (typeof REVIEWS)[number];
@@ -48,6 +49,10 @@ export function addRun(program: Command, start: Start): void {
       'begin empty even though the project folder is a git repository, or lies in one',
     )
     .option('--with-changes', 'begin with the uncommitted changes of your checkout; part of the record')
+    .option(
+      '--docs-in-branch',
+      'documents and plan become files of the branch, in docs/devs/RUN/; part of the record',
+    )
     .option('--no-sandbox', 'let checks and coding CLIs do what you can; part of the record')
     .option('--wait', 'stay at gates: a decision given elsewhere is taken up within a second')
     .option('--no-ask', ASK_HELP)
@@ -145,14 +150,16 @@ function startOptions(
   brief: string,
   { id, yes, review: reviewFlag, ...flags }: RunOptions,
   spec: RunSpec,
-  { gates, budget: configured, review: reviewConfigured }: ProjectConfig,
+  { gates, budget: configured, review: reviewConfigured, documents }: ProjectConfig,
 ): StartOptions {
   const budget = budgetFrom(flags) ?? configured;
   const quick = quickFrom(flags);
   const review = reviewFlag ?? reviewConfigured;
+  const docsInBranch = flags.docsInBranch ?? documents?.inBranch;
   return {
     brief,
     ...(budget !== undefined && { budget }),
+    ...(docsInBranch && { docsInBranch }),
     agentsRef: specText(spec),
     ...(id !== undefined && { id }),
     ...(quick === undefined

@@ -112,6 +112,15 @@ export const projectConfigSchema = z.strictObject({
     .enum(REVIEWS)
     .default('none')
     .describe('After what the committed code is shown to a human: every task, every epic, or never.'),
+  documents: z
+    .strictObject({
+      inBranch: z
+        .boolean()
+        .default(false)
+        .describe('Whether documents and plan of a run are files of its branch: docs/devs/RUN/.'),
+    })
+    .exactOptional()
+    .describe('What becomes of the documents of a run.'),
   secrets: secretsSchema.exactOptional().describe('What is masked before it enters the state.'),
   budget: z
     .strictObject({ ...limits, perTask: z.strictObject(limits).exactOptional() })

@@ -5,10 +5,16 @@ import {
   createInitialState,
   type HitlGate,
   type OrchestratorState,
-  type ProjectStatus,
+  type ProjectConfig,
 } from '../orchestration/types.ts';
 import type { Brief } from './brief.ts';
 import type { Given } from './given.ts';
+
+/** What a run is declared with, beside what is given. */
+interface Declared {
+  readonly review?: ReviewScope | undefined;
+  readonly documentsDir?: string | undefined;
+}
 
 /**
  * The state a project starts with: the brief is its first document, and what was given stands as if its stage had just
@@ -20,13 +26,14 @@ export function initialState(
   projectId: string,
   brief: Pick<Brief, 'title' | 'text'>,
   at: string,
-  { review, ...given }: Given & { readonly review?: ReviewScope | undefined } = {},
+  { review, documentsDir, ...given }: Given & Declared = {},
 ): OrchestratorState {
   const { documents = [], tasks, research = true } = given;
   const state = emptyState(projectId, brief, {
     at,
     status: research ? 'initializing' : 'researching',
     ...(review && { review }),
+    ...(documentsDir !== undefined && { documentsDir }),
   });
   const drafts = [{ type: 'BRIEF', title: brief.title, content: brief.text }, ...documents];
   return {
@@ -46,7 +53,7 @@ function firstGate({ documents = [], tasks }: Given): HitlGate | null {
 function emptyState(
   projectId: string,
   { title, text }: Pick<Brief, 'title' | 'text'>,
-  { at, ...config }: { readonly at: string; readonly status: ProjectStatus; readonly review?: ReviewScope },
+  { at, ...config }: { readonly at: string } & Pick<ProjectConfig, 'status' | 'review' | 'documentsDir'>,
 ): OrchestratorState {
   return createInitialState({
     projectId,

@@ -47,6 +47,8 @@ export interface ProjectConfig {
   readonly updatedAt: string;
   /** After what a human is shown the code; absent: never. */
   readonly review?: ReviewScope;
+  /** Folder of the repository that the documents of the run are put into; absent: none. */
+  readonly documentsDir?: string;
   /** How the checks went before the first paid call; absent before it, in a run of an older release, and where there was nothing to check. */
   readonly baseline?: Baseline;
   /** Git trees on which the proposals now shown were made. */

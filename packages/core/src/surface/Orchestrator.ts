@@ -77,6 +77,11 @@ export interface StartOptions extends Given {
    * by the policy `quick`, which is part of the record. Takes no documents, plan, gates or review.
    */
   readonly quick?: QuickWork;
+  /**
+   * Whether the run's documents and plan are files of its branch, in `docs/devs/ID/`: part of the commit of its first task
+   * and judged by its checks. Part of the run's record. @defaultValue false
+   */
+  readonly docsInBranch?: boolean;
   /** @defaultValue that of the orchestrator */
   readonly budget?: Budget;
   /** How a later process can find the agents again; kept with the run, not read here. */
@@ -194,6 +199,7 @@ export class Orchestrator {
       input: initialState(runId, brief, new Date(this.#now()).toISOString(), {
         ...given,
         review: reviewScope(options),
+        ...(options.docsInBranch && { documentsDir: `docs/devs/${runId}` }),
       }),
     });
     return this.run(runId);

@@ -1,6 +1,7 @@
 import { type StepCall, step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
+import { type DocumentFile, documentFiles } from '../documentFiles.ts';
 import type {
   CheckResult,
   Instructions,
@@ -48,6 +49,7 @@ export class Turn {
   readonly #deps: PipelineDeps;
   readonly #subject: TurnSubject;
   readonly #request: TaskRequest;
+  readonly #documents: readonly DocumentFile[];
   readonly #actions: string[] = [];
   readonly #notes: string[] = [];
   #testFiles: readonly string[];
@@ -60,6 +62,7 @@ export class Turn {
     this.#subject = subject;
     this.#request = taskRequest(subject);
     this.#testFiles = subject.task.testFiles ?? [];
+    this.#documents = documentsInBranch(subject.state);
   }
 
   get tree(): string {
@@ -90,9 +93,14 @@ export class Turn {
     return this.#green;
   }
 
+  /** The documents of the run, where they are files of its branch. They are nobody's work, and nobody's to change. */
+  async putDocuments(): Promise<void> {
+    if (this.#documents.length > 0) await this.#tree.put('documents', this.#documents);
+  }
+
   async writeTest(): Promise<void> {
-    const { changed, removed } = await this.#edit('test', 'writeTest');
-    const files = new Set([...this.#testFiles, ...changed]);
+    const { changed, removed, putBack } = await this.#edit('test', 'writeTest');
+    const files = new Set([...this.#testFiles, ...changed.filter((path) => !putBack.includes(path))]);
     for (const path of removed) files.delete(path);
     this.#testFiles = [...files].sort();
   }
@@ -142,7 +150,7 @@ export class Turn {
 
   /** Whether there is nothing but what is integrated; unknown is no. */
   async isUnchanged(): Promise<boolean> {
-    return (await this.#tree.integrated()) === this.#tree.id;
+    return (await this.#before()) === this.#tree.id;
   }
 
   isImplementedByHand(): Promise<boolean> {
@@ -156,8 +164,9 @@ export class Turn {
   /** What the tests lose by the work. */
   async losses(green: CheckResult): Promise<readonly TestLoss[]> {
     const { trees, id: after } = this.#tree;
-    const before = await this.#tree.integrated();
-    if (trees === null || before === null) return [];
+    const before = await this.#before();
+    const integrated = await this.#tree.integrated();
+    if (trees === null || before === null || integrated === null) return [];
     const find = async (): Promise<readonly TestLoss[]> => {
       const { files: changed } = await trees.compare(before, after, 0);
       const files: FileVersions[] = [];
@@ -169,14 +178,14 @@ export class Turn {
         });
       }
       const { state } = this.#subject;
-      return findLosses(state, { files, before: checkOf(state, before), now: green });
+      return findLosses(state, { files, before: checkOf(state, integrated), now: green });
     };
     return step('losses', find, { kind: 'work' });
   }
 
   async review(green: CheckResult, losses: readonly TestLoss[]): Promise<ReviewResult> {
     this.#actions.push('review');
-    const before = await this.#tree.integrated();
+    const before = await this.#before();
     const ask = async (call: StepCall, checks: OfferedChecks | null): Promise<ReviewResult> => {
       const work = before && (await this.#tree.trees?.compare(before, this.#tree.id, DIFF_SHOWN));
       const request: ReviewRequest = {
@@ -190,17 +199,33 @@ export class Turn {
     return this.#tree.ask('review', ask, this.#offer);
   }
 
+  /** What is integrated, with the documents as they are: the rest is this task's work. `null` where it is not known. */
+  async #before(): Promise<string | null> {
+    const { trees, id } = this.#tree;
+    const integrated = await this.#tree.integrated();
+    if (trees === null || integrated === null || this.#documents.length === 0) return integrated;
+    return trees.overlay(
+      integrated,
+      id,
+      this.#documents.map(({ path }) => path),
+    );
+  }
+
   /** Lets an agent edit. @param kept - What it may not change. */
   async #edit(name: string, agent: EditingAgent, kept: readonly string[] = []): Promise<Edit> {
     this.#actions.push(name);
     const { agents } = this.#deps;
+    const documents = this.#documents.map(({ path }) => path);
     const propose: StageAgents[EditingAgent] = agents[agent].bind(agents);
     const edit = await this.#tree.change(
       name,
       (call, checks): Promise<WorkResult> => propose(this.#request, agentCall(call, checks)),
-      { kept, offer: this.#offer },
+      { kept: [...kept, ...documents], offer: this.#offer },
     );
-    if (edit.putBack.length > 0) this.#notes.push(putBackWords(agent, edit.putBack));
+    const tests = edit.putBack.filter((path) => !documents.includes(path));
+    if (tests.length > 0) this.#notes.push(putBackWords(agent, tests));
+    const others = edit.putBack.filter((path) => documents.includes(path));
+    if (others.length > 0) this.#notes.push(`${others.join(', ')} were put back: they are as approved.`);
     return edit;
   }
 
@@ -217,6 +242,13 @@ export class Turn {
       this.#notes.push(`Failed and passed on the same files (${name}): ${flaky.join(', ')}.`);
     return result;
   }
+}
+
+/** As they were approved, where the run was declared to have them in its branch. */
+function documentsInBranch(state: GraphState): readonly DocumentFile[] {
+  const { documentsDir } = state.projectConfig;
+  if (documentsDir === undefined) return [];
+  return documentFiles(state).map(({ path, content }) => ({ path: `${documentsDir}/${path}`, content }));
 }
 
 const putBackWords = (agent: EditingAgent, paths: readonly string[]): string =>

@@ -41,6 +41,7 @@ export async function runTddTurn(
   const instructions = await instructionsFor(workspace, pathsOf(task));
   const rejected = await rejectedDiff(state, task.taskId, workspace);
   const turn = new Turn(tree, deps, { task, state, workspace, instructions, rejected });
+  await turn.putDocuments();
   const report = await takeTurn(turn, task, state);
   const { testFiles, notes } = turn;
   return { ...report, observation: words(report.observation, ...notes), tree: turn.tree, testFiles };

@@ -141,6 +141,19 @@ export class RecordedTree {
     return { summary, changed, removed, putBack, wrongTest: wrongTest.trim() || null };
   }
 
+  /** Puts files of the engine's own into the tree. */
+  async put(name: string, files: readonly FileEdit[]): Promise<void> {
+    this.#tree = await step(
+      name,
+      async () => {
+        await this.#restore();
+        await this.#workspace.apply(files);
+        return this.#workspace.snapshot();
+      },
+      WORK,
+    );
+  }
+
   /**
    * Asks an agent that looks and leaves no edits: what it changed in the folder is put back.
    *
