@@ -7,6 +7,7 @@ import { parseSpec } from '../flags/runSpec.ts';
 import { withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { repositoryIn } from '../project/specOf.ts';
 
 interface RmOptions {
   readonly force?: true;
@@ -33,7 +34,7 @@ async function rm(id: string, { force, by }: RmOptions, session: Session): Promi
   const human = humanFrom(by);
   const removed = await withRuns(session, async (devs) => {
     const spec = parseSpec(await (await devs.run(id)).agentsRef());
-    const repository = spec?.repository ?? null;
+    const repository = spec === null ? null : repositoryIn(session.dir, spec);
     const workspace = new GitWorkspace({ dir: session.dir, ...(repository !== null && { repository }) });
     return devs.remove(id, { by: human, workspace, force: force === true });
   });

@@ -1,13 +1,22 @@
+import { repositoryAround } from '../config/repositoryAround.ts';
 import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags } from '../flags/runSpec.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
 import { withRuns } from './openProject.ts';
 import type { Session } from './Session.ts';
+
+/**
+ * The repository a recorded run works for. That is the one its project is: a project that was moved has it with it, and a
+ * copy never works for the original.
+ */
+export const repositoryIn = (dir: string, { repository }: Pick<RunSpec, 'repository'>): string | null =>
+  repository !== null && repositoryAround(dir) === dir ? dir : repository;
 
 /** Who works on a run that is there: as it was started, where no flag says otherwise. */
 export async function specOf(id: string, flags: SpecFlags, session: Session): Promise<RunSpec> {
   const { io, dir } = session;
   const agentsRef = await withRuns(session, async (devs) => (await devs.run(id)).agentsRef());
   const recorded = parseSpec(agentsRef);
-  if (recorded !== null) return resumedSpec(flags, io.cwd, recorded);
+  if (recorded !== null)
+    return resumedSpec(flags, io.cwd, { ...recorded, repository: repositoryIn(dir, recorded) });
   return newSpec(flags, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
 }
