@@ -1,15 +1,19 @@
-import { cpSync, mkdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { UserCheckout } from '../../core/test/support/UserCheckout.ts';
+import { repositoryIn } from '../src/project/specOf.ts';
 import { callMain } from './support/callMain.ts';
 import { RUN_SUM, test } from './support/fixtures.ts';
+
+const CHECK = `node -e "process.exitCode = require('node:fs').existsSync('sum.js') ? 0 : 1"`;
+const RUN = RUN_SUM.map((word) => (word === 'node --test' ? CHECK : word));
 
 /** A repository with a run that waits at its first gate. */
 async function projectIn(folder: string): Promise<void> {
   mkdirSync(folder);
   UserCheckout.create(folder).git('commit', '-q', '--allow-empty', '-m', 'First');
-  const started = await callMain(folder, RUN_SUM);
+  const started = await callMain(folder, RUN);
   expect(started.exitCode, started.stderr).toBe(75);
 }
 
@@ -41,11 +45,11 @@ describe('a project', () => {
     expect(branchIn(after)).toBe('');
   });
 
-  test('that is copied works for its own repository', async ({ dir }) => {
+  test('that is copied works for its own repository', ({ dir }) => {
     const [original, copy] = [join(dir, 'original'), join(dir, 'copy')];
-    await projectIn(original);
-    cpSync(original, copy, { recursive: true, verbatimSymlinks: true });
-    await finish(copy);
-    expect([branchIn(original), branchIn(copy)]).toEqual(['', 'devs/sum']);
+    for (const folder of [original, copy]) mkdirSync(join(folder, '.git'), { recursive: true });
+    expect(repositoryIn(copy, { repository: original })).toBe(copy);
+    expect(repositoryIn(copy, { repository: null })).toBeNull();
+    expect(repositoryIn(dir, { repository: original })).toBe(original);
   });
 });

@@ -23,7 +23,7 @@ import {
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync } from './BranchSync.ts';
-import { ADOPTED_TRAILER, FOUND_TRAILER, foundTree, isAdoption } from './branchHistory.ts';
+import { adoptedMessage, foundTree, isAdoption } from './branchHistory.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
 import type { GitRepository } from './GitRepository.ts';
@@ -442,13 +442,6 @@ const withoutRepository = (): DevsError =>
     code: 'CONFIG_INVALID',
     remedy: 'Start the run in the top folder of a repository.',
   });
-
-/** @param found - Tree of the folder, where the commit has another one. */
-const adoptedMessage = (message: string, principal: string, found: string | null = null): string =>
-  messageWith(
-    `${found === null ? '' : `${FOUND_TRAILER}${found}\n`}${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`,
-    message,
-  );
 
 function requireObjectId(name: string, value: string): void {
   if (/^[0-9a-f]{40}$/.test(value)) return;

@@ -1,7 +1,7 @@
-import type { StepCommits } from './StepCommits.ts';
+import { messageWith, type StepCommits } from './StepCommits.ts';
 
 /** On the last line of the message of a commit that holds a person's changes. */
-export const ADOPTED_TRAILER = 'Devs-Adopted: ';
+const ADOPTED_TRAILER = 'Devs-Adopted: ';
 
 /** On the line before it, where agents had left more in the folder: the tree of the folder as the person had it. */
 export const FOUND_TRAILER = 'Devs-Found: ';
@@ -17,6 +17,13 @@ export interface BranchCommit {
   /** A person's changes are `on-unverified` where they were made beside, or on, what agents had left uncommitted. */
   readonly kind: 'adopted' | 'on-unverified' | 'unverified' | 'other';
 }
+
+/** @param found - Tree of the folder, where the commit has another one. */
+export const adoptedMessage = (message: string, principal: string, found: string | null = null): string =>
+  messageWith(
+    `${found === null ? '' : `${FOUND_TRAILER}${found}\n`}${ADOPTED_TRAILER}${principal.replaceAll(/[\s\p{Cc}]+/gu, ' ')}`,
+    message,
+  );
 
 /** @param message - Its lines, without blank ones at the end. */
 export const isAdoption = (message: readonly string[]): boolean =>

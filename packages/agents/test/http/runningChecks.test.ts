@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
-import { sumModel } from './sumModel.ts';
+import { sumModel } from '../../../core/test/support/sumModel.ts';
 
 let dir: string;
 let server: ChatServer;
