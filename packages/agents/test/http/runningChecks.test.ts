@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import { type ChatRequest, ChatServer, callOf, type Reply } from '../../../core/test/support/ChatServer.ts';
+import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import { sumModel } from '../../../core/test/support/sumModel.ts';
 
 let dir: string;

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { DevsError } from '../../errors/DevsError.ts';
 import { aPlan } from '../../testing/index.ts';
 import type { PlanResult, ReviewRequest, TaskDraft, TaskRequest } from '../ports.ts';
 import { driveToTheEnd } from './aPipeline.ts';
@@ -57,6 +58,28 @@ describe('a test is red on the tree without the code', () => {
     const { values } = await driveToTheEnd(world);
     expect(values?.tasks).toMatchObject([{ status: 'completed', testFiles: ['test/a.txt'] }]);
     expect(await world.committed()).toEqual({ 'src/a.txt': 'a=1\n', 'test/a.txt': 'a=1\n' });
+  });
+
+  test('and so is one that an attempt left which ended in an error, and that the next one leaves as it is', async ({
+    db,
+  }) => {
+    const test = file('test/a.js', 'a=1');
+    const world = await aWorld(db, {
+      agents: {
+        ...quiet,
+        writeTest: async () => work(test),
+        implement: async ({ attempt }) => {
+          if (attempt > 1) return work(CODE);
+          throw new DevsError('I cannot help with that.', { code: 'AGENT_INVALID_OUTPUT', remedy: 'Ask.' });
+        },
+      },
+    });
+    const { values } = await driveToTheEnd(world);
+    expect(values).toMatchObject({
+      taskAttempts: 2,
+      tasks: [{ status: 'completed', testFiles: ['test/a.js'] }],
+    });
+    expect(world.runs).toEqual(['not ok: a=1', 'ok', 'not ok: a=1', 'ok']);
   });
 
   test('one that passes there asks for nothing, and is written again', async ({ db }) => {

@@ -1,6 +1,7 @@
 import { type StepCall, step } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { FileVersions } from '../checks/FileVersions.ts';
+import { isTestFile } from '../checks/isTestFile.ts';
 import { type DocumentFile, documentFiles } from '../documentFiles.ts';
 import type {
   CheckResult,
@@ -122,6 +123,22 @@ export class Turn {
     const integrated = await this.#tree.integrated();
     if (trees === null || integrated === null) return this.#check('red');
     return this.#check('red', () => trees.overlay(integrated, id, this.#testFiles));
+  }
+
+  /**
+   * As {@link checkRed}, with the tests that lie in the folder and that no attempt told of: it ended in an error, and the
+   * next one found them good as they are. `null` where there are none.
+   */
+  async checkRedAsLeft(): Promise<CheckResult | null> {
+    const { trees, id } = this.#tree;
+    const integrated = await this.#tree.integrated();
+    if (trees === null || integrated === null) return null;
+    const { files } = await trees.compare(integrated, id, 0);
+    const left = files.map(({ path }) => path).filter((path) => isTestFile(path));
+    const all = [...new Set([...this.#testFiles, ...left])].sort();
+    if (all.length === this.#testFiles.length) return null;
+    this.#testFiles = all;
+    return this.#check('red as left', () => trees.overlay(integrated, id, all));
   }
 
   /** What is integrated, as it was found green; checked where that is not known. */

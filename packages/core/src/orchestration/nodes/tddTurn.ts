@@ -110,6 +110,8 @@ async function testFirst(turn: Turn, task: TaskRecord, state: GraphState): Promi
   if (isRework(task, state)) return implemented(turn, true, null);
   if (await turn.isImplementedByHand()) return { refusal: null, red: null };
   if (await turn.goesOnFromHand()) return implemented(turn, true, null);
+  const left = await turn.checkRedAsLeft();
+  if (left !== null && judgeRed(state, left).holds) return implemented(turn, true, left);
   return stop(refused('test', words(verdict.why, red.output)));
 }
 
