@@ -1,6 +1,7 @@
 import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { parseSpec } from '../flags/runSpec.ts';
 import type { Decide, DecideOptions } from '../gates/Decision.ts';
 import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
@@ -9,6 +10,7 @@ import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { specOf } from '../project/specOf.ts';
+import { tellUncommitted } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 import { driveRun, TAKEN_UP } from './driveRun.ts';
 
@@ -99,6 +101,9 @@ async function record(
   if (decision === null) {
     session.out.note('Nothing was decided; the gate stays open.');
     return null;
+  }
+  if (decision.choice === 'again') {
+    await tellUncommitted(parseSpec(await named.run.agentsRef())?.repository ?? null, session);
   }
   const decided = await recordDecision(named, decision, signed, session);
   return {

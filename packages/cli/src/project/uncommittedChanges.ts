@@ -29,3 +29,14 @@ export async function tellLeftOut(
   const files = count === 1 ? '1 file is' : `${count} files are`;
   out.note(`${files} not committed and not part of the run; --with-changes takes them along`);
 }
+
+/** Says that what was mended and not committed is not seen: a run has commits of the user, and nothing else of theirs. */
+export async function tellUncommitted(repository: string | null, { dir, out }: Session): Promise<void> {
+  if (repository === null) return;
+  const count = await new GitWorkspace({ dir, repository }).uncommitted();
+  if (count === 0) return;
+  const files = count === 1 ? '1 file of your checkout is' : `${count} files of your checkout are`;
+  out.note(
+    `${files} not committed: the checks do not see them; commit what you mended before the run goes on`,
+  );
+}

@@ -122,10 +122,7 @@ async function recordedStep<T>(
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded, id, store.steps);
   if (recorded?.refused && (isRetry || visit.epoch !== null)) throw refusedBefore(recorded.refused, id.name);
-  // Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away.
-  const isPart = options.kind === 'work' && active.calls.isInside;
-  if (visit.isDraining() && !isPart) throw new GraphDrained('stopped before a step');
-  if (active.hasThrown) throw new GraphDrained('its node was left');
+  assertMayBegin(active, options);
 
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };
@@ -138,6 +135,13 @@ async function recordedStep<T>(
     await active.calls.track(() => makeIt(attempt));
   }
   return recordedResult<T>(store.steps.find(id), id, store.steps);
+}
+
+/** Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. */
+function assertMayBegin({ visit, calls, hasThrown }: RecordedVisit, { kind }: StepOptions): void {
+  const isPart = kind === 'work' && calls.isInside;
+  if (visit.isDraining() && !isPart) throw new GraphDrained('stopped before a step');
+  if (hasThrown) throw new GraphDrained('its node was left');
 }
 
 /** Makes the call and records what came of it. */

@@ -543,6 +543,21 @@ describe('an abort signal', () => {
     expect(calls).toEqual(['one', 'two']);
   });
 
+  test('lets a call end whose recorded work began after the stop', async ({ db }) => {
+    const stop = new AbortController();
+    const node = async () => {
+      const said = await step('call', async () => {
+        stop.abort();
+        return step('call: work', () => 'checked', { kind: 'work' });
+      });
+      return { log: [said] };
+    };
+    const app = durable(twoSteps(node), { db });
+    expect((await app.run('nested', {}, { signal: stop.signal })).status).toBe('drained');
+    const names = app.store.steps.listForThread('nested').map(({ name, state }) => `${name} ${state}`);
+    expect(names.toSorted()).toEqual(['call done', 'call: work done']);
+  });
+
   test('stops between two nodes', async ({ db }) => {
     const stop = new AbortController();
     const node = () => {
