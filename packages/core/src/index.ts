@@ -190,7 +190,8 @@ export {
   STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
-export { type DriveRunOptions, type RecursionDepth, Run } from './surface/Run.ts';
+export { type DriveRunOptions, Run } from './surface/Run.ts';
+export type { RecursionDepth } from './surface/recursionDepth.ts';
 export type { Removal, RemovedRun } from './surface/removeRun.ts';
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';

@@ -205,3 +205,9 @@ const unadopted = (): DevsError =>
     code: 'WORKSPACE_DIRTY',
     remedy: 'Commit them with devs adopt first, or undo them.',
   });
+
+export const withoutRepository = (): DevsError =>
+  new DevsError('The run works for no repository, so there are no commits to take in.', {
+    code: 'CONFIG_INVALID',
+    remedy: 'Start the run in the top folder of a repository.',
+  });

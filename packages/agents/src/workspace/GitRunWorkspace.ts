@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type AdoptedTree,
@@ -22,24 +21,23 @@ import {
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
-import { BranchSync } from './BranchSync.ts';
+import { BranchSync, withoutRepository } from './BranchSync.ts';
 import { adoptedMessage, foundTree, isAdoption } from './branchHistory.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
+import { deliverBranch } from './deliverBranch.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
-import { resolveInside } from './pathJail.ts';
 import { RunTrees } from './RunTrees.ts';
-import { BASE, DEVS, EMPTY_TREE, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
+import { readInside } from './readInside.ts';
+import { BASE, DEVS, EMPTY_TREE, givenTree, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
 import { requireAuthor } from './requireAuthor.ts';
+import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
-import { uncommittedTree } from './uncommittedTree.ts';
+import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder } from './WorkFolder.ts';
-
-/** What the user's repository was given last. */
-const DELIVERED = 'refs/devs/delivered';
 
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
@@ -55,14 +53,6 @@ export interface GitRunWorkspaceOptions {
   readonly preparation: Preparation;
   /** Whose uncommitted changes the run begins with. @defaultValue nobody's */
   readonly withChanges?: UncommittedChanges | null;
-}
-
-/** A person takes along what they have not committed. */
-export interface UncommittedChanges {
-  /** Signs the commit. */
-  readonly author: Author;
-  /** As the log names them. */
-  readonly principal: string;
 }
 
 export type Preparation = Pick<
@@ -165,9 +155,8 @@ export class GitRunWorkspace implements RunWorkspace {
   async #taken(base: string, user: UserRepository): Promise<string | null> {
     if (this.#withChanges === null) return null;
     const { author, principal } = this.#withChanges;
-    requireAuthor(author);
-    const tree = await uncommittedTree(this.#git.gitDir, base, user);
-    if (tree === (await treeOf(this.#git, base))) return null;
+    const tree = await uncommittedTree(this.#git, base, user);
+    if (tree === null) return null;
     return this.#store(tree, base, adoptedMessage('Uncommitted changes of the checkout', principal), author);
   }
 
@@ -191,17 +180,8 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   /** @throws DevsError `PATH_REFUSED`, or `WORKSPACE_FAILED` when there is no such file. */
-  async read(path: string): Promise<string> {
-    const file = await resolveInside(this.dir, path);
-    try {
-      return await readFile(file, 'utf8');
-    } catch (error) {
-      throw new DevsError(`The workspace file ${JSON.stringify(path)} cannot be read.`, {
-        code: 'WORKSPACE_FAILED',
-        remedy: 'List the workspace and read a file that is there.',
-        cause: error,
-      });
-    }
+  read(path: string): Promise<string> {
+    return readInside(this.dir, path);
   }
 
   /** @throws DevsError `PATH_REFUSED` for a way out, and for what {@link snapshot} would not hold; nothing is written then. */
@@ -354,15 +334,11 @@ export class GitRunWorkspace implements RunWorkspace {
   }
 
   async changes(after: string | null): Promise<Changes | null> {
-    const to = await this.#tip();
-    const base = await readRef(this.#git, BASE);
-    if (to === null || to === base) return null;
-    const range = { from: after ?? base ?? EMPTY_TREE, to };
-    return {
-      ...range,
-      tree: await treeOf(this.#git, to),
-      files: await new CommitDiff(this.#git).files(range),
-    };
+    const to = await this.ownTip();
+    if (to === null) return null;
+    const range = { from: after ?? (await readRef(this.#git, BASE)) ?? EMPTY_TREE, to };
+    const files = await new CommitDiff(this.#git).files(range);
+    return { ...range, tree: await treeOf(this.#git, to), files };
   }
 
   /** Puts the run's branch into the user's repository; `null` where there is none, or nothing to give. */
@@ -370,13 +346,7 @@ export class GitRunWorkspace implements RunWorkspace {
     const commit = await this.ownTip();
     if (this.#user === null || commit === null) return null;
     this.#onActivity?.({ kind: 'doing', what: `delivering ${this.#branch}` });
-    const delivered = await readRef(this.#git, DELIVERED);
-    const branch = { from: this.#git.gitDir, branch: this.#branch, commit, delivered };
-    const delivery = await this.#user.deliver(branch);
-    if (delivery.held === null && delivered !== commit) {
-      await moveRef(this.#git, DELIVERED, { from: delivered, to: commit });
-    }
-    return delivery;
+    return deliverBranch(this.#git, this.#user, { branch: this.#branch, commit });
   }
 
   /** Whether somebody changed the folder since the engine left it. */
@@ -405,7 +375,7 @@ export class GitRunWorkspace implements RunWorkspace {
       const tip = await this.#tip();
       const winner = await this.#steps.find(tip, stepKey);
       if (winner !== null) return winner;
-      if (tip !== parent) throw this.#busy('the branch moved');
+      if (tip !== parent) throw busy(this.#branch);
       throw error;
     }
   }
@@ -428,35 +398,10 @@ export class GitRunWorkspace implements RunWorkspace {
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
     return (await this.#git.run(args, { stdin: message, env })).trim();
   }
-
-  #busy(what: string): DevsError {
-    return new DevsError(`Another process works on ${this.#branch}: ${what}.`, {
-      code: 'WORKSPACE_BUSY',
-      remedy: 'Let the process that drives this run finish, then resume.',
-    });
-  }
 }
 
-const withoutRepository = (): DevsError =>
-  new DevsError('The run works for no repository, so there are no commits to take in.', {
-    code: 'CONFIG_INVALID',
-    remedy: 'Start the run in the top folder of a repository.',
+const busy = (branch: string): DevsError =>
+  new DevsError(`Another process works on ${branch}: the branch moved.`, {
+    code: 'WORKSPACE_BUSY',
+    remedy: 'Let the process that drives this run finish, then resume.',
   });
-
-function requireObjectId(name: string, value: string): void {
-  if (/^[0-9a-f]{40}$/.test(value)) return;
-  throw new RangeError(`Expected ${name} to be a git object id, got ${JSON.stringify(value)}.`);
-}
-
-function requireOneLine(stepKey: string): void {
-  if (/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(stepKey)) return;
-  throw new RangeError(
-    `Expected stepKey to be 1 to 200 printable ASCII characters, got ${JSON.stringify(stepKey)}.`,
-  );
-}
-
-/** The tree of the commit that the run began at, or was synced to; `null` for one that began empty. */
-async function givenTree(git: GitRepository): Promise<string | null> {
-  const base = await readRef(git, BASE);
-  return base === null ? null : treeOf(git, base);
-}

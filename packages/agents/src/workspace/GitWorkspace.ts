@@ -14,7 +14,7 @@ import type {
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
-import { GitRunWorkspace, type Preparation, type UncommittedChanges } from './GitRunWorkspace.ts';
+import { GitRunWorkspace, type Preparation } from './GitRunWorkspace.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
 import { relativePath } from './pathJail.ts';
@@ -24,6 +24,7 @@ import { requireAuthor } from './requireAuthor.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
+import type { UncommittedChanges } from './uncommittedTree.ts';
 
 export interface GitWorkspaceOptions {
   /** The project folder: workspaces are made in `.devs-work/`, their git dirs in `.devs/git/`. */

@@ -47,6 +47,12 @@ export async function treeOf(git: GitRepository, commit: string): Promise<string
   return (await git.run(['rev-parse', `${commit}^{tree}`])).trim();
 }
 
+/** The tree of the commit that the run began at, or was synced to; `null` for one that began empty. */
+export async function givenTree(git: GitRepository): Promise<string | null> {
+  const base = await readRef(git, BASE);
+  return base === null ? null : treeOf(git, base);
+}
+
 /** Names of the refs in a folder (`refs/…`, without a slash at its end). */
 export async function refsUnder(git: GitRepository, folder: string): Promise<readonly string[]> {
   const listed = await git.run(['for-each-ref', '--format=%(refname)', '--', `${folder}/`]);

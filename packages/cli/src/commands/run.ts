@@ -32,6 +32,21 @@ interface RunOptions extends SpecFlags, DriveFlags, BudgetFlags, GivenFlags, Qui
   readonly review?: (typeof REVIEWS)[number];
 }
 
+const EXAMPLES = [
+  'OPENAI_API_KEY=… devs run brief.md --agents openai:gpt-5',
+  'devs run brief.md --agents openai:gpt-5 --agents review=anthropic:claude-opus-4-5',
+  'devs run brief.md --agents claude --agents design=openai:gpt-5',
+  "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
+  'devs run brief.md --agents openai:gpt-5 --budget-usd 5 --budget-time 30m',
+  'devs run brief.md --documents docs/PRD.md --documents TAS=docs/architecture.md --agents openai:gpt-5',
+  'devs run brief.md --plan plan.yaml --agents openai:gpt-5',
+  'devs run brief.md --agents openai:gpt-5 --until dag',
+  'devs run brief.md --agents openai:gpt-5 --review task',
+  'devs run - --id csv-export --agents none < brief.md',
+  "devs run -m 'limit(fn) takes an AbortSignal' --agents claude",
+  "devs run --quick 'the --help text names every exit code' --agents claude",
+];
+
 export function addRun(program: Command, start: Start): void {
   const run = program
     .command('run')
@@ -66,23 +81,7 @@ export function addRun(program: Command, start: Start): void {
     )
     .option('--yes', 'declare at the start that no gate needs a human; part of the record');
   addGoalOptions(addGivenOptions(addBudgetOptions(addQuickOptions(run))))
-    .addHelpText(
-      'after',
-      examples(
-        'OPENAI_API_KEY=… devs run brief.md --agents openai:gpt-5',
-        'devs run brief.md --agents openai:gpt-5 --agents review=anthropic:claude-opus-4-5',
-        'devs run brief.md --agents claude --agents design=openai:gpt-5',
-        "devs run brief.md --agents replay:recording.jsonl --check 'node --test' --yes",
-        'devs run brief.md --agents openai:gpt-5 --budget-usd 5 --budget-time 30m',
-        'devs run brief.md --documents docs/PRD.md --documents TAS=docs/architecture.md --agents openai:gpt-5',
-        'devs run brief.md --plan plan.yaml --agents openai:gpt-5',
-        'devs run brief.md --agents openai:gpt-5 --until dag',
-        'devs run brief.md --agents openai:gpt-5 --review task',
-        'devs run - --id csv-export --agents none < brief.md',
-        "devs run -m 'limit(fn) takes an AbortSignal' --agents claude",
-        "devs run --quick 'the --help text names every exit code' --agents claude",
-      ),
-    )
+    .addHelpText('after', examples(...EXAMPLES))
     .action((brief: string | undefined, options: RunOptions, command: Command) =>
       start(command, (session) => runBrief(brief, options, session)),
     );

@@ -28,12 +28,16 @@ export async function namedAgents(names: AgentNames, setting: AgentSetting): Pro
   const stages = new Map<WorkerKind, StageNames>();
   for (const [stage, name] of Object.entries(perStage))
     stages.set(kindOf(name), { ...stages.get(kindOf(name)), [stage]: name });
-  const base = await agentsOfKind(kind, agents, stages.get(kind) ?? {}, names, setting);
+  const base = await agentsOfKind(
+    kind,
+    { name: agents, perStage: stages.get(kind) ?? {}, ...promptsOf(names) },
+    setting,
+  );
   const guests: Partial<Record<ModelStage, StageAgents>> = {};
   for (const [other, theirs] of stages) {
     if (other === kind) continue;
     const [first = agents] = Object.values(theirs);
-    const guest = await agentsOfKind(other, first, theirs, names, setting);
+    const guest = await agentsOfKind(other, { name: first, perStage: theirs, ...promptsOf(names) }, setting);
     for (const stage of Object.keys(theirs) as ModelStage[]) guests[stage] = guest;
   }
   return Object.keys(guests).length === 0 ? base : agentsPerStage(base, guests);
@@ -44,15 +48,21 @@ type StageNames = Readonly<Partial<Record<ModelStage, string>>>;
 
 const kindOf = (name: string): WorkerKind => toolKind(name) ?? 'model';
 
+/** Agents of one kind: that of most stages, and those of single ones. */
+interface WorkersToLoad extends Pick<AgentNames, 'prompts'> {
+  readonly name: string;
+  readonly perStage: StageNames;
+}
+
+const promptsOf = ({ prompts }: AgentNames): Pick<AgentNames, 'prompts'> =>
+  prompts === undefined ? {} : { prompts };
+
 /** All of them models, or all of them coding CLIs that are driven in the same way. */
 function agentsOfKind(
   kind: WorkerKind,
-  name: string,
-  perStage: StageNames,
-  { prompts }: AgentNames,
+  { name, perStage, ...common }: WorkersToLoad,
   { sandbox }: AgentSetting,
 ): Promise<StageAgents> {
-  const common = prompts === undefined ? {} : { prompts };
   const each = <Source>(source: (text: string) => Source): Partial<Record<ModelStage, Source>> =>
     Object.fromEntries(Object.entries(perStage).map(([stage, text]) => [stage, source(text)]));
   switch (kind) {

@@ -1,5 +1,3 @@
-import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
-import { StepActivities } from '../engine/activity/StepActivities.ts';
 import { exchangesAt, type GateExchange, giveUpAsks } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
@@ -8,29 +6,27 @@ import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Ga
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
-import { depthContext } from '../engine/guards/depthLevel.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
-import { visitOf } from '../engine/visit.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { endingWith } from '../errors/endingWith.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
-import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
-import { NO_FENCE } from '../state/Fence.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import { type AskOptions, askGate } from './ask/askGate.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
+import { handOver } from './handOver.ts';
 import { lastShown } from './lastShown.ts';
+import { type RecursionDepth, recursionDepthOf } from './recursionDepth.ts';
+import { reviewStatus } from './reviewStatus.ts';
 import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
 import {
   previewRewind,
@@ -51,16 +47,7 @@ import {
   transcript,
   transcriptStages,
 } from './transcripts.ts';
-import type { BudgetUse, DriveResult, LogEntry, ReviewStatus, RewindView, RunStatus } from './views.ts';
-
-/** How far a run is from being stopped for making no progress. Counted in node transitions. */
-export interface RecursionDepth {
-  readonly current: number;
-  /** A human is asked at this depth. */
-  readonly limit: number;
-  /** A warning is raised from this depth. */
-  readonly warningAt: number;
-}
+import type { BudgetUse, DriveResult, LogEntry, RewindView, RunStatus } from './views.ts';
 
 /**
  * How far to drive: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with what it depends on. At
@@ -111,29 +98,8 @@ export class Run {
     return { status, reason, gates, ...handed, cost: this.#app.store.steps.costOf(this.id) };
   }
 
-  /** Gives the branch to the user's repository. Outside of any lease, so what it tells is shown and not kept. */
   async #handOver(): Promise<Pick<DriveResult, 'commits' | 'delivery'>> {
-    const { events } = this.#app;
-    const step = {
-      threadId: this.id,
-      lgTaskId: '',
-      name: 'deliver',
-      attempt: 1,
-      node: 'deliver',
-      taskId: null,
-    };
-    const told = new StepActivities(step, Date.now(), { store: null, fence: NO_FENCE, events });
-    told.begin();
-    return endingWith(
-      () => told.end(),
-      async () => {
-        const workspace = await this.#workspaceInUse({ onActivity: told.tell });
-        return {
-          commits: (await workspace?.log()) ?? [],
-          delivery: (await workspace?.deliver?.()) ?? null,
-        };
-      },
-    );
+    return handOver(this.id, this.#app.events, (options) => this.#workspaceInUse(options));
   }
 
   /** What agents keep running between their calls ends with the drive. */
@@ -458,13 +424,7 @@ export class Run {
    * [9_ROADMAP-RISK-401]. 0 before the first checkpoint. The limit is this orchestrator's.
    */
   async recursionDepth(): Promise<RecursionDepth> {
-    const limit = this.#app.maxDepth;
-    const configurable = { thread_id: this.id };
-    const { values, metadata, tasks, next } = await this.#app.graph.getState({ configurable });
-    const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);
-    const visit = visitOf(next[0] ?? '', { configurable, metadata: { langgraph_step: step } });
-    const { recursionDepth } = depthContext(values ?? {}, visit).metadata;
-    return { current: recursionDepth, limit, warningAt: Math.ceil(limit * RECURSION_WARNING_RATIO) };
+    return recursionDepthOf(this.id, this.#app);
   }
 
   /** Commits on the run's branch, oldest first; none without agents or before the first task. */
@@ -521,13 +481,4 @@ export class Run {
       context: { id: this.id },
     });
   }
-}
-
-/** `null` also for a run of an own graph, which has no project. */
-function reviewStatus(state: Pick<GraphState, 'hitlDecisions'> & Partial<GraphState>): ReviewStatus | null {
-  const scope = state.projectConfig?.review;
-  if (scope === undefined) return null;
-  const decisions = reviewDecisions(state);
-  const approved = decisions.filter(({ signal }) => signal.approved).length;
-  return { scope, approved, rejected: decisions.length - approved };
 }

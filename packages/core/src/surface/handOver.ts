@@ -1,0 +1,27 @@
+import { StepActivities } from '../engine/activity/StepActivities.ts';
+import { endingWith } from '../errors/endingWith.ts';
+import type { EventBus } from '../events/EventBus.ts';
+import type { OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
+import { NO_FENCE } from '../state/Fence.ts';
+import type { DriveResult } from './views.ts';
+
+/** Gives a run's branch to the user's repository. Outside of any lease, so what it tells is shown and not kept. */
+export function handOver(
+  threadId: string,
+  events: EventBus,
+  open: (options: OpenOptions) => Promise<RunWorkspace | null>,
+): Promise<Pick<DriveResult, 'commits' | 'delivery'>> {
+  const step = { threadId, lgTaskId: '', name: 'deliver', attempt: 1, node: 'deliver', taskId: null };
+  const told = new StepActivities(step, Date.now(), { store: null, fence: NO_FENCE, events });
+  told.begin();
+  return endingWith(
+    () => told.end(),
+    async () => {
+      const workspace = await open({ onActivity: told.tell });
+      return {
+        commits: (await workspace?.log()) ?? [],
+        delivery: (await workspace?.deliver?.()) ?? null,
+      };
+    },
+  );
+}

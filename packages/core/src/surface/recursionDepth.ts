@@ -1,0 +1,24 @@
+import { RECURSION_WARNING_RATIO } from '../config/defaults.ts';
+import { depthContext } from '../engine/guards/depthLevel.ts';
+import { visitOf } from '../engine/visit.ts';
+import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
+
+/** How far a run is from being stopped for making no progress. Counted in node transitions. */
+export interface RecursionDepth {
+  readonly current: number;
+  /** A human is asked at this depth. */
+  readonly limit: number;
+  /** A warning is raised from this depth. */
+  readonly warningAt: number;
+}
+
+/** The depth the guard sees in the visit that is due; see {@link Run.recursionDepth}. */
+export async function recursionDepthOf(id: string, app: OrchestrationApp): Promise<RecursionDepth> {
+  const limit = app.maxDepth;
+  const configurable = { thread_id: id };
+  const { values, metadata, tasks, next } = await app.graph.getState({ configurable });
+  const step = (metadata?.step ?? 0) + (tasks.length > 0 ? 1 : 0);
+  const visit = visitOf(next[0] ?? '', { configurable, metadata: { langgraph_step: step } });
+  const { recursionDepth } = depthContext(values ?? {}, visit).metadata;
+  return { current: recursionDepth, limit, warningAt: Math.ceil(limit * RECURSION_WARNING_RATIO) };
+}
