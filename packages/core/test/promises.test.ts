@@ -47,6 +47,7 @@ const SURFACES: readonly Surface[] = [
     type: Run,
     synchronous: ['onActivity'],
     takesAnything: [
+      'documents',
       'pause',
       'cancel',
       'status',

@@ -16,8 +16,8 @@ const BRIEF = '# Sum\n\nAdd numbers, then double them.\n';
 const TASK = [
   ...Array<string>(3).fill('write the failing test'),
   ...Array<string>(4).fill('implement'),
-  ...Array<string>(2).fill('review'),
   ...Array<string>(2).fill('document'),
+  ...Array<string>(2).fill('review'),
 ];
 
 let dir: string;

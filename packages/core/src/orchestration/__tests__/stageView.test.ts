@@ -17,6 +17,7 @@ const FILES = {
 async function fill(workspace: MemoryWorkspace, files: Readonly<Record<string, string>>): Promise<void> {
   const run = await workspace.open('shop');
   await run.apply(Object.entries(files).map(([path, content]) => ({ path, content })));
+  await run.commit({ tree: await run.snapshot(), message: 'First', stepKey: 'first' });
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
