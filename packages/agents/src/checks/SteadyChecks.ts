@@ -15,6 +15,8 @@ export class SteadyChecks implements Checks {
   readonly #retries: number;
   /** Where a red is due, only a project that has been flaky is asked again. */
   #hasBeenFlaky = false;
+  /** Then a run that tells none fell over something before its tests. */
+  #tellsCases = false;
 
   /**
    * @param retries - How often at most; 0 for never.
@@ -32,6 +34,7 @@ export class SteadyChecks implements Checks {
     const runs = [await this.#checks.run(request)];
     while (this.#isWorthARun(runs, request)) runs.push(await this.#checks.run(request));
     const last = runs.at(-1) as CheckResult;
+    this.#tellsCases ||= runs.some(hasCases);
     const flaky = flakyIn(runs);
     if (flaky.length === 0) return last;
     this.#hasBeenFlaky = true;
@@ -48,10 +51,13 @@ export class SteadyChecks implements Checks {
     const last = runs.at(-1) as CheckResult;
     if (last.passed || last.timedOut || last.missing !== undefined || signal.aborted) return false;
     if (runs.length > this.#retries) return false;
-    if (expect === 'fail' && !this.#hasBeenFlaky) return false;
+    const fellOver = this.#tellsCases && !hasCases(last);
+    if (expect === 'fail' && !this.#hasBeenFlaky && !fellOver) return false;
     return !runs.slice(0, -1).some((run) => failedAlike(run, last));
   }
 }
+
+const hasCases = ({ cases = [] }: CheckResult): boolean => cases.length > 0;
 
 const failedAlike = (one: CheckResult, other: CheckResult): boolean =>
   failuresOf(one).toSorted().join('\n') === failuresOf(other).toSorted().join('\n');

@@ -24,6 +24,15 @@ function installed(name: string): string {
   throw new Error(`${name} is not installed in this workspace.`);
 }
 
+/** What an installed package calls by its own name; scripts of a manifest find it in `.bin`. */
+function programOf(name: string): string {
+  const folder = installed(name);
+  const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly bin: string | Readonly<Record<string, string>>;
+  };
+  return join(folder, typeof bin === 'string' ? bin : (bin[name] ?? ''));
+}
+
 /** Where a repository's sources and tools come from. */
 export interface Toolbox {
   /** The folder of an unpacked tarball. */
@@ -44,7 +53,13 @@ export const LOCAL: Toolbox = {
       throw new Error(`The workspace has ${name} ${found}, the trial is about ${version}.`);
     return folder;
   },
-  links: async ({ local }) => Object.fromEntries((local?.links ?? []).map((name) => [name, installed(name)])),
+  links: async ({ local }) =>
+    Object.fromEntries(
+      (local?.links ?? []).flatMap((name) => [
+        [name, installed(name)],
+        [`.bin/${name}`, programOf(name)],
+      ]),
+    ),
   check: ({ local, name }) => {
     if (local === undefined) throw new Error(`${name} needs packages from the registry.`);
     return local.check;

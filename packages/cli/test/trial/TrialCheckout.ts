@@ -73,9 +73,8 @@ function addedTest(
           '  return runs % 3 === 1;',
           '})()',
         ].join('\n');
-  return {
-    [moreTests('weather')]: `${dialect.empty}\nif (${fails}) throw new Error('the weather is bad');\n`,
-  };
+  const { doing = (statement) => `${dialect.empty}\n${statement}\n` } = dialect;
+  return { [moreTests('weather')]: doing(`if (${fails}) throw new Error('the weather is bad');`) };
 }
 
 function contentsOf(root: string): Readonly<Record<string, string>> {

@@ -18,6 +18,8 @@ export interface Dialect {
   readonly write: (test: TestText) => string;
   /** A file the runner accepts, in which nothing is tested. */
   readonly empty: string;
+  /** A file whose one test does this. Of a runner that dies where a file does not load. */
+  readonly doing?: (statement: string) => string;
 }
 
 const lines = (...texts: readonly string[]): string => `${texts.join('\n')}\n`;
@@ -99,6 +101,15 @@ export const tape: Dialect = {
       '});',
     ),
   empty: lines("var test = require('tape');", '', "test('is here', function (t) { t.end(); });"),
+  doing: (statement) =>
+    lines(
+      "var test = require('tape');",
+      '',
+      "test('is here', function (t) {",
+      statement,
+      '  t.end();',
+      '});',
+    ),
 };
 
 export const ava: Dialect = {

@@ -58,6 +58,20 @@ describe('SteadyChecks', () => {
     expect(checks.told.runs).toBe(5);
   });
 
+  it('runs an expected red again that fell over before it told a case, where others told some', async () => {
+    const red = { ...request, expect: 'fail' } as const;
+    const { cases: _, ...fallen } = result(false);
+    const checks = inTurn(fallen, PASS, fallen, result(false, 'a'), fallen, fallen);
+    const steady = new SteadyChecks(checks, 2);
+    await steady.run(red);
+    expect(checks.told.runs).toBe(1);
+    await steady.run(request);
+    expect((await steady.run(red)).cases).toContainEqual({ name: 'a', state: 'failed' });
+    expect(checks.told.runs).toBe(4);
+    expect(await steady.run(red)).toEqual(fallen);
+    expect(checks.told.runs).toBe(6);
+  });
+
   it('never runs again with no retries, and refuses what is no count', async () => {
     const checks = inTurn(result(false, 'a'));
     await new SteadyChecks(checks, 0).run(request);

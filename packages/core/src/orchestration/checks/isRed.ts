@@ -6,7 +6,7 @@ import { listed } from './listed.ts';
 
 /** A test that names what is not there yet: compilers and loaders of several languages. */
 const NOT_THERE_YET =
-  /\berror TS\d+|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|does not provide an export named|is not exported by|ModuleNotFoundError|ImportError|cannot import name|error\[E\d+\]|\bundefined: \w|cannot find symbol|\[build failed\]|\berror CS\d+/;
+  /\berror TS\d+|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|does not provide an export named|module that is imported again after being required|is not exported by|ModuleNotFoundError|ImportError|cannot import name|error\[E\d+\]|\bundefined: \w|cannot find symbol|\[build failed\]|\berror CS\d+/;
 
 /**
  * Whether a check shows a test that fails for want of the code it asks for. A case fails that was not accepted at the

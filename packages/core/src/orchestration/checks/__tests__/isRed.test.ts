@@ -29,6 +29,14 @@ describe('isRed', () => {
       red({ output: "SyntaxError: './a.js' does not provide an export named 'b'" }),
     ],
     [
+      'an export is missing, which Mocha in Node.js 20 tells in other words',
+      GREEN,
+      red({
+        output:
+          ' Exception during run: Error [ERR_INTERNAL_ASSERTION]: Unexpected status of a module that is imported again after being required. Status = 0',
+      }),
+    ],
+    [
       'the tests do not compile',
       GREEN,
       red({ output: "a.test.ts(1,2): error TS2305: no exported member 'b'" }),
