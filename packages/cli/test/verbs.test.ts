@@ -26,7 +26,7 @@ describe('devs run', () => {
     });
     const log = await callMain(dir, ['log', 'sum']);
     expect(log.stdout).toContain('gate approved: design, by policy:design_approval=auto');
-    expect(log.stdout).toContain('gate decided: plan, by policy:dag_approval=auto');
+    expect(log.stdout).toContain('gate approved: plan, by policy:dag_approval=auto');
   });
 
   test('is the same run the second time, whose gates stay as they were declared', async ({ dir }) => {

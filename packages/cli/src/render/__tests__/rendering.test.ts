@@ -254,7 +254,7 @@ describe('the next command', () => {
       .at(-1) ?? '';
 
   it.each([
-    ['of a run that somebody drives', { driver: '42:1' }, 'follow:  devs log csv'],
+    ['of a run that somebody drives', { driver: '42:1' }, 'follow:  devs log csv --follow'],
     ['of a run that was stopped', { status: 'paused' }, 'go on:   devs resume csv'],
     ['of a run whose driver died', { status: 'running' }, 'go on:   devs resume csv'],
     ['of a run that was decided', { status: 'waiting' }, 'go on:   devs resume csv'],
