@@ -40,7 +40,7 @@ const BESIDE: readonly TrialName[] = ['gutted-test', 'special-case'];
 /**
  * Every agent once, over the transports one after the other.
  *
- * @param turn - 0: in the fastest repository, and one agent in each of the others. Nine turns are every combination.
+ * @param turn - 0: in the fastest repository, but for one agent in each of the others. Nine turns are every combination.
  */
 export function shortCombinations(turn: number): readonly Combination[] {
   const every = TRIALS.map((agent, step) => ({
@@ -54,7 +54,7 @@ export function shortCombinations(turn: number): readonly Combination[] {
     repository: at(BY_SPEED, step + 1),
     transport: at(TRANSPORTS, step),
   }));
-  return [...every, ...beside];
+  return [...every.filter(({ agent }) => !BESIDE.includes(agent)), ...beside];
 }
 
 /** `p-limit`, `p-limit/refusal`, `p-limit/refusal/acp`, `//acp`: a part that is left out stands for all. */
