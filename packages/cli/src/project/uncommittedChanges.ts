@@ -26,8 +26,8 @@ export async function tellLeftOut(
   if (repository === null || withChanges !== undefined) return;
   const count = await new GitWorkspace({ dir, repository }).uncommitted();
   if (count === 0) return;
-  const files = count === 1 ? '1 file is' : `${count} files are`;
-  out.note(`${files} not committed and not part of the run; --with-changes takes them along`);
+  const [files, them] = count === 1 ? ['1 file is', 'it'] : [`${count} files are`, 'them'];
+  out.note(`${files} not committed and not part of the run; --with-changes takes ${them} along`);
 }
 
 /** Says that what was mended and not committed is not seen: a run has commits of the user, and nothing else of theirs. */
