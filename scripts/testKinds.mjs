@@ -5,7 +5,7 @@ const KINDS = [
   ['chaos', /\/chaos\//],
   ['crash and kills', /\/crash\/|[kK]ill|failedCommits|reopenAfterKill/],
   ['races and drive', /\/drive\/|\/races\.|openAtOnce|UnderReaders|UnderWriter/],
-  ['gates', /core\/test\/gates\//],
+  ['gates', /core\/test\/(gates|asks)\//],
   ['guards and entropy', /core\/test\/(guards|entropy)\//],
   ['masking and secrets', /core\/test\/masking\/|canaries|agents\/test\/(environment|forge)\//],
   ['db and state', /core\/test\/(db|state)\/|\/src\/(.*\/)?(db|state|saver)\/.*__tests__\//],

@@ -13,9 +13,9 @@ function onTerminal(
   argv: readonly string[],
   types: readonly (readonly [after: string, keys: string])[],
 ) {
-  const quoted = [process.execPath, BIN, ...argv]
-    .map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
-    .join(' ');
+  const words = [process.execPath, BIN, ...argv].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  // In the place of the shell: a Ctrl-C is for both, and some shells then end in their own way.
+  const command = ['exec', ...words].join(' ');
   const env = {
     ...process.env,
     XDG_STATE_HOME: stateHome(),
@@ -26,7 +26,7 @@ function onTerminal(
     EDITOR: 'true',
     VISUAL: '',
   };
-  const child = spawn('script', ['-qec', quoted, '/dev/null'], {
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -85,6 +85,11 @@ export class MemoryRunWorkspace implements RunWorkspace {
     return null;
   }
 
+  /** Sets the branch back to its first commits, as a copy of it from then would have it. Trees stay known. */
+  truncate(commits: number): void {
+    this.#commits.length = Math.min(commits, this.#commits.length);
+  }
+
   async integrated(): Promise<string> {
     return this.#commits.at(-1)?.tree ?? EMPTY_TREE;
   }

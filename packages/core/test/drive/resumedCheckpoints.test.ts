@@ -72,7 +72,11 @@ describe('a recorded run, resumed from each of its checkpoints', { timeout: 60_0
     const recorded = await open(db, workspace);
     const files = await workspace.open(recorded.threadId);
     const trees = [await files.snapshot()];
-    const keepTree = (): void => void files.snapshot().then((tree) => trees.push(tree));
+    const commits = [0];
+    const keepTree = (): void => {
+      void files.snapshot().then((tree) => trees.push(tree));
+      void files.log().then((log) => commits.push(log.length));
+    };
     recorded.events.on('NODE_FINISHED', keepTree);
     recorded.events.on('NODE_FAILED', keepTree);
     const expected = await toTheEnd(recorded, answer);
@@ -89,6 +93,8 @@ describe('a recorded run, resumed from each of its checkpoints', { timeout: 60_0
       setBack(copy, recorded.threadId, moment, keepWrites);
       const nodesDone = Math.max(moment.step, 0) + (keepWrites ? 1 : 0);
       await files.restore(trees[nodesDone] ?? trees.at(-1) ?? '');
+      // The steps of the visit that is resumed are recorded, its commit among them.
+      files.truncate(commits[nodesDone + 1] ?? commits.at(-1) ?? 0);
       const resumed = await toTheEnd(await open(copy, workspace), answer);
       expect({ from: index, ...resumed }).toEqual({ from: index, ...expected });
       copy.close();

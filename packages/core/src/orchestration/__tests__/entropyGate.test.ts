@@ -51,7 +51,8 @@ describe('the entropy score in the pipeline', () => {
           parts: [
             {
               part: 'same_error',
-              evidence: 'the same error 4 times (turns 1, 2, 3, 4): TypeError: total is not a function',
+              evidence:
+                'the same error 4 times (turns 1, 2, 3, 4): These fail: scripted. TypeError: total is not a function',
             },
           ],
         },

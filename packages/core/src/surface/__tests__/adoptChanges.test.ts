@@ -39,7 +39,7 @@ describe('Run.adopt', () => {
     const run = await start(dbPath);
     await run.drive();
     const adopted = await run.adopt(ADOPTION);
-    expect(adopted).toMatchObject({ commit: 'c0ffee', files: 1, checks: { passed: false } });
+    expect(adopted).toMatchObject({ commit: 'c0ffee', files: 1, checks: { passed: true } });
     expect((await run.log()).at(-1)).toMatchObject({
       name: 'CHANGES_ADOPTED',
       payload: { principal: 'human:ada', commit: 'c0ffee', files: 1 },
