@@ -16,7 +16,7 @@ describe('what was red is green', () => {
   });
 
   it.each([
-    ['the case is gone', ['-adds'], ['+doubles']],
+    ['the case is gone', ['+doubles', '-adds'], ['+doubles']],
     ['the case is skipped', ['-adds'], ['~adds']],
     ['a file did not load, and no case came', ['+old', '-test/add.test.js'], ['+old']],
     ['the file still fails', ['-test/add.test.js'], ['+new', '-test/add.test.js']],
