@@ -76,6 +76,9 @@ const SAID: Readonly<Record<string, string>> = {
   continue: 'answered (continue)',
   use: 'answered (use)',
   repeat: 'answered (repeat)',
+  again: 'answered (again)',
+  'first-task': 'answered (first-task)',
+  accept: 'answered (accept)',
   abort: 'answered (abort)',
   raise: 'raised',
 };

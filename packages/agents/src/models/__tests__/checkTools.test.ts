@@ -16,7 +16,9 @@ function stage(limit: number, results: readonly (CheckResult | Error)[] = [PASSE
   const checked: (readonly FileEdit[])[] = [];
   const left = [...results];
   const call: AgentCall = {
+    idempotencyKey: 'k',
     signal: new AbortController().signal,
+    usage: () => undefined,
     checks: {
       limit,
       run: async (edits) => {

@@ -110,4 +110,36 @@ describe('sentence', () => {
     const [payload, words] = EXAMPLES[name];
     expect(sentence(name, payload)).toBe(words);
   });
+
+  const decided = { sessionId: 's', kind: 'budget', principal: 'human:ada' } as const;
+
+  it.each<[Partial<OrchestratorEvents['HITL_SESSION_DECIDED']>, string]>([
+    [{ edited: true }, 'gate edited: budget, by human:ada'],
+    [{ said: 'rejected', words: 'too long' }, 'gate rejected: budget, by human:ada: too long'],
+    [{ said: 'retry' }, 'gate answered (retry): budget, by human:ada'],
+    [{ kind: 'baseline', said: 'first-task' }, 'gate answered (first-task): red checks, by human:ada'],
+    [
+      { said: 'raise', raised: { usd: 1, tokens: 2, calls: 3, ms: 4_500 } },
+      'gate raised: budget by $1, 2 tokens, 3 calls, 4.5 s, by human:ada',
+    ],
+    [
+      { kind: 'review', said: 'rejected', tasks: ['T1', 'T2'] },
+      'gate rejected: code review, T1, T2 again, by human:ada',
+    ],
+  ])('says what was decided: %j', (payload, words) => {
+    expect(sentence('HITL_SESSION_DECIDED', { ...decided, ...payload })).toBe(words);
+  });
+
+  it('of one thing it does not speak as of many', () => {
+    expect(sentence('TASK_FAILED', { taskId: 'csv:1', name: 'Parse', final: true })).toBe('given up');
+    expect(sentence('CHANGES_ADOPTED', { principal: 'human:ada', commit: 'd4181fd00', files: 1 })).toContain(
+      ': a file changed',
+    );
+    expect(sentence('WORKSPACE_RESCUED', { ref: 'r', commit: 'c', files: 1 })).toContain('a changed file');
+    expect(
+      sentence('AGENT_ASKED', { node: 'n', step: 's', title: 'Read', granted: true, why: 'inside' }),
+    ).toMatch(/^allowed/);
+    expect(sentence('NODE_FINISHED', { node: 'mine', durationMs: 1 })).toBe('mine done');
+    expect(sentence('GUARD_WARNED', { ...guard, measure: 'mine' })).toBe('mine: 8 of 10');
+  });
 });

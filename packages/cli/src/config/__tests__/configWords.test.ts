@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { configWords } from '../configWords.ts';
+import { projectConfigSchema } from '../ProjectConfig.ts';
+
+const wordsOf = (config: object): readonly string[] => configWords(projectConfigSchema.parse(config));
+
+test('what a configuration does is said, its defaults too', () => {
+  expect(wordsOf({})).toEqual([
+    'gates:    design asks a human, plan asks a human, code asks a human',
+    'review:   the code is shown to nobody',
+    'sandbox:  bwrap',
+    'setup:    nothing',
+    'check:    npm test',
+    'agents:   those of --agents',
+    'begins:   at the commit that is checked out, where this is a repository',
+    'research: before the design',
+    expect.stringContaining('masked in the state'),
+    'budget:   none',
+  ]);
+});
+
+test('what it changes is said in its own words, every word of a command apart', () => {
+  expect(
+    wordsOf({
+      gates: { design: 'auto', dag: 'auto', review: 'auto' },
+      review: 'task',
+      sandbox: ['my jail', '--net'],
+      setup: { argv: ['make', 'deps'], inputs: ['*.mk'] },
+      caches: ['.cache'],
+      checks: [{ name: 'unit', dir: 'packages/a', argv: ['npm', 'test'], timeoutMs: 5_000 }],
+      agents: 'claude',
+      stages: { review: 'codex' },
+      repository: false,
+      research: false,
+      budget: { usd: 2 },
+    }),
+  ).toEqual([
+    expect.stringContaining('design is approved by policy, nobody is asked'),
+    'review:   the code of every task is shown',
+    'sandbox:  a program of its own: "my jail" --net',
+    'setup:    make deps, again when these change: "*.mk"',
+    'check:    "unit" in "packages/a", up to 5 s: npm test',
+    'kept:     from one check to the next, .cache',
+    'agents:   claude; review: codex',
+    'begins:   empty',
+    'research: none',
+    expect.stringContaining('masked in the state'),
+    expect.stringContaining('"usd":2'),
+  ]);
+  expect(wordsOf({ sandbox: 'none', setup: ['npm', 'ci'] })).toEqual(
+    expect.arrayContaining(['sandbox:  none, commands can read and write what you can', 'setup:    npm ci']),
+  );
+});
