@@ -47,6 +47,8 @@ const LONG = [
     'programs of every kind, killed at each call',
   ],
   ['trial', { DEVS_TRIAL_TURNS: 9 }, 'trial/trial', 'agents with vices on three repositories, three ways'],
+  ['floods', { DEVS_FLOOD_MIB: 1024 }, 'acp/acpAgents', 'agents over the protocol that print without end'],
+  ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],

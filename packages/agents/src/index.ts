@@ -7,6 +7,8 @@ export { CheckSuite, type NamedCheck } from './checks/CheckSuite.ts';
 export { CommandChecks, type CommandChecksOptions } from './checks/CommandChecks.ts';
 export { checkKind } from './checks/checkKind.ts';
 export { SteadyChecks } from './checks/SteadyChecks.ts';
+export type { CodingProgram } from './coding/CodingTool.ts';
+export type { CodingAgentsOptions } from './coding/codingAgents.ts';
 export type { CommandRecipe, CommandReply } from './command/CommandRecipe.ts';
 export { type CommandAgentsOptions, type CommandSource, commandAgents } from './command/commandAgents.ts';
 export { isRecipeName, RECIPES, type RecipeName } from './command/recipes.ts';

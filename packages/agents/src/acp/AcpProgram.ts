@@ -1,3 +1,5 @@
+import type { CodingProgram } from '../coding/CodingTool.ts';
+
 /** What an agent is started for. */
 export interface AcpMode {
   /** A sandbox confines it. */
@@ -7,24 +9,13 @@ export interface AcpMode {
 }
 
 /** A program that speaks the Agent Client Protocol on its standard input and output. */
-export interface AcpProgram {
-  /** Shown wherever the run is shown. */
-  readonly name: string;
-  readonly argv: readonly string[];
-  /** Names of the variables it may see, its key among them. @defaultValue none */
-  readonly env?: readonly string[];
+export interface AcpProgram extends CodingProgram {
   /** Variables it is given besides, by what it is started for. @defaultValue none */
   readonly settings?: (mode: AcpMode) => Readonly<Record<string, string>>;
-  /** Files below your home that are copied into its own: how it is logged in. @defaultValue none */
-  readonly home?: readonly string[];
-  /** False for a program that asks nobody: a sandbox then gives it no network. @defaultValue true */
-  readonly network?: boolean;
   /** False where the tokens it tells of are not those of the whole turn: they are then not known. @defaultValue true */
   readonly countsTokens?: boolean;
   /** The way to authenticate it chooses none of by itself, with the variable that has to be set for it. */
   readonly auth?: { readonly method: string; readonly variable: string };
-  /** The command that installs it. */
-  readonly install?: string;
   /** The command that logs its user in. */
   readonly login?: string;
 }

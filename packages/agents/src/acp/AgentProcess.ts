@@ -5,20 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnection } from '@agentclientprotocol/sdk';
 import { type DevsError, isDevsError } from '@devs/core';
 import { z } from 'zod';
+import { agentFault, shown } from '../coding/agentFault.ts';
+import type { CodingPlace } from '../coding/CodingTool.ts';
+import type { InstalledTool } from '../coding/InstalledTool.ts';
 import type { MaskedTail } from '../process/MaskedTail.ts';
 import { killGroup } from '../process/processGroup.ts';
-import { agentFault, isAuthRequired, isRefusal, refusedRequest } from './agentFault.ts';
+import type { AcpProgram } from './AcpProgram.ts';
 import { byteLimit, guardedStream } from './guardedStream.ts';
-import { type AgentPlace, type InstalledAgent, type RunningAgent, runAgent } from './runAgent.ts';
+import { isAuthRequired, isRefusal, refusedRequest } from './refusedRequest.ts';
+import { type RunningAgent, runAgent } from './runAgent.ts';
 import { beforeAbort } from './stopSignal.ts';
 import type { Turn } from './Turn.ts';
 import { endShape, notificationShape, type PromptEnd } from './updates.ts';
 
-/** Time it has to go by itself once its input is closed, and again once it was told to, ms. */
+/** Time it has at most to go by itself once its input is closed, and again once it was told to, ms. */
 const END_GRACE_MS = 2_000;
-
-/** Time it has to end its turn after `session/cancel`, ms. */
-const CANCEL_GRACE_MS = 10_000;
 
 /** Bytes of one message. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -38,8 +39,8 @@ const sessionShape = z.looseObject({ sessionId: z.string().min(1) });
 
 /** A running agent: many sessions, one after the other. */
 export class AgentProcess {
-  readonly place: AgentPlace;
-  readonly #installed: InstalledAgent;
+  readonly place: CodingPlace;
+  readonly #installed: InstalledTool<AcpProgram>;
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly #ended: Promise<void>;
@@ -50,7 +51,7 @@ export class AgentProcess {
   #canClose = false;
   #listening: { readonly session: string; readonly turn: Turn } | null = null;
 
-  private constructor(installed: InstalledAgent, place: AgentPlace, running: RunningAgent) {
+  private constructor(installed: InstalledTool<AcpProgram>, place: CodingPlace, running: RunningAgent) {
     this.#installed = installed;
     this.place = place;
     this.#child = running.child;
@@ -65,7 +66,11 @@ export class AgentProcess {
    *
    * @throws DevsError `AGENT_FAILED`; then nothing is left of it.
    */
-  static async start(installed: InstalledAgent, place: AgentPlace, stop: AbortSignal): Promise<AgentProcess> {
+  static async start(
+    installed: InstalledTool<AcpProgram>,
+    place: CodingPlace,
+    stop: AbortSignal,
+  ): Promise<AgentProcess> {
     const process = new AgentProcess(installed, place, await runAgent(installed, place));
     try {
       await process.#connect(stop);
@@ -103,7 +108,10 @@ export class AgentProcess {
     const session = await this.#newSession(stop);
     this.#listening = { session, turn };
     try {
-      return await work((text) => this.#prompt(session, text, stop));
+      return await work((text) => {
+        turn.begin();
+        return this.#prompt(session, text, stop);
+      });
     } finally {
       this.#listening = null;
       if (this.#canClose && this.isUsable) await this.#closed(session);
@@ -114,8 +122,9 @@ export class AgentProcess {
   async end(): Promise<void> {
     this.hold(true);
     this.#child.stdin?.end();
-    if (!(await this.#exitsWithin(END_GRACE_MS))) killGroup(this.#child, 'SIGTERM');
-    if (!(await this.#exitsWithin(END_GRACE_MS))) killGroup(this.#child, 'SIGKILL');
+    const graceMs = Math.min(END_GRACE_MS, this.#installed.limits.graceMs);
+    if (!(await this.#exitsWithin(graceMs))) killGroup(this.#child, 'SIGTERM');
+    if (!(await this.#exitsWithin(graceMs))) killGroup(this.#child, 'SIGKILL');
     await this.#ended;
     this.#connection?.close();
   }
@@ -150,7 +159,7 @@ export class AgentProcess {
     const request = { cwd: this.#folder, mcpServers: [] };
     const said = await this.#asked(stop, 'session/new', request)
       .catch(async (error: unknown) => {
-        const { auth } = this.#installed.agent;
+        const { auth } = this.#installed.tool;
         if (!isAuthRequired(error) || auth === undefined || !process.env[auth.variable]) throw error;
         await this.#asked(stop, 'authenticate', { methodId: auth.method });
         return this.#asked(stop, 'session/new', request);
@@ -187,7 +196,7 @@ export class AgentProcess {
     const told = this.#connected.agent.notify('session/cancel' as string, { sessionId: session });
     await Promise.race([
       Promise.allSettled([told, answer]),
-      sleep(CANCEL_GRACE_MS, undefined, { ref: false }),
+      sleep(this.#installed.limits.graceMs, undefined, { ref: false }),
       this.#exited,
     ]);
     over.abort();
@@ -230,15 +239,15 @@ export class AgentProcess {
   /** @throws what became of it, in words. */
   async #failed(error: unknown): Promise<never> {
     if (isDevsError(error)) throw error;
-    if (isRefusal(error)) throw refusedRequest(this.#installed.agent, error);
+    if (isRefusal(error)) throw refusedRequest(this.#installed.tool, error);
     if (isTooMuch(error)) throw this.#fault(`was ended: it ${error.message}`, error);
     const how = (await this.#exitsWithin(END_GRACE_MS)) ? await this.#exited : null;
     if (how !== null) throw this.#fault(`${how}: ${this.#errors}`, error);
-    throw this.#fault(`could not be understood: ${(error as Error).message}`, error);
+    throw this.#fault(`could not be understood: ${shown((error as Error).message)}`, error);
   }
 
   #fault(what: string, cause?: unknown): DevsError {
-    return agentFault(this.#installed.agent, what, cause);
+    return agentFault(this.#installed.tool.name, what, cause);
   }
 
   async #exitsWithin(limitMs: number): Promise<boolean> {

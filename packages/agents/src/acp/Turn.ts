@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import type { Activity, CallUsage, OnActivity, PlanEntry } from '@devs/core';
 import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
@@ -20,9 +21,6 @@ const MAX_TOOLS = 10_000;
 /** Characters of both sides of an edit that is shown. */
 const MAX_DIFF = 256 * 1024;
 
-/** Names under which agents hand a path to their tools. */
-const PATH_NAMES = ['file_path', 'filePath', 'path', 'abs_path', 'absolute_path', 'notebook_path'] as const;
-
 const ALLOW = ['allow_once'];
 const REFUSE = ['reject_once', 'reject_always'];
 
@@ -35,6 +33,7 @@ export class Turn {
   readonly #place: PolicyPlace;
   readonly #tell: OnActivity;
   readonly #known = new Map<string, ToolUpdate>();
+  /** Hashes of the diffs that were told last. */
   readonly #shown = new Map<string, string>();
   #text = '';
   #message: string | undefined;
@@ -132,7 +131,8 @@ export class Turn {
     this.#known.set(id, merged);
     const name = merged.title ?? merged.name ?? merged.kind ?? 'tool';
     const state = stateOf(update.status);
-    if (before === undefined || before.title !== merged.title || state !== 'started')
+    const isNews = before === undefined || before.title !== merged.title || state !== 'started';
+    if (isNews && stateOf(before?.status) === 'started')
       this.#tell({ kind: 'tool', id, name, state, ...detailOf(merged, this.#place.folder) });
     this.#tellContent(merged, update);
   }
@@ -152,8 +152,9 @@ export class Turn {
     const isLong = newText.length + (oldText?.length ?? 0) > MAX_DIFF;
     const diff = isLong ? `${TRUNCATED_MARK}\n` : unifiedDiff(shownPath, oldText ?? null, newText);
     const key = `${id}\0${path}`;
-    if (this.#shown.get(key) === diff) return;
-    this.#shown.set(key, diff);
+    const hash = createHash('sha256').update(diff).digest('base64');
+    if (this.#shown.get(key) === hash) return;
+    this.#shown.set(key, hash);
     this.#tell({ kind: 'diff', path: shownPath, diff });
   }
 
@@ -190,8 +191,9 @@ function stateOf(status: string | undefined): ToolState {
 /** An update names only what has changed. */
 function mergedTool(before: ToolUpdate | undefined, update: ToolUpdate): ToolUpdate {
   const said = Object.entries(update).filter(([, value]) => value !== undefined && value !== null);
-  // What it changes is not kept: it may be long, and whoever asks for a permission says it again.
-  return { ...before, ...Object.fromEntries(said), content: undefined } as ToolUpdate;
+  // What it changes is not kept: it may be long, and whoever asks for a permission says it again. Its end is its end.
+  const end = stateOf(before?.status) === 'started' ? {} : { status: before?.status };
+  return { ...before, ...Object.fromEntries(said), ...end, content: undefined } as ToolUpdate;
 }
 
 /** Of what it is asked for, and what was said of the same tool before: both have to be let. */
@@ -203,9 +205,8 @@ function askedFor({ toolCall }: PermissionRequest, before: ToolUpdate | undefine
 }
 
 function pathsOf({ locations, content, rawInput }: ToolUpdate): readonly string[] {
-  const named = PATH_NAMES.map((name) => rawInput?.[name]).filter((path) => typeof path === 'string');
   const changed = (content ?? []).flatMap((part) => (part?.type === 'diff' ? (part.path ?? []) : []));
-  return [...(locations ?? []).map(({ path }) => path), ...changed, ...named];
+  return [...(locations ?? []).map(({ path }) => path), ...changed, ...(rawInput ?? [])];
 }
 
 function optionOf(options: PermissionRequest['options'], kinds: readonly string[]): string | undefined {

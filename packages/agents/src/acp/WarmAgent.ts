@@ -1,10 +1,9 @@
 import type { AgentCall, DevsError } from '@devs/core';
-import { findProgram } from '../command/findProgram.ts';
+import { agentFault } from '../coding/agentFault.ts';
+import type { CodingPlace } from '../coding/CodingTool.ts';
+import type { InstalledTool } from '../coding/InstalledTool.ts';
 import type { AcpProgram } from './AcpProgram.ts';
 import { AgentProcess } from './AgentProcess.ts';
-import { agentFault } from './agentFault.ts';
-import { missingAgent } from './missingAgent.ts';
-import type { AgentLimits, AgentPlace, InstalledAgent } from './runAgent.ts';
 import { stopSignal } from './stopSignal.ts';
 
 /** How long it stays warm while nobody asks it, ms. */
@@ -12,34 +11,12 @@ const IDLE_MS = 60_000;
 
 /** An installed agent, of which at most one idle process is kept. */
 export class WarmAgent {
-  readonly #installed: InstalledAgent;
+  readonly #installed: InstalledTool<AcpProgram>;
   #idle: AgentProcess | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(installed: InstalledAgent) {
+  constructor(installed: InstalledTool<AcpProgram>) {
     this.#installed = installed;
-  }
-
-  /** @throws DevsError `CONFIG_INVALID` with what installs it, when it is not there. */
-  static async find(agent: AcpProgram, limits: AgentLimits): Promise<WarmAgent> {
-    const [name] = agent.argv;
-    if (name === undefined || name === '') throw new TypeError('Expected argv to name a command, got none.');
-    const program = await findProgram(name).catch((error: unknown) => {
-      throw missingAgent(agent, error);
-    });
-    return new WarmAgent({ agent, program, limits });
-  }
-
-  get program(): AcpProgram {
-    return this.#installed.agent;
-  }
-
-  get name(): string {
-    return this.program.name;
-  }
-
-  get isConfined(): boolean {
-    return this.#installed.limits.sandbox !== null;
   }
 
   /**
@@ -47,13 +24,14 @@ export class WarmAgent {
    * when not.
    */
   async use<Result>(
-    place: AgentPlace,
+    place: CodingPlace,
     call: AgentCall,
     work: (process: AgentProcess, stop: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     call.signal.throwIfAborted();
-    const { timeoutMs } = this.#installed.limits;
-    const late = (): DevsError => agentFault(this.program, `was stopped after ${timeoutMs} ms`);
+    const { limits, tool } = this.#installed;
+    const { timeoutMs } = limits;
+    const late = (): DevsError => agentFault(tool.name, `was stopped after ${timeoutMs} ms`);
     const { stop, clear } = stopSignal(call, timeoutMs, late);
     try {
       const process = await this.#take(place, stop);
@@ -71,7 +49,7 @@ export class WarmAgent {
     await idle?.end();
   }
 
-  async #take(place: AgentPlace, stop: AbortSignal): Promise<AgentProcess> {
+  async #take(place: CodingPlace, stop: AbortSignal): Promise<AgentProcess> {
     const idle = this.#idle;
     if (idle === null || !isFor(idle, place)) {
       await this.close();
@@ -102,5 +80,5 @@ export class WarmAgent {
   }
 }
 
-const isFor = ({ place, isUsable }: AgentProcess, { dir, readOnly }: AgentPlace): boolean =>
+const isFor = ({ place, isUsable }: AgentProcess, { dir, readOnly }: CodingPlace): boolean =>
   isUsable && place.dir === dir && place.readOnly === readOnly;

@@ -14,7 +14,15 @@ const content = z.looseObject({
   newText: words,
 });
 
-export const toolShape = z.looseObject({
+/** Names under which agents hand a path to their tools. */
+const PATH_NAMES = ['file_path', 'filePath', 'path', 'abs_path', 'absolute_path', 'notebook_path'] as const;
+
+const rawInput = z
+  .record(z.string(), z.unknown())
+  .transform((input) => PATH_NAMES.map((name) => input[name]).filter((path) => typeof path === 'string'));
+
+/** What is not used is not kept: agents say whole files here. */
+export const toolShape = z.object({
   toolCallId: z.string(),
   title: words,
   name: words,
@@ -22,7 +30,7 @@ export const toolShape = z.looseObject({
   status: words,
   content: z.array(content.nullable().catch(null)).nullish().catch(undefined),
   locations: z.array(location).nullish().catch(undefined),
-  rawInput: z.record(z.string(), z.unknown()).nullish().catch(undefined),
+  rawInput: rawInput.nullish().catch(undefined),
 });
 
 const chunk = { content: z.looseObject({ text: words }), messageId: words };

@@ -1,19 +1,13 @@
 import type { CallUsage } from '@devs/core';
+import type { CodingProgram } from '../coding/CodingTool.ts';
 
-/** How a coding CLI is called: its prompt on stdin, its files edited in place. */
-export interface CommandRecipe {
-  /** Shown wherever the run is shown. */
-  readonly name: string;
-  /** Program and arguments; `{promptFile}` becomes the path of a file with the prompt. */
-  readonly argv: readonly string[];
-  /** The same where a sandbox confines it, for a CLI that brings one of its own. @defaultValue `argv` */
+/**
+ * How a coding CLI is called: its prompt on stdin, its files edited in place. In `argv`, `{promptFile}` becomes the path
+ * of a file with the prompt.
+ */
+export interface CommandRecipe extends CodingProgram {
+  /** `argv` where a sandbox confines it, for a CLI that brings one of its own. @defaultValue `argv` */
   readonly argvInSandbox?: readonly string[];
-  /** Names of the variables it may see, its key among them. @defaultValue none */
-  readonly env?: readonly string[];
-  /** Files below your home that are copied into its own: how it is logged in. @defaultValue none */
-  readonly home?: readonly string[];
-  /** False for a program that asks nobody: a sandbox then gives it no network. @defaultValue true */
-  readonly network?: boolean;
   /** Reads what it printed. @defaultValue all of it is the answer */
   readonly read?: (stdout: string) => CommandReply;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { killGroup } from './processGroup.ts';
 
-/** Time between the polite and the final signal, ms. */
+/** ms */
 const KILL_GRACE_MS = 2_000;
 
 /** How long the pipes may stay open after the command ended and its group was killed, ms. */
@@ -14,6 +14,8 @@ export interface ProcessRequest {
   /** The whole environment: nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Time between the polite and the final signal, ms. @defaultValue 2 000 */
+  readonly graceMs?: number;
   readonly signal?: AbortSignal;
   /** Written to the command's input, which is then closed. Without it the input is empty. */
   readonly stdin?: string;
@@ -73,14 +75,14 @@ interface Limits {
   clear(): void;
 }
 
-function watch(child: ChildProcess, { timeoutMs, signal }: ProcessRequest): Limits {
+function watch(child: ChildProcess, { timeoutMs, graceMs = KILL_GRACE_MS, signal }: ProcessRequest): Limits {
   let stoppedBy: ProcessEnd['stoppedBy'] = null;
   let kill: NodeJS.Timeout | undefined;
   const stop = (reason: 'timeout' | 'abort'): void => {
     if (stoppedBy !== null) return;
     stoppedBy = reason;
     killGroup(child, 'SIGTERM');
-    kill = setTimeout(killGroup, KILL_GRACE_MS, child, 'SIGKILL');
+    kill = setTimeout(killGroup, graceMs, child, 'SIGKILL');
   };
   const limit = setTimeout(stop, timeoutMs, 'timeout');
   const onAbort = (): void => stop('abort');

@@ -1,6 +1,6 @@
-import type { DesignRequest, PivotRequest, TaskRequest } from '@devs/core';
+import type { AnswerRequest, DesignRequest, PivotRequest, TaskRequest } from '@devs/core';
 
-export const STAGES = ['research', 'design', 'distill', 'task'] as const;
+export const STAGES = ['research', 'design', 'distill', 'task', 'ask'] as const;
 export const STEPS = [
   'call',
   'again',
@@ -10,6 +10,8 @@ export const STEPS = [
   'document',
   'pivot',
   'pivotAgain',
+  'design',
+  'distill',
 ] as const;
 
 export type RecordedStage = (typeof STAGES)[number];
@@ -18,12 +20,17 @@ export type RecordedStep = (typeof STEPS)[number];
 /** Names one agent call of a run, the same in every run of the same brief. */
 export interface CallKey {
   readonly stage: RecordedStage;
-  /** `T1`, `T2`, … for task calls; empty for the others. */
+  /** `T1`, `T2`, … for task calls and what is asked about one; empty for the others. */
   readonly task: string;
   /** From 1. */
   readonly attempt: number;
-  /** `call` for stages that ask once; `again` for a design that was sent back for the files it names. */
+  /**
+   * `call` for stages that ask once; `again` for a design that was sent back for the files it names; for a question the
+   * stage that answers it.
+   */
   readonly step: RecordedStep;
+  /** Of `ask`: the words of a person at a gate. Their attempts are the states of the documents they were asked on. */
+  readonly question?: string | undefined;
 }
 
 /** The key of a task call: the engine's id `<project>:<n>` becomes `T<n>`. */
@@ -51,8 +58,21 @@ export function designKey({
   return { ...stageKey('design', attempt), step: unknownFiles === undefined ? 'call' : 'again' };
 }
 
+/** The key of a person's question at a gate. */
+export function askKey({ stage, task, question }: AnswerRequest, attempt: number): CallKey {
+  return {
+    stage: 'ask',
+    task: task === undefined ? '' : shortTaskId(task.taskId),
+    attempt,
+    step: stage,
+    question,
+  };
+}
+
 /** One line for people and for maps: `task T1 attempt 1 implement`. */
-export function keyText({ stage, task, attempt, step }: CallKey): string {
+export function keyText({ stage, task, attempt, step, question }: CallKey): string {
+  if (stage === 'ask')
+    return `ask ${task === '' ? '' : `${task} `}${step} attempt ${attempt} ${JSON.stringify(question)}`;
   if (stage === 'task') return `task ${task} attempt ${attempt} ${step}`;
   return `${stage} attempt ${attempt}${step === 'again' ? ' again' : ''}`;
 }

@@ -1,4 +1,5 @@
 import type {
+  AnswerRequest,
   DesignRequest,
   DistillRequest,
   PivotRequest,
@@ -15,7 +16,8 @@ export type AgentRequest =
   | DistillRequest
   | TaskRequest
   | ReviewRequest
-  | PivotRequest;
+  | PivotRequest
+  | AnswerRequest;
 
 /** Stands for the output of a red check, whose wording belongs to the test runner's version. */
 const RED_CHECK = '<output of a red check>';
@@ -41,6 +43,8 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * - the workspace reader is dropped, as is every member that JSON cannot hold;
  * - what the repository says is dropped (instructions, checks, diffs, lists of files), and what was sent back: it is told
  *   from what was answered before, and older recordings do not have it;
+ * - of a person's question, what it is asked about besides the documents is dropped: what the gate shows may be the output
+ *   of checks, and what was asked before belongs to one conversation;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
  * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
@@ -76,7 +80,7 @@ type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
 
 /** Members of requests that no recording has. */
 const NOT_RECORDED: ReadonlySet<string> = new Set<
-  keyof DesignRequest | keyof DistillRequest | keyof ReviewRequest | keyof PivotRequest
+  keyof DesignRequest | keyof DistillRequest | keyof ReviewRequest | keyof PivotRequest | keyof AnswerRequest
 >([
   'workspace',
   'instructions',
@@ -88,6 +92,8 @@ const NOT_RECORDED: ReadonlySet<string> = new Set<
   'files',
   'check',
   'losses',
+  'gate',
+  'earlier',
 ]);
 
 function withoutRepository(request: AgentRequest): AnyRequest {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { installFolder } from '../command/findProgram.ts';
+import { installFolder } from '../process/findProgram.ts';
 import { isInside, realPaths } from './paths.ts';
 import { isOfTheSystem } from './systemFolders.ts';
 

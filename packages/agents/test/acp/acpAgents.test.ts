@@ -1,96 +1,39 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import type { Activity, AgentCall, StageAgents, TaskRequest, UsageReport } from '@devs/core';
+import type { StageAgents, TaskRequest } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { howMany } from '../../../core/test/support/howMany.ts';
 import { spawnTs } from '../../../core/test/support/spawnTs.ts';
 import type { AcpProgram } from '../../src/acp/AcpProgram.ts';
 import { type AcpAgentsOptions, acpAgents } from '../../src/acp/acpAgents.ts';
 import { customSandbox } from '../../src/sandbox/customSandbox.ts';
+import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
+import { Bench, callWith, gone, isGone } from '../coding/Bench.ts';
 
-const AGENT = fileURLToPath(new URL('agent.child.mjs', import.meta.url));
+const MIB = 1024 * 1024;
 
-let base: string;
-let dir: string;
-const opened: StageAgents[] = [];
+/** What an agent may print in the tests of those that do not stop. */
+const FLOOD_BYTES = howMany('DEVS_FLOOD_MIB', 32) * MIB;
+
+let bench: Bench;
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'devs-acp-'));
-  dir = join(base, 'work');
-  mkdirSync(dir);
+  bench = new Bench();
 });
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map(async (agents) => agents.close?.()));
   vi.unstubAllEnvs();
-  rmSync(base, { recursive: true, force: true, maxRetries: 3 });
+  await bench.clear();
 });
 
-const agent = (mode: string, more: Partial<AcpProgram> = {}): AcpProgram => ({
-  name: 'agent',
-  argv: [process.execPath, AGENT, mode, join(base, 'spawned')],
-  ...more,
-});
-
-async function agentsOf(mode: string, more: Partial<AcpAgentsOptions> = {}): Promise<StageAgents> {
-  const agents = await acpAgents({ agent: agent(mode), sandbox: null, ...more });
-  opened.push(agents);
-  return agents;
-}
-
-const request = (more: Partial<TaskRequest> = {}): TaskRequest => ({
-  task: { taskId: 'sum:1', name: 'Add', description: 'A sum.', acceptanceCriteria: ['1 + 2 is 3'] },
-  documents: [],
-  attempt: 1,
-  lastFailure: null,
-  guidance: [],
-  workspace: { dir, list: async () => [], read: async () => '' },
-  ...more,
-});
-
-function callWith(signal: AbortSignal = new AbortController().signal) {
-  const reports: UsageReport[] = [];
-  const told: Activity[] = [];
-  const call: AgentCall = {
-    idempotencyKey: 'k',
-    signal,
-    usage: (report) => reports.push(report),
-    onActivity: (activity) => told.push(activity),
-  };
-  return { call, reports, told };
-}
-
-const spawned = (): readonly number[] =>
-  readFileSync(join(base, 'spawned'), 'utf8').trim().split('\n').map(Number);
-
-async function startedPids(): Promise<readonly number[]> {
-  while (!existsSync(join(dir, 'pids'))) await sleep(20);
-  await sleep(20);
-  return readFileSync(join(dir, 'pids'), 'utf8').split(' ').map(Number);
-}
-
-/** A killed one stays a zombie until its new parent reaps it. */
-const isGone = (pid: number): boolean =>
-  !existsSync(`/proc/${pid}/stat`) || / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-
-async function gone(pid: number): Promise<void> {
-  while (!isGone(pid)) await sleep(20);
-}
+const agentsOf = (mode: string, more: Partial<AcpAgentsOptions> = {}): Promise<StageAgents> =>
+  bench.acp(bench.program(mode), more);
+const left = (): readonly number[] => bench.spawned().filter((pid) => !isGone(pid));
 
 describe('an agent over the protocol', () => {
   test('edits in place, and tells what it does', async () => {
     const { call, reports, told } = callWith();
-    const result = await (await agentsOf('work')).implement(request(), call);
+    const result = await (await agentsOf('work')).implement(bench.request(), call);
     expect(result).toEqual({ summary: 'It is done.', files: [] });
-    expect(readFileSync(join(dir, 'sum.js'), 'utf8')).toBe('a\nc\n');
+    expect(readFileSync(join(bench.dir, 'sum.js'), 'utf8')).toBe('a\nc\n');
     expect(reports).toEqual([{ tokensIn: 100, tokensOut: 7, tokensCached: 80, costUsd: 0.25 }]);
     expect(told).toEqual([
       { kind: 'thought', text: 'Hm.' },
@@ -106,87 +49,78 @@ describe('an agent over the protocol', () => {
     ]);
   });
 
-  test('answers with JSON; a wrong one is sent back once, in the same session, and only the rest is its cost', async () => {
+  test('is sent back a wrong answer in the same session, and only the rest is its cost', async () => {
     const { call, reports, told } = callWith();
-    expect(await (await agentsOf('repaired')).review(request(), call)).toEqual({
+    expect(await (await agentsOf('dearly')).review(bench.request(), call)).toEqual({
       approved: false,
       comments: 'No.',
     });
     expect(reports).toMatchObject([{ costUsd: 0.5 }, { costUsd: 0.25 }]);
     expect(told.filter(({ kind }) => kind === 'usage').at(-1)).toMatchObject({ usage: { costUsd: 0.75 } });
-    const stubborn = (await agentsOf('nonsense')).review(request(), callWith().call);
-    await expect(stubborn).rejects.toMatchObject({ code: 'AGENT_INVALID_OUTPUT' });
   });
 
   test('stays warm from stage to stage, is another one for another kind of work or folder, and ends with the drive', async () => {
     const agents = await agentsOf('work');
-    await agents.writeTest(request(), callWith().call);
-    await agents.implement(request(), callWith().call);
-    await agents.document(request(), callWith().call);
-    expect(spawned()).toHaveLength(1);
-    await agents.review(request(), callWith().call).catch(() => undefined);
-    expect(spawned()).toHaveLength(2);
-    const moved = join(base, 'moved');
+    await agents.writeTest(bench.request(), callWith().call);
+    await agents.implement(bench.request(), callWith().call);
+    await agents.document(bench.request(), callWith().call);
+    expect(bench.spawned()).toHaveLength(1);
+    await agents.review(bench.request(), callWith().call).catch(() => undefined);
+    expect(bench.spawned()).toHaveLength(2);
+    const moved = join(bench.base, 'moved');
     mkdirSync(moved);
-    await agents.implement(request({ workspace: { ...request().workspace, dir: moved } }), callWith().call);
+    await agents.implement(
+      bench.request({ workspace: { ...bench.request().workspace, dir: moved } }),
+      callWith().call,
+    );
     expect(readFileSync(join(moved, 'sum.js'), 'utf8')).toBe('a\nc\n');
-    expect(spawned()).toHaveLength(3);
+    expect(bench.spawned()).toHaveLength(3);
     await agents.close?.();
-    expect(spawned().filter((pid) => !isGone(pid))).toEqual([]);
-    await agents.implement(request(), callWith().call);
-    expect(spawned()).toHaveLength(4);
+    expect(left()).toEqual([]);
+    await agents.implement(bench.request(), callWith().call);
+    expect(bench.spawned()).toHaveLength(4);
   });
 
-  test('sees the named variables, and nothing else of its user', async () => {
-    vi.stubEnv('MY_KEY', 'its-own-key');
-    vi.stubEnv('OTHER_SECRET', 'not-for-it');
-    const program = agent('environment', {
-      env: ['MY_KEY'],
-      settings: ({ readOnly }) => ({ MODE: `${readOnly}` }),
+  test('is told what kind of stage it is started for', async () => {
+    const settings: AcpProgram['settings'] = ({ confined, readOnly }) => ({
+      MODE: `${confined} ${readOnly}`,
     });
-    const agents = await agentsOf('', { agent: program, maxOutputBytes: 1e6 });
-    vi.stubEnv('HOME', base);
-    // The summary is cut at its front: the message is read whole from what was told.
-    const { call, told } = callWith();
-    await agents.implement(request(), call);
-    const seen = JSON.parse(told.map((each) => (each.kind === 'text' ? each.text : '')).join('')) as Record<
-      string,
-      string
-    >;
-    expect(seen).toMatchObject({
-      MY_KEY: 'its-own-key',
-      MODE: 'false',
-      HOME: expect.stringContaining('devs-agent-'),
-    });
-    expect(seen).not.toHaveProperty('OTHER_SECRET');
+    const modeOf = async (stage: 'implement' | 'review', sandbox: Sandbox | null): Promise<string> => {
+      const { call, told } = callWith();
+      const agents = await bench.acp(bench.program('mode', { settings }), { sandbox });
+      await agents[stage](bench.request(), call).catch(() => undefined);
+      return told.flatMap((each) => (each.kind === 'text' ? [each.text] : []))[0] ?? '';
+    };
+    expect(await modeOf('implement', null)).toBe('false false');
+    expect(await modeOf('review', customSandbox(['env']))).toBe('true true');
   });
 });
 
 describe('what it asks to be let to do', () => {
   const asks = (...tools: readonly object[]): TaskRequest =>
-    request({ guidance: tools.map((tool) => `ASK ${JSON.stringify(tool)}`) });
+    bench.request({ guidance: tools.map((tool) => `ASK ${JSON.stringify(tool)}`) });
   const at = (path: string) => ({ locations: [{ path }] });
 
   test('is let inside the folder of the run, and nowhere else; each is told', async () => {
-    writeFileSync(join(dir, 'here.js'), '');
-    symlinkSync(base, join(dir, 'link'));
+    writeFileSync(join(bench.dir, 'here.js'), '');
+    symlinkSync(bench.base, join(bench.dir, 'link'));
     const agents = await agentsOf('permissions');
     const { call, told } = callWith();
     const { summary } = await agents.implement(
       asks(
-        { kind: 'edit', ...at(join(dir, 'new/sum.js')) },
+        { kind: 'edit', ...at(join(bench.dir, 'new/sum.js')) },
         { kind: 'edit', ...at('sum.js') },
-        { kind: 'read', ...at(join(dir, 'here.js')) },
+        { kind: 'read', ...at(join(bench.dir, 'here.js')) },
         { kind: 'read', ...at('/etc/passwd') },
-        { kind: 'edit', ...at(join(dir, '../work-2/x')) },
-        { kind: 'edit', ...at(join(dir, 'link/x')) },
-        { kind: 'read', ...at(join(dir, 'link/spawned')) },
-        { kind: 'edit', ...at(join(dir, '.git')) },
+        { kind: 'edit', ...at(join(bench.dir, '../work-2/x')) },
+        { kind: 'edit', ...at(join(bench.dir, 'link/x')) },
+        { kind: 'read', ...at(join(bench.dir, 'link/spawned')) },
+        { kind: 'edit', ...at(join(bench.dir, '.git')) },
         { kind: 'edit', locations: [{ path: 'a' }, { path: '/b' }] },
         { kind: 'edit', rawInput: { file_path: '/etc/hosts' }, ...at('a') },
         { kind: 'edit', content: [{ type: 'diff', path: '/etc/hosts', newText: 'x' }], ...at('a') },
         { kind: 'edit' },
-        { kind: 'execute', ...at(dir) },
+        { kind: 'execute', ...at(bench.dir) },
         { kind: 'fetch' },
         { ...at('a') },
         { kind: 'edit', ...at('a'), options: [{ optionId: 'always', name: 'A', kind: 'allow_always' }] },
@@ -209,7 +143,7 @@ describe('what it asks to be let to do', () => {
     const tools = [
       { kind: 'execute', title: 'npm test' },
       { kind: 'edit', ...at('a') },
-      { kind: 'read', ...at(dir) },
+      { kind: 'read', ...at(bench.dir) },
     ];
     expect((await confined.implement(asks(...tools), callWith().call)).summary).toBe('yes yes yes');
     const { call, told } = callWith();
@@ -221,7 +155,7 @@ describe('what it asks to be let to do', () => {
 
 describe('an agent that misbehaves', () => {
   const fails = async (mode: string, more: Partial<AcpAgentsOptions> = {}) =>
-    (await agentsOf(mode, more)).implement(request(), callWith().call);
+    (await agentsOf(mode, { graceMs: 200, ...more })).implement(bench.request(), callWith().call);
 
   test.for([
     ['refusal', 'AGENT_INVALID_OUTPUT', /it refuses\. I will not\./],
@@ -230,33 +164,33 @@ describe('an agent that misbehaves', () => {
     ['cancelled', 'AGENT_FAILED', /nobody had cancelled it/],
     ['invented', 'AGENT_FAILED', /a reason nobody knows: because/],
     ['fails', 'AGENT_FAILED', /Internal error: overdrawn .*REDACTED/],
-    ['dies', 'AGENT_FAILED', /ended with exit code 3: no login: Authorization: .*REDACTED/],
     ['newer', 'AGENT_FAILED', /speaks version 2 of the protocol/],
     ['pesters', 'AGENT_FAILED', /asked 65 things at once/],
   ] as const)('%s is %s in words', async ([mode, code, words]) => {
     const failed = fails(mode);
     await expect(failed).rejects.toMatchObject({ code });
     await expect(failed).rejects.toThrow(words);
-    expect(spawned().filter((pid) => !isGone(pid))).toEqual([]);
+    expect(left()).toEqual([]);
   });
 
   test('is not believed where its tokens are known to be others', async () => {
     const { call, reports } = callWith();
-    const program = { ...agent('work'), countsTokens: false };
-    await (await agentsOf('', { agent: program })).implement(request(), call);
+    const program = bench.program('work', { countsTokens: false });
+    await (await bench.acp(program)).implement(bench.request(), call);
     expect(reports).toEqual([{ costUsd: 0.25 }]);
   });
 
   test('that is not logged in says how to', async () => {
-    const program = agent('auth', { login: 'agent login', env: ['AGENT_KEY'] });
-    await expect(fails('', { agent: program })).rejects.toMatchObject({
+    const program = bench.program('auth', { login: 'agent login', env: ['AGENT_KEY'] });
+    const failed = (await bench.acp(program)).implement(bench.request(), callWith().call);
+    await expect(failed).rejects.toMatchObject({
       code: 'AGENT_FAILED',
       remedy: 'Run `agent login` or set AGENT_KEY, then resume the run.',
     });
   });
 
   test('that is not installed is refused before anything runs, with what installs it', async () => {
-    vi.stubEnv('PATH', dir);
+    vi.stubEnv('PATH', bench.dir);
     await expect(acpAgents({ agent: 'claude', sandbox: null })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       remedy: expect.stringContaining('npm install -g @agentclientprotocol/claude-agent-acp'),
@@ -273,65 +207,96 @@ describe('an agent that misbehaves', () => {
 
   test('gets no files and no terminal by the protocol', async () => {
     expect((await fails('files')).summary).toBe('-32601 -32601 -32601 -32601');
-    expect(existsSync(join(dir, 'sum.js'))).toBe(false);
+    expect(existsSync(join(bench.dir, 'sum.js'))).toBe(false);
   });
 
   test('reports an impossible usage as what is no figure', async () => {
     const { call, reports } = callWith();
-    await (await agentsOf('impossible')).implement(request(), call);
+    await (await agentsOf('impossible')).implement(bench.request(), call);
     expect(reports).toEqual([{ tokensIn: Number.NaN, tokensOut: 7, tokensCached: 80, costUsd: -5 }]);
   });
 
-  test.for([
-    ['flood', /printed more than 67108864 bytes/],
-    ['longLine', /16777216 byte limit/],
-  ] as const)('without end (%s) is ended, and memory stays bounded', async ([mode, words]) => {
-    const before = process.memoryUsage().rss;
-    let most = 0;
-    const watch = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().rss);
-    }, 20);
-    await expect(fails(mode, { maxOutputBytes: 64 * 1024 * 1024 })).rejects.toThrow(words);
-    clearInterval(watch);
-    expect(most - before).toBeLessThan(300 * 1024 * 1024);
-    expect(spawned().filter((pid) => !isGone(pid))).toEqual([]);
+  test('does not undo a failed tool by calling it finished', async () => {
+    const { call, told } = callWith();
+    await (await agentsOf('denies')).implement(bench.request(), call);
+    expect(told).toEqual([
+      { kind: 'tool', id: 't1', name: 'Edit sum.js', state: 'failed' },
+      { kind: 'text', text: 'I have edited it.' },
+    ]);
   });
 
-  test('that is silent from its start, or hangs, is ended at the time limit with what it started', async () => {
-    await expect(fails('silent', { timeoutMs: 500 })).rejects.toThrow('was stopped after 500 ms');
-    expect(spawned().filter((pid) => !isGone(pid))).toEqual([]);
+  test('speaks and asks for another session: nothing of it is heard or let', async () => {
+    const { call, told } = callWith();
+    const { summary } = await (await agentsOf('otherSession')).implement(bench.request(), call);
+    expect(summary).toBe('cancelled cancelled');
+    expect(told).toEqual([{ kind: 'text', text: 'cancelled cancelled' }]);
   });
+
+  test('is ended when it opens a session without a name, or answers with no reason', async () => {
+    await expect(fails('nameless')).rejects.toThrow('opened a session without a name');
+    await expect(fails('reasonless')).rejects.toThrow('ended its turn without a reason');
+    expect(left()).toEqual([]);
+  });
+
+  test.for([
+    ['words', /printed more than \d+ bytes/, 600_000],
+    ['thoughts', /printed more than \d+ bytes/, 600_000],
+    ['tools', /printed more than \d+ bytes/, 600_000],
+    ['diffs', /printed more than \d+ bytes/, 600_000],
+    ['line', /16777216 byte limit/, 600_000],
+    ['errors', /was stopped after/, 1_000],
+  ] as const)(
+    'without end (%s) is ended, and memory stays bounded',
+    async ([kind, words, timeoutMs], { annotate }) => {
+      const before = process.memoryUsage().rss;
+      let most = 0;
+      const watch = setInterval(() => {
+        most = Math.max(most, process.memoryUsage().rss);
+      }, 20);
+      const agents = await agentsOf(`flood:${kind}`, {
+        maxOutputBytes: FLOOD_BYTES,
+        timeoutMs,
+        graceMs: 200,
+      });
+      const call = { ...callWith().call, onActivity: () => undefined };
+      await expect(agents.implement(bench.request(), call)).rejects.toThrow(words);
+      clearInterval(watch);
+      expect(most - before).toBeLessThan(300 * MIB);
+      expect(left()).toEqual([]);
+      await annotate(`${Math.round((most - before) / MIB)} MiB more`);
+    },
+  );
 
   test('that is aborted is told to cancel, and leaves nothing behind', async () => {
     const stop = new AbortController();
     const { call, reports } = callWith(stop.signal);
-    const aborted = expect((await agentsOf('polite')).implement(request(), call)).rejects.toThrow('enough');
-    const pids = await startedPids();
+    const aborted = expect((await agentsOf('polite')).implement(bench.request(), call)).rejects.toThrow(
+      'enough',
+    );
+    const pids = await bench.startedPids();
     stop.abort(new Error('enough'));
     await aborted;
-    expect(existsSync(join(dir, 'cancelled'))).toBe(true);
+    expect(existsSync(join(bench.dir, 'cancelled'))).toBe(true);
     expect(reports).toEqual([{ costUsd: 0.5 }]);
     await Promise.all(pids.map(gone));
   });
 });
 
+/** A driver that ends without closing its agents. */
+const driverOf = (mode: string) =>
+  spawnTs('packages/agents/test/acp/driver.child.ts', [...bench.program(mode).argv.slice(1), bench.dir]);
+
 test('no agent outlives a driver that is killed while it works', async () => {
-  const driver = spawnTs('packages/agents/test/acp/driver.child.ts', [AGENT, dir, join(base, 'spawned')]);
-  const pids = await startedPids();
+  const driver = driverOf('polite');
+  const pids = await bench.startedPids();
   driver.child.kill('SIGKILL');
   await driver.finished;
   await gone(pids[0] ?? 0);
-  expect(spawned()).toEqual([pids[0]]);
+  expect(bench.spawned()).toEqual([pids[0]]);
   process.kill(pids[1] ?? 0, 'SIGKILL');
 });
 
 test('an idle agent keeps nobody from ending, and ends with its driver', async () => {
-  const driver = spawnTs('packages/agents/test/acp/driver.child.ts', [
-    AGENT,
-    dir,
-    join(base, 'spawned'),
-    'work',
-  ]);
-  expect(await driver.finished).toMatchObject({ code: 0, stdout: 'It is done.' });
-  await Promise.all(spawned().map(gone));
+  expect(await driverOf('work').finished).toMatchObject({ code: 0, stdout: 'It is done.' });
+  await Promise.all(bench.spawned().map(gone));
 });

@@ -1,9 +1,9 @@
 // Stands for an agent that speaks the Agent Client Protocol: does what its first argument says. Written by hand, because
 // most of what it does no library would let it do.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { BEHAVIOURS, fenced, startDeaf } from '../coding/behaviours.mjs';
 
 const [mode = 'work', log = ''] = process.argv.slice(2);
 if (log !== '') appendFileSync(log, `${process.pid}\n`);
@@ -30,8 +30,6 @@ const money = (sessionId, amount, currency = 'USD') =>
 
 const ENDED = { stopReason: 'end_turn' };
 const TOKENS = { inputTokens: 20, outputTokens: 7, cachedReadTokens: 80, cachedWriteTokens: 0 };
-const VERDICT = { approved: false, comments: 'No.' };
-const fenced = (value) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`;
 const OPTIONS = [
   { optionId: 'always', name: 'Always', kind: 'allow_always' },
   { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
@@ -51,27 +49,29 @@ async function permissions(session, prompt) {
   return ENDED;
 }
 
-async function flood(session) {
-  const line = `${JSON.stringify({
-    jsonrpc: '2.0',
-    method: 'session/update',
-    params: {
-      sessionId: session,
-      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'x'.repeat(60_000) } },
-    },
-  })}\n`;
-  for (;;) if (!raw(line)) await once(process.stdout, 'drain');
-}
+const big = 'x'.repeat(60_000);
+const FLOODS = {
+  words: (session) => say(session, big),
+  thoughts: (session) => update(session, 'agent_thought_chunk', { content: { type: 'text', text: big } }),
+  tools: (session, count) =>
+    update(session, 'tool_call', {
+      toolCallId: `t${count}`,
+      title: 'Write',
+      kind: 'edit',
+      rawInput: { content: big },
+    }),
+  diffs: (session, count) =>
+    update(session, 'tool_call', {
+      toolCallId: `t${count}`,
+      content: [{ type: 'diff', path: `${count}.js`, oldText: `a${big}`, newText: `${count}${big}` }],
+    }),
+  line: () => raw(big),
+  errors: () => process.stderr.write(big),
+};
 
-async function longLine() {
-  const piece = Buffer.alloc(1024 * 1024, 'x');
-  for (;;) if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
-}
-
-function startDeaf() {
-  const deaf = "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setInterval(() => {}, 1000)";
-  const child = spawn(process.execPath, ['-e', deaf], { stdio: 'ignore' });
-  writeFileSync('pids', `${process.pid} ${child.pid}`);
+async function flood(session, kind) {
+  const stream = kind === 'errors' ? process.stderr : process.stdout;
+  for (let count = 0; ; count += 1) if (!FLOODS[kind](session, count)) await once(stream, 'drain');
 }
 
 const stopped = (stopReason) => (session) => {
@@ -79,7 +79,12 @@ const stopped = (stopReason) => (session) => {
   return { stopReason };
 };
 
-/** What happens on a prompt, by mode. */
+async function common(session, prompt) {
+  await BEHAVIOURS[mode]({ prompt, raw, say: (text) => say(session, text) });
+  return ENDED;
+}
+
+/** What happens on a prompt, by mode; what other coding CLIs do too is not here. */
 const PROMPTS = {
   work: (session) => {
     update(session, 'agent_thought_chunk', { content: { type: 'text', text: 'Hm.' } });
@@ -100,32 +105,38 @@ const PROMPTS = {
     say(session, 'done.');
     return { ...ENDED, usage: TOKENS };
   },
-  verdict: (session) => {
-    say(session, fenced(VERDICT));
-    return ENDED;
-  },
-  repaired: (session, prompt) => {
+  dearly: (session, prompt) => {
     money(session, prompt.includes('could not be used') ? 0.75 : 0.5);
-    say(session, prompt.includes('could not be used') ? fenced(VERDICT) : 'Fine!');
+    say(
+      session,
+      prompt.includes('could not be used') ? fenced({ approved: false, comments: 'No.' }) : 'Fine!',
+    );
     return { ...ENDED, usage: TOKENS };
   },
-  nonsense: (session) => {
-    say(session, 'Fine!');
-    return ENDED;
-  },
   permissions,
-  flood,
-  longLine,
-  environment: (session) => {
-    say(session, JSON.stringify(process.env));
+  mode: (session) => {
+    say(session, process.env.MODE);
     return ENDED;
   },
-  hang: () => {
-    startDeaf();
-    return new Promise(() => undefined);
+  denies: (session) => {
+    update(session, 'tool_call', { toolCallId: 't1', title: 'Edit sum.js', kind: 'edit', status: 'failed' });
+    update(session, 'tool_call_update', { toolCallId: 't1', status: 'completed' });
+    update(session, 'tool_call_update', { toolCallId: 't1', title: 'Edited', status: 'in_progress' });
+    say(session, 'I have edited it.');
+    return ENDED;
   },
-  polite: (session) => {
-    startDeaf();
+  otherSession: async (session) => {
+    say('s99', 'Not yours.');
+    update('s99', 'tool_call', { toolCallId: 't1', title: 'Not yours' });
+    const toolCall = { toolCallId: 't1', kind: 'read', locations: [{ path: '.' }] };
+    const ofOther = await ask('session/request_permission', { sessionId: 's99', toolCall, options: OPTIONS });
+    const ofNone = await ask('session/request_permission', { toolCall, options: OPTIONS });
+    say(session, [ofOther, ofNone].map(({ result }) => result.outcome.outcome).join(' '));
+    return ENDED;
+  },
+  reasonless: () => ({ usage: TOKENS }),
+  polite: async (session) => {
+    await startDeaf();
     return new Promise((resolve) => {
       onCancel = () => {
         money(session, 0.5);
@@ -133,10 +144,6 @@ const PROMPTS = {
         resolve({ stopReason: 'cancelled' });
       };
     });
-  },
-  dies: () => {
-    process.stderr.write('no login: Authorization: Bearer sk-ant-api03-0123456789abcdefghijABCDEFGHIJ\n');
-    process.exit(3);
   },
   refusal: stopped('refusal'),
   max_tokens: stopped('max_tokens'),
@@ -190,6 +197,7 @@ const HANDLERS = {
   },
   'session/new': () => {
     if (mode === 'auth') throw { code: -32_000, message: 'Authentication required' };
+    if (mode === 'nameless') return { sessionId: '' };
     sessions += 1;
     return { sessionId: `s${sessions}` };
   },
@@ -200,7 +208,10 @@ const HANDLERS = {
         message: 'Internal error',
         data: { details: 'overdrawn ghp_0123456789abcdefghijABCDEFGHIJ012345' },
       };
-    return PROMPTS[mode](sessionId, prompt.map(({ text }) => text).join('\n'), id);
+    const text = prompt.map((part) => part.text).join('\n');
+    if (mode.startsWith('flood:')) return flood(sessionId, mode.slice('flood:'.length));
+    if (mode in PROMPTS) return PROMPTS[mode](sessionId, text, id);
+    return common(sessionId, text);
   },
   'session/close': () => ({}),
 };
@@ -221,4 +232,4 @@ async function take(line) {
 }
 
 // A deaf one stays when its client is gone.
-input.on('close', () => mode !== 'hang' && process.exit(0));
+input.on('close', () => mode !== 'hangs' && process.exit());

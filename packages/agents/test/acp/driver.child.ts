@@ -2,8 +2,9 @@
 import type { AgentCall } from '@devs/core';
 import { acpAgents } from '../../src/acp/acpAgents.ts';
 
-const [file = '', dir = '', log = '', mode = 'polite'] = process.argv.slice(2);
-const program = { name: 'agent', argv: [process.execPath, file, mode, log] };
+const args = process.argv.slice(2);
+const dir = args.at(-1) ?? '';
+const program = { name: 'agent', argv: [process.execPath, ...args.slice(0, -1)] };
 const agents = await acpAgents({ agent: program, sandbox: null });
 const call: AgentCall = { idempotencyKey: 'k', signal: new AbortController().signal, usage: () => undefined };
 const { summary } = await agents.implement(

@@ -1,8 +1,7 @@
 // Stands for a coding CLI: reads its prompt from stdin and does what its first argument says.
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { BEHAVIOURS, fenced } from '../coding/behaviours.mjs';
 
 const [mode, argument = ''] = process.argv.slice(2);
 const prompt = mode === 'file' ? readFileSync(argument, 'utf8') : readFileSync(0, 'utf8');
@@ -16,7 +15,6 @@ const usage = {
 };
 const say = (result, more = {}) =>
   print(JSON.stringify({ type: 'result', is_error: false, result, total_cost_usd: 0.25, usage, ...more }));
-const fenced = (value) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`;
 
 const documents = (contents) => ({
   documents: Object.entries(contents).map(([type, content]) => ({ type, title: 'Sum', content })),
@@ -79,34 +77,19 @@ async function flood(megabytes) {
   say('The end.');
 }
 
-async function hang() {
-  const deaf = "process.on('SIGTERM', () => {}); process.stdout.write('up'); setInterval(() => {}, 1000)";
-  const child = spawn(process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  writeFileSync('pids', `${process.pid} ${child.pid}`);
-  await sleep(1_000_000);
-}
-
+/** What other coding CLIs do too is not here. */
 const MODES = {
   work,
-  hang,
   flood: () => flood(Number(argument)),
   file: () => print(prompt),
-  prompt: () => print(prompt),
-  environment: () => print(JSON.stringify(process.env)),
-  login: () => print(readFileSync(`${process.env.HOME}/.agent/login.json`, 'utf8')),
-  repaired: () =>
+  dearly: () =>
     say(prompt.includes('your_last_answer') ? fenced({ approved: false, comments: 'No.' }) : 'Fine!'),
-  nonsense: () => say('Fine!'),
   reports: () => say('The key ghp_0123456789abcdefghijABCDEFGHIJ012345 is invalid.', { is_error: true }),
   refused: () => {
     say('Invalid API key', { is_error: true });
     process.exitCode = 1;
   },
-  fail: () => {
-    process.stderr.write('no login: Authorization: Bearer sk-ant-api03-0123456789abcdefghijABCDEFGHIJ\n');
-    process.exitCode = 3;
-  },
 };
 
-await MODES[mode]();
+if (mode in MODES) await MODES[mode]();
+else await BEHAVIOURS[mode]({ prompt, raw: (bytes) => process.stdout.write(bytes), say: print });

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
-import { DevsError } from '@devs/core';
 
 /** A program on this machine. */
 export interface Program {
@@ -11,12 +10,8 @@ export interface Program {
   readonly folder: string;
 }
 
-/**
- * Looks for a program before anything runs, as `execvp` would.
- *
- * @throws DevsError `CONFIG_INVALID` when it is not installed.
- */
-export async function findProgram(name: string): Promise<Program> {
+/** Looks for a program before anything runs, as `execvp` would; `null` where it is not installed. */
+export async function findProgram(name: string): Promise<Program | null> {
   for (const file of candidates(name)) {
     try {
       await access(file, constants.X_OK);
@@ -25,10 +20,7 @@ export async function findProgram(name: string): Promise<Program> {
       // Not here: the next folder of the PATH.
     }
   }
-  throw new DevsError(`The command ${JSON.stringify(name)} was not found.`, {
-    code: 'CONFIG_INVALID',
-    remedy: 'Install it, or put its folder on the PATH.',
-  });
+  return null;
 }
 
 function candidates(name: string): readonly string[] {

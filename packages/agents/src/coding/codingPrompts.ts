@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { loadPrompts, type ModelStage, type PromptVersion, readPrompt } from '../models/loadPrompts.ts';
 
 /** The prompts of models, with what is different for a tool that edits in place and answers in text. */
-export interface CommandPrompts {
+export interface CodingPrompts {
   readonly version: PromptVersion;
   /** Over all texts, hex. */
   readonly sha256: string;
@@ -14,7 +14,7 @@ export interface CommandPrompts {
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a version this package does not have. */
-export function commandPrompts(named?: string): CommandPrompts {
+export function codingPrompts(named?: string): CodingPrompts {
   const { version, sha256, of } = loadPrompts(named);
   const edit = readPrompt(version, 'commandEdit');
   const answer = readPrompt(version, 'commandAnswer');

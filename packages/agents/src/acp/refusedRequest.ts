@@ -1,0 +1,42 @@
+import { DevsError } from '@devs/core';
+import { agentFault, shown } from '../coding/agentFault.ts';
+import type { AcpProgram } from './AcpProgram.ts';
+
+/** Of JSON-RPC: the agent wants its user to log in first. */
+const AUTH_REQUIRED = -32_000;
+
+/** An error that came back over the connection. */
+export interface Refusal extends Error {
+  readonly code: number;
+  readonly data?: unknown;
+}
+
+export const isRefusal = (error: unknown): error is Refusal =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number';
+
+export const isAuthRequired = (error: unknown): boolean => isRefusal(error) && error.code === AUTH_REQUIRED;
+
+/** What a refused request says. */
+export function refusedRequest({ name, login, env = [] }: AcpProgram, refusal: Refusal): DevsError {
+  const words = shown(wordsOf(refusal));
+  if (refusal.code !== AUTH_REQUIRED) return agentFault(name, `failed: ${words}`, refusal);
+  const key = env[0] === undefined ? '' : ` or set ${env[0]}`;
+  return new DevsError(`${name} is not logged in: ${words}`, {
+    code: 'AGENT_FAILED',
+    remedy: `Run \`${login ?? name}\`${key}, then resume the run.`,
+    context: { agent: name },
+    cause: refusal,
+  });
+}
+
+/** Most agents put the reason beside the message. */
+function wordsOf({ message, data }: Refusal): string {
+  const more = typeof data === 'string' ? data : detailsOf(data);
+  return more === '' || message.includes(more) ? message : `${message}: ${more}`;
+}
+
+function detailsOf(data: unknown): string {
+  if (typeof data !== 'object' || data === null) return '';
+  const { details, message } = data as { readonly details?: unknown; readonly message?: unknown };
+  return [details, message].find((text) => typeof text === 'string') ?? JSON.stringify(data);
+}

@@ -1,0 +1,110 @@
+import type { AgentCall, AnswerRequest, StageAgents, TaskRequest, WorkResult } from '@devs/core';
+import { assertPositiveInteger } from '../assertPositiveInteger.ts';
+import { liveAgents, type StageQuestion, type StageWorker } from '../models/liveAgents.ts';
+import { MODEL_STAGES, type ModelStage } from '../models/loadPrompts.ts';
+import { renderRequest, type StageRequest } from '../models/renderRequest.ts';
+import { TRUNCATED_MARK } from '../process/MaskedTail.ts';
+import type { Sandbox } from '../sandbox/Sandbox.ts';
+import { uselessAnswer } from './agentFault.ts';
+import type { CodingLimits, CodingTool } from './CodingTool.ts';
+import { type CodingPrompts, codingPrompts } from './codingPrompts.ts';
+import { jsonAnswer } from './jsonAnswer.ts';
+
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+
+/** Characters of what a tool says about its edits that are kept, from the end: the summary stands there. */
+const MAX_SUMMARY = 2_000;
+
+export interface CodingAgentsOptions<Source> {
+  readonly perStage?: Readonly<Partial<Record<ModelStage, Source>>>;
+  /** What confines it, from `findSandbox`; `null` lets it do what you can, on purpose. */
+  readonly sandbox: Sandbox | null;
+  /** Version of the prompts. @defaultValue the newest */
+  readonly prompts?: string;
+  /** Time limit of one stage, ms. @defaultValue 1 800 000 */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Agents that are coding CLIs. Where a stage is about files one edits the workspace in place, and the engine takes the
+ * difference; where it is about documents, a plan or a verdict it answers with JSON, and an answer of the wrong shape is
+ * sent back once.
+ *
+ * @param first - Of every stage that `perStage` does not name.
+ * @param find - Reaches a tool, each once.
+ */
+export async function codingAgents<Source>(
+  first: Source,
+  options: CodingAgentsOptions<Source> & Pick<CodingLimits, 'maxOutputBytes' | 'graceMs'>,
+  find: (source: Source, limits: CodingLimits) => Promise<CodingTool>,
+): Promise<StageAgents> {
+  const { perStage = {}, sandbox, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const limits = { sandbox, timeoutMs, maxOutputBytes: options.maxOutputBytes, graceMs: options.graceMs };
+  for (const name of ['timeoutMs', 'maxOutputBytes', 'graceMs'] as const)
+    assertPositiveInteger(name, limits[name]);
+  const found = new Map<Source, CodingTool>();
+  for (const source of new Set([first, ...Object.values<Source>(perStage)]))
+    found.set(source, await find(source, limits));
+  const tools = new Map(
+    MODEL_STAGES.map((stage) => [stage, found.get(perStage[stage] ?? first) as CodingTool]),
+  );
+  const prompts = codingPrompts(options.prompts);
+  const close = async (): Promise<void> => {
+    await Promise.all([...found.values()].map(async (tool) => tool.close?.()));
+  };
+  return { ...liveAgents(new CodingWorker(tools, prompts), { workers: tools.values(), prompts }), close };
+}
+
+class CodingWorker implements StageWorker {
+  readonly #tools: ReadonlyMap<ModelStage, CodingTool>;
+  readonly #prompts: CodingPrompts;
+
+  constructor(tools: ReadonlyMap<ModelStage, CodingTool>, prompts: CodingPrompts) {
+    this.#tools = tools;
+    this.#prompts = prompts;
+  }
+
+  async edit(stage: ModelStage, request: TaskRequest, call: AgentCall): Promise<WorkResult> {
+    const place = { stage, dir: request.workspace.dir, readOnly: false };
+    const prompt = this.#prompts.forEdit(stage, renderRequest(request));
+    const text = await this.#tool(stage).converse(place, call, (ask) => ask(prompt));
+    // No files: the engine takes what lies in the folder.
+    return { summary: summaryOf(text.trim()), files: [], ...(stage === 'implement' && wrongTestIn(text)) };
+  }
+
+  /** It sees the folder itself; the engine puts back what is changed there. */
+  answer<Answer>(question: StageQuestion<Answer>, call: AgentCall): Promise<Answer> {
+    const { stage, request, answer, system } = question;
+    const place = { stage, dir: dirOf(request), readOnly: true };
+    const prompt = this.#prompts.forAnswer(stage, renderRequest(request), answer.schema, system);
+    const tool = this.#tool(stage);
+    return tool.converse(place, call, async (ask) => {
+      const first = jsonAnswer(await ask(prompt), answer.schema);
+      if ('value' in first) return first.value;
+      const second = jsonAnswer(await ask(repairWords(first.problem)), answer.schema);
+      if ('value' in second) return second.value;
+      throw uselessAnswer(tool.name, stage, second.problem);
+    });
+  }
+
+  #tool(stage: ModelStage): CodingTool {
+    return this.#tools.get(stage) as CodingTool;
+  }
+}
+
+/** A question of a person's gets no folder: nobody would put back what a tool changes there between two drives. */
+function dirOf(request: StageRequest | AnswerRequest): string | null {
+  return 'question' in request || !('workspace' in request) ? null : (request.workspace?.dir ?? null);
+}
+
+/** What it says of a test that asks for something wrong, in the line its prompt asks for; nothing without one. */
+function wrongTestIn(text: string): Pick<WorkResult, 'wrongTest'> {
+  const wrongTest = /^WRONG TEST: *(\S.*)$/m.exec(text)?.[1];
+  return wrongTest === undefined ? {} : { wrongTest };
+}
+
+const summaryOf = (text: string): string =>
+  text.length <= MAX_SUMMARY ? text : `${TRUNCATED_MARK}\n${text.slice(-MAX_SUMMARY)}`;
+
+const repairWords = (problem: string): string =>
+  `Your last answer could not be used: ${problem}\nAnswer again, whole: one JSON object in a block fenced with \`\`\`json.`;
