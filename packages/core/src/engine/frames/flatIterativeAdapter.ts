@@ -42,7 +42,8 @@ export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
  */
 export async function runGraphIteratively<Input, Output>(
   graph: CompiledLangGraph<Input, Output>,
-  initialState: NoInfer<Input> | Command | null,
+  // One `NoInfer`: of a union with it, TypeScript refuses the input of every compiled graph.
+  initialState: NoInfer<Input | Command> | null,
   options: FlatRunOptions = {},
 ): Promise<Output> {
   if (getConfig()?.configurable?.['__pregel_read'] !== undefined) {
