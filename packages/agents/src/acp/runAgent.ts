@@ -5,7 +5,7 @@ import { copyLogin, NETWORK_ENV } from '../command/agentHome.ts';
 import type { Program } from '../command/findProgram.ts';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
-import { endWithUs, killGroup } from '../process/processGroup.ts';
+import { assertProcessGroups, endWithUs, killGroup } from '../process/processGroup.ts';
 import { type Scratch, withScratch } from '../process/withScratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
 import type { AcpProgram } from './AcpProgram.ts';
@@ -88,6 +88,7 @@ function start(
     readable: [readable, file],
   };
   const [program = file, ...args] = [...(sandbox?.prefix(confinement) ?? []), file, ...argv.slice(1)];
+  assertProcessGroups();
   const child = spawn(program, args, {
     cwd: folder,
     env: {
