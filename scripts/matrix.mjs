@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util';
 import { DRIVERS, driverOf, makeCheckout, RELEASE_OF } from './matrix/checkout.mjs';
 import { serveRegistry } from './matrix/loopbackRegistry.mjs';
 import { NODES, prepareMachines } from './matrix/machines.mjs';
-import { packAll, packedChecks } from './matrix/packed.mjs';
-import { run } from './matrix/run.mjs';
+import { packedChecks } from './matrix/packed.mjs';
+import { packAll } from './packAll.mjs';
+import { run } from './runProgram.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'devs-matrix');
@@ -120,9 +121,9 @@ async function usePacked({ machines, checkouts, folder }) {
   const root = checkouts[13];
   await build(machine, root);
   const sandbox = await sandboxFlags(machine, root);
-  const tarballs = await packAll({ checkout: root, machine, to: join(folder, 'tarballs') });
+  const tarballs = await packAll({ checkout: root, env: machine.env, to: join(folder, 'tarballs') });
   const upstream = await run(['npm', 'config', 'get', 'registry'], { cwd: folder });
-  const { url, close } = await serveRegistry(tarballs, upstream.trim());
+  const { url, close } = await serveRegistry(Object.values(tarballs), upstream.trim());
   try {
     for (const each of able) {
       const at = join(folder, `packed-${each.major}`);

@@ -20,7 +20,10 @@ export function installed(name, folder) {
   return folder === dirname(folder) ? undefined : installed(name, dirname(folder));
 }
 
-function neededBy({ dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} }, optional) {
+function neededBy(
+  { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta = {} },
+  optional,
+) {
   const peers = Object.keys(peerDependencies ?? {});
   const asked = peers.filter((name) => optional || peerDependenciesMeta[name]?.optional !== true);
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...asked];

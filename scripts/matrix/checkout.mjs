@@ -1,7 +1,7 @@
 // A copy of this checkout as it is now, with one of the two drivers.
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { run } from './run.mjs';
+import { run } from '../runProgram.mjs';
 
 /** Node.js 20 ends with a segmentation fault under 13, which users get. */
 export const DRIVERS = { 12: '12.11.1', 13: '13.2.0' };

@@ -1,7 +1,7 @@
 // The Node.js versions and package managers that the matrix runs on, from the npm registry, in exact versions.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { run } from './run.mjs';
+import { run } from '../runProgram.mjs';
 
 export const NODES = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0', 26: '26.10.0' };
 /** npm 12 needs Node.js 22. */

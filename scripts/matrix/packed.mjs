@@ -1,19 +1,9 @@
 // The packed packages on a machine that has never seen them: installed by npm without any script, and used.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './run.mjs';
+import { run } from '../runProgram.mjs';
 
 export const KILLS = '20';
-
-/** Packs what was built in `checkout`. @returns paths of the tarballs */
-export async function packAll({ checkout, machine, to }) {
-  mkdirSync(to, { recursive: true });
-  for (const name of readdirSync(join(checkout, 'packages'))) {
-    const cwd = join(checkout, 'packages', name);
-    await run(['pnpm', 'pack', '--pack-destination', to], { cwd, env: machine.env });
-  }
-  return readdirSync(to).map((name) => join(to, name));
-}
 
 /** Nothing of this user, and nothing that the package manager which runs the matrix has set. */
 function strangerTo(env, home) {
