@@ -1,6 +1,6 @@
 // Puts the modules behind each entry point of @devs/core into a few files. Node.js takes half a millisecond for every module
 // it loads, and there are hundreds. What entry points share is in files that they share, so that a class, a registry or an
-// AsyncLocalStorage is there once, whatever is imported.
+// AsyncLocalStorage is there once, whatever is imported. Nothing else is JavaScript there: tsc writes the declarations.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ const entryPoints = Object.values(exports).flatMap(({ '@devs/source': source }) 
   source === undefined ? [] : [join(core, source)],
 );
 
-for (const name of readdirSync(dist)) if (/^shared-.*\.js(\.map)?$/.test(name)) rmSync(join(dist, name));
-await esbuild.build({
+const { metafile } = await esbuild.build({
+  absWorkingDir: core,
   entryPoints,
   outbase: join(core, 'src'),
   outdir: dist,
@@ -32,4 +32,11 @@ await esbuild.build({
   sourcemap: true,
   sourcesContent: false,
   logLevel: 'warning',
+  metafile: true,
 });
+// What an earlier build has left.
+for (const name of readdirSync(dist, { recursive: true })) {
+  const path = join('dist', name);
+  if (/\.js(\.map)?$/.test(name) && metafile.outputs[path.replaceAll('\\', '/')] === undefined)
+    rmSync(join(core, path));
+}

@@ -1,10 +1,13 @@
-// Uses the built packages as a consumer does: ESM and CommonJS, through their published entry points.
+// Uses the built packages as a consumer does: ESM and CommonJS, through their published entry points; and looks at what is
+// packed: its types, what is in it, and how large it is.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packAll } from './packAll.mjs';
+import { bytesOf, closureOf } from './published.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const names = readdirSync(join(root, 'packages'));
@@ -26,6 +29,65 @@ const runScript = (cwd, type, code) =>
 function entryPoints(name) {
   const subpaths = Object.keys(manifestOf(name).exports).filter((subpath) => !subpath.endsWith('.json'));
   return subpaths.map((subpath) => `@devs/${name}${subpath.slice(1)}`);
+}
+
+/** Bytes of the tarball, and of all that is installed with the package; a tenth above what they were when this was set. */
+const BUDGET = {
+  agents: { packed: 170_000, installed: 106_000_000 },
+  cli: { packed: 130_000, installed: 110_000_000 },
+  core: { packed: 460_000, installed: 94_000_000 },
+  mcp: { packed: 10_000, installed: 103_000_000 },
+};
+
+/** Declarations of sources that are not published lead nowhere; the rest is of no use to a user. */
+const NOT_PUBLISHED = /\.map$|__tests__|tsbuildinfo|(?<!\.d)\.ts$/;
+
+function assertPacked(name, tarball) {
+  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+  assert.deepEqual(
+    files.filter((file) => NOT_PUBLISHED.test(file)),
+    [],
+    `@devs/${name} has files that are of no use`,
+  );
+  const manifest = JSON.parse(
+    execFileSync('tar', ['-xOzf', tarball, 'package/package.json'], { encoding: 'utf8' }),
+  );
+  assert.deepEqual(manifest.engines, { node: '>=22.12' });
+  assert.doesNotMatch(JSON.stringify(manifest), /catalog:|workspace:|@devs\/source/);
+  const attw = [
+    join(root, 'node_modules', '.bin', 'attw'),
+    tarball,
+    '--profile',
+    'esm-only',
+    '--format',
+    'ascii',
+  ];
+  execFileSync(attw[0], attw.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Each module of the core is in one file: what its entry points share, too. */
+function coreIsThereOnce(tarball) {
+  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+  const scripts = files
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => file.replace('package/dist/', ''));
+  const entries = Object.values(manifestOf('core').exports).flatMap(({ default: file }) =>
+    file === undefined ? [] : [file.replace('./dist/', '')],
+  );
+  const rest = scripts.filter((file) => !entries.includes(file) && !file.startsWith('shared-'));
+  assert.deepEqual(rest, [], '@devs/core has modules beside those that are bundled');
+}
+
+function assertSizes(name, tarball) {
+  const packed = statSync(tarball).size;
+  const installed = [...closureOf(join(root, 'packages', name))].reduce(
+    (sum, folder) => sum + bytesOf(folder),
+    0,
+  );
+  for (const [what, bytes] of Object.entries({ packed, installed })) {
+    assert.ok(bytes <= BUDGET[name][what], `@devs/${name}, ${what}: ${bytes} bytes of ${BUDGET[name][what]}`);
+  }
+  return `${name} ${(packed / 1e3).toFixed(0)} kB packed, ${(installed / 1e6).toFixed(0)} MB installed`;
 }
 
 const IN_MEMORY = `
@@ -54,7 +116,15 @@ try {
     'hitl_failure_gates has too few columns',
   );
   langchainIsThereOnce();
-  process.stdout.write(`packages: ${names.length} packages load as ESM and as CommonJS\n`);
+  const tarballs = await packAll({ checkout: root, to: join(consumer, 'tarballs') });
+  const sizes = names.map((name) => {
+    assertPacked(name, tarballs[name]);
+    return assertSizes(name, tarballs[name]);
+  });
+  coreIsThereOnce(tarballs.core);
+  process.stdout.write(
+    `packages: ${names.length} packages load as ESM and as CommonJS\n  ${sizes.join('\n  ')}\n`,
+  );
 } finally {
   rmSync(consumer, { recursive: true });
 }

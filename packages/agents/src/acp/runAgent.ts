@@ -3,7 +3,7 @@ import { exitWords } from '../coding/agentFault.ts';
 import type { CodingPlace } from '../coding/CodingTool.ts';
 import type { InstalledTool, Launch } from '../coding/InstalledTool.ts';
 import { MaskedTail } from '../process/MaskedTail.ts';
-import { endWithUs, killGroup } from '../process/processGroup.ts';
+import { assertProcessGroups, endWithUs, killGroup } from '../process/processGroup.ts';
 import { withScratch } from '../process/withScratch.ts';
 import type { AcpProgram } from './AcpProgram.ts';
 
@@ -48,6 +48,7 @@ export function runAgent(
 }
 
 function start({ argv: [program = '', ...args], cwd, env }: Launch): ChildProcess {
+  assertProcessGroups();
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   endWithUs(child);
   return child;

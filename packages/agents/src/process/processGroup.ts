@@ -1,6 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
+import { DevsError } from '@devs/core';
 
 const running = new Set<ChildProcess>();
+
+/**
+ * To call before a program is started: Windows has no process groups, so that what a command leaves running could not be
+ * ended, and signals to one end as if it were gone.
+ *
+ * @throws DevsError `CONFIG_INVALID`
+ */
+export function assertProcessGroups(platform: NodeJS.Platform = process.platform): void {
+  if (platform !== 'win32') return;
+  throw new DevsError('Commands of a run cannot be started on Windows: it has no process groups.', {
+    code: 'CONFIG_INVALID',
+    remedy: 'Use the Windows Subsystem for Linux (WSL 2) for runs that check or commit.',
+  });
+}
 
 /** Signals every process of the child's group; a group that is already gone is fine. */
 export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { killGroup } from './processGroup.ts';
+import { assertProcessGroups, killGroup } from './processGroup.ts';
 
 /** ms */
 const KILL_GRACE_MS = 2_000;
@@ -35,7 +35,8 @@ export interface ProcessEnd {
  *
  * A process that moved to another session is out of reach: that needs a sandbox.
  *
- * @throws the error of `spawn` (`ENOENT`, `EACCES`) when the command could not be started.
+ * @throws the error of `spawn` (`ENOENT`, `EACCES`) when the command could not be started; DevsError `CONFIG_INVALID` on
+ *   Windows.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const child = start(request);
@@ -60,6 +61,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
 function start({ argv, cwd, env, stdin, onStdout, onStderr }: ProcessRequest): ChildProcess {
   const [file, ...args] = argv;
   if (file === undefined || file === '') throw new TypeError('Expected argv to name a command, got none.');
+  assertProcessGroups();
   const input = stdin === undefined ? 'ignore' : 'pipe';
   const child = spawn(file, args, { cwd, env, detached: true, stdio: [input, 'pipe', 'pipe'] });
   child.stdout?.on('data', onStdout);

@@ -1,4 +1,4 @@
-import { DevsError } from '@devs/core';
+import { DevsError, isDevsError } from '@devs/core';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { pickEnvironment } from '../process/pickEnvironment.ts';
 import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
@@ -141,6 +141,7 @@ export class GitRepository {
     try {
       return await runProcess(request);
     } catch (error) {
+      if (isDevsError(error)) throw error;
       throw new DevsError(`git could not be started in ${this.workTree}: ${(error as Error).message}`, {
         code: 'WORKSPACE_FAILED',
         remedy: 'Install git 2.36 or newer, make sure that it is on PATH and that the folder exists.',

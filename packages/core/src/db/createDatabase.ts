@@ -1,8 +1,9 @@
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { copyInMemory, setOrigin } from './copyInMemory.ts';
-import { toDriverFault } from './driverFault.ts';
+import { assertDriverFits, type DriverManifest, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
@@ -31,7 +32,10 @@ export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy
 const MEMORY = ':memory:';
 const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
 
+const require = createRequire(import.meta.url);
+
 let defaultDatabase: Database | undefined;
+let driverFits = false;
 
 /**
  * Opens the state file, creating it and its folder where they are missing: settings first, then migrations. The only
@@ -140,6 +144,10 @@ function policyOf({
 
 /** The driver loads its native part with the first connection. */
 function connect(path: string | Buffer, options?: Options): Database {
+  if (!driverFits) {
+    assertDriverFits(require('better-sqlite3/package.json') as DriverManifest, process.versions.node);
+    driverFits = true;
+  }
   try {
     return new BetterSqlite3(path, options);
   } catch (error) {

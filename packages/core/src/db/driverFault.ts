@@ -1,11 +1,36 @@
 import { DevsError } from '../errors/DevsError.ts';
 
-/** What the driver says when its installation script was not run: package managers may be told to skip them. */
+/** What drivers up to 12 say when their installation script was not run: package managers may be told to skip them. */
 const NOT_BUILT = 'Could not locate the bindings file';
+
+/** What drivers from 13 on load where none of the builds they bring fits the machine. */
+const NO_BUILD = /^Cannot find module '[^'\n]*better_sqlite3\.node'/;
+
+/** What `better-sqlite3/package.json` says about itself. */
+export interface DriverManifest {
+  readonly version: string;
+  readonly engines?: { readonly node?: string };
+}
+
+/**
+ * To call before the driver's native part is loaded: a Node.js that is too old for it ends with a segmentation fault.
+ *
+ * @param node - `process.versions.node`
+ * @throws DevsError `CONFIG_INVALID`
+ */
+export function assertDriverFits({ version, engines }: DriverManifest, node: string): void {
+  const least = /^>=\s*(\d+)/.exec(engines?.node ?? '')?.[1];
+  if (least === undefined || Number.parseInt(node, 10) >= Number(least)) return;
+  throw new DevsError(`better-sqlite3 ${version} needs Node.js ${least} or later; this is ${node}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Use Node.js ${least} or later, or install better-sqlite3 12 (\`npm install better-sqlite3@12\`).`,
+  });
+}
 
 /** The driver's native part cannot be loaded, because of how it was installed; `null` for any other error. */
 export function toDriverFault(error: unknown): DevsError | null {
   if (!(error instanceof Error)) return null;
+  if (NO_BUILD.test(error.message)) return withoutBuild(error);
   const isOfAnotherNode = 'code' in error && error.code === 'ERR_DLOPEN_FAILED';
   if (!isOfAnotherNode && !error.message.startsWith(NOT_BUILT)) return null;
   const why = isOfAnotherNode
@@ -17,4 +42,16 @@ export function toDriverFault(error: unknown): DevsError | null {
       'Run `npm rebuild better-sqlite3` (or `pnpm rebuild better-sqlite3`) with this Node.js, or install anew.',
     cause: error,
   });
+}
+
+function withoutBuild(error: Error): DevsError {
+  return new DevsError(
+    `better-sqlite3 brings no build for this machine (${process.platform} ${process.arch}).`,
+    {
+      code: 'CONFIG_INVALID',
+      remedy:
+        'Compile it once: `npm run build-release` in the folder node_modules/better-sqlite3, with node-gyp and a C++ compiler.',
+      cause: error,
+    },
+  );
 }

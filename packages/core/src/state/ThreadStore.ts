@@ -326,7 +326,10 @@ export class ThreadStore {
 
   #isAbandoned(held: LeaseRow, owner: string, unchangedFor: LeaseSnapshot | undefined): boolean {
     if (held.bootId === this.#host.bootId) {
-      return !isOwnerAlive(this.#host, owner) || (this.#expiresInMs(held) ?? 0) <= 0;
+      const left = this.#expiresInMs(held) ?? 0;
+      // No lease ends later than that: where a host is named alike after every start, this one is of an earlier.
+      const isOfEarlierBoot = left > LEASE_TTL_MS;
+      return !isOwnerAlive(this.#host, owner) || left <= 0 || isOfEarlierBoot;
     }
     return unchangedFor?.epoch === held.epoch && unchangedFor.expiresMono === held.expiresMono;
   }

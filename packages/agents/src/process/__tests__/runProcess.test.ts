@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type ProcessEnd, type ProcessRequest, runProcess } from '../runProcess.ts';
 
 const ENV = { PATH: process.env['PATH'] ?? '' };
@@ -47,6 +47,18 @@ describe('a command', () => {
 
   test('without an input reads an empty one', async () => {
     expect(await run('cat')).toMatchObject({ exitCode: 0, out: '' });
+  });
+
+  test('is not started where there are no process groups to end it by', async () => {
+    const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('win32');
+    try {
+      await expect(run('exit 0')).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        remedy: expect.stringContaining('WSL'),
+      });
+    } finally {
+      platform.mockRestore();
+    }
   });
 
   test('may end without reading its input', async () => {

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { toDriverFault } from '../driverFault.ts';
+import { assertDriverFits, type DriverManifest, toDriverFault } from '../driverFault.ts';
 
 const require = createRequire(import.meta.url);
+/** The driver that users of the packages get; the checkout's runs on Node.js 20. */
+const atRoot = createRequire(new URL('../../../../../package.json', import.meta.url));
 
 function thrownBy(work: () => unknown): unknown {
   try {
@@ -32,6 +34,39 @@ describe('a driver that cannot be loaded', () => {
     expect(readFileSync(bindings, 'utf8')).toContain('Could not locate the bindings file');
     const error = new Error('Could not locate the bindings file. Tried: …');
     expect(toDriverFault(error)).toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+
+  it('is known by what a driver says that brings no build for the machine', () => {
+    const driver = path.dirname(atRoot.resolve('better-sqlite3-13/package.json'));
+    // As on a machine without a build: what the driver looks for first, and last, is not there.
+    const error = thrownBy(() => atRoot(path.join(driver, 'build', 'Release', 'better_sqlite3.node')));
+    expect(readFileSync(path.join(driver, 'lib', 'binding.js'), 'utf8')).toContain(
+      "path.join(__dirname, '..', 'build', 'Release', 'better_sqlite3.node')",
+    );
+    expect(toDriverFault(error)).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining(process.arch),
+      remedy: expect.stringContaining('npm run build-release'),
+    });
+  });
+
+  it('is refused by a Node.js that it would end with a segmentation fault', () => {
+    const newest = atRoot('better-sqlite3-13/package.json') as DriverManifest;
+    expect(() => assertDriverFits(newest, '20.20.2')).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: `better-sqlite3 ${newest.version} needs Node.js 22 or later; this is 20.20.2.`,
+      }),
+    );
+    expect(() => assertDriverFits(newest, '22.12.0')).not.toThrow();
+    expect(() => assertDriverFits(newest, '100.0.0')).not.toThrow();
+  });
+
+  it('is not refused where it says nothing of a least Node.js', () => {
+    const installed = require('better-sqlite3/package.json') as DriverManifest;
+    expect(() => assertDriverFits(installed, process.versions.node)).not.toThrow();
+    expect(() => assertDriverFits({ version: '12.11.1', engines: {} }, '20.20.2')).not.toThrow();
+    expect(() => assertDriverFits({ version: '12.11.1' }, '20.20.2')).not.toThrow();
   });
 
   it('is nothing else', () => {

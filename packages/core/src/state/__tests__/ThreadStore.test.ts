@@ -200,6 +200,19 @@ describe('leases', () => {
     expect(threads.claim('run-1')).toMatchObject({ kind: 'claimed', recovered: true, lease: { epoch: 2 } });
   });
 
+  test('a holder of an earlier boot whose name and pid are of this one again is replaced at once', ({
+    db,
+  }) => {
+    const host = aHost({ pid: 1 });
+    host.clock = 10 * 24 * 60 * 60 * 1000;
+    const threads = new ThreadStore(db, { host });
+    threads.create(aThread());
+    threads.claim('run-1');
+    host.clock = 60_000; // the clock of a boot begins at its start
+    expect(threads.driverOf('run-1')).toBeNull();
+    expect(threads.claim('run-1')).toMatchObject({ kind: 'claimed', recovered: true, lease: { epoch: 2 } });
+  });
+
   test('a holder on another boot is replaced only when the claimer saw it unchanged', ({ db }) => {
     const there = new ThreadStore(db, { host: aHost({ bootId: 'there' }) });
     const here = new ThreadStore(db, { host: aHost({ bootId: 'here', pid: 2 }) });

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+// What a user installs: the dependencies of the packages as they are published, each at the version this user gets.
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The JSON that code of `scripts/published.mjs` prints in a process of its own. */
+function published(expression: string): unknown {
+  const names = 'PACKAGES, closureOf, installed, installScripts, manifestOf';
+  const code = `import { ${names} } from './scripts/published.mjs'; console.log(JSON.stringify(${expression}));`;
+  return JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd: root, encoding: 'utf8' }),
+  );
+}
+
+interface Installed {
+  readonly name: string;
+  readonly version: string;
+  readonly scripts: readonly string[];
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly engines: unknown;
+  readonly publishConfig: unknown;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const DESCRIBED = '((at) => ({ ...manifestOf(at), scripts: installScripts(at) }))';
+
+const manifests = readdirSync(join(root, 'packages')).map(
+  (name) => JSON.parse(read(`packages/${name}/package.json`)) as Manifest,
+);
+
+test('no dependency of the published packages has an install script', () => {
+  const everything = `PACKAGES.flatMap((at) => [...closureOf(at, { optional: true })]).map(${DESCRIBED})`;
+  const needed = published(everything) as readonly Installed[];
+  expect(needed.filter(({ scripts }) => scripts.length > 0)).toEqual([]);
+  expect(needed.find(({ name }) => name === 'better-sqlite3')?.version).toMatch(/^13\./);
+  expect(needed.length).toBeGreaterThan(40);
+});
+
+test('the driver of this checkout has one, and is seen to', () => {
+  expect(published(`${DESCRIBED}(installed('better-sqlite3', PACKAGES[2]))`)).toMatchObject({
+    version: '12.11.1',
+    scripts: ['install', 'binding.gyp'],
+  });
+});
+
+test('users get the newest driver of the range that is published', () => {
+  const workspace = read('pnpm-workspace.yaml');
+  expect(/^catalogs:[\s\S]*^ {4}better-sqlite3: (.+)$/m.exec(workspace)?.[1]).toBe('^12.11.1 || ^13');
+  const [name] = manifests.filter(({ dependencies }) => dependencies?.['better-sqlite3'] === 'catalog:peers');
+  expect(name).toMatchObject({ name: '@devs/core' });
+});
+
+test('all packages have one version, and say which Node.js they need where they are published', () => {
+  expect(new Set(manifests.map(({ version }) => version)).size).toBe(1);
+  for (const { engines, publishConfig } of manifests) {
+    expect(engines).toEqual({ node: '>=20.19' });
+    expect(publishConfig).toMatchObject({ access: 'public', engines: { node: '>=22.12' } });
+  }
+});

@@ -1,0 +1,18 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './runProgram.mjs';
+
+/** Packs what was built in `checkout` as it is published. @returns the path of the tarball of each package, by its folder's name */
+export async function packAll({ checkout, to, env }) {
+  mkdirSync(to, { recursive: true });
+  const tarballs = {};
+  for (const name of readdirSync(join(checkout, 'packages'))) {
+    const cwd = join(checkout, 'packages', name);
+    await run(['pnpm', 'pack', '--pack-destination', to], { cwd, env });
+    tarballs[name] = join(
+      to,
+      readdirSync(to).find((file) => file.startsWith(`devs-${name}-`)),
+    );
+  }
+  return tarballs;
+}
