@@ -120,6 +120,7 @@ async function drain(lane, queue, onVerdict) {
 /** Runs them all. @returns `{ id: { key, outcome, why, seconds } }` of these rows */
 async function runAll(rows, say) {
   const results = readResults();
+  const keys = new Map(rows.map((row) => [row.entry.id, keyOf(row)]));
   const ran = {};
   const lanes = Array.from({ length: LANES }, () => new Lane());
   const onVerdictOf = () => {
@@ -128,7 +129,7 @@ async function runAll(rows, say) {
       const { id } = row.entry;
       const seconds = Number(((performance.now() - since) / 1000).toFixed(1));
       since = performance.now();
-      ran[id] = { key: keyOf(row), ...verdict, seconds };
+      ran[id] = { key: keys.get(id), ...verdict, seconds };
       results[id] = ran[id];
       mkdirSync(join(root, dirname(RESULTS)), { recursive: true });
       writeFileSync(join(root, RESULTS), `${JSON.stringify(results, null, 2)}\n`);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createVitest } from 'vitest/node';
 import { runnable } from './ledger.mjs';
 import { mutate, proofOf } from './mutations.mjs';
+import { firstLine, verdictOf } from './mutationVerdict.mjs';
 
 const copy = process.argv[2];
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -42,30 +43,6 @@ async function runTests(testFile, titles) {
     tests: [...module.children.allTests()].map((test) => ({ titles: titlesOf(test), ...test.result() })),
   }));
 }
-
-/** What a run says about a row. A red test counts only where it noticed something, not where the mutation cannot run. */
-function judge({ test, count = 1 }, modules) {
-  const errors = modules.flatMap((module) => module.errors);
-  if (errors.length > 0) return { outcome: 'broken', why: `the test file does not load: ${errors[0]}` };
-  const ran = modules
-    .flatMap(({ tests }) => tests)
-    .filter(({ titles, state }) => state !== 'skipped' && (test === undefined || titles.includes(test)));
-  if (ran.length === 0) return { outcome: 'broken', why: 'the named test did not run' };
-  const failures = ran.filter(({ state }) => state === 'failed').flatMap((failed) => failed.errors);
-  const noticed = failures.find(isNoticed);
-  if (noticed !== undefined)
-    return { outcome: 'killed', why: firstLine(`${noticed.name}: ${noticed.message}`) };
-  if (failures.length > 0)
-    return { outcome: 'broken', why: firstLine(`${failures[0].name}: ${failures[0].message}`) };
-  if (ran.length < count) return { outcome: 'killed', why: `${ran.length} tests, expected ${count}` };
-  return { outcome: 'survived', why: `${ran.length} passed` };
-}
-
-/** An assertion, or what the code threw into the test; not code that is none, and not a test that waited for ever. */
-const isNoticed = ({ name, message }) =>
-  !['SyntaxError', 'ReferenceError'].includes(name) && !/is not a function|timed out in/.test(message);
-
-const firstLine = (text) => text.split('\n', 1)[0].slice(0, 160);
 
 function runCommand(command) {
   const { npm_config_json: _, ...env } = process.env;
@@ -106,7 +83,7 @@ async function judgeRow({ entry, mutation }) {
   const proof = proofOf(entry, mutation);
   if (proof === 'command') return judgeCommand(entry, mutation);
   if (proof === 'quote') return judgeQuote(entry);
-  return judge(entry, await runTests(entry.testFile, [entry.test]));
+  return verdictOf(entry, await runTests(entry.testFile, [entry.test]));
 }
 
 async function runMutated(row) {
@@ -132,7 +109,7 @@ async function redBefore(rows) {
     tested[0].entry.testFile,
     tested.map(({ entry }) => entry.test),
   );
-  const verdicts = tested.map(({ entry }) => [entry.id, judge(entry, modules)]);
+  const verdicts = tested.map(({ entry }) => [entry.id, verdictOf(entry, modules)]);
   return new Map(verdicts.filter(([, { outcome }]) => outcome !== 'survived'));
 }
 
