@@ -52,8 +52,10 @@ class Lane {
   #start() {
     this.#copy = copySource();
     this.#log = '';
-    this.#child = fork(LANE, [this.#copy], {
-      cwd: this.#copy,
+    const { source, temporary } = this.#copy;
+    this.#child = fork(LANE, [source], {
+      cwd: source,
+      env: { ...process.env, TMPDIR: temporary },
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -106,7 +108,7 @@ class Lane {
       if (error.code !== 'ESRCH') throw error;
     }
     this.#child = null;
-    rmSync(this.#copy, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    rmSync(this.#copy.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
 

@@ -13,6 +13,8 @@ import { mutate, proofOf } from './mutations.mjs';
 import { firstLine, verdictOf } from './mutationVerdict.mjs';
 
 const copy = process.argv[2];
+/** As it was before Vitest's setup gave this process the empty home of a test. */
+const { npm_config_json: _, ...environment } = process.env;
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 let server;
@@ -45,11 +47,10 @@ async function runTests(testFile, titles) {
 }
 
 function runCommand(command) {
-  const { npm_config_json: _, ...env } = process.env;
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-c', runnable(command)], {
       cwd: copy,
-      env,
+      env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

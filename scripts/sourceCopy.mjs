@@ -41,9 +41,16 @@ function linkDependencies(target) {
   }
 }
 
-/** Makes a copy in a folder of its own. @returns the absolute path of the folder, which is the caller's to remove */
+/**
+ * Makes a copy in a folder of its own, which is the caller's to remove, with everything that is left in `temporary`.
+ *
+ * @returns absolute paths: `{ folder, source, temporary }`, the latter two inside the first
+ */
 export function copySource() {
-  const target = mkdtempSync(join(tmpdir(), 'devs-mutations-'));
+  const folder = mkdtempSync(join(tmpdir(), 'devs-mutations-'));
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
+  const target = join(folder, 'source');
   for (const path of sourceFiles()) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     cpSync(join(root, path), join(target, path));
@@ -53,5 +60,5 @@ export function copySource() {
   const settings = join(target, 'pnpm-workspace.yaml');
   const text = readFileSync(settings, 'utf8');
   writeFileSync(settings, text.replace(/^verifyDepsBeforeRun: .*$/m, 'verifyDepsBeforeRun: false'));
-  return target;
+  return { folder, source: target, temporary };
 }
