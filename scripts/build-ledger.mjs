@@ -50,6 +50,8 @@ function render(ledger) {
     'project differs. A proof is a test by its title, words the file holds to the letter (“…”), or a command.',
     '`pnpm verify:spec` runs every command below once, one of them the whole suite, and checks in its report that every',
     'test below ran and passed.',
+    '`pnpm verify:spec --mutate` asks the opposite: it makes each row false, by the change that',
+    '[specification-mutations.json](specification-mutations.json) records for it, and wants its proof to turn red.',
     '',
     `| specification | about | ${VERDICTS.join(' | ')} |`,
     '| --- | --- | ---: | ---: | ---: |',

@@ -6,6 +6,7 @@
 //   quote              words that `file` holds to the letter
 //   command            ends with 0
 // and a verdict; whatever is not `met` gives its reason.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,11 @@ export const VERDICTS = ['met', 'deviates', 'planned'];
 
 export const isBuilt = ({ verdict }) => verdict !== 'planned';
 export const isTested = ({ test, count }) => test !== undefined || count !== undefined;
+/** pnpm itself may not be installed: it came with npx then. */
+const hasPnpm = () => spawnSync('pnpm', ['--version'], { stdio: 'ignore' }).status === 0;
+export const runnable = (command) =>
+  hasPnpm() ? command : command.replace(/^pnpm /, 'npx --yes pnpm@10.34.9 --silent ');
+
 export const entriesOf = (ledger) => ledger.specifications.flatMap(({ entries }) => entries);
 
 function complaintsAbout(entry, ids) {

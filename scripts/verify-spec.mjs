@@ -1,15 +1,11 @@
 // Proves the specification ledger: named files, tests and quoted words exist, each distinct command runs once and
 // ends with 0, and the report of the whole suite, which is one of the commands, shows every named test as passed.
-// `--no-commands` checks only what needs no run.
+// `--no-commands` checks only what needs no run; `--mutate` asks whether each proof would notice that its row is false.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { entriesOf, isBuilt, isTested, readLedger, root } from './ledger.mjs';
-
-/** pnpm itself may not be installed: it came with npx then. */
-const hasPnpm = spawnSync('pnpm', ['--version'], { stdio: 'ignore' }).status === 0;
-const runnable = (command) =>
-  hasPnpm ? command : command.replace(/^pnpm /, 'npx --yes pnpm@10.34.9 --silent ');
+import { parseArgs } from 'node:util';
+import { entriesOf, isBuilt, isTested, readLedger, root, runnable } from './ledger.mjs';
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
 
@@ -81,18 +77,64 @@ function untrueInReport(entries, report) {
   });
 }
 
-const ledger = readLedger();
-const built = entriesOf(ledger).filter(isBuilt);
-const complaints = built.flatMap(missingNames);
+function prove(ledger, withCommands) {
+  const built = entriesOf(ledger).filter(isBuilt);
+  const complaints = built.flatMap(missingNames);
 
-const commands = process.argv.includes('--no-commands') ? [] : commandsOf(ledger);
-if (commands.length > 0) rmSync(join(root, ledger.report), { force: true });
-const failed = commands.filter(([command, ids]) => !run(command, ids));
-if (commands.length > 0) complaints.push(...untrueInReport(built, ledger.report));
+  const commands = withCommands ? commandsOf(ledger) : [];
+  if (commands.length > 0) rmSync(join(root, ledger.report), { force: true });
+  const failed = commands.filter(([command, ids]) => !run(command, ids));
+  if (commands.length > 0) complaints.push(...untrueInReport(built, ledger.report));
 
-for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
-process.stdout.write(
-  `specification: ${built.length} entries, ${built.filter(isTested).length} shown by tests, ` +
-    `${complaints.length} complaints, ${commands.length} commands, ${failed.length} failed\n`,
-);
-process.exitCode = complaints.length + failed.length === 0 ? 0 : 1;
+  for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+  process.stdout.write(
+    `specification: ${built.length} entries, ${built.filter(isTested).length} shown by tests, ` +
+      `${complaints.length} complaints, ${commands.length} commands, ${failed.length} failed\n`,
+  );
+  return complaints.length + failed.length === 0;
+}
+
+/** With `--json` the result alone is on stdout; how it goes is on stderr either way. */
+async function proveByMutation(ledger, { only, resume, json }) {
+  // Loaded here, because the plain proof needs none of it.
+  const { mutateSpec } = await import('./mutateSpec.mjs');
+  const result = await mutateSpec(ledger, { only, resume, say: (line) => process.stderr.write(line) });
+  const { ok, killed, survived, broken, notMutable, complaints } = result;
+  const counts =
+    `mutations: ${killed.length} killed, ${survived.length} survived, ${broken.length} broken, ` +
+    `${Object.keys(notMutable).length} rows not mutable, ${complaints.length} complaints\n`;
+  for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : counts);
+  return ok;
+}
+
+const HELP = `Usage: pnpm verify:spec [--no-commands]
+       pnpm verify:spec --mutate [--only ID]... [--resume] [--json]
+
+Proves docs/specification-ledger.md: every file, test and quote is there, every command ends with 0.
+
+  --no-commands  only what needs no run
+  --mutate       makes each row false, one at a time, in a copy of the source, by the change that
+                 docs/specification-mutations.json records, and wants the row's test to turn red
+  --only ID      only this row; may be given several times
+  --resume       leaves out the rows that were killed before and whose files are the same since
+  --json         the result as JSON
+`;
+
+const { values: given } = parseArgs({
+  options: {
+    'no-commands': { type: 'boolean', default: false },
+    mutate: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+    resume: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (given.help) process.stdout.write(HELP);
+else {
+  const ledger = readLedger();
+  const ok = given.mutate ? await proveByMutation(ledger, given) : prove(ledger, !given['no-commands']);
+  process.exitCode = ok ? 0 : 1;
+}

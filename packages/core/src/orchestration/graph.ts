@@ -8,11 +8,11 @@ import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import { FaultBox } from '../engine/node/FaultBox.ts';
 import type { RunnerDeps } from '../engine/node/RunnerDeps.ts';
-import { SqliteSaver } from '../engine/saver/SqliteSaver.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineProfile } from './pipelineProfile.ts';
+import { SqliteSaver } from './SqliteSaver.ts';
 import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
 

@@ -1,6 +1,7 @@
-import type { Database } from 'better-sqlite3';
+import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { CheckpointPersister } from '../../state/CheckpointPersister.ts';
 import { EventStore } from '../../state/EventStore.ts';
 import { durable } from '../durable.ts';
@@ -51,6 +52,18 @@ describe('a journal that cannot be written', () => {
       'second Thought',
       'second Action',
     ]);
+  });
+});
+
+describe('a file that cannot be written', () => {
+  test('stops the run at the journal: the checkpoint behind it would be lost as well', async ({ db }) => {
+    interceptStatements(db, (work, { source }) => {
+      if (!/^\s*INSERT INTO langgraph_checkpoints/.test(source)) return work();
+      throw new BetterSqlite3.SqliteError('database or disk is full', 'SQLITE_FULL');
+    });
+    const app = durable(twoSteps(), { db });
+    await expect(app.run('run', {})).rejects.toMatchObject({ code: 'STATE_DISK_FULL' });
+    expect(app.store.threads.get('run')?.degraded).toBe(false);
   });
 });
 

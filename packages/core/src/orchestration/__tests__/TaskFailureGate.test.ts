@@ -46,11 +46,10 @@ describe('TaskFailureGate', () => {
   });
 
   test('evaluate() triggers HITL when entropyScore >= threshold', async ({ db }) => {
-    const { gate, pause } = aGate(db);
-    expect(await gate.evaluate(ABOVE)).toEqual({
-      triggered: true,
-      sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
+    const { gate, manager, pause } = aGate(db);
+    const result = await gate.evaluate(ABOVE);
+    expect(result).toEqual({ triggered: true, sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(manager.listPendingSessions()).toMatchObject([{ id: result.triggered && result.sessionId }]);
     expect(pause).toHaveBeenCalledTimes(1);
     expect(pause.mock.calls[0]?.[1]).toBe('t1');
   });

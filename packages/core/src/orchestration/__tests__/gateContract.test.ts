@@ -3,6 +3,7 @@ import { describe, expect, expectTypeOf, onTestFinished, test as plainTest, vi }
 import { test } from '../../../test/support/fixtures.ts';
 import { loadOrchestratorConfig } from '../../config/orchestratorConfig.ts';
 import { runMigrations } from '../../db/migrate.ts';
+import { MIGRATIONS } from '../../db/migrations/index.ts';
 import * as door from '../index.ts';
 import { orchestrationApp } from '../orchestrationApp.ts';
 import { TaskFailureGate } from '../TaskFailureGate.ts';
@@ -47,7 +48,19 @@ describe('the names of the failure gate', () => {
 });
 
 describe('migration 014', () => {
+  /** A database as 014 leaves it: a later migration makes the table anew. */
+  function asOf014(): BetterSqlite3.Database {
+    const db = new BetterSqlite3(':memory:');
+    onTestFinished(() => void db.close());
+    for (const { version, sql } of MIGRATIONS) if (version <= 14) db.exec(sql);
+    return db;
+  }
+
   test('makes the six columns, the unique task, the default reason and the reference', ({ db }) => {
+    for (const each of [asOf014(), db]) expectGates(each);
+  });
+
+  function expectGates(db: BetterSqlite3.Database): void {
     const columns = db.pragma('table_info(hitl_failure_gates)') as readonly {
       name: string;
       type: string;
@@ -72,7 +85,7 @@ describe('migration 014', () => {
       .filter((index) => index.unique === 1)
       .flatMap(({ name }) => db.pragma(`index_info(${name})`));
     expect(covered).toMatchObject([{ name: 'task_id' }, { name: 'id' }]);
-  });
+  }
 
   plainTest('applies to an empty database that its caller opened', () => {
     const db = new BetterSqlite3(':memory:');

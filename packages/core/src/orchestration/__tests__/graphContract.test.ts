@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command, END, MemorySaver } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf, test as plainTest } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
@@ -56,6 +57,55 @@ describe('the names of graph.ts', () => {
   plainTest('share the gate nodes with hitl.ts, where they live', () => {
     expect(door.approveDesignNode).toBe(hitl.approveDesignNode);
     expect(door.approveTaskDagNode).toBe(hitl.approveTaskDagNode);
+  });
+});
+
+describe('what graph.ts says of itself', () => {
+  const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
+
+  /** The front matter of the specification, line by line. */
+  const SPECIFIED = [
+    'module: packages/core/src/orchestration/graph.ts',
+    'phase: 1',
+    'task: "04_langgraph_core_orchestration_engine/03_integrate_sqlite_persistence"',
+    'requirements: ["9_ROADMAP-TAS-101", "TAS-009", "TAS-103", "TAS-078", "2_TAS-REQ-016", "9_ROADMAP-PHASE-001", "4_USER_FEATURES-REQ-013"]',
+    'exports:',
+    '  classes:',
+    '    - OrchestrationGraph',
+    '  functions:',
+    '    - researchNode',
+    '    - designNode',
+    '    - distillNode',
+    '    - implementNode',
+    '    - verifyNode',
+    '    - routeAfterVerify',
+    '    - approveDesignNode',
+    '    - approveTaskDagNode',
+    '  static_methods:',
+    '    - "OrchestrationGraph.withSqlitePersistence(db)"',
+    '    - "OrchestrationGraph.configForProject(projectId)"',
+    '  types:',
+    '    - VerifyRoute',
+    'dependencies:',
+    '  internal:',
+    '    - packages/core/src/orchestration/types.ts',
+    '    - packages/core/src/orchestration/hitl.ts',
+    '    - packages/core/src/orchestration/SqliteSaver.ts',
+    '  external:',
+    '    - "@langchain/langgraph"',
+    '    - "@langchain/core/runnables"',
+    '    - "better-sqlite3"',
+  ];
+
+  plainTest('the front matter of its page holds every line that is specified, in their order', () => {
+    const [, frontMatter = ''] = read('graph.agent.md').split('---\n');
+    expect(frontMatter.split('\n').filter((line) => SPECIFIED.includes(line))).toEqual(SPECIFIED);
+  });
+
+  plainTest('it is built from the three modules that its page names first', () => {
+    const source = read('graph.ts');
+    for (const name of ['types.ts', 'hitl.ts', 'SqliteSaver.ts'])
+      expect(source).toContain(`from './${name}'`);
   });
 });
 

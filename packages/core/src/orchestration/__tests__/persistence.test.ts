@@ -127,6 +127,7 @@ describe('withSqlitePersistence and configForProject', () => {
     const og = OrchestrationGraph.withSqlitePersistence(db);
     expect(og).toBeInstanceOf(OrchestrationGraph);
     expect(isInterrupted(await og.graph.invoke(aState(), SHOP))).toBe(true);
+    expect(rowsOf(db)).not.toEqual([]);
     const { next, tasks } = await og.graph.getState(SHOP);
     expect(next).toEqual(['approveDesign']);
     expect(tasks.flatMap(({ interrupts }) => interrupts)).toMatchObject([

@@ -14,7 +14,7 @@ import { runByLangGraph } from '../../../test/support/runByLangGraph.ts';
 import { type CompiledLangGraph, recurse } from '../../engine/frames/recurse.ts';
 import type { WindowedSaver } from '../../engine/saver/WindowedSaver.ts';
 import { EventBus, orchestratorEvents } from '../../events/EventBus.ts';
-import { runGraphIteratively } from '../flatIterativeAdapter.ts';
+import { type FrameCheckpoint, runGraphIteratively } from '../flatIterativeAdapter.ts';
 import { OrchestrationGraph } from '../graph.ts';
 import { checkRecursionDepth, type LangGraphContext } from '../recursionGuard.ts';
 import { SqliteSaver } from '../SqliteSaver.ts';
@@ -63,11 +63,14 @@ const State = Annotation.Root({ depth: Annotation<number>(), payload: Annotation
 type Recursive = CompiledLangGraph<Partial<typeof State.State>, typeof State.State>;
 
 /** A graph whose node runs the same graph again, one level further down. */
-function recursiveGraph(payloadOf: (payload: string, depth: number) => string): Recursive {
+function recursiveGraph(
+  payloadOf: (payload: string, depth: number) => string,
+  descend: typeof recurse<Partial<typeof State.State>, typeof State.State> = recurse,
+): Recursive {
   const graph: Recursive = new StateGraph(State)
     .addNode('expand', async ({ depth, payload = '' }) => {
       const own = payloadOf(payload, depth);
-      return depth === 0 ? { payload: own } : recurse(graph, { depth: depth - 1, payload: own });
+      return depth === 0 ? { payload: own } : descend(graph, { depth: depth - 1, payload: own });
     })
     .addNode('finish', ({ depth }) => ({ depth: depth + 1 }))
     .addEdge(START, 'expand')
@@ -83,10 +86,12 @@ describe('checkRecursionDepth', () => {
   });
 
   test('recursionGuard_blocksAtLimit', () => {
-    expect(checkRecursionDepth(contextAt(25))).toEqual({
-      allowed: false,
-      reason: 'MAX_RECURSION_DEPTH_EXCEEDED',
-    });
+    for (const depth of [25, 26, 1_000]) {
+      expect(checkRecursionDepth(contextAt(depth))).toEqual({
+        allowed: false,
+        reason: 'MAX_RECURSION_DEPTH_EXCEEDED',
+      });
+    }
   });
 
   test('recursionGuard_emitsWarningAt80Pct', () => {
@@ -98,9 +103,12 @@ describe('checkRecursionDepth', () => {
   test('emits on the orchestrator event bus unless it is given another one', () => {
     const payloads: unknown[] = [];
     const off = orchestratorEvents.on('RECURSION_DEPTH_WARNING', (payload) => payloads.push(payload));
-    checkRecursionDepth(contextAt(20));
+    for (const depth of [0, 19, 20, 24]) checkRecursionDepth(contextAt(depth));
     off();
-    expect(payloads).toEqual([{ depth: 20, limit: 25 }]);
+    expect(payloads).toEqual([
+      { depth: 20, limit: 25 },
+      { depth: 24, limit: 25 },
+    ]);
   });
 
   test.each([
@@ -142,12 +150,14 @@ describe('checkRecursionDepth', () => {
 
   test('two concurrent runs do not mix their depths', async () => {
     const seen: Record<string, number[]> = { slow: [], fast: [] };
+    const { bus, events } = recordingBus();
     const graph = new StateGraph(State)
       .addNode('step', async ({ depth }, { metadata, configurable }: LangGraphRunnableConfig) => {
         const recursionDepth = Number(metadata?.['langgraph_step']);
         const run = String(configurable?.['thread_id']);
         if (run === 'slow') await new Promise((resolve) => setImmediate(resolve));
-        expect(checkRecursionDepth(contextAt(recursionDepth)).allowed).toBe(true);
+        // Twenty transitions in all: one count of both would be refused.
+        expect(checkRecursionDepth(contextAt(recursionDepth), { events: bus, limit: 11 }).allowed).toBe(true);
         seen[run]?.push(recursionDepth);
         return { depth: depth + 1 };
       })
@@ -158,6 +168,8 @@ describe('checkRecursionDepth', () => {
     await Promise.all([run('slow'), run('fast')]);
     const steps = Array.from({ length: 10 }, (_, index) => index + 1);
     expect(seen).toEqual({ slow: steps, fast: steps });
+    const warned = events.map((event) => (event as [string, { depth: number }])[1].depth);
+    expect(warned.sort((a, b) => a - b)).toEqual([9, 9, 10, 10]);
   });
 });
 
@@ -167,6 +179,31 @@ describe('memory-efficient execution', () => {
     const plain = await runByLangGraph(() => graph.invoke({ depth: 4 }));
     expect(await runGraphIteratively(graph, { depth: 4 })).toEqual(plain);
     expect(plain).toEqual({ depth: 5, payload: '43210' });
+    // A node that invokes the graph itself recurses inside its turn, to the same end.
+    const invoking = recursiveGraph(
+      (payload, depth) => payload + depth,
+      (self, input) => self.invoke(input),
+    );
+    expect(await runByLangGraph(() => runGraphIteratively(invoking, { depth: 4 }))).toEqual(plain);
+  });
+
+  test('takes one super-step per turn: the adapter looks up between any two nodes', async () => {
+    const step = (name: string) => (): Partial<typeof State.State> => ({ payload: name });
+    const graph: Recursive = new StateGraph(State)
+      .addNode('first', step('first'))
+      .addNode('second', step('second'))
+      .addNode('third', step('third'))
+      .addEdge(START, 'first')
+      .addEdge('first', 'second')
+      .addEdge('second', 'third')
+      .addEdge('third', END)
+      .compile();
+    const turns: unknown[] = [];
+    const window = {
+      push: ({ state }: FrameCheckpoint) => turns.push((state as typeof State.State).payload),
+    };
+    await runGraphIteratively(graph, { depth: 0 }, { window });
+    expect([...new Set(turns)]).toEqual(['first', 'second', 'third']); // the last turn finds nothing left
   });
 
   test('the adapter contains no recursion on itself', () => {
@@ -175,12 +212,17 @@ describe('memory-efficient execution', () => {
       'utf8',
     );
     const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-    for (const name of ['runGraphIteratively', 'runFrames']) {
-      const body = code.split(`function ${name}`)[1]?.split('\n}\n')[0];
-      expect(body).toBeDefined();
-      expect(body).not.toMatch(new RegExp(`\\b${name}\\s*[<(]`));
-    }
-    expect(code).toMatch(/\bfor \(let frame = stack\.at\(-1\)/);
+    const [beforeDoor = '', rest = ''] = code.split('function runGraphIteratively');
+    const [door = '', behindDoor = ''] = rest.split('\n}\n', 2);
+    expect(door).toContain('runFrames(');
+    expect(door).not.toMatch(/\brunGraphIteratively\s*[<(]/);
+    // The loop is entered from the door alone, and not by what it calls.
+    expect(`${beforeDoor}${behindDoor}`.match(/\brunFrames\s*[<(]/g)).toHaveLength(1);
+    const loop = code.split('async function runFrames')[1]?.split('\n}\n')[0] ?? '';
+    expect(loop).toMatch(/\bconst stack = \[/);
+    expect(loop).toMatch(/\bfor \(let frame = stack\.at\(-1\)/);
+    expect(loop).toContain('stack.push(');
+    expect(loop).not.toMatch(/\brunFrames\s*[<(]/);
   });
 
   test('heapSnapshot_staysBelow200MBFor50NodeGraph', async () => {

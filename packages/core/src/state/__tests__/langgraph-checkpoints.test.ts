@@ -84,13 +84,16 @@ describe('save', () => {
 
   test('leaves no partial row when the statement throws', ({ db }) => {
     const prepare = db.prepare;
-    interceptStatements(db, (work, { readonly }) => {
-      if (readonly) return work();
-      throw new Error('disk on fire');
+    let written = 0;
+    interceptStatements(db, (work, { source }) => {
+      if (/^\s*INSERT INTO langgraph_checkpoints/.test(source)) throw new Error('disk on fire');
+      if (/^\s*INSERT/.test(source)) written += 1;
+      return work();
     });
     const turns = new CheckpointPersister(db);
     expect(() => turns.save(aTurn())).toThrow('disk on fire');
-    expect(() => turns.save(aTurn({ state: largeState }))).toThrow();
+    expect(() => turns.save(aTurn({ state: largeState }))).toThrow('disk on fire');
+    expect(written, 'the large field is written before its row').toBe(1);
     db.prepare = prepare;
 
     expect(db.prepare('SELECT count(*) FROM langgraph_checkpoints').pluck().get()).toBe(0);

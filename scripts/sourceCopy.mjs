@@ -1,0 +1,64 @@
+// A copy of the source that may be spoiled: the tracked files, with the installed dependencies linked. What the
+// packages of the workspace link to each other are the copies.
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { root } from './ledger.mjs';
+
+function sourceFiles() {
+  const { status, stdout, stderr } = spawnSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 },
+  );
+  if (status !== 0) throw new Error(`git ls-files: ${stderr}`);
+  return stdout.split('\0').filter((path) => path !== '' && existsSync(join(root, path)));
+}
+
+/** The entries of the root's node_modules, one by one: what tools write beside them stays in the copy. */
+function linkDependencies(target) {
+  mkdirSync(join(target, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name.startsWith('.vite')) continue;
+    symlinkSync(join(root, 'node_modules', name), join(target, 'node_modules', name));
+  }
+  for (const group of ['packages', 'examples']) {
+    for (const name of readdirSync(join(root, group))) {
+      const modules = join(group, name, 'node_modules');
+      if (!existsSync(join(root, modules))) continue;
+      cpSync(join(root, modules), join(target, modules), { recursive: true, verbatimSymlinks: true });
+    }
+  }
+}
+
+/**
+ * Makes a copy in a folder of its own, which is the caller's to remove, with everything that is left in `temporary`.
+ *
+ * @returns absolute paths: `{ folder, source, temporary }`, the latter two inside the first
+ */
+export function copySource() {
+  const folder = mkdtempSync(join(tmpdir(), 'devs-mutations-'));
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
+  const target = join(folder, 'source');
+  for (const path of sourceFiles()) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    cpSync(join(root, path), join(target, path));
+  }
+  linkDependencies(target);
+  // pnpm must not install here: what is linked belongs to the checkout.
+  const settings = join(target, 'pnpm-workspace.yaml');
+  const text = readFileSync(settings, 'utf8');
+  writeFileSync(settings, text.replace(/^verifyDepsBeforeRun: .*$/m, 'verifyDepsBeforeRun: false'));
+  return { folder, source: target, temporary };
+}
