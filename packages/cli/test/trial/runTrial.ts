@@ -27,6 +27,8 @@ export interface Setting {
   readonly tools: Toolbox;
   /** Who decides on design and plan. */
   readonly gates: 'person' | 'policy';
+  /** Told the folder of a trial that went wrong, which then stays. @defaultValue it is removed */
+  readonly onKept?: (dir: string) => void;
 }
 
 /** What happened in one trial, counted. */
@@ -51,7 +53,12 @@ export interface Row {
 }
 
 /** The sums of which each has to be 0. */
-export function faultsOf({ commits, refused, paidBeforeTold, askedWithoutNeed }: Row): readonly string[] {
+export function faultsOf({
+  commits,
+  refused,
+  paidBeforeTold,
+  askedWithoutNeed,
+}: Omit<Row, 'seconds'>): readonly string[] {
   const counted = [
     [commits.wrong, 'wrong work committed'],
     [refused, 'correct work refused'],
@@ -68,15 +75,18 @@ const CALLS = '40';
 /** Commands after which a person gives up. */
 const PATIENCE = 16;
 
-/** Runs one trial in a folder of its own, which is removed. */
+/** Runs one trial in a folder of its own. */
 export async function runTrial(combination: Combination, setting: Setting): Promise<Row> {
   const dir = mkdtempSync(join(tmpdir(), 'devs-trial-'));
   const start = performance.now();
+  let isKept = false;
   try {
     const row = await tryOut(combination, setting, dir);
+    isKept = setting.onKept !== undefined && faultsOf(row).length > 0;
+    if (isKept) setting.onKept?.(dir);
     return { ...row, seconds: (performance.now() - start) / 1000 };
   } finally {
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    if (!isKept) rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -109,7 +119,7 @@ async function tryOut(
 
 /** What a person puts into the folder, none of it part of the repository's tree. */
 function writeProject(
-  { user, setup, check }: TrialCheckout,
+  { user, setup, checks }: TrialCheckout,
   job: Job,
   { connected, gates, isMissing }: { connected: Connected; gates: Setting['gates']; isMissing: boolean },
 ): readonly string[] {
@@ -117,7 +127,7 @@ function writeProject(
   const config = {
     agents: connected.agents,
     setup,
-    checks: [{ name: 'test', argv: check }, ...(isMissing ? [missing] : [])],
+    checks: [...checks, ...(isMissing ? [missing] : [])],
     sandbox: 'none',
     ...(gates === 'policy' && { gates: { design: 'auto', dag: 'auto' } }),
   };
