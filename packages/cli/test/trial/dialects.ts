@@ -94,6 +94,7 @@ export const mocha: Dialect = {
     ),
   fs: ESM_FS,
   empty: lines("it('is here', () => {});"),
+  doing: (statements, loaded) => lines(...loaded, "it('is here', () => {", ...statements, '});'),
 };
 
 export const tape: Dialect = {

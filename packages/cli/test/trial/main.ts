@@ -1,7 +1,9 @@
 // `pnpm trial`: repositories × agents × transports through the real command, and one table of what came of it.
 import { parseArgs } from 'node:util';
 import { AGENTS, MISSING_TOOL } from './agents.ts';
+import { asProcess } from './asProcess.ts';
 import { allCombinations, LOCAL_REPOSITORIES, matches, TRIALS } from './combinations.ts';
+import { ModelHost } from './ModelHost.ts';
 import { REPOSITORIES } from './repositories.ts';
 import { type Combination, faultsOf, type Row, runTrial } from './runTrial.ts';
 import { unsound } from './soundness.ts';
@@ -82,13 +84,15 @@ async function runAll(options: Options): Promise<{ readonly rows: readonly Row[]
     say('stopping after this one');
   });
   const { bin, remove } = await trialBin();
+  const models = await ModelHost.start();
   const rows: Row[] = [];
   try {
     for (const [index, combination] of combinations.entries()) {
       if (isStopped || performance.now() >= deadline) break;
       const { repository, agent, transport } = combination;
       const row = await runTrial(combination, {
-        bin,
+        devs: asProcess(bin),
+        models,
         tools,
         gates: options.gates,
         ...(options.isKeeping && { onKept: (dir) => say(`kept: ${dir}`) }),
@@ -102,6 +106,7 @@ async function runAll(options: Options): Promise<{ readonly rows: readonly Row[]
       if (faults.length > 0) for (const line of reasonsOf(row)) say(line);
     }
   } finally {
+    await models.stop();
     remove();
   }
   return { rows, notRun: combinations.length - rows.length };

@@ -5,9 +5,9 @@ import { sha256Of } from '../../src/config/readConfig.ts';
 import { MAY_STOP, MISSING_TOOL, NEEDED_GATES, type TrialName } from './agents.ts';
 import { briefOf, type Job } from './Job.ts';
 import { judge, type Verdict } from './judge.ts';
-import { overHttp } from './overHttp.ts';
+import type { ModelHost } from './ModelHost.ts';
 import { overProgram } from './overProgram.ts';
-import { Person, type Typed } from './Person.ts';
+import { type Devs, Person, type Typed } from './Person.ts';
 import type { Repository } from './Repository.ts';
 import type { Toolbox } from './Toolbox.ts';
 import type { Connected, TransportName } from './Transport.ts';
@@ -22,8 +22,9 @@ export interface Combination {
 }
 
 export interface Setting {
-  /** The bundled command. */
-  readonly bin: string;
+  readonly devs: Devs;
+  /** Where models are. */
+  readonly models: ModelHost;
   readonly tools: Toolbox;
   /** Who decides on design and plan. */
   readonly gates: 'person' | 'policy';
@@ -92,21 +93,18 @@ export async function runTrial(combination: Combination, setting: Setting): Prom
 
 async function tryOut(
   { repository, agent: name, transport }: Combination,
-  { bin, tools, gates }: Setting,
+  { devs, models, tools, gates }: Setting,
   dir: string,
 ): Promise<Omit<Row, 'seconds'>> {
   const checkout = await trialCheckout(dir, { repository, agent: name, tools });
   const job: Job = { repository, base: checkout.base, isChore: name === 'no-test' };
   const agent = new TrialAgent(job, name);
-  const connected = await (transport === 'http' ? overHttp(agent) : overProgram(agent, transport));
+  const connected = await connect(agent, transport, models);
   try {
     const home = join(dir, 'home');
     mkdirSync(home);
-    const person = new Person(bin, checkout.user.root, {
-      ...connected.env,
-      HOME: home,
-      XDG_STATE_HOME: home,
-    });
+    const env = { ...models.env, HOME: home, XDG_STATE_HOME: home };
+    const person = new Person(devs, { cwd: checkout.user.root, env });
     const trust = writeProject(checkout, job, { connected, gates, isMissing: name === MISSING_TOOL });
     const course = await follow(person, name, trust);
     checkout.user.assertUntouched();
@@ -115,6 +113,11 @@ async function tryOut(
   } finally {
     await connected.stop();
   }
+}
+
+async function connect(agent: TrialAgent, transport: TransportName, models: ModelHost): Promise<Connected> {
+  if (transport !== 'http') return overProgram(agent, transport);
+  return { agents: models.add(agent), stop: async () => undefined };
 }
 
 /** What a person puts into the folder, none of it part of the repository's tree. */
