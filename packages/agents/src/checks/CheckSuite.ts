@@ -77,7 +77,7 @@ interface Ran {
 }
 
 const casesOf = ({ check, result: { cases = [] } }: Ran) =>
-  cases.map(({ name, state }) => ({ name: `${check.name}: ${name}`, state }));
+  cases.map((found) => ({ ...found, name: `${check.name}: ${found.name}` }));
 
 /** A flaky command is known by the name of its check. */
 const flakyOf = ({ check, result: { flaky = [], command } }: Ran) =>

@@ -33,10 +33,25 @@ export function baselineLines(shown: ShownBaseline): readonly Line[] {
     ),
     '',
     ...(missing === undefined ? listed('What fails', failing) : missingLines(missing)),
+    ...wholeLines(shown),
     ...listed('Flaky: failed and passed on the same files', flaky),
     ...(output.trim() === ''
       ? []
       : [{ style: 'bold', text: 'End of what was printed' } as const, output.trimEnd(), '']),
+  ];
+}
+
+/** Of a command that tells no cases, accepting its failure accepts all that it can say. */
+function wholeLines({ command, parts = [], failing, missing }: ShownBaseline): readonly Line[] {
+  const whole =
+    parts.length === 0 ? [command] : parts.filter(({ kind }) => kind === 'test').map(({ name }) => name);
+  const named = failing.find((name) => whole.includes(name));
+  if (named === undefined || missing !== undefined) return [];
+  return [
+    oneLine(`Which case of ${named} fails is not told. Accepted, it can show no new test as red any more,`),
+    'and what stands behind an && of it does not run. Checks that are named one by one all run:',
+    'devs init writes a script such as "xo && ava && tsd" so.',
+    '',
   ];
 }
 

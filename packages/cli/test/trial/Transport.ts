@@ -6,6 +6,5 @@ export type TransportName = (typeof TRANSPORTS)[number];
 export interface Connected {
   /** What `--agents` says. */
   readonly agents: string;
-  readonly env: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
+import { scriptPieces } from '../../src/init/scriptPieces.ts';
 import type { TrialName } from './agents.ts';
 import type { Repository } from './Repository.ts';
 import { copyPackage, type Toolbox } from './Toolbox.ts';
@@ -16,6 +17,8 @@ export interface TrialCheckout {
   /** Makes `node_modules` in a folder. */
   readonly setup: readonly string[];
   readonly check: readonly string[];
+  /** {@link check} as `devs init` names it: a script such as `xo && ava && tsd` in its pieces. */
+  readonly checks: readonly { readonly name: string; readonly argv: readonly string[] }[];
 }
 
 /** Where the flaky test counts its runs: outside of every tree. */
@@ -48,8 +51,20 @@ export async function trialCheckout(
     base: contentsOf(root),
     ignored: Object.keys(added),
     setup: [process.execPath, join(import.meta.dirname, 'linkModules.mjs'), links],
-    check: agent === 'edited-check' ? ['npm', 'run', '--silent', 'test'] : tools.check(repository),
+    ...checksOf(repository, agent, tools),
   };
+}
+
+/** The script alone where it is what an agent edits. */
+function checksOf(
+  repository: Repository,
+  agent: TrialName,
+  tools: Toolbox,
+): Pick<TrialCheckout, 'check' | 'checks'> {
+  const isScript = agent === 'edited-check';
+  const check = isScript ? ['npm', 'run', '--silent', 'test'] : tools.check(repository);
+  const pieces = isScript ? null : scriptPieces({ scripts: { test: repository.script } }, 'test', 'npm');
+  return { check, checks: pieces ?? [{ name: 'test', argv: check }] };
 }
 
 /** One test more where the trial is about tests that fail by themselves. */
@@ -60,22 +75,23 @@ function addedTest(
 ): Readonly<Record<string, string>> {
   const { dialect, moreTests } = repository;
   if (agent !== 'flaky-check' && agent !== 'red-baseline') return {};
-  // Every third run fails, from the second on: the first tells nothing.
-  const fails =
-    agent === 'red-baseline'
-      ? 'true'
-      : [
-          '(() => {',
-          "  const fs = process.getBuiltinModule('node:fs');",
-          `  const file = ${JSON.stringify(counter)};`,
-          "  const runs = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').length : 0;",
-          "  fs.appendFileSync(file, 'x');",
-          '  return runs % 3 === 1;',
-          '})()',
-        ].join('\n');
-  const { doing = (statement) => `${dialect.empty}\n${statement}\n` } = dialect;
-  return { [moreTests('weather')]: doing(`if (${fails}) throw new Error('the weather is bad');`) };
+  const { doing = (lines, fs) => [...fs, dialect.empty, ...lines, ''].join('\n') } = dialect;
+  const text = agent === 'red-baseline' ? doing([BAD], []) : doing(everyThird(counter), [dialect.fs]);
+  return { [moreTests('weather')]: text };
 }
+
+const BAD = "throw new Error('the weather is bad');";
+
+/** Every third run fails, from the second on: the first tells nothing. */
+const everyThird = (counter: string): readonly string[] => [
+  `const file = '${counter}';`,
+  "const runs = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').length : 0;",
+  "fs.appendFileSync(file, 'x');",
+  '',
+  'if (runs % 3 === 1) {',
+  `\t${BAD}`,
+  '}',
+];
 
 function contentsOf(root: string): Readonly<Record<string, string>> {
   const paths = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })

@@ -18,14 +18,19 @@ export interface Dialect {
   readonly write: (test: TestText) => string;
   /** A file the runner accepts, in which nothing is tested. */
   readonly empty: string;
-  /** A file whose one test does this. Of a runner that dies where a file does not load. */
-  readonly doing?: (statement: string) => string;
+  /** Loads the file system as `fs`. */
+  readonly fs: string;
+  /** A file whose one test does this, after what it loads. Of a runner that dies where a file does not load. */
+  readonly doing?: (statements: readonly string[], loaded: readonly string[]) => string;
 }
 
 const lines = (...texts: readonly string[]): string => `${texts.join('\n')}\n`;
 
 const esm = ({ name, from }: TestText): string => `import { ${name} } from '${from}';`;
 const cjs = ({ name, from }: TestText): string => `const ${name} = require('${from}');`;
+
+const ESM_FS = "import fs from 'node:fs';";
+const CJS_FS = "var fs = require('fs');";
 
 const each = ({ call, cases }: TestText, line: (call: string, expected: string) => string) =>
   cases.map(({ args, of = '', expected }) => `  ${line(`${call}(${args})${of}`, expected)}`);
@@ -44,6 +49,7 @@ export const nodeTest: Dialect = {
       ...each(test, (call, expected) => `assert.deepEqual(${call}, ${expected});`),
       '});',
     ),
+  fs: ESM_FS,
   empty: lines("import { test } from 'node:test';", '', "test('is here', () => {});"),
 };
 
@@ -57,6 +63,7 @@ export const vitest: Dialect = {
       ...each(test, (call, expected) => `expect(${call}).toEqual(${expected});`),
       '});',
     ),
+  fs: ESM_FS,
   empty: lines("test('is here', () => {});"),
 };
 
@@ -70,6 +77,7 @@ export const jest: Dialect = {
       ...each(test, (call, expected) => `expect(${call}).toEqual(${expected});`),
       '});',
     ),
+  fs: CJS_FS,
   empty: lines("test('is here', () => {});"),
 };
 
@@ -84,7 +92,9 @@ export const mocha: Dialect = {
       ...each(test, (call, expected) => `assert.deepEqual(${call}, ${expected});`),
       '});',
     ),
+  fs: ESM_FS,
   empty: lines("it('is here', () => {});"),
+  doing: (statements, loaded) => lines(...loaded, "it('is here', () => {", ...statements, '});'),
 };
 
 export const tape: Dialect = {
@@ -100,13 +110,15 @@ export const tape: Dialect = {
       '  t.end();',
       '});',
     ),
+  fs: CJS_FS,
   empty: lines("var test = require('tape');", '', "test('is here', function (t) { t.end(); });"),
-  doing: (statement) =>
+  doing: (statements, loaded) =>
     lines(
+      ...loaded,
       "var test = require('tape');",
       '',
       "test('is here', function (t) {",
-      statement,
+      ...statements,
       '  t.end();',
       '});',
     ),
@@ -125,5 +137,15 @@ export const ava: Dialect = {
       ),
       '});',
     ),
+  fs: ESM_FS,
   empty: lines("import test from 'ava';", '', "test('is here', t => {", '\tt.pass();', '});'),
+  doing: (statements, loaded) =>
+    lines(
+      ...loaded,
+      "import test from 'ava';",
+      '',
+      "test('is here', t => {",
+      ...['t.pass();', ...statements].map((statement) => (statement === '' ? '' : `\t${statement}`)),
+      '});',
+    ),
 };

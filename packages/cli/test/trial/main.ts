@@ -1,16 +1,18 @@
 // `pnpm trial`: repositories × agents × transports through the real command, and one table of what came of it.
 import { parseArgs } from 'node:util';
 import { AGENTS, MISSING_TOOL } from './agents.ts';
+import { asProcess } from './asProcess.ts';
 import { allCombinations, LOCAL_REPOSITORIES, matches, TRIALS } from './combinations.ts';
+import { ModelHost } from './ModelHost.ts';
 import { REPOSITORIES } from './repositories.ts';
 import { type Combination, faultsOf, type Row, runTrial } from './runTrial.ts';
 import { unsound } from './soundness.ts';
 import { LOCAL, Registry } from './Toolbox.ts';
 import { TRANSPORTS } from './Transport.ts';
-import { renderTable, sumsOf } from './table.ts';
+import { reasonsOf, renderTable, sumsOf } from './table.ts';
 import { trialBin } from './trialBin.ts';
 
-const HELP = `Usage: pnpm trial [--only REPOSITORY/AGENT/TRANSPORT]... [--minutes N] [--local] [--policy] [--sound] [--json] [--list]
+const HELP = `Usage: pnpm trial [--only REPOSITORY/AGENT/TRANSPORT]... [--minutes N] [--local] [--policy] [--sound] [--keep] [--json] [--list]
 
 Runs the real devs command on ten repositories with twelve agents that each have one vice, over HTTP, as commands and over
 the Agent Client Protocol, and judges what was committed by tests that no agent has seen.
@@ -21,6 +23,7 @@ the Agent Client Protocol, and judges what was committed by tests that no agent 
   --local        only repositories for which this workspace has everything; nothing is fetched
   --policy       design and plan are approved by a policy, not by commands of a person
   --sound        only whether each repository can tell right work from wrong; no agents
+  --keep         the folder of a trial that went wrong stays, and is named
   --from N       begins with another combination: 0 to ${REPOSITORIES.length * TRIALS.length * TRANSPORTS.length - 1}
   --json         as JSON on stdout; progress is on stderr in any case
   --list         the repositories, agents and transports
@@ -57,6 +60,7 @@ interface Options {
   readonly isLocal: boolean;
   readonly gates: 'person' | 'policy';
   readonly from: number;
+  readonly isKeeping: boolean;
 }
 
 function chosen({ only, isLocal, from }: Options): readonly Combination[] {
@@ -80,20 +84,29 @@ async function runAll(options: Options): Promise<{ readonly rows: readonly Row[]
     say('stopping after this one');
   });
   const { bin, remove } = await trialBin();
+  const models = await ModelHost.start();
   const rows: Row[] = [];
   try {
     for (const [index, combination] of combinations.entries()) {
       if (isStopped || performance.now() >= deadline) break;
       const { repository, agent, transport } = combination;
-      const row = await runTrial(combination, { bin, tools, gates: options.gates });
+      const row = await runTrial(combination, {
+        devs: asProcess(bin),
+        models,
+        tools,
+        gates: options.gates,
+        ...(options.isKeeping && { onKept: (dir) => say(`kept: ${dir}`) }),
+      });
       rows.push(row);
       const faults = faultsOf(row);
       const outcome = faults.length === 0 ? 'ok' : `FAILED: ${faults.join(', ')}`;
       say(
         `${index + 1}/${combinations.length} ${repository.name}/${agent}/${transport} ${row.seconds.toFixed(1)} s ${outcome}`,
       );
+      if (faults.length > 0) for (const line of reasonsOf(row)) say(line);
     }
   } finally {
+    await models.stop();
     remove();
   }
   return { rows, notRun: combinations.length - rows.length };
@@ -123,6 +136,7 @@ async function main(): Promise<void> {
       local: { type: 'boolean', default: false },
       policy: { type: 'boolean', default: false },
       sound: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -135,6 +149,7 @@ async function main(): Promise<void> {
     minutes: numberOf('--minutes', values.minutes, (number) => number > 0),
     from: numberOf('--from', values.from, (number) => Number.isInteger(number) && number >= 0),
     isLocal: values.local,
+    isKeeping: values.keep,
     gates: values.policy ? 'policy' : 'person',
   };
   if (values.sound) return proveSound(options);

@@ -29,7 +29,6 @@ export async function overProgram(agent: TrialAgent, kind: keyof typeof PROGRAMS
   const { port } = server.address() as AddressInfo;
   return {
     agents: `${kind}:${process.execPath} ${PROGRAMS[kind]} http://127.0.0.1:${port}/`,
-    env: {},
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -61,7 +60,7 @@ class Mind {
 
   #order({ prompt, read }: Question): Order {
     if (read !== undefined && this.#answer.kind === 'read') return this.#next(this.#answer.then(read));
-    if (prompt.includes('your_last_answer') && this.#repaired !== null)
+    if (prompt.includes('could not be used: ') && this.#repaired !== null)
       return { do: 'say', say: fenced(this.#repaired) };
     this.#repaired = null;
     return this.#next(this.#agent.answer(prompt));

@@ -5,9 +5,9 @@ import { sha256Of } from '../../src/config/readConfig.ts';
 import { MAY_STOP, MISSING_TOOL, NEEDED_GATES, type TrialName } from './agents.ts';
 import { briefOf, type Job } from './Job.ts';
 import { judge, type Verdict } from './judge.ts';
-import { overHttp } from './overHttp.ts';
+import type { ModelHost } from './ModelHost.ts';
 import { overProgram } from './overProgram.ts';
-import { Person, type Typed } from './Person.ts';
+import { type Devs, Person, type Typed } from './Person.ts';
 import type { Repository } from './Repository.ts';
 import type { Toolbox } from './Toolbox.ts';
 import type { Connected, TransportName } from './Transport.ts';
@@ -22,11 +22,14 @@ export interface Combination {
 }
 
 export interface Setting {
-  /** The bundled command. */
-  readonly bin: string;
+  readonly devs: Devs;
+  /** Where models are. */
+  readonly models: ModelHost;
   readonly tools: Toolbox;
   /** Who decides on design and plan. */
   readonly gates: 'person' | 'policy';
+  /** Told the folder of a trial that went wrong, which then stays. @defaultValue it is removed */
+  readonly onKept?: (dir: string) => void;
 }
 
 /** What happened in one trial, counted. */
@@ -51,7 +54,12 @@ export interface Row {
 }
 
 /** The sums of which each has to be 0. */
-export function faultsOf({ commits, refused, paidBeforeTold, askedWithoutNeed }: Row): readonly string[] {
+export function faultsOf({
+  commits,
+  refused,
+  paidBeforeTold,
+  askedWithoutNeed,
+}: Omit<Row, 'seconds'>): readonly string[] {
   const counted = [
     [commits.wrong, 'wrong work committed'],
     [refused, 'correct work refused'],
@@ -68,35 +76,35 @@ const CALLS = '40';
 /** Commands after which a person gives up. */
 const PATIENCE = 16;
 
-/** Runs one trial in a folder of its own, which is removed. */
+/** Runs one trial in a folder of its own. */
 export async function runTrial(combination: Combination, setting: Setting): Promise<Row> {
   const dir = mkdtempSync(join(tmpdir(), 'devs-trial-'));
   const start = performance.now();
+  let isKept = false;
   try {
     const row = await tryOut(combination, setting, dir);
+    isKept = setting.onKept !== undefined && faultsOf(row).length > 0;
+    if (isKept) setting.onKept?.(dir);
     return { ...row, seconds: (performance.now() - start) / 1000 };
   } finally {
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+    if (!isKept) rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
 async function tryOut(
   { repository, agent: name, transport }: Combination,
-  { bin, tools, gates }: Setting,
+  { devs, models, tools, gates }: Setting,
   dir: string,
 ): Promise<Omit<Row, 'seconds'>> {
   const checkout = await trialCheckout(dir, { repository, agent: name, tools });
   const job: Job = { repository, base: checkout.base, isChore: name === 'no-test' };
   const agent = new TrialAgent(job, name);
-  const connected = await (transport === 'http' ? overHttp(agent) : overProgram(agent, transport));
+  const connected = await connect(agent, transport, models);
   try {
     const home = join(dir, 'home');
     mkdirSync(home);
-    const person = new Person(bin, checkout.user.root, {
-      ...connected.env,
-      HOME: home,
-      XDG_STATE_HOME: home,
-    });
+    const env = { ...models.env, HOME: home, XDG_STATE_HOME: home };
+    const person = new Person(devs, { cwd: checkout.user.root, env });
     const trust = writeProject(checkout, job, { connected, gates, isMissing: name === MISSING_TOOL });
     const course = await follow(person, name, trust);
     checkout.user.assertUntouched();
@@ -107,9 +115,14 @@ async function tryOut(
   }
 }
 
+async function connect(agent: TrialAgent, transport: TransportName, models: ModelHost): Promise<Connected> {
+  if (transport !== 'http') return overProgram(agent, transport);
+  return { agents: models.add(agent), stop: async () => undefined };
+}
+
 /** What a person puts into the folder, none of it part of the repository's tree. */
 function writeProject(
-  { user, setup, check }: TrialCheckout,
+  { user, setup, checks }: TrialCheckout,
   job: Job,
   { connected, gates, isMissing }: { connected: Connected; gates: Setting['gates']; isMissing: boolean },
 ): readonly string[] {
@@ -117,7 +130,7 @@ function writeProject(
   const config = {
     agents: connected.agents,
     setup,
-    checks: [{ name: 'test', argv: check }, ...(isMissing ? [missing] : [])],
+    checks: [...checks, ...(isMissing ? [missing] : [])],
     sandbox: 'none',
     ...(gates === 'policy' && { gates: { design: 'auto', dag: 'auto' } }),
   };

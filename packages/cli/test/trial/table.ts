@@ -68,10 +68,14 @@ export function renderTable(rows: readonly Row[], notRun: number): string {
     ...red.flatMap((row) => [
       '',
       `FAILED ${row.repository}/${row.agent}/${row.transport}: ${faultsOf(row).join(', ')}`,
-      ...[`asked: ${row.asked.join(', ') || 'nobody'}`, ...row.why].map(
-        (line) => `  ${line.replaceAll('\n', '\n  ')}`,
-      ),
+      ...reasonsOf(row),
     ]),
     '',
   ].join('\n');
 }
+
+/** What is wrong with a trial, a line each, indented. */
+export const reasonsOf = (row: Row): readonly string[] =>
+  [`asked: ${row.asked.join(', ') || 'nobody'}`, ...row.why].map(
+    (line) => `  ${line.replaceAll('\n', '\n  ')}`,
+  );

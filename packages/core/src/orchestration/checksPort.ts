@@ -22,9 +22,11 @@ export interface CheckResult {
 }
 
 export interface TestCase {
-  /** With the file and suites it stands in, as far as the runner tells: unique in its run. */
+  /** With the file and suites it stands in, joined by ` › `, as far as the runner tells: unique in its run. */
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
+  /** Stands for a file whose cases are not told: all of them passed; or it did not load, or not end. */
+  readonly whole?: true;
 }
 
 /** One of several commands of a check. */

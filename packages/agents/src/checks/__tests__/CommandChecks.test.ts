@@ -198,7 +198,7 @@ describe('CommandChecks', () => {
       argv: [process.execPath, '--test', '--test-reporter=tap', 'a.test.mjs'],
     });
     const { cases } = await checks.run({ dir: link, signal: new AbortController().signal });
-    expect(cases).toEqual([{ name: 'a.test.mjs', state: 'failed' }]);
+    expect(cases).toEqual([{ name: 'a.test.mjs', state: 'failed', whole: true }]);
   });
 
   it('tells the cases of the report it names, if this run wrote it', async () => {

@@ -73,8 +73,8 @@ class Lines {
 
 /** Names without the folder of the workspace, masked. */
 export function inWorkspace(cases: readonly TestCase[], root: string): readonly TestCase[] {
-  return cases.map(({ name, state }) => ({
-    name: maskSensitiveData(name.replaceAll(`${root}/`, '')),
-    state,
+  return cases.map((found) => ({
+    ...found,
+    name: maskSensitiveData(found.name.replaceAll(`${root}/`, '')),
   }));
 }

@@ -31,13 +31,14 @@ export class JestFormat implements CaseFormat {
     this.#file = file;
     this.#inTree = true;
     this.#suites.length = 0;
-    if (passed) this.#list.add(file, 'passed');
+    if (passed) this.#list.add(file, 'passed', true);
   }
 
   #failed(name: string): void {
     this.#inTree = false;
     if (name === 'Console') return;
-    this.#list.add(name === 'Test suite failed to run' ? this.#file : nested(this.#file, name), 'failed');
+    if (name === 'Test suite failed to run') this.#list.add(this.#file, 'failed', true);
+    else this.#list.add(nested(this.#file, name), 'failed');
   }
 
   #tree(text: string): void {

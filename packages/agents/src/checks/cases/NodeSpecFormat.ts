@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nested } from './CaseList.ts';
+import { CaseList, isSource, nested } from './CaseList.ts';
 
 const CASE = /^(\s*)([✔✖﹣⚠]) (.*) \(\d[\d.]*ms\)(?: # (SKIP|TODO).*)?$/;
 const SUITE = /^(\s*)▶ (.*)$/;
@@ -32,6 +32,7 @@ export class NodeSpecFormat implements CaseFormat {
     if (isSuite) return;
     const isSkipped = directive !== undefined || mark === '﹣';
     const state = isSkipped ? 'skipped' : mark === '✔' ? 'passed' : 'failed';
-    this.#list.add(nested(...this.#open.map((suite) => suite.name), name), state);
+    const isWhole = state === 'failed' && this.#open.length === 0 && isSource(name);
+    this.#list.add(nested(...this.#open.map((suite) => suite.name), name), state, isWhole);
   }
 }

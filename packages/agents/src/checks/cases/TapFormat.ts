@@ -1,6 +1,6 @@
 import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
-import { CaseList, nested } from './CaseList.ts';
+import { CaseList, isSource, nested } from './CaseList.ts';
 
 const POINT = /^(\s*)(not )?ok (\d+)(?: -)?(?: (.*?))?(?: # (SKIP|TODO|time=\S+)\b.*?)?( \{)?$/i;
 const COUNTER = /^# (?:tests|suites|pass|fail|cancelled|skip|skipped|todo|ok|duration_ms)\b/;
@@ -12,13 +12,14 @@ export class TapFormat implements CaseFormat {
   readonly #open: { readonly indent: number; readonly name: string; hasPoints: boolean }[] = [];
   #comment = '';
   #sawHeader = false;
-  /** Then comments are what tests printed, and name no case. */
+  #sawPlan = false;
   #hasSubtests = false;
   #inDetails: string | null = null;
 
   line(text: string): void {
     if (this.#isDetail(text)) return;
-    if (/^TAP version 1[34]$/.test(text) || /^1\.\.\d+/.test(text)) this.#sawHeader = true;
+    const isHeader = /^TAP version 1[34]$/.test(text);
+    if (isHeader || /^1\.\.\d+/.test(text)) this.#begin(isHeader);
     const subtest = /^(\s*)# Subtest: (.*)$/.exec(text);
     if (subtest !== null) {
       this.#hasSubtests = true;
@@ -26,13 +27,27 @@ export class TapFormat implements CaseFormat {
       this.#enter(subtest[1]?.length ?? 0, subtest[2] ?? '');
       return;
     }
-    if (/^# \S/.test(text)) this.#comment = COUNTER.test(text) || this.#hasSubtests ? '' : text.slice(2);
+    if (/^# \S/.test(text)) this.#comment = COUNTER.test(text) || !this.#hasComments() ? '' : text.slice(2);
     const point = POINT.exec(text);
     if (point !== null) this.#point(point);
   }
 
   cases(): readonly TestCase[] | null {
-    return this.#sawHeader ? this.#list.toCases() : null;
+    if (!this.#sawHeader) return null;
+    // Where nothing counts the cases at the end, the process ended in the one that was named last.
+    if (!this.#sawPlan) this.#list.add(this.#comment, 'failed', true);
+    return this.#list.toCases();
+  }
+
+  /** @param isHeader - Of one more program, where a script runs several; else it is the plan. */
+  #begin(isHeader: boolean): void {
+    this.#sawHeader = true;
+    this.#sawPlan = !isHeader;
+  }
+
+  /** Whether comments name cases, and are not what tests printed. */
+  #hasComments(): boolean {
+    return !this.#hasSubtests && !this.#sawPlan;
   }
 
   /** What stands between `---` and `...` is about the point above it. */
@@ -64,7 +79,10 @@ export class TapFormat implements CaseFormat {
       this.#comment === '' ? name : '',
     );
     if (brace !== undefined) this.#enter(indent, name);
-    else if (!isSuite) this.#list.add(path, stateOf(not !== undefined, directive));
+    else if (!isSuite) {
+      const isWhole = not !== undefined && isSource(path);
+      this.#list.add(path, stateOf(not !== undefined, directive), isWhole);
+    }
   }
 
   #closeFrom(indent: number): void {

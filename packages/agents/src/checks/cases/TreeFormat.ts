@@ -15,7 +15,7 @@ export class TreeFormat implements CaseFormat {
 
   line(text: string): void {
     const broken = UNCAUGHT.exec(text);
-    if (broken !== null) this.#list.add(broken[1] ?? '', 'failed');
+    if (broken !== null) this.#list.add(broken[1] ?? '', 'failed', true);
     if (OVER.test(text)) this.#isOver = true;
     if (!this.#isOver && broken === null && text.trim() !== '') this.#tree(text);
   }

@@ -17,13 +17,19 @@ export class VitestFormat implements CaseFormat {
     const file = PASSED_FILE.exec(text);
     const verbose = file === null ? VERBOSE.exec(text) : null;
     const failed = FAILED.exec(text);
-    if (file !== null) this.#list.add(trimmed(file[1]), 'passed');
+    if (file !== null) this.#list.add(trimmed(file[1]), 'passed', true);
     if (verbose !== null) this.#list.add(path(verbose[2]), STATES[verbose[1] ?? ''] ?? 'passed');
-    if (failed !== null) this.#list.add(path(failed[1]), 'failed');
+    if (failed !== null) this.#failed(failed[1] ?? '');
   }
 
   cases(): readonly TestCase[] | null {
     return this.#list.toCases();
+  }
+
+  /** A file that failed as a whole says its name twice. */
+  #failed(text: string): void {
+    const name = text.replace(/ \[ .* \]$/, '');
+    this.#list.add(path(name), 'failed', name !== text);
   }
 }
 
@@ -36,5 +42,4 @@ const STATES: Readonly<Record<string, TestCase['state']>> = {
 
 const trimmed = (text = ''): string => text.trim();
 
-/** A file that failed as a whole says its name twice. */
-const path = (text = ''): string => nested(...trimmed(text.replace(/ \[ .* \]$/, '')).split(' > '));
+const path = (text = ''): string => nested(...trimmed(text).split(' > '));

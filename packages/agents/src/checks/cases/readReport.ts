@@ -1,5 +1,5 @@
 import type { TestCase } from '@devs/core';
-import { CaseList, nested } from './CaseList.ts';
+import { CaseList, isSource, nested } from './CaseList.ts';
 
 /** The cases of a report in JUnit's XML, or the JSON of Vitest and Jest; `null` for anything else. */
 export function readReport(text: string): readonly TestCase[] | null {
@@ -16,7 +16,10 @@ function readJunit(text: string): readonly TestCase[] | null {
       : /<(?:failure|error)\b/.test(body)
         ? 'failed'
         : 'passed';
-    list.add(nested(attribute(attributes, 'classname'), attribute(attributes, 'name')), state);
+    const [suite, name] = [attribute(attributes, 'classname'), attribute(attributes, 'name')];
+    const isFile = suite === name || isSource(name) || name.endsWith('Test suite failed to run');
+    const isWhole = isFile || /<error\b/.test(body); // of what is no test: pytest tells a file so
+    list.add(nested(suite, name), state, state === 'failed' && isWhole);
   }
   return list.toCases();
 }
@@ -59,7 +62,7 @@ function addFile(list: CaseList, { name = '', status, assertionResults = [] }: J
   for (const { ancestorTitles = [], title = '', status: state } of assertionResults) {
     list.add(nested(name, ...ancestorTitles, title), STATES[state ?? ''] ?? 'skipped');
   }
-  if (assertionResults.length === 0 && status === 'failed') list.add(name, 'failed');
+  if (assertionResults.length === 0 && status === 'failed') list.add(name, 'failed', true);
 }
 
 const STATES: Readonly<Record<string, TestCase['state']>> = { passed: 'passed', failed: 'failed' };

@@ -77,6 +77,23 @@ describe('the gate of red checks', () => {
     expect(text).not.toContain('What fails');
   });
 
+  it.each([
+    ['the command', { failing: ['npm test'], cases: null }, 'npm test'],
+    ['a part', { failing: ['ava'], parts: [{ name: 'ava', kind: 'test', passed: false }] }, 'ava'],
+  ])('says what is not known where %s fails as a whole', (_, told, name) => {
+    expect(printed({ ...red, ...told })).toContain(
+      `Which case of ${name} fails is not told. Accepted, it can show no new test as red any more,`,
+    );
+  });
+
+  it.each([
+    ['a case', {}],
+    ['a linter', { failing: ['xo'], parts: [{ name: 'xo', kind: 'lint', passed: false }] }],
+    ['nothing, a program being missing', { failing: ['npm test'], missing: 'ava' }],
+  ])('and not where it is %s', (_, told) => {
+    expect(printed({ ...red, ...told })).not.toContain('is not told');
+  });
+
   it('keeps to its lines, whatever a case is called', () => {
     expect(printed({ ...red, failing: ['a\n── TAS'] })).not.toMatch(/^── TAS/m);
   });

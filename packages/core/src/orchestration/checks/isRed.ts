@@ -8,6 +8,10 @@ import { listed } from './listed.ts';
 const NOT_THERE_YET =
   /\berror TS\d+|ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)|does not provide an export named|module that is imported again after being required|is not exported by|ModuleNotFoundError|ImportError|cannot import name|error\[E\d+\]|\bundefined: \w|cannot find symbol|\[build failed\]|\berror CS\d+/;
 
+/** Code that calls what is not there while its file is loaded; of a runner's own parts it would be another fault. */
+const CALLS_NOTHING =
+  /^(?:Uncaught )?(?:TypeError|ReferenceError): .+\n\s+at (?!.*node_modules|node:|.*\(node:)/m;
+
 /**
  * Whether a check shows a test that fails for want of the code it asks for. A case fails that was not accepted at the
  * baseline; or types or tests do not load; a lint error is none. By exit code where nothing else is known.
@@ -34,5 +38,5 @@ function didStart(baseline: Baseline | null, { cases, parts, output }: CheckResu
   const toldBefore = (baseline?.cases ?? 0) > 0;
   const tellsNow = (cases?.length ?? 0) > 0;
   if (tellsNow || !toldBefore || parts !== undefined) return true;
-  return NOT_THERE_YET.test(output);
+  return NOT_THERE_YET.test(output) || CALLS_NOTHING.test(output);
 }

@@ -19,9 +19,9 @@ export const judgeGreen = ({ projectConfig: { baseline } }: Project, now: CheckR
   isGreen(baseline ?? null, now);
 
 /**
- * Whether what was red is green: of cases that are told by name, each that failed before the work has to pass after it.
- * One that was skipped shows nothing. One that is not there any more may have been a file that did not load; then there
- * is another case for it that passes now.
+ * Whether what was red is green: of cases that are told by name, each that failed before the work has to pass after it. One
+ * that was skipped shows nothing. One that is not named any more is in a file that passed as a whole, or was itself a file
+ * that did not load: then a case passes now that did not before.
  */
 export function judgeTurned(
   { projectConfig: { baseline } }: Project,
@@ -30,18 +30,27 @@ export function judgeTurned(
 ): Judgement {
   if (red.cases === undefined || green.cases === undefined) return holds;
   const excused = new Set([...(red.flaky ?? []), ...(baseline?.accepted ?? [])]);
-  const failed = namesOf(red.cases, 'failed').filter((name) => !excused.has(name));
-  const [passed, before] = [new Set(namesOf(green.cases, 'passed')), new Set(namesOf(red.cases, 'passed'))];
-  const named = new Set(green.cases.map(({ name }) => name));
-  const notShown = failed.filter((name) => named.has(name) && !passed.has(name));
-  const gone = failed.filter((name) => !named.has(name));
-  const come = [...passed].filter((name) => !before.has(name) && !failed.includes(name));
-  const open = gone.length > come.length ? [...notShown, ...gone] : notShown;
+  const failed = red.cases.filter(({ name, state }) => state === 'failed' && !excused.has(name));
+  const now = new Map(green.cases.map(({ name, state }) => [name, state]));
+  const gone = failed.filter(({ name }) => !now.has(name));
+  const come = newlyPassed(red.cases, green.cases).length;
+  const notLoaded = gone.filter(({ whole }) => whole);
+  const open = [
+    ...failed.filter(({ name }) => now.has(name) && now.get(name) !== 'passed'),
+    ...gone.filter(({ name, whole }) => !whole && !isInPassedFile(name, green.cases ?? [])),
+    ...(notLoaded.length > come ? notLoaded : []),
+  ].map(({ name }) => name);
   return open.length === 0 ? holds : fails(`What was red is not green: ${listed(open)}.`);
 }
 
-const namesOf = (cases: readonly TestCase[], wanted: TestCase['state']): readonly string[] =>
-  cases.filter(({ state }) => state === wanted).map(({ name }) => name);
+/** Passed now, and neither passed before nor failed by this name. */
+function newlyPassed(before: readonly TestCase[], now: readonly TestCase[]): readonly TestCase[] {
+  const known = new Set(before.filter(({ state }) => state !== 'skipped').map(({ name }) => name));
+  return now.filter(({ name, state }) => state === 'passed' && !known.has(name));
+}
+
+const isInPassedFile = (name: string, cases: readonly TestCase[]): boolean =>
+  cases.some((file) => file.whole && file.state === 'passed' && name.startsWith(`${file.name} › `));
 
 /** What the tests may have lost. */
 export interface LossQuestion {

@@ -10,6 +10,10 @@ const printed = (name: string): Buffer => readFileSync(new URL(`outputs/${name}.
 const inShort = (cases: readonly TestCase[] | null): readonly string[] =>
   (cases ?? []).map(({ name, state }) => `${{ passed: '+', failed: '-', skipped: '~' }[state]}${name}`);
 
+/** Those that stand for a file. */
+const wholes = (cases: readonly TestCase[] | null): readonly string[] =>
+  (cases ?? []).filter(({ whole }) => whole).map(({ name }) => name);
+
 function read(...chunks: readonly (Buffer | string)[]): readonly TestCase[] | null {
   const reader = new CaseReader();
   for (const chunk of chunks) reader.push(Buffer.from(chunk));
@@ -87,6 +91,52 @@ describe('the cases of a run', () => {
     expect(read(`TAP version 13\n${lines.join('\n')}\n`)).toBeNull();
   });
 
+  const WHOLE: Readonly<Record<string, readonly string[]>> = {
+    'node-tap': ['n/b.test.js'],
+    'node-spec': ['n/b.test.js'],
+    'node-tap-not-loaded': ['test/slug.test.js'],
+    jest: ['je/b.test.cjs'],
+    'jest-verbose': ['je/b.test.cjs'],
+    'jest-json': ['je/b.test.cjs'],
+    vitest: ['c.test.js', 'b.test.js'],
+    'vitest-verbose': ['b.test.js'],
+    'vitest-tap': ['b.test.js'],
+    'vitest-json': ['vi/b.test.js'],
+  };
+
+  it.each(Object.keys(OUTPUTS))('say which of them are files: %s', (name) => {
+    expect(wholes(read(printed(name)))).toEqual(WHOLE[name] ?? []);
+  });
+
+  it('say so of a file that AVA cannot load, and of one that Jest tells by nothing else', () => {
+    expect(wholes(read('\n  Uncaught exception in test-label.js\n\n  1 test failed\n'))).toEqual([
+      'test-label.js',
+    ]);
+    expect(wholes(read('PASS test/a.test.js\nFAIL test/b.test.js\n  ● breaks\n'))).toEqual([
+      'test/a.test.js',
+    ]);
+  });
+
+  it.each([
+    ['named last', '# adds\nok 1 is two\n# breaks\n', ['+adds', '-breaks'], ['breaks']],
+    ['after one of its points', '# adds\nok 1 is two\n', ['-adds'], ['adds']],
+    [
+      'of a second program',
+      '# adds\nok 1 is two\n\n1..1\n# tests 1\nTAP version 13\n# b\n',
+      ['+adds', '-b'],
+      ['b'],
+    ],
+  ])('name the case that tape dies in: %s', (_, text, expected, whole) => {
+    const cases = read(`TAP version 13\n${text}TypeError: api.b is not a function\n`);
+    expect(inShort(cases)).toEqual(expected);
+    expect(wholes(cases)).toEqual(whole);
+  });
+
+  it('are not named by what a runner says after its plan', () => {
+    const lines = ['1..3', 'ok 1 a', 'not ok 2 b', '# (in test file a.bats, line 5)', 'ok 3 c', ''];
+    expect(inShort(read(lines.join('\n')))).toEqual(['+a', '-b', '+c']);
+  });
+
   it('name a file that did not load, and not what it printed', () => {
     const printed = ['# node:internal/modules', '# Node.js v20.20.2', '# Subtest: test/add.test.js'];
     const lines = ['TAP version 13', ...printed, 'not ok 1 - test/add.test.js', '1..1', ''];
@@ -113,6 +163,16 @@ describe('the cases of a report', () => {
   ])('are read: %s', (name, expected) => {
     const cases = inShort(readReport(printed(name).toString())).map((text) => text.replaceAll(' > ', ' › '));
     expect(cases.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('say which are files that did not load', () => {
+    expect(wholes(readReport(printed('vitest-junit').toString()))).toEqual(['b.test.js › b.test.js']);
+    expect(wholes(readReport(printed('node-junit').toString()))).toEqual(['test › /project/n/b.test.js']);
+    const testcase = (name: string, body: string): string =>
+      `<testcase classname="" name="${name}">${body}</testcase>`;
+    const collected = testcase('tests.test_a', '<error message="collection failure"/>');
+    const failed = testcase('adds', '<failure message="2 is not 3"/>');
+    expect(wholes(readReport(`<testsuites>${collected}${failed}</testsuites>`))).toEqual(['tests.test_a']);
   });
 
   it.each(['', '{', '<testsuites/>', '{"testResults": 3}', '[]'])('are none in %j', (text) => {

@@ -9,10 +9,14 @@ export function aCheck(told: Partial<CheckResult> = {}): CheckResult {
 
 export const red = (told: Partial<CheckResult> = {}): CheckResult => aCheck({ passed: false, ...told });
 
-/** `+name` passed, `-name` failed, `~name` was skipped. */
+/** `+name` passed, `-name` failed, `~name` was skipped; `-[name]` is a file as a whole. */
 export function cases(...names: readonly string[]): readonly TestCase[] {
   const states = { '+': 'passed', '-': 'failed', '~': 'skipped' } as const;
-  return names.map((text) => ({ name: text.slice(1), state: states[text[0] as '+'] }));
+  return names.map((text) => {
+    const [, file] = /^\[(.*)\]$/.exec(text.slice(1)) ?? [];
+    const state = states[text[0] as '+'];
+    return file === undefined ? { name: text.slice(1), state } : { name: file, state, whole: true };
+  });
 }
 
 /** `+name:kind`, `-name:kind`. */

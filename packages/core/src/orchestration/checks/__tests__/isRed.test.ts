@@ -37,6 +37,14 @@ describe('isRed', () => {
       }),
     ],
     [
+      'a file calls what is not there while it is loaded',
+      GREEN,
+      red({
+        output:
+          '\nTypeError: overlap is not a function\n    at Suite.<anonymous> (file:///p/test/a.js:5:3)\n',
+      }),
+    ],
+    [
       'the tests do not compile',
       GREEN,
       red({ output: "a.test.ts(1,2): error TS2305: no exported member 'b'" }),
@@ -81,6 +89,18 @@ describe('isRed', () => {
       'the runner falls over',
       GREEN,
       red({ output: 'Bad option: --frobnicate' }),
+      'The tests did not start, so none of them failed.',
+    ],
+    [
+      'the runner has a fault of its own',
+      GREEN,
+      red({ output: 'TypeError: run is not a function\n    at go (/p/node_modules/mocha/bin/x.js:1:1)\n' }),
+      'The tests did not start, so none of them failed.',
+    ],
+    [
+      'Node.js has one',
+      GREEN,
+      red({ output: 'TypeError: no path\n    at open (node:fs:1:1)\n    at go (/p/a.js:1:1)\n' }),
       'The tests did not start, so none of them failed.',
     ],
   ])('not where %s', (_, baseline, check, why) => {

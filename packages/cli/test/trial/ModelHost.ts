@@ -5,22 +5,57 @@ import {
   type Reply,
   type WireCall,
 } from '../../../core/test/support/ChatServer.ts';
-import type { Connected } from './Transport.ts';
 import type { Answer, TrialAgent } from './TrialAgent.ts';
 
-/** A model behind the chat protocol of OpenAI: it reads and edits through the tools it is given. */
-export async function overHttp(agent: TrialAgent): Promise<Connected> {
-  let conversation: Conversation | null = null;
-  const server = await ChatServer.start((request) => {
+/** Agents as models behind the chat protocol of OpenAI, each by a name of its own. They read and edit through their tools. */
+export class ModelHost {
+  /** What leads a command to it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly #server: ChatServer;
+  readonly #agents: Map<string, Hosted>;
+
+  private constructor(server: ChatServer, agents: Map<string, Hosted>) {
+    this.#server = server;
+    this.#agents = agents;
+    this.env = { OPENAI_API_KEY: 'key-of-the-trial', OPENAI_BASE_URL: server.url };
+  }
+
+  static async start(): Promise<ModelHost> {
+    const agents = new Map<string, Hosted>();
+    const server = await ChatServer.start((request) => {
+      const hosted = agents.get(request.model);
+      if (hosted === undefined) throw new Error(`There is no model ${request.model}.`);
+      return hosted.reply(request);
+    });
+    return new ModelHost(server, agents);
+  }
+
+  /** @returns what `--agents` says. */
+  add(agent: TrialAgent): string {
+    const name = `trial-${this.#agents.size + 1}`;
+    this.#agents.set(name, new Hosted(agent));
+    return `openai:${name}`;
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop();
+  }
+}
+
+class Hosted {
+  readonly #agent: TrialAgent;
+  #conversation: Conversation | null = null;
+
+  constructor(agent: TrialAgent) {
+    this.#agent = agent;
+  }
+
+  reply(request: ChatRequest): Reply {
     const isNew = request.messages.every(({ role }) => role !== 'assistant');
-    if (isNew || conversation === null) conversation = new Conversation(agent.answer(promptOf(request)));
-    return conversation.reply(request);
-  });
-  return {
-    agents: 'openai:trial',
-    env: { OPENAI_API_KEY: 'key-of-the-trial', OPENAI_BASE_URL: server.url },
-    stop: () => server.stop(),
-  };
+    if (isNew) this.#conversation = null;
+    this.#conversation ??= new Conversation(this.#agent.answer(promptOf(request)));
+    return this.#conversation.reply(request);
+  }
 }
 
 const promptOf = ({ messages }: ChatRequest): string =>
