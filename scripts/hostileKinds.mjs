@@ -47,6 +47,7 @@ export const KINDS = [
         path: 'packages/cli/src/terminal/__tests__/visibleText.test.ts',
         titles: /spells out|never the same|same JSON/,
       },
+      { path: 'packages/cli/src/terminal/__tests__/paint.test.ts', titles: /brings no code/ },
     ],
     env: ['DEVS_VISIBLE_TEXTS'],
   },

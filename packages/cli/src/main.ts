@@ -21,6 +21,7 @@ import { renderError } from './render/renderError.ts';
 import type { Io } from './terminal/Io.ts';
 import { Output } from './terminal/Output.ts';
 import { pagerFor } from './terminal/pager.ts';
+import { wantsColor } from './terminal/paint/wantsColor.ts';
 
 /**
  * Runs one command line, without the program's name, and returns its exit code. Nothing is thrown: errors are on
@@ -98,9 +99,9 @@ function program(io: Io, start: Start): Command {
 }
 
 function outputFor(io: Io, { json = false, color = true, pager = true }: GlobalOptions): Output {
-  const { stdout, stderr, env } = io;
-  const wantsColor = color && (env['NO_COLOR'] ?? '') === '' && stdout.isTTY === true;
-  return new Output({ stdout, stderr, json, color: wantsColor, pager: pager ? pagerFor(io) : null });
+  const { stdout, stderr } = io;
+  const pages = pager ? pagerFor(io) : null;
+  return new Output({ stdout, stderr, json, color: wantsColor(io, color), pager: pages });
 }
 
 function packageVersion(): string {

@@ -56,4 +56,38 @@ describe('what was decided', () => {
       decision: { approved: false, feedback: 'Use one file' },
     });
   });
+
+  test('is listed with the gates of the past, of all runs or of one', async ({ dir }) => {
+    expect((await callMain(dir, ['gates', '--all'])).stdout).toBe('No gate was opened yet.\n');
+    await driveShop(dir);
+    const first = await gateOf(dir);
+    await callMain(dir, ['reject', RUN, '--feedback', 'Use one file', '--by', 'ada']);
+    await driveShop(dir);
+    const open = await gateOf(dir);
+
+    const all = await callMain(dir, ['gates', '--all']);
+    expect(all.exitCode).toBe(0);
+    const [head = '', ...rows] = all.stdout.split('\n');
+    expect(head).toMatch(/^gate +run +about +opened +decided$/);
+    expect(rows[0]).toMatch(
+      /^[0-9a-f]{8} {2}shop {2}design {2}\d{4}-\S+Z {2}rejected, by human:ada: Use one file$/,
+    );
+    expect(rows[0]).toContain(first.sessionId.slice(0, 8));
+    expect(rows[1]).toMatch(/ not yet$/);
+    expect(rows.at(-2)).toBe(`read one: devs show ${open.sessionId.slice(0, 8)}`);
+
+    const { stdout } = await callMain(dir, ['gates', RUN, '--all', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      {
+        ...first,
+        status: 'resumed',
+        decision: { approved: false, feedback: 'Use one file' },
+        principal: 'human:ada',
+      },
+      { ...open, status: 'awaiting_approval', decision: null, principal: null, decidedAt: null },
+    ]);
+    await callMain(dir, ['cancel', RUN]);
+    expect((await callMain(dir, ['gates', RUN, '--all'])).stdout).toContain('withdrawn: the run has ended');
+    expect((await callMain(dir, ['gates', RUN])).stdout).toBe('No gate is open.\n');
+  });
 });

@@ -54,7 +54,7 @@ async function ask(
     const { signal } = session.io;
     const shown = { sessionId, artifactHash: hash ?? gate.artifactHash };
     const said = await run.ask(shown, question, { by: principal, signal });
-    await session.out.pages({ sessionId, run: run.id, ...said }, [said.answer]);
+    await session.out.pages({ sessionId, run: run.id, ...said }, [{ style: 'markdown', text: said.answer }]);
     return EXIT.ok;
   });
 }

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { usageError } from '../usageError.ts';
 
@@ -54,7 +54,7 @@ async function docs(id: string, { out }: DocsOptions, session: Session): Promise
 
 const printed = ({ path: name, content }: DocumentFile): readonly Line[] => [
   { style: 'bold', text: `── ${name}` },
-  withoutBlankEnd(content),
+  { style: 'markdown', text: withoutBlankEnd(content) },
   '',
 ];
 

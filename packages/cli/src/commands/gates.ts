@@ -1,20 +1,27 @@
-import type { Gate, Orchestrator } from '@devs/core';
+import type { Gate, Orchestrator, Run } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
+import { wholeLog } from '../project/wholeLog.ts';
+import { type PastGate, pastGateLine, toldDecisions } from '../render/pastGates.ts';
 import { gateLine } from '../render/renderGate.ts';
 import { columns } from '../terminal/columns.ts';
+
+interface GatesOptions {
+  readonly all?: true;
+}
 
 export function addGates(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('gates', options)
     .description('list what waits for a human, in all runs or in one')
     .argument('[id]', 'run')
-    .addHelpText('after', examples('devs gates', 'devs gates csv-export --json'))
-    .action((id: string | undefined, _options: object, command: Command) =>
-      start(command, (session) => gates(id, session)),
+    .option('--all', 'those of the past, too, oldest first, with what was decided')
+    .addHelpText('after', examples('devs gates', 'devs gates csv-export --json', 'devs gates --all'))
+    .action((id: string | undefined, { all }: GatesOptions, command: Command) =>
+      start(command, (session) => (all === true ? allGates(id, session) : gates(id, session))),
     );
 }
 
@@ -35,4 +42,34 @@ async function gates(id: string | undefined, session: Session): Promise<ExitCode
 async function openGates(devs: Orchestrator, id: string | undefined): Promise<readonly Gate[]> {
   if (id !== undefined) return (await devs.run(id)).gates();
   return (await devs.list()).flatMap((run) => run.gates);
+}
+
+async function allGates(id: string | undefined, session: Session): Promise<ExitCode> {
+  const isEmpty = id === undefined && !hasRuns(session);
+  const found = isEmpty ? [] : await withView(session, (devs) => everyGate(devs, id));
+  const [last] = found.slice(-1);
+  const table = columns([['gate', 'run', 'about', 'opened', 'decided'], ...found.map(pastGateLine)]);
+  await session.out.pages(
+    found.map(({ gate }) => gate),
+    last === undefined
+      ? ['No gate was opened yet.']
+      : [...table, '', `read one: ${session.devs('show', last.gate.sessionId.slice(0, 8))}`],
+  );
+  return EXIT.ok;
+}
+
+async function everyGate(devs: Orchestrator, id: string | undefined): Promise<readonly PastGate[]> {
+  const ids = id === undefined ? (await devs.list()).map((run) => run.id) : [id];
+  const gates: PastGate[] = [];
+  for (const each of ids) gates.push(...(await gatesOf(await devs.run(each))));
+  return gates.sort((a, b) => a.gate.openedAt.localeCompare(b.gate.openedAt));
+}
+
+const OPEN = { status: 'awaiting_approval', decision: null, principal: null, decidedAt: null } as const;
+
+async function gatesOf(run: Run): Promise<readonly PastGate[]> {
+  const closed = await run.closedGates();
+  const told = closed.length === 0 ? new Map() : toldDecisions(await wholeLog(run));
+  const open = (await run.gates()).map((gate) => ({ ...gate, ...OPEN }));
+  return [...closed, ...open].map((gate) => ({ gate, told: told.get(gate.sessionId) ?? null }));
 }

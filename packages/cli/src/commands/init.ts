@@ -11,7 +11,7 @@ import { type DetectedProject, detectProject } from '../init/detectProject.ts';
 import { rememberOrSay } from '../project/acceptedConfig.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { usageError } from '../usageError.ts';
 
 interface InitOptions {

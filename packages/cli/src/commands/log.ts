@@ -7,8 +7,8 @@ import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { wholeLog } from '../project/wholeLog.ts';
 import { activityLines } from '../render/activityLines.ts';
-import { storyRow } from '../render/storyRow.ts';
-import { columns } from '../terminal/columns.ts';
+import { storyLines } from '../render/storyLines.ts';
+import type { Line } from '../terminal/Line.ts';
 import { usageError } from '../usageError.ts';
 
 interface LogFlags {
@@ -49,8 +49,8 @@ async function readLog(id: string, flags: LogFlags, session: Session): Promise<E
   if (stage !== undefined) return stageLog(id, { stage, ...attemptFrom(attempt) }, session);
   if (follow === true) return followRun(id, { verbose: verbose === true }, session);
   const entries = await withView(session, async (devs) => wholeLog(await devs.run(id)));
-  const rows = entries.flatMap(storyRow);
-  await session.out.pages(entries, rows.length === 0 ? ['Nothing has happened yet.'] : columns(rows));
+  const lines = storyLines(entries);
+  await session.out.pages(entries, lines.length === 0 ? ['Nothing has happened yet.'] : lines);
   return EXIT.ok;
 }
 
@@ -76,10 +76,7 @@ async function stageLog(id: string, query: StageQuery, session: Session): Promis
   return EXIT.ok;
 }
 
-function heading([first]: readonly TranscriptEntry[]): readonly {
-  readonly style: 'bold';
-  readonly text: string;
-}[] {
+function heading([first]: readonly TranscriptEntry[]): readonly Line[] {
   if (first === undefined) return [];
   const { stage, attempt, at } = first;
   return [{ style: 'bold', text: `${stage}, attempt ${attempt}, ${at.slice(0, 19).replace('T', ' ')}Z` }];

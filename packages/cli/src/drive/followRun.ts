@@ -5,11 +5,14 @@ import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { wholeLog } from '../project/wholeLog.ts';
 import { activityLines } from '../render/activityLines.ts';
-import { storyRow } from '../render/storyRow.ts';
-import { columns } from '../terminal/columns.ts';
+import { storyLines } from '../render/storyLines.ts';
+import type { Line } from '../terminal/Line.ts';
 
 /** Between two looks at the state file, ms. */
 const POLL_MS = 400;
+
+/** Characters of the label of a task: those of the lines that follow are not known. */
+const LABEL = 3;
 
 /** A run in one of these is never driven again, but by somebody who brings it back. */
 const OVER: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'dead_letter']);
@@ -65,7 +68,7 @@ class Reader {
 
   #toldItem(entry: TranscriptEntry): Item {
     const { at, stage, activity } = entry;
-    const lines = (): readonly string[] => {
+    const lines = (): readonly Line[] => {
       const isNew = stage !== this.#stage;
       this.#stage = stage;
       return [...(isNew ? [`         ${stage}`] : []), ...activityLines(activity)];
@@ -77,11 +80,9 @@ class Reader {
 interface Item {
   readonly at: string;
   readonly document: unknown;
-  readonly lines: () => readonly string[];
+  readonly lines: () => readonly Line[];
 }
 
-/** Labels of tasks are padded alike: the lines of the next look are not known. */
 function storyItem(entry: LogEntry): Item {
-  const rows = storyRow(entry).map(([at = '', label = '', text = '']) => [at, label.padEnd(3), text]);
-  return { at: entry.at, document: entry, lines: () => columns(rows) };
+  return { at: entry.at, document: entry, lines: () => storyLines([entry], LABEL) };
 }

@@ -1,5 +1,7 @@
 import type { EventBus, EventName, EventScope, OrchestratorEvents } from '@devs/core';
+import { eventStyle } from '../render/eventStyle.ts';
 import { sentence, taskLabel } from '../render/sentence.ts';
+import { styled } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 
 /** What the end of the command says anyway, better. */
@@ -23,6 +25,6 @@ export function showProgress(events: EventBus, out: Output): () => void {
   const start = performance.now();
   return events.onAny((name, payload, scope) => {
     const line = progressLine(name, payload, scope, performance.now() - start);
-    if (line !== null) out.print(line);
+    if (line !== null) out.print(styled(eventStyle(name), line));
   });
 }

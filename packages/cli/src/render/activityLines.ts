@@ -1,4 +1,5 @@
 import { type Activity, type CallUsage, oneLine, type TranscriptEntry } from '@devs/core';
+import { type Line, type Style, styled } from '../terminal/Line.ts';
 import { usdWords } from './usdWords.ts';
 
 /** Begins each line that agents and commands have written: none of them can look like a line of the story. */
@@ -33,8 +34,15 @@ function otherWords(activity: Of<'diff' | 'permission' | 'doing' | 'usage'>): st
 }
 
 /** One activity as lines for people; what came in several lines is several. */
-export function activityLines(activity: TranscriptEntry['activity']): readonly string[] {
-  return textLines(textOf(activity)).map((line) => MARGIN + line);
+export function activityLines(activity: TranscriptEntry['activity']): readonly Line[] {
+  const styleOf = activity.kind === 'diff' ? diffStyle : () => undefined;
+  return textLines(textOf(activity)).map((line) => styled(styleOf(line), MARGIN + line));
+}
+
+/** Of a line of a diff behind its path, as it is indented here. */
+function diffStyle(line: string): Style | undefined {
+  if (line.startsWith('  +')) return 'good';
+  return line.startsWith('  -') ? 'bad' : undefined;
 }
 
 const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string } = {

@@ -1,6 +1,6 @@
 import { maskSensitiveData, oneLine } from '@devs/core';
 import { structuredPatch } from 'diff';
-import type { Line } from '../terminal/Output.ts';
+import { type Line, textOfAll } from '../terminal/Line.ts';
 import { decidedFirst } from './decidedFirst.ts';
 import { artifactLines, isDocuments, isPlan, type ShownDocuments } from './renderArtifact.ts';
 
@@ -13,7 +13,7 @@ export const hasChanges = (artifact: unknown): boolean => isDocuments(artifact) 
 /** How two versions of what a gate shows differ: a summary of the documents, then the changed lines. */
 export function artifactChanges(before: unknown, now: unknown): readonly Line[] {
   if (isDocuments(before) && isDocuments(now)) return documentChanges(before, now);
-  return [...hunks(textOf(artifactLines(before)), textOf(artifactLines(now))), ''];
+  return [...hunks(textOfAll(artifactLines(before)), textOfAll(artifactLines(now))), ''];
 }
 
 type ShownDocument = ShownDocuments['documents'][number];
@@ -68,7 +68,7 @@ function changedHeadings(before: string, now: string): readonly string[] {
 function hunks(before: string, now: string): readonly Line[] {
   return patchOf(before, now, CONTEXT).flatMap(({ oldStart, newStart, lines }) => [
     { style: 'dim', text: `@@ line ${oldStart} → ${newStart} @@` } as const,
-    ...lines.filter((line) => !line.startsWith('\\')),
+    ...lines.filter((line) => !line.startsWith('\\')).map((text) => ({ style: 'diff', text }) as const),
   ]);
 }
 
@@ -78,6 +78,3 @@ function patchOf(before: string, now: string, context: number) {
 
 /** Masked as a whole: a secret of several lines is not found line by line. A missing last line feed is no change. */
 const ended = (text: string): string => (text === '' ? '' : `${maskSensitiveData(text).trimEnd()}\n`);
-
-const textOf = (lines: readonly Line[]): string =>
-  lines.map((line) => (typeof line === 'string' ? line : line.text)).join('\n');

@@ -1,5 +1,5 @@
 import type { GateExchange } from '@devs/core';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 
 /** What was asked and answered at a gate; below what it shows, and no part of what its hash covers. */
 export function exchangeLines(exchanges: readonly GateExchange[]): readonly Line[] {
@@ -10,7 +10,7 @@ export function exchangeLines(exchanges: readonly GateExchange[]): readonly Line
       { style: 'dim' as const, text: `${principal} at ${answeredAt}:` },
       ...question.split('\n').map((line) => `> ${line}`),
       '',
-      answer,
+      { style: 'markdown' as const, text: answer },
       '',
     ]),
   ];

@@ -7,7 +7,7 @@ import {
 } from '@devs/core';
 import { isPassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import { baselineLines, isBaseline } from './renderBaseline.ts';
@@ -60,7 +60,7 @@ function documentLines(shown: ShownDocuments): readonly Line[] {
   const findings = findingsOn(shown).map((line) => oneLine(line));
   const documents = decidedFirst(shown.documents).flatMap(({ type, title, content, version }) => [
     { style: 'bold', text: oneLine(`── ${type}: ${title} (version ${version})`) } as const,
-    withoutBlankEnd(content),
+    { style: 'markdown', text: withoutBlankEnd(content) } as const,
     '',
   ]);
   return findings.length === 0 ? documents : [...findings, '', ...documents];
@@ -97,18 +97,25 @@ function epicLines(
   const own = tasks.filter((task) => task.epicId === epicId);
   return [
     { style: 'bold', text: oneLine(`Epic E${phaseNumber}: ${name}`) },
-    description,
+    { style: 'markdown', text: description },
     '',
     ...own.flatMap(taskLines),
   ];
 }
 
-function taskLines(task: ShownTasks['tasks'][number]) {
+function taskLines(task: ShownTasks['tasks'][number]): readonly Line[] {
   const { taskId, name, description, agentRole, acceptanceCriteria = [] } = task;
-  const criteria = acceptanceCriteria.map((criterion) => oneLine(`  - ${criterion}`));
+  const markdown = (text: string): Line => ({ style: 'markdown', text });
+  const criteria = acceptanceCriteria.map((criterion) => markdown(oneLine(`  - ${criterion}`)));
   const title = oneLine(`${taskLabel(taskId)} ${name} (${agentRole})`);
   const kind = kindWords(task);
-  return [title, indented(description), ...(kind === null ? [] : [oneLine(`  ${kind}`)]), ...criteria, ''];
+  return [
+    title,
+    markdown(indented(description)),
+    ...(kind === null ? [] : [oneLine(`  ${kind}`)]),
+    ...criteria,
+    '',
+  ];
 }
 
 /** How a task is shown to be right, where that is no test of its own; `null` where it is. */

@@ -1,7 +1,7 @@
 import type { BudgetUse } from '@devs/core';
 import type { PassedBudget } from '../gates/passedBudget.ts';
 import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { taskLabel } from './sentence.ts';
 
 /** Which call was not made, and how each limit stands to it. */

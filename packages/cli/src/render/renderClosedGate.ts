@@ -1,6 +1,6 @@
 import type { ClosedGate } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { maskNotes, shortHash, shortId } from './renderGate.ts';
 

@@ -1,6 +1,6 @@
 import { type CodeReview, oneLine } from '@devs/core';
 import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { taskLabel } from './sentence.ts';
 
 /** Of files, commits and the check's output: the gate has to fit on a screen. */

@@ -1,5 +1,5 @@
 import type { EntropyScore } from '@devs/core';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 
 export function isEntropyScore(value: unknown): value is EntropyScore {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,8 +1,8 @@
 import type { Gate } from '@devs/core';
 import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
+import type { Line } from '../terminal/Line.ts';
 import { isMaskedForDisplay, maskedPlaces } from '../terminal/maskedJson.ts';
-import type { Line } from '../terminal/Output.ts';
 import { artifactChanges } from './artifactChanges.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { isCodeReview } from './renderCodeReview.ts';

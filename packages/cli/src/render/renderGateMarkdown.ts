@@ -1,7 +1,7 @@
 import { type Gate, oneLine } from '@devs/core';
 import { choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
-import type { Line } from '../terminal/Output.ts';
+import { type Line, textOfAll } from '../terminal/Line.ts';
 import { withoutBlankEnd } from '../terminal/withoutBlankEnd.ts';
 import { decidedFirst, findingsOn } from './decidedFirst.ts';
 import {
@@ -29,7 +29,7 @@ export function renderGateMarkdown(
     '',
     ...maskNotes(gate).map((note) => (note === '' ? '' : `> ${note}`)),
     ...artifactMarkdown(gate.artifact),
-    ...(code.length === 0 ? [] : fenced('diff', code.map(textOf).join('\n').trimEnd())),
+    ...(code.length === 0 ? [] : fenced('diff', textOfAll(code).trimEnd())),
     ...(gate.responseSchema === undefined
       ? []
       : fenced('json', JSON.stringify(gate.responseSchema, null, 2))),
@@ -44,7 +44,7 @@ export function renderGateMarkdown(
 function artifactMarkdown(artifact: unknown): readonly string[] {
   if (isDocuments(artifact)) return documentsMarkdown(artifact);
   if (isPlan(artifact)) return planMarkdown(artifact);
-  return fenced('text', artifactLines(artifact).map(textOf).join('\n').trimEnd());
+  return fenced('text', textOfAll(artifactLines(artifact)).trimEnd());
 }
 
 function documentsMarkdown(shown: ShownDocuments): readonly string[] {
@@ -143,4 +143,3 @@ function fenced(language: string, text: string): readonly string[] {
 /** Text of somebody else in a line of ours: it stays in it, and is no markup. */
 const inline = (text: string): string => oneLine(text).replaceAll(/[\\`*_[\]<>&#!|~]/g, String.raw`\$&`);
 const cell = (text: string): string => (/^-+$/.test(text) ? text : inline(text));
-const textOf = (line: Line): string => (typeof line === 'string' ? line : line.text);

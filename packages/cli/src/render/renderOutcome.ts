@@ -2,7 +2,7 @@ import { type Delivery, type DriveResult, type Gate, oneLine, type RunStatus } f
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
 
@@ -25,7 +25,7 @@ export function renderOutcome(
 ): readonly Line[] {
   switch (result.status) {
     case 'completed':
-      return ['', { style: 'bold', text: completedWords(id, result) }, ...workLines(result, workspace)];
+      return ['', { style: 'good', text: completedWords(id, result) }, ...workLines(result, workspace)];
     case 'suspended':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
     case 'drained':
@@ -35,7 +35,7 @@ export function renderOutcome(
     case 'dead_letter':
       return [
         '',
-        { style: 'bold', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
+        { style: 'bad', text: `${result.status}: ${result.reason ?? 'no reason recorded'}` },
         ...workLines(result, workspace),
         `what happened: ${devs('log', id)}`,
         ...(result.status === 'dead_letter' ? [`once it is mended: ${devs('admin', 'revive', id)}`] : []),
@@ -55,7 +55,7 @@ const REQUESTS: ReadonlySet<string> = new Set(['asked to stop', 'pause', 'a requ
 function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);
   return [
-    { style: 'bold', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
+    { style: 'due', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
     gate.message,
     `read:    ${devs('show', id)}`,
     ...choiceCommands(gate, [id, '--hash', shortHash(gate)], devs).map(

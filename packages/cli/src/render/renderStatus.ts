@@ -1,7 +1,7 @@
 import { oneLine, type RewindView, type RunStatus, type TaskView } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
-import type { Line } from '../terminal/Output.ts';
+import { indented, type Line, type Style, styled } from '../terminal/Line.ts';
 import { clock } from './clock.ts';
 import { nextCommands } from './nextCommands.ts';
 import { budgetWords } from './renderBudget.ts';
@@ -20,8 +20,25 @@ export function statusWords({
   return status === 'created' ? 'not driven yet' : status;
 }
 
+/** What is over and well, what is over and not, and what somebody has to do something about. */
+const STYLES: Readonly<Record<RunStatus['status'] | TaskView['status'], Style | undefined>> = {
+  created: undefined,
+  running: undefined,
+  paused: undefined,
+  waiting: 'due',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'bad',
+  dead_letter: 'bad',
+  pending: undefined,
+  in_progress: undefined,
+  resumed: undefined,
+  blocked: 'due',
+  skipped: 'due',
+};
+
 /** Runs, one line each. */
-export function runTable(runs: readonly RunStatus[]): readonly string[] {
+export function runTable(runs: readonly RunStatus[]): readonly Line[] {
   const rows = runs.map((run) => [
     run.id,
     statusWords(run),
@@ -29,7 +46,8 @@ export function runTable(runs: readonly RunStatus[]): readonly string[] {
     run.cost.calls === 0 ? '-' : usdWords(run.cost.costUsd),
     run.title,
   ]);
-  return columns([['run', 'status', 'tasks', 'cost', 'title'], ...rows]);
+  const [head = '', ...lines] = columns([['run', 'status', 'tasks', 'cost', 'title'], ...rows]);
+  return [head, ...lines.map((text, at) => styled(statusStyle(runs[at]), text))];
 }
 
 /** One run with its tasks and gates, and what can be done next. */
@@ -55,10 +73,13 @@ export function renderStatus(
   ];
   return [
     { style: 'bold', text: oneLine(`${id}  ${title}`) },
-    ...indented(columns(facts)),
-    ...section('tasks', tasks.map(taskRow)),
-    ...section('gates', gates.map(gateLine)),
-    ...indented(nextCommands(run, devs)),
+    ...columns(facts).map((text, at) => indented(styled(at === 0 ? statusStyle(run) : undefined, text))),
+    ...section(
+      'tasks',
+      columns(tasks.map(taskRow)).map((text, at) => styled(statusStyle(tasks[at]), text)),
+    ),
+    ...section('gates', columns(gates.map(gateLine))),
+    ...nextCommands(run, devs).map(indented),
   ];
 }
 
@@ -111,8 +132,11 @@ const taskRow = ({ label, status, gitHash, name }: TaskView): readonly string[] 
   name,
 ];
 
-function section(name: string, rows: readonly (readonly string[])[]): readonly Line[] {
-  return rows.length === 0 ? [] : [{ style: 'dim', text: `  ${name}` }, ...indented(indented(columns(rows)))];
+function section(name: string, lines: readonly Line[]): readonly Line[] {
+  return lines.length === 0
+    ? []
+    : [{ style: 'dim', text: `  ${name}` }, ...lines.map((line) => indented(indented(line)))];
 }
 
-const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
+const statusStyle = (of: Pick<RunStatus | TaskView, 'status'> | undefined): Style | undefined =>
+  of && STYLES[of.status];

@@ -1,5 +1,5 @@
 import { type EntropyScore, oneLine } from '@devs/core';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { entropyLines } from './renderEntropy.ts';
 import { taskLabel } from './sentence.ts';
 

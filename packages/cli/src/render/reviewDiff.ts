@@ -1,7 +1,7 @@
 import { GitWorkspace, type UnshownFile } from '@devs/agents';
 import { type CommitRange, type Gate, isDevsError, maskSensitiveData, oneLine } from '@devs/core';
 import type { Session } from '../project/Session.ts';
-import type { Line } from '../terminal/Output.ts';
+import type { Line } from '../terminal/Line.ts';
 import { isCodeReview } from './renderCodeReview.ts';
 import { shortId } from './renderGate.ts';
 
@@ -61,7 +61,7 @@ export function diffLines(
     return [
       { style: 'bold', text: `── ${title}` },
       ...unshownLines(unshown, gitCommand(gate, range)),
-      ...(left > 0 ? lines.slice(0, LINES_SHOWN) : lines),
+      { style: 'diff', text: (left > 0 ? lines.slice(0, LINES_SHOWN) : lines).join('\n') },
       ...(left > 0 ? [{ style: 'dim', text: rest } as const] : []),
       '',
     ];

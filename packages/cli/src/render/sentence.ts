@@ -53,20 +53,22 @@ function guardSentence({ measure, level, limit }: OrchestratorEvents['GUARD_WARN
   return name == null ? null : words(name, level, limit);
 }
 
+type Decided = OrchestratorEvents['HITL_SESSION_DECIDED'];
+
 /** `gate rejected: plan, by human:ada: too many tasks` */
-function decisionSentence({
-  kind,
-  principal,
-  edited,
-  said,
-  words,
-  raised,
-  tasks,
-}: OrchestratorEvents['HITL_SESSION_DECIDED']): string {
-  const verb = said === undefined ? (edited === true ? 'edited' : 'decided') : (SAID[said] ?? said);
+const decisionSentence = (decided: Decided): string =>
+  `gate ${decidedVerb(decided)}: ${gateName(decided.kind)}${decidedTail(decided)}`;
+
+/** The same where the gate is named beside it: `rejected, by human:ada: too many tasks` */
+export const decidedWords = (decided: Decided): string => decidedVerb(decided) + decidedTail(decided);
+
+const decidedVerb = ({ said, edited }: Decided): string =>
+  said === undefined ? (edited === true ? 'edited' : 'decided') : (SAID[said] ?? said);
+
+function decidedTail({ raised, tasks, principal, words }: Decided): string {
   const by = raised === undefined ? '' : ` by ${amountWords(raised)}`;
   const again = tasks === undefined ? '' : `, ${tasks.join(', ')} again`;
-  return `gate ${verb}: ${gateName(kind)}${by}${again}, by ${principal}${because(words)}`;
+  return `${by}${again}, by ${principal}${because(words)}`;
 }
 
 /** An answer as a participle; `approved` and `rejected` are. */

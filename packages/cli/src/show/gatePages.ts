@@ -6,8 +6,8 @@ import { exchangeLines } from '../render/exchangeLines.ts';
 import { renderGate } from '../render/renderGate.ts';
 import { renderGateMarkdown } from '../render/renderGateMarkdown.ts';
 import { diffLines, readReviewDiff } from '../render/reviewDiff.ts';
+import type { Line } from '../terminal/Line.ts';
 import { isMaskedForDisplay } from '../terminal/maskedJson.ts';
-import type { Line } from '../terminal/Output.ts';
 
 export interface ShowOptions {
   readonly full?: true;

@@ -1,11 +1,10 @@
-import { styleText } from 'node:util';
 import { maskSensitiveData, visibleText } from '@devs/core';
+import { piecesOf } from './displayWidth.ts';
 import type { Sink } from './Io.ts';
+import { type Line, type Styled, textOf } from './Line.ts';
 import { maskedJson } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
-
-/** A line of text, or lines; styled as a whole or not at all. */
-export type Line = string | { readonly style: 'bold' | 'dim'; readonly text: string };
+import { paint } from './paint/paint.ts';
 
 const ERASE_LINE = '\r\u001b[2K';
 
@@ -111,14 +110,22 @@ export class Output {
   /** Never as wide as the terminal: a line that wraps cannot be erased as one. */
   #draw(): void {
     if (this.#live === null) return;
-    const width = (this.#stdout.columns ?? DEFAULT_COLUMNS) - 1;
     const text = visibleText(maskSensitiveData(this.#live));
-    this.#stdout.write(this.#rendered({ style: 'dim', text: text.slice(0, width) }));
+    const [fits = ''] = piecesOf(text, this.#columns - 1);
+    this.#stdout.write(this.#painted({ style: 'dim', text: fits }));
   }
 
+  /** Styled after it was masked and made visible: no text can bring codes of its own. */
   #rendered(line: Line): string {
-    const text = visibleText(maskSensitiveData(typeof line === 'string' ? line : line.text));
-    if (typeof line === 'string' || !this.#color) return text;
-    return styleText(line.style, text, { validateStream: false });
+    const text = visibleText(maskSensitiveData(textOf(line)));
+    return typeof line === 'string' ? text : this.#painted({ ...line, text });
+  }
+
+  #painted(styled: Styled): string {
+    return this.#color ? paint(styled, this.#columns) : styled.text;
+  }
+
+  get #columns(): number {
+    return this.#stdout.columns ?? DEFAULT_COLUMNS;
   }
 }

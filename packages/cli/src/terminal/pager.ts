@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import { splitCommand } from '../flags/splitCommand.ts';
+import { displayWidth } from './displayWidth.ts';
 import type { Io } from './Io.ts';
 
 /** Shows a text in a program that turns its pages; false when that program cannot be started. */
@@ -18,8 +20,12 @@ export function pagerFor({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Pager | n
 /** Whether a text is longer than the screen, with what is wrapped. False where its size is unknown. */
 export function isLong(text: string, { rows, columns }: Pick<Io['stdout'], 'rows' | 'columns'>): boolean {
   if (rows === undefined || columns === undefined) return false;
-  const height = (line: string): number => Math.max(1, Math.ceil(line.length / columns));
-  return text.split('\n').reduce((sum, line) => sum + height(line), 0) > rows;
+  const height = (line: string): number => Math.max(1, Math.ceil(displayWidth(line) / columns));
+  return (
+    stripVTControlCharacters(text)
+      .split('\n')
+      .reduce((sum, line) => sum + height(line), 0) > rows
+  );
 }
 
 function pageIn([program = '', ...args]: readonly string[], text: string, env: Io['env']): Promise<boolean> {

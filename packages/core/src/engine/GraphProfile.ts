@@ -35,8 +35,8 @@ export interface GraphProfile<State> {
   projectIdOf(state: State, threadId: string): string;
   /** What a human reads when the run was suspended by the state's pending suspension. */
   suspensionEvidence(state: State, suspension: PendingSuspension): unknown;
-  /** The question of such a suspension in one sentence. @defaultValue that the task makes no progress */
-  suspensionMessage?(suspension: PendingSuspension): string;
+  /** The question of such a suspension in one sentence. */
+  suspensionMessage(suspension: PendingSuspension): string;
   applyAnswer(
     state: State,
     question: Pick<Question, 'kind' | 'taskId' | 'artifactHash'>,

@@ -21,6 +21,7 @@ export function ownGraphProfile<State extends object>({
     taskIdOf: () => null,
     projectIdOf: (_state, threadId) => threadId,
     suspensionEvidence: (_state, suspension) => suspensionArtifact(suspension),
+    suspensionMessage,
     turnsOf: entropy,
     ...(polling && { polling }),
     due: () => [],
@@ -40,3 +41,6 @@ export function ownGraphProfile<State extends object>({
 export function suspensionArtifact({ sessionId, node, entropy }: PendingSuspension) {
   return { sessionId, node, ...(entropy && { entropy }) };
 }
+
+/** Its question: it has no tasks, its author named the nodes. */
+export const suspensionMessage = ({ node }: PendingSuspension): string => `Node "${node}" makes no progress.`;

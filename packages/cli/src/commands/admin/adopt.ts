@@ -8,7 +8,7 @@ import { withProject } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { specOf } from '../../project/specOf.ts';
-import type { Line } from '../../terminal/Output.ts';
+import type { Line } from '../../terminal/Line.ts';
 
 interface AdoptFlags {
   readonly message?: string;

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Output.ts';
+import type { Line } from '../../terminal/Line.ts';
 import { usageError } from '../../usageError.ts';
 
 const DEFAULT_KILLS = '20';

@@ -5,7 +5,7 @@ import { withView } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Output.ts';
+import type { Line } from '../../terminal/Line.ts';
 
 export function addDoctor(program: Command, start: Start, options?: CommandOptions): void {
   program

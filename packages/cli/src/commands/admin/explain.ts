@@ -8,9 +8,8 @@ import { wholeLog } from '../../project/wholeLog.ts';
 import { nextCommands } from '../../render/nextCommands.ts';
 import { costWords, reviewWords, statusWords } from '../../render/renderStatus.ts';
 import { rewindWords } from '../../render/rewindWords.ts';
-import { storyRow } from '../../render/storyRow.ts';
-import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Output.ts';
+import { storyLines } from '../../render/storyLines.ts';
+import { indented, type Line } from '../../terminal/Line.ts';
 
 /** Lines of the log that are shown: the last ones tell how the run got where it is. */
 const LAST_LINES = 8;
@@ -69,7 +68,7 @@ function renderExplanation(
     ...(review === null ? [] : [`review:  ${reviewWords(review)}`]),
     ...status.rewinds.map((rewind) => `back:    ${rewindWords(rewind)}`),
     ...errors.map((text) => `error:   ${text}`),
-    ...(last.length === 0 ? [] : ['last:', ...columns(last.flatMap(storyRow)).map((line) => `  ${line}`)]),
+    ...(last.length === 0 ? [] : ['last:', ...storyLines(last).map((line) => indented(line))]),
     ...nextCommands(status, devs),
   ];
 }

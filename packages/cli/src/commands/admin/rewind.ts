@@ -9,7 +9,7 @@ import { examples, type Start } from '../../project/Start.ts';
 import { specOf } from '../../project/specOf.ts';
 import { deliveryWords } from '../../render/deliveryWords.ts';
 import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Output.ts';
+import type { Line } from '../../terminal/Line.ts';
 import { usageError } from '../../usageError.ts';
 
 interface RewindFlags {

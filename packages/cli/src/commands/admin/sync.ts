@@ -8,7 +8,7 @@ import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { specOf } from '../../project/specOf.ts';
 import { deliveryWords } from '../../render/deliveryWords.ts';
-import type { Line } from '../../terminal/Output.ts';
+import type { Line } from '../../terminal/Line.ts';
 
 export function addSync(program: Command, start: Start, options?: CommandOptions): void {
   program

@@ -62,7 +62,7 @@ async function talk({ run, gate }: OpenGate, person: Person, session: Session): 
     const { signal } = session.io;
     try {
       const { answer } = await run.ask(gate, question, { by: person.by, signal });
-      session.out.print('', answer, '');
+      session.out.print('', { style: 'markdown', text: answer }, '');
     } catch (error) {
       if (signal.aborted) return;
       if (!isDevsError(error)) throw error;

@@ -1,6 +1,7 @@
 import { type Gate, visibleText } from '@devs/core';
 import { describe, expect, it } from 'vitest';
 import { columns } from '../../terminal/columns.ts';
+import { textOf } from '../../terminal/Line.ts';
 import { artifactChanges } from '../artifactChanges.ts';
 import { artifactLines } from '../renderArtifact.ts';
 import { renderGateMarkdown } from '../renderGateMarkdown.ts';
@@ -37,7 +38,7 @@ const gate = (artifact: unknown): Gate => ({
 
 describe('a name with a line feed', () => {
   it('adds no line to a plan, a table or the log', () => {
-    const lines = artifactLines(plan).map((line) => visibleText(typeof line === 'string' ? line : line.text));
+    const lines = artifactLines(plan).map((line) => visibleText(textOf(line)));
     const log = sentence('TASK_COMPLETED', { taskId: 'csv:1', name: FORGED, gitHash: '' }) ?? '';
     const shown = [...lines, ...columns([[FORGED]]).map(visibleText), visibleText(log)]
       .join('\n')
@@ -56,7 +57,7 @@ describe('a name with a line feed', () => {
       [documents('PRD', FORGED, 'a'), documents('TAS', FORGED, 'a')],
     ] as const;
     for (const [before, now] of pairs) {
-      const lines = artifactChanges(before, now).map((line) => (typeof line === 'string' ? line : line.text));
+      const lines = artifactChanges(before, now).map(textOf);
       expect(visibleText(lines.join('\n'))).not.toMatch(/^T9/m);
     }
   });

@@ -6,7 +6,7 @@ import { progressLine } from '../../drive/progress.ts';
 import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
 import { splitCommand } from '../../flags/splitCommand.ts';
 import { columns } from '../../terminal/columns.ts';
-import type { Line } from '../../terminal/Output.ts';
+import { textOfAll as textOf } from '../../terminal/Line.ts';
 import { Output } from '../../terminal/Output.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
@@ -14,8 +14,6 @@ import { costWords, renderStatus, runTable, statusWords } from '../renderStatus.
 import { sentence, taskLabel } from '../sentence.ts';
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
-const textOf = (lines: readonly Line[]): string =>
-  lines.map((line) => (typeof line === 'string' ? line : line.text)).join('\n');
 
 const gate = (kind: HitlSessionKind, artifact: unknown = { documents: [] }): Gate => ({
   sessionId: '3f2a91c0-0000-4000-8000-000000000000',

@@ -13,6 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../core/test/support/howMany.ts';
 import { tried } from '../../../../core/test/support/tried.ts';
 import { artifactLines } from '../../render/renderArtifact.ts';
+import { textOf } from '../Line.ts';
 import { maskedJson } from '../maskedJson.ts';
 
 /** Invisible, moving or deceiving, and what the escape itself is made of. */
@@ -66,7 +67,7 @@ describe('what is shown', () => {
     let ways = 0;
     const shown = (artifact: unknown): string =>
       artifactLines(artifact)
-        .map((line) => visibleText(typeof line === 'string' ? line : line.text))
+        .map((line) => visibleText(textOf(line)))
         .join('\n');
     assert(
       property(pairs, ([left = '', right = '']) => {

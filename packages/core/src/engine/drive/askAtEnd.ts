@@ -3,7 +3,7 @@ import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import { guardsOf } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionOf } from '../gates/question.ts';
-import { suspensionArtifact } from '../ownGraphProfile.ts';
+import { suspensionArtifact, suspensionMessage } from '../ownGraphProfile.ts';
 
 /**
  * The session of a suspension that the last node of an own graph raised. No node is left whose entry could ask, so
@@ -17,12 +17,11 @@ export function askAtEnd(
   const { pendingSuspension } = guardsOf(checkpoint.channel_values);
   if (!pendingSuspension) return null;
   const { sessionId, kind, taskId } = pendingSuspension;
-  const message = `Task ${taskId} makes no progress.`;
   const question = questionAbout(suspensionArtifact(pendingSuspension), {
     kind,
     key: sessionId,
     taskId,
-    message,
+    message: suspensionMessage(pendingSuspension),
   });
   const checkpointId = String(config.configurable?.['checkpoint_id']);
   const visit = { threadId, checkpointId };

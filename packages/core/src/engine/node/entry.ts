@@ -81,7 +81,7 @@ function guardQuestion<State extends object>(
       kind,
       key: sessionId,
       taskId,
-      message: profile.suspensionMessage?.(pendingSuspension) ?? `Task ${taskId} makes no progress.`,
+      message: profile.suspensionMessage(pendingSuspension),
     });
   }
   const context = depthContext(state, visit);

@@ -757,7 +757,11 @@ describe('the failure gate', () => {
     const asked = await app.run('run', {});
     expect(asked).toMatchObject({ status: 'suspended', values: { log: ['first'] } });
     const gate = only(asked.gates);
-    expect(gate).toMatchObject({ kind: 'task_failure', taskId: 'run' });
+    expect(gate).toMatchObject({
+      kind: 'task_failure',
+      taskId: 'run',
+      message: 'Node "first" makes no progress.',
+    });
     await app.decide(gate, { action: 'skip', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first'] } });
     expect(app.store.failureGate.getGateStatus('run')).toBeNull();
@@ -804,6 +808,7 @@ describe('the failure gate', () => {
     );
     const { status, gates } = await app.run('run', {});
     expect(status).toBe('suspended');
+    expect(gates).toMatchObject([{ message: 'Node "second" makes no progress.' }]);
     expect((await app.run('run')).gates).toEqual(gates);
     await app.decide(only(gates), { action: 'retry', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });

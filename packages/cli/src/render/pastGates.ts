@@ -1,0 +1,45 @@
+import type { ClosedGate, Gate, LogEntry, OrchestratorEvents } from '@devs/core';
+import { gateLine } from './renderGate.ts';
+import { decidedWords } from './sentence.ts';
+
+type Told = OrchestratorEvents['HITL_SESSION_DECIDED'];
+
+/** A gate, closed or not, and what the log tells of its decision. */
+export interface PastGate {
+  readonly gate: Gate & {
+    readonly status: ClosedGate['status'] | 'awaiting_approval';
+    readonly principal: string | null;
+  };
+  readonly told: Told | null;
+}
+
+/** The decisions that a log tells of, by the id of their gate. */
+export function toldDecisions(log: readonly LogEntry[]): ReadonlyMap<string, Told> {
+  const told = log
+    .filter(({ name }) => name === 'HITL_SESSION_DECIDED')
+    .map(({ payload }) => payload as Told);
+  return new Map(told.map((each) => [each.sessionId, each]));
+}
+
+/** A gate in one line, with what became of it. */
+export const pastGateLine = (past: PastGate): readonly string[] => [
+  ...gateLine(past.gate),
+  becameWords(past),
+];
+
+/** `rejected, by human:ada: too many tables`; a decision that came to nothing says so. */
+function becameWords({ gate: { status, principal }, told }: PastGate): string {
+  const decided =
+    told === null ? (principal === null ? null : `decided, by ${principal}`) : decidedWords(told);
+  switch (status) {
+    case 'awaiting_approval':
+      return 'not yet';
+    case 'decided':
+    case 'resumed':
+      return decided ?? 'nobody: the run went on without';
+    case 'superseded':
+      return `${decided === null ? '' : `${decided}; `}withdrawn: asked again, or the run was set back`;
+    case 'cancelled':
+      return decided ?? 'withdrawn: the run has ended';
+  }
+}

@@ -1,0 +1,27 @@
+import type { EventName, LogEntry, OrchestratorEvents } from '@devs/core';
+import { columns } from '../terminal/columns.ts';
+import { type Line, styled } from '../terminal/Line.ts';
+import { eventStyle } from './eventStyle.ts';
+import { sentence, taskLabel } from './sentence.ts';
+
+/**
+ * What happened, a line each, with aligned columns.
+ *
+ * @param label - Characters of the task's column at least, where the lines that follow are not known yet.
+ */
+export function storyLines(entries: readonly LogEntry[], label = 0): readonly Line[] {
+  const told = entries.flatMap((entry) => {
+    const row = rowOf(entry, label);
+    return row === null ? [] : [{ row, style: eventStyle(entry.name) }];
+  });
+  return columns(told.map(({ row }) => row)).map((text, at) => styled(told[at]?.style, text));
+}
+
+/** Time (UTC, to the second), task and sentence; `null` for an entry that tells people nothing. */
+function rowOf({ at, name, taskId, payload }: LogEntry, label: number): readonly string[] | null {
+  const eventName = name as EventName;
+  const text = sentence(eventName, payload as OrchestratorEvents[typeof eventName]);
+  return text === null
+    ? null
+    : [`${at.slice(0, 19).replace('T', ' ')}Z`, taskLabel(taskId).padEnd(label), text];
+}

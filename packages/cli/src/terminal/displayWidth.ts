@@ -1,0 +1,39 @@
+/** A character as it is seen: with what is put on top of it, a flag, an emoji with its shade. */
+const CHARACTER =
+  /\p{RI}\p{RI}|\p{Emoji_Modifier_Base}\p{Emoji_Modifier}|[^\p{Mn}\p{Me}\u1160-\u11ff]?[\p{Mn}\p{Me}\u1160-\u11ff]*/gsu;
+
+/** What takes two columns: emoji, and East Asian characters that are wide or full width. */
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|\p{RI}{2}|[\u1100-\u115f\u2329\u232a\u2e80-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
+
+/** What takes none where it stands alone. */
+const MARK = /^[\p{Mn}\p{Me}\u1160-\u11ff]/u;
+
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Columns that a text in one line takes on a terminal. It holds nothing that cannot be seen. */
+export function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const [character] of text.matchAll(CHARACTER)) width += widthOf(character);
+  return width;
+}
+
+/** A text in pieces of at most so many columns; no character is halved, however narrow they are. */
+export function* piecesOf(text: string, columns: number): Generator<string> {
+  let [from, width] = [0, 0];
+  for (const { 0: character, index } of text.matchAll(CHARACTER)) {
+    const wide = widthOf(character);
+    if (index > from && width + wide > columns) {
+      yield text.slice(from, index);
+      [from, width] = [index, 0];
+    }
+    width += wide;
+  }
+  yield text.slice(from);
+}
+
+function widthOf(character: string): number {
+  if (character === '' || MARK.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
