@@ -1,25 +1,71 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProjectConfiguration } from 'vitest/config';
 
 // Vitest 4 reads no vitest.workspace.ts by itself: vitest.config.ts imports this list as `test.projects`.
 
-const packagesFolder = new URL('./packages/', import.meta.url);
-const packages = readdirSync(packagesFolder).filter((name) =>
-  existsSync(new URL(`${name}/package.json`, packagesFolder)),
+const root = fileURLToPath(new URL('.', import.meta.url));
+const packages = readdirSync(join(root, 'packages')).filter((name) =>
+  existsSync(join(root, 'packages', name, 'package.json')),
 );
 
-/** One project per package: unit tests beside the code, suites that start processes in test/. */
+/** Unit tests beside the code, suites that start processes in test/. */
+const TESTS = ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'];
+const LIMITS = { testTimeout: 60_000, hookTimeout: 60_000 };
+const CONFORMANCE = 'test/conformance/**';
+
+/** What a test file changes for its whole process: modules, timers, the process itself. */
+const OWN_PROCESS = [
+  /\bvi\.(?:mock|doMock|hoisted|resetModules|useFakeTimers)\b/,
+  /\bspyOn\((?:process|console|globalThis|[A-Z]\w+)\b/,
+  /\bprocess\.(?:env = |(?:on|once|emit|chdir|umask)\()/,
+  /\bglobalThis\.gc\b/,
+];
+
+function sharesItsProcess(path: string): boolean {
+  const text = readFileSync(path, 'utf8');
+  return !OWN_PROCESS.some((change) => change.test(text));
+}
+
+/** The test files of a package, from the root of the repository, that may follow each other in one process. */
+const sharingFiles = (name: string): string[] =>
+  ['src', 'test']
+    .map((folder) => join('packages', name, folder))
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))),
+    )
+    .filter((file) => file.endsWith('.test.ts') && !file.includes(join('test', 'conformance')))
+    .filter((file) => sharesItsProcess(join(root, file)))
+    .map((file) => file.replaceAll('\\', '/'));
+
+const sharing = packages.flatMap(sharingFiles);
+
+/** One project per package, with a process for each file: what a file changes, no other one sees. */
 const project = (name: string): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
     root: `./packages/${name}`,
-    include: ['src/**/__tests__/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['test/conformance/**'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    include: TESTS,
+    exclude: [CONFORMANCE, ...sharing.map((file) => join(root, file))],
+    ...LIMITS,
   },
 });
+
+/** All files that change nothing of the process: each worker imports LangGraph and the sources once for all of them. */
+const shared: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'shared',
+    root: '.',
+    include: sharing,
+    isolate: false,
+    ...LIMITS,
+    setupFiles: join(root, 'packages/core/test/support/leavesNothing.ts'),
+  },
+};
 
 /** LangGraph's checkpointer conformance suite; it calls describe/it/expect as globals. */
 const conformance: TestProjectConfiguration = {
@@ -32,6 +78,6 @@ const conformance: TestProjectConfiguration = {
   },
 };
 
-const projects: TestProjectConfiguration[] = [...packages.map(project), conformance];
+const projects: TestProjectConfiguration[] = [...packages.map(project), shared, conformance];
 
 export default projects;

@@ -40,6 +40,19 @@ describe('asking in place', () => {
     expect(called.stdout).toContain('completed: sum');
   });
 
+  test('what is asked, rejected or left as it is in the editor brings the prompt again', async ({ dir }) => {
+    const io = person({
+      [DECIDE]: ['talk', 'edit', 'reject', 'reject', 'later'],
+      'your question (empty: back): ': ['Why so long?', ''],
+      'what should change (empty: write it in your editor): ': ['', 'Shorter'],
+    });
+    const called = await callMain(dir, RUN_EMPTY, { ...io, env: { ...io.env, EDITOR: 'true' } });
+    expect(called.exitCode).toBe(75);
+    expect(called.stderr.split('Nothing was decided; the gate stays open.')).toHaveLength(3);
+    expect(called.stdout).toContain('rejected: design of sum');
+    expect(called.stdout.match(/^Gate [0-9a-f]{8}: design of sum$/gm)).toHaveLength(2);
+  });
+
   test('later leaves the run waiting, with the commands; what was shown can be approved', async ({ dir }) => {
     const called = await callMain(dir, RUN_EMPTY, person({ [DECIDE]: ['later'] }));
     expect(called).toMatchObject({ exitCode: 75, stderr: '' });

@@ -1,0 +1,31 @@
+import { afterAll, expect } from 'vitest';
+
+/** Events whose listeners change what becomes of the process. A listener of its end is none of them. */
+const FATEFUL = /^(?:SIG[A-Z0-9]+|uncaughtException|unhandledRejection|warning|beforeExit)$/;
+
+/** What all test files of a process share, and a file that follows in it would stumble over. */
+const shared = (): Record<string, unknown> => ({
+  'process.env': { ...process.env },
+  'process.cwd()': process.cwd(),
+  'process.umask()': process.umask(),
+  'process.exitCode': process.exitCode,
+  'Error.stackTraceLimit': Error.stackTraceLimit,
+  'listeners of the process': Object.fromEntries(
+    process
+      .eventNames()
+      .map(String)
+      .filter((event) => FATEFUL.test(event))
+      .map((event) => [event, process.listenerCount(event)]),
+  ),
+  functions: [Date, Date.now, setTimeout, setInterval, setImmediate, queueMicrotask, fetch, Math.random],
+  'functions of the process': [process.emitWarning, process.kill, process.exit, process.on, process.cwd],
+});
+
+const before = shared();
+
+// Registered first, so it runs after everything that the file itself cleans up.
+afterAll(() => {
+  expect(shared(), 'The test file left something behind in the process that other files share').toEqual(
+    before,
+  );
+});
