@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  type AnswerResult,
   DevsError,
   type DocumentsResult,
   type PivotResult,
@@ -8,7 +9,14 @@ import {
   type WorkResult,
 } from '@devs/core';
 import { z } from 'zod';
-import { pivotShape, planShape, recordedDocumentsShape, reviewShape, workShape } from '../answers.ts';
+import {
+  answerShape,
+  pivotShape,
+  planShape,
+  recordedDocumentsShape,
+  reviewShape,
+  workShape,
+} from '../answers.ts';
 import { type CallKey, keyText, type RecordedStep, STAGES, STEPS } from './callKey.ts';
 import type { Json } from './normaliseRequest.ts';
 
@@ -26,7 +34,7 @@ export interface RecordingHeader {
 export interface RecordedCall extends CallKey {
   /** Normalised; absent in a scripted line that answers any request. */
   readonly request?: Json | undefined;
-  readonly response: DocumentsResult | PlanResult | ReviewResult | WorkResult | PivotResult;
+  readonly response: DocumentsResult | PlanResult | ReviewResult | WorkResult | PivotResult | AnswerResult;
   readonly usage?: RecordedUsage | undefined;
 }
 
@@ -129,13 +137,17 @@ function parseCall(file: string, number: number, value: unknown): RecordedCall {
   const { response, request, ...line } = parse(call, { file, number, value });
   const isTask = line.stage === 'task';
   if (isTask !== /^T[1-9]\d*$/.test(line.task)) throw invalid(file, number, 'task: does not fit the stage');
-  if (isTask === (line.step === 'call' || (line.step === 'again' && line.stage === 'design')))
+  if (line.step !== 'answer' && isTask === isOfStage(line))
     throw invalid(file, number, 'step: does not fit the stage');
   const answer = parse(responseShape(line), { file, number, value: response, at: 'response' });
   return { ...line, ...(request === undefined ? {} : { request: request as Json }), response: answer };
 }
 
+const isOfStage = ({ stage, step }: CallKey): boolean =>
+  step === 'call' || (step === 'again' && stage === 'design');
+
 function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['response']> {
+  if (step === 'answer') return answerShape;
   if (stage === 'distill') return planShape;
   if (stage !== 'task') return recordedDocumentsShape;
   return TASK_RESPONSES[step] ?? workShape;

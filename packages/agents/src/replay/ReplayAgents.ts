@@ -1,5 +1,7 @@
 import {
   type AgentCall,
+  type AnswerRequest,
+  type AnswerResult,
   type CallUsage,
   type DesignRequest,
   DevsError,
@@ -15,7 +17,7 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
-import { type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import { answerKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { firstDifference } from './firstDifference.ts';
 import { type AgentRequest, normaliseJson, normaliseRequest } from './normaliseRequest.ts';
 import { type RecordedCall, type RecordedUsage, type Recording, readRecording } from './Recording.ts';
@@ -45,6 +47,8 @@ export class ReplayAgents implements StageAgents {
   readonly provenance: Provenance;
   /** Only where the recording has a pivot: agents without one end a stuck task differently. */
   readonly pivot?: (request: PivotRequest, call: AgentCall) => Promise<PivotResult>;
+  /** Only where the recording has an answer: agents without one are asked nothing. */
+  readonly answer?: (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
   readonly #calls: ReadonlyMap<string, RecordedCall>;
   readonly #onCall: (key: CallKey) => void;
 
@@ -55,6 +59,9 @@ export class ReplayAgents implements StageAgents {
     this.#onCall = onCall;
     if (calls.some(({ step }) => step === 'pivot')) {
       this.pivot = async (request, call) => this.#answer(pivotKey(request), request, call);
+    }
+    if (calls.some(({ step }) => step === 'answer')) {
+      this.answer = async (request, call) => this.#answer(answerKey(request), request, call);
     }
   }
 

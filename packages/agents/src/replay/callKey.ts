@@ -1,4 +1,4 @@
-import type { DesignRequest, PivotRequest, TaskRequest } from '@devs/core';
+import type { AnswerRequest, DesignRequest, PivotRequest, TaskRequest } from '@devs/core';
 
 export const STAGES = ['research', 'design', 'distill', 'task'] as const;
 export const STEPS = [
@@ -10,6 +10,7 @@ export const STEPS = [
   'document',
   'pivot',
   'pivotAgain',
+  'answer',
 ] as const;
 
 export type RecordedStage = (typeof STAGES)[number];
@@ -22,7 +23,10 @@ export interface CallKey {
   readonly task: string;
   /** From 1. */
   readonly attempt: number;
-  /** `call` for stages that ask once; `again` for a design that was sent back for the files it names. */
+  /**
+   * `call` for stages that ask once; `again` for a design that was sent back for the files it names; `answer` for what a
+   * person asked about the work.
+   */
   readonly step: RecordedStep;
 }
 
@@ -51,10 +55,25 @@ export function designKey({
   return { ...stageKey('design', attempt), step: unknownFiles === undefined ? 'call' : 'again' };
 }
 
+/** The key of a person's question about a gate: the attempt is how many were asked there, with this one. */
+export function answerKey({
+  stage,
+  task,
+  earlier,
+}: Pick<AnswerRequest, 'stage' | 'task' | 'earlier'>): CallKey {
+  const ofStage = stage === 'design' || stage === 'distill' ? stage : 'task';
+  return {
+    stage: ofStage,
+    task: task === undefined ? '' : shortTaskId(task.taskId),
+    attempt: earlier.length + 1,
+    step: 'answer',
+  };
+}
+
 /** One line for people and for maps: `task T1 attempt 1 implement`. */
 export function keyText({ stage, task, attempt, step }: CallKey): string {
   if (stage === 'task') return `task ${task} attempt ${attempt} ${step}`;
-  return `${stage} attempt ${attempt}${step === 'again' ? ' again' : ''}`;
+  return `${stage} attempt ${attempt}${step === 'call' ? '' : ` ${step}`}`;
 }
 
 function shortTaskId(taskId: string): string {

@@ -1,4 +1,5 @@
 import type {
+  AnswerRequest,
   DesignRequest,
   DistillRequest,
   PivotRequest,
@@ -15,7 +16,8 @@ export type AgentRequest =
   | DistillRequest
   | TaskRequest
   | ReviewRequest
-  | PivotRequest;
+  | PivotRequest
+  | AnswerRequest;
 
 /** Stands for the output of a red check, whose wording belongs to the test runner's version. */
 const RED_CHECK = '<output of a red check>';
@@ -41,6 +43,7 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * - the workspace reader is dropped, as is every member that JSON cannot hold;
  * - what the repository says is dropped (instructions, checks, diffs, lists of files), and what was sent back: it is told
  *   from what was answered before, and older recordings do not have it;
+ * - of a person's question about a gate only its words are kept;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
  * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
@@ -72,7 +75,7 @@ function shortenTaskIds(text: string, projectId: string): string {
   return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
 }
 
-type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
+type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest & AnswerRequest>;
 
 /** Members of requests that no recording has. */
 const NOT_RECORDED: ReadonlySet<string> = new Set<
@@ -91,6 +94,7 @@ const NOT_RECORDED: ReadonlySet<string> = new Set<
 ]);
 
 function withoutRepository(request: AgentRequest): AnyRequest {
+  if ('question' in request) return { question: request.question };
   const kept = Object.entries(request).filter(([name]) => !NOT_RECORDED.has(name));
   const plain = Object.fromEntries(kept) as AnyRequest;
   const { documents } = plain;
