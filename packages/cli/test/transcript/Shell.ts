@@ -50,6 +50,7 @@ export class Shell {
       NO_COLOR: '1',
       PAGER: 'cat',
     };
+    writeFileSync(join(this.#own, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
     this.program('node', gatedNode(this.#own));
     this.program('npm', installs(this.#own));
     if (places.isInstalled ?? true) this.program('devs', startsDevs(places.bin));

@@ -7,8 +7,9 @@ import { test as base, expect } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { sharedBin } from '../support/sharedBin.ts';
 import { FIRST_WEEK } from './firstWeek.ts';
+import { type Hands, says } from './Hand.ts';
 import { Shell } from './Shell.ts';
-import { BRIEF, writeShopRecording, writeSmallRecording } from './shopRecording.ts';
+import { BRIEF, writeGreetingRecording, writeShopRecording, writeSmallRecording } from './recordings.ts';
 import { typed } from './TypedPage.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);
@@ -49,4 +50,17 @@ test('docs/cli.md tells the first week as it goes', async ({ home }) => {
     expect(execFileSync('node', ['--test'], { cwd, encoding: 'utf8' })).toMatch(/pass [2-9]/);
   }
   await expect(again).toMatchFileSnapshot(file);
+});
+
+test('docs/tutorial.md leads from an empty folder to a commit', async ({ home }) => {
+  const file = page('docs/tutorial.md');
+  writeGreetingRecording(join(home, 'greeting.jsonl'));
+  const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
+  const hands: Hands = {
+    'devs run ../brief.md --id hello --no-sandbox --no-research': [
+      says('talk', 'And without a name?', '', 'approve', 'approve'),
+    ],
+  };
+  const instead = { 'anthropic:claude-sonnet-4-5': 'replay:../greeting.jsonl' };
+  await expect(await typed({ file, home, hands, instead }, shell)).toMatchFileSnapshot(file);
 });

@@ -10,6 +10,11 @@ export function writeSmallRecording(file: string): void {
   write(file, 'small', [stage('design', SUNDAY), ...EMPTY]);
 }
 
+/** What the model of the tutorial says to small work on the greeting. */
+export function writeGreetingRecording(file: string): void {
+  write(file, 'greeting', NOBODY);
+}
+
 function write(file: string, name: string, calls: readonly object[]): void {
   const header = { format: 'devs-recording/1', label: 'scripted', name };
   writeFileSync(file, [header, ...calls].map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -200,6 +205,24 @@ it('is nothing without a cart', () => assert.equal(total(), 0));
   code: work('No cart is an empty one.', {
     'packages/cart/total.js': `/** What the items of a cart cost together, in cents; without a cart nothing. */
 export const total = (items = []) => items.reduce((sum, { cents }) => sum + cents, 0);
+`,
+  }),
+  docs: work('Its comment says it.', {}),
+  evidence: {},
+});
+
+const NOBODY = attempt('T1', 1, {
+  test: work('A name without letters.', {
+    'nobody.test.js': `import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { greet } from './greet.js';
+
+it('greets the world where there is no name', () => assert.equal(greet(''), 'Hello, world!'));
+`,
+  }),
+  code: work('An empty name is none.', {
+    'greet.js': `/** A greeting by name; without one, of the world. */
+export const greet = (name) => \`Hello, \${name || 'world'}!\`;
 `,
   }),
   docs: work('Its comment says it.', {}),
