@@ -12,8 +12,8 @@ import type { Hand } from './Hand.ts';
 const DEVS = /^devs((?: +(?:'[^']*'|[^\s'"$`|&;<>()#]+))*)(?: +#.*)?$/;
 const WORD = /'[^']*'|[^\s']+/g;
 
-/** What the live line of a terminal leaves behind once it was drawn again. */
-const REDRAWN = /[^\n]*\r\u001b\[2K/g;
+/** Before a line is drawn anew. */
+const ERASE_LINE = '\r\u001b[2K';
 
 interface Places {
   /** A fresh folder, `~` for the user. */
@@ -109,7 +109,7 @@ export class Shell {
       env: { ...this.#env, EDITOR: join(this.#own, 'editor') },
       signal: stop.signal,
     });
-    return wentWell(words.join(' '), { output: output.replace(REDRAWN, ''), exitCode });
+    return wentWell(words.join(' '), { output: leftOnScreen(output), exitCode });
   }
 
   /** Killed with -9 while the checks run on a folder that holds a file of this name. */
@@ -143,6 +143,12 @@ export class Shell {
     if (this.#cwd !== this.#places.home) this.#checkout ??= UserCheckout.at(this.#cwd);
   }
 }
+
+const leftOnScreen = (output: string): string =>
+  output
+    .split('\n')
+    .map((line) => line.split(ERASE_LINE).at(-1))
+    .join('\n');
 
 function wentWell(
   command: string,

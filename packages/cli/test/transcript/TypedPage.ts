@@ -8,7 +8,13 @@ import { Stabiliser } from './Stabiliser.ts';
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 const dayOf = (section: string): string =>
-  `2026-03-0${2 + Math.max(0, DAYS.findIndex((day) => section.startsWith(day)))}`;
+  `2026-03-0${
+    2 +
+    Math.max(
+      0,
+      DAYS.findIndex((day) => section.startsWith(day)),
+    )
+  }`;
 
 export interface PageToType {
   readonly file: string;
@@ -36,7 +42,10 @@ export async function typed(
   const begin = page.indexOf(from);
   if (begin < 0) throw new RangeError(`${file} has no ${from}.`);
   const again = await typePage(page.slice(begin), async (command, { section }) => {
-    const real = Object.entries(instead).reduce((text, [shown, meant]) => text.replaceAll(shown, meant), command);
+    const real = Object.entries(instead).reduce(
+      (text, [shown, meant]) => text.replaceAll(shown, meant),
+      command,
+    );
     const output = await shell.type(real, left.get(command)?.shift() ?? null);
     return stabiliser.stable(output, dayOf(section));
   });

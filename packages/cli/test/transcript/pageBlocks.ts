@@ -40,7 +40,7 @@ async function typeLines(text: string, place: Place, type: Typing): Promise<stri
 
 async function typeConsole(text: string, place: Place, type: Typing): Promise<string> {
   const entries: string[] = [];
-  for (const entry of text.replace(/^\$ /, '').split(/\n\$ /)) {
+  for (const entry of text.replace(/^\$ /, '').split(/\n\n\$ /)) {
     const [command = '', ...shown] = entry.trimEnd().split('\n');
     const output = await type(command, place);
     entries.push(`$ ${command}\n${shortened(output, shown)}`);

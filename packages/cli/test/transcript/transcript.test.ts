@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +8,8 @@ import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { sharedBin } from '../support/sharedBin.ts';
 import { FIRST_WEEK } from './firstWeek.ts';
 import { type Hands, says } from './Hand.ts';
-import { Shell } from './Shell.ts';
 import { BRIEF, writeGreetingRecording, writeShopRecording, writeSmallRecording } from './recordings.ts';
+import { Shell } from './Shell.ts';
 import { typed } from './TypedPage.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);
@@ -17,7 +17,6 @@ const page = (name: string): string => fileURLToPath(new URL(name, ROOT));
 const SHOP = fileURLToPath(new URL('../fixtures/shop', import.meta.url));
 
 const test = base.extend<{ home: string }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest requires destructuring here
   home: async ({}, use) => {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'devs-page-')));
     await use(home);
