@@ -8,8 +8,8 @@ import { EXIT } from '../../src/exitCodes.ts';
 import { main } from '../../src/main.ts';
 import type { Hand } from './Hand.ts';
 
-/** A command line of `devs` alone, perhaps with a remark behind it. */
-const DEVS = /^devs((?: +(?:'[^']*'|[^\s'"$`|&;<>()#]+))*)(?: +#.*)?$/;
+/** A command line of `devs` alone. */
+const DEVS = /^devs((?: +(?:'[^']*'|[^\s'"$`|&;<>()#]+))*)$/;
 const WORD = /'[^']*'|[^\s']+/g;
 
 /** Before a line is drawn anew. */

@@ -24,6 +24,8 @@ export interface PageToType {
   readonly from?: string;
   /** What stands in the place of another text when it is typed: what costs money, or is not the same on every machine. */
   readonly instead?: Readonly<Record<string, string>>;
+  /** Gives what came back the form of another machine. */
+  readonly shown?: (output: string) => string;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface PageToType {
  * @throws Error when a hand had nothing to do: the page lacks its command.
  */
 export async function typed(
-  { file, home, hands = {}, from = '', instead = {} }: PageToType,
+  { file, home, hands = {}, from = '', instead = {}, shown = (output) => output }: PageToType,
   shell: Shell,
 ): Promise<string> {
   const stabiliser = new Stabiliser(home);
@@ -47,7 +49,7 @@ export async function typed(
       command,
     );
     const output = await shell.type(real, left.get(command)?.shift() ?? null);
-    return stabiliser.stable(output, dayOf(section));
+    return stabiliser.stable(shown(output), dayOf(section));
   });
   shell.end();
   const idle = [...left].filter(([, list]) => list.length > 0).map(([command]) => command);

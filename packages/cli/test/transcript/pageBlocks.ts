@@ -48,7 +48,7 @@ async function typeConsole(text: string, place: Place, type: Typing): Promise<st
   return entries.join('\n');
 }
 
-/** Lines, or several that belong together as a here-document does. */
+/** Lines without their remarks, or several that belong together as a here-document does. */
 function commandsOf(text: string): readonly string[] {
   const commands: string[] = [];
   let until: string | null = null;
@@ -57,7 +57,7 @@ function commandsOf(text: string): readonly string[] {
       commands.push(`${commands.pop()}\n${line}`);
       if (line === until) until = null;
     } else if (line.trim() !== '' && !line.startsWith('#')) {
-      commands.push(line);
+      commands.push(line.replace(/ +# .*$/, ''));
       until = /<<'(\w+)'/.exec(line)?.[1] ?? null;
     }
   }
@@ -68,6 +68,6 @@ function shortened(output: string, shown: readonly string[]): string {
   const at = shown.findIndex((line) => LEFT_OUT.test(line));
   if (at < 0) return output;
   const lines = output.trimEnd().split('\n');
-  const after = shown.slice(at + 1).filter((line) => line !== '').length;
+  const after = shown.length - at - 1;
   return `${[...lines.slice(0, at), shown[at], ...lines.slice(lines.length - after)].join('\n')}\n`;
 }

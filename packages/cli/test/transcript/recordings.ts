@@ -45,6 +45,12 @@ const stage = (name: string, response: object) => ({
   usage: USAGE,
 });
 
+/** A line of what a model says about a design. */
+export const SUM_ANSWER = `${JSON.stringify({
+  ...stage('design', { answer: 'One for the code, one for its test.' }),
+  step: 'answer',
+})}\n`;
+
 const work = (summary: string, files: Files) => ({
   summary,
   files: Object.entries(files).map(([path, content]) => ({ path, content })),

@@ -1,19 +1,41 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
+import { AGENTS } from '../support/fixtures.ts';
 import { sharedBin } from '../support/sharedBin.ts';
 import { FIRST_WEEK } from './firstWeek.ts';
 import { type Hands, says } from './Hand.ts';
-import { BRIEF, writeGreetingRecording, writeShopRecording, writeSmallRecording } from './recordings.ts';
+import {
+  BRIEF,
+  SUM_ANSWER,
+  writeGreetingRecording,
+  writeShopRecording,
+  writeSmallRecording,
+} from './recordings.ts';
 import { Shell } from './Shell.ts';
 import { typed } from './TypedPage.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);
 const page = (name: string): string => fileURLToPath(new URL(name, ROOT));
+const manifest = JSON.parse(readFileSync(page('package.json'), 'utf8')) as {
+  readonly packageManager: string;
+  readonly scripts: object;
+};
 const SHOP = fileURLToPath(new URL('../fixtures/shop', import.meta.url));
 
 const test = base.extend<{ home: string }>({
@@ -34,7 +56,9 @@ function repository(folder: string, fill: (user: UserCheckout) => void): void {
   });
 }
 
-test('docs/cli.md tells the first week as it goes', async ({ home }) => {
+const PAGE_TIME = { timeout: 300_000 };
+
+test('docs/cli.md tells the first week as it goes', PAGE_TIME, async ({ home }) => {
   const file = page('docs/cli.md');
   writeShopRecording(join(home, 'recording.jsonl'));
   writeSmallRecording(join(home, 'small.jsonl'));
@@ -51,7 +75,7 @@ test('docs/cli.md tells the first week as it goes', async ({ home }) => {
   await expect(again).toMatchFileSnapshot(file);
 });
 
-test('docs/tutorial.md leads from an empty folder to a commit', async ({ home }) => {
+test('docs/tutorial.md leads from an empty folder to a commit', PAGE_TIME, async ({ home }) => {
   const file = page('docs/tutorial.md');
   writeGreetingRecording(join(home, 'greeting.jsonl'));
   const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
@@ -62,4 +86,50 @@ test('docs/tutorial.md leads from an empty folder to a commit', async ({ home })
   };
   const instead = { 'anthropic:claude-sonnet-4-5': 'replay:../greeting.jsonl' };
   await expect(await typed({ file, home, hands, instead }, shell)).toMatchFileSnapshot(file);
+});
+
+/** What of this repository its demo needs, with the command as it is built. */
+async function checkoutOf(folder: string): Promise<void> {
+  cpSync(page('examples/slugify'), join(folder, 'examples/slugify'), {
+    recursive: true,
+    filter: (path) => !/\/(?:node_modules|out)$/.test(path),
+  });
+  cpSync(page('scripts'), join(folder, 'scripts'), { recursive: true });
+  const files = {
+    'packages/cli/dist/bin.js': `await import(${JSON.stringify(await sharedBin())});\n`,
+    'packages/agents/dist/index.js': 'export const bubblewrapRuns = async () => false;\n',
+    'packages/agents/package.json': '{ "type": "module" }\n',
+    'packages/cli/package.json': '{ "type": "module" }\n',
+  };
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+}
+
+/** On a machine that has bubblewrap. */
+const sandboxed = (output: string): string =>
+  output
+    .replace(/^bubblewrap does not run here.*\n\n/, '')
+    .replace(' --no-sandbox', '')
+    .replace(/^sandbox: none.*$/m, 'sandbox: bwrap');
+
+test('README.md shows the demo as it goes, and commands that work', PAGE_TIME, async ({ home }) => {
+  const file = page('README.md');
+  await checkoutOf(join(home, 'devs'));
+  const project = join(home, 'your-project');
+  mkdirSync(project);
+  repository(project, (user) => user.write('brief.md', '# Sum\n\nA function that adds two numbers.\n'));
+  const recording = join(home, 'model.jsonl');
+  copyFileSync(AGENTS.slice('replay:'.length), recording);
+  appendFileSync(recording, SUM_ANSWER);
+  const shell = new Shell({ home, cwd: join(home, 'devs'), bin: await sharedBin() });
+  const demo = `exec '${execPath}' scripts/demo.mjs`;
+  shell.program('npx', `[ "$*" = '--yes ${manifest.packageManager} demo' ] && ${demo}`);
+  const agents = "replay:../model.jsonl --no-sandbox --check 'node --test'";
+  const instead = { 'openai:gpt-5': agents, claude: agents };
+  const hands: Hands = { 'devs log csv-export --follow': [{ kind: 'stops', after: 'waiting at a gate' }] };
+  const again = await typed({ file, home, hands, instead, shown: sandboxed }, shell);
+  expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'build']));
+  await expect(again).toMatchFileSnapshot(file);
 });
