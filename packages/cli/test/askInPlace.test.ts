@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_EMPTY, test } from './support/fixtures.ts';
+import { AGENTS, RUN_EMPTY, RUN_SUM, test } from './support/fixtures.ts';
 
 const NO_CI = { CI: '', PAGER: 'cat', NO_COLOR: '1', VISUAL: '', EDITOR: 'false' };
 
@@ -98,8 +98,42 @@ describe('asking in place', () => {
     const io = person({});
     const onWrite = (text: string): void => (text === DECIDE ? stop.abort() : undefined);
     const called = await callMain(dir, RUN_EMPTY, { ...io, onWrite, signal: stop.signal });
-    expect(called.exitCode).toBe(75);
+    expect(called).toMatchObject({ exitCode: 75, stderr: '' });
     expect(called.stdout).toContain('waiting for a human: design');
+  });
+
+  test('nothing is drawn where a person types, also after a delivery', async ({ dir, user }) => {
+    user.git('commit', '-q', '--allow-empty', '-m', 'First');
+    const screen: string[] = [];
+    const io = person({ [DECIDE]: ['approve', 'later'] });
+    const onWrite = (text: string): void => {
+      screen.push(text);
+      io.onWrite(text);
+    };
+    await callMain(dir, RUN_SUM, { ...io, onWrite });
+    const before = screen.flatMap((text, index) => (text === DECIDE ? [screen[index - 1]] : []));
+    expect(before).toHaveLength(2);
+    for (const text of before) expect(text).toMatch(/\n$/);
+  });
+
+  test('talk is offered where somebody answers; else it says why not', async ({ dir }) => {
+    const silent = await callMain(dir, RUN_SUM, person({ [DECIDE]: ['talk', 'later'] }));
+    expect(silent.stdout).not.toMatch(/^ {2}t {2}talk/m);
+    expect(silent.stdout).toContain('nobody can be asked: the agents "sum" answer no questions');
+    expect(silent).toMatchObject({ exitCode: 75, stderr: '' });
+    const nobody = await callMain(dir, [...RUN_EMPTY, '--id', 'empty'], person({ [DECIDE]: ['later'] }));
+    expect(nobody.stdout).toContain('nobody can be asked: the run has no agents');
+
+    const recording = join(dir, 'answering.jsonl');
+    const answer = { stage: 'design', task: '', attempt: 1, step: 'answer', response: { answer: 'So.' } };
+    copyFileSync(AGENTS.slice('replay:'.length), recording);
+    appendFileSync(recording, `${JSON.stringify(answer)}\n`);
+    const argv = RUN_SUM.map((word) => (word === AGENTS ? `replay:${recording}` : word));
+    const says = { [DECIDE]: ['t', 'later'], 'your question (empty: back): ': ['Why?', ''] };
+    const { stdout } = await callMain(dir, [...argv, '--id', 'answering'], person(says));
+    expect(stdout).toMatch(/^ {2}t {2}talk/m);
+    expect(stdout).toContain('\nSo.\n');
+    expect(stdout).not.toContain('nobody can be asked');
   });
 
   test('what cannot be seen at a gate is made visible', async ({ dir }) => {

@@ -44,12 +44,18 @@ const SILENCE_MS = 30_000;
 const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 const STARTING: LiveStatus = { node: 'starting', taskId: null, turn: 0, depth: null, cost: NO_COST };
 
+export interface ShownStatusLine {
+  /** Nothing is driven: the screen is left to whoever types, until something is. */
+  readonly rest: () => void;
+  readonly remove: () => void;
+}
+
 /**
  * Keeps one line up to date below the story, on a terminal; elsewhere the line is printed when nothing else was for half a
- * minute. Call the returned function to remove it.
+ * minute.
  */
-export function showStatusLine(run: Run, events: EventBus, out: Output): () => void {
-  if (out.json) return () => {};
+export function showStatusLine(run: Run, events: EventBus, out: Output): ShownStatusLine {
+  if (out.json) return { rest: () => {}, remove: () => {} };
   const start = performance.now();
   let status: LiveStatus | null = STARTING;
   let step: ActivityScope | null = null;
@@ -91,12 +97,13 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): () => v
   draw();
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
-  return () => {
+  const remove = (): void => {
     overtake();
     clearInterval(timer);
     for (const stop of stops) stop();
     out.live(null);
   };
+  return { rest: forget, remove };
 }
 
 /** Looks at the state file; what something newer has overtaken is not shown. */

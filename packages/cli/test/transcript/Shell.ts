@@ -1,116 +1,187 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { env, execPath } from 'node:process';
+import { execPath, env as outer } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Stabiliser } from './Stabiliser.ts';
+import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
+import { EXIT } from '../../src/exitCodes.ts';
+import { main } from '../../src/main.ts';
+import type { Hand } from './Hand.ts';
 
-/** A text in the editor: what is searched, what takes its place. */
-export type Change = readonly [from: string, to: string];
+/** A command line of `devs` alone. */
+const DEVS = /^devs((?: +(?:'[^']*'|[^\s'"$`|&;<>()#]+))*)$/;
+const WORD = /'[^']*'|[^\s']+/g;
 
-export interface Typed {
-  readonly exitCode: number | null;
-  readonly text: string;
+/** Before a line is drawn anew. */
+const ERASE_LINE = '\r\u001b[2K';
+
+interface Places {
+  /** A fresh folder, `~` for the user. */
+  readonly home: string;
+  /** Where the first command is typed. */
+  readonly cwd: string;
+  /** The command as one file, for a process of its own. */
+  readonly bin: string;
+  /** Whether `devs` is there from the beginning. @defaultValue true */
+  readonly isInstalled?: boolean;
 }
 
 /**
- * The shell of a user: each command is a process of its own, with the real `devs` in its `PATH`. What was typed and
- * what came back is kept, scene by scene.
+ * The shell of a user. `devs` runs in this process, and in one of its own where it is killed; all else is typed into `sh`.
+ * A folder in which commands are typed is the user's: the test fails when `devs` touches it.
  */
 export class Shell {
-  /** The text of each scene, as its block in the documentation. */
-  readonly scenes: string[] = [];
-  readonly #cwd: string;
-  readonly #bin: string;
-  readonly #stabiliser: Stabiliser;
-  #day = '';
+  readonly #places: Places;
+  readonly #own: string;
+  readonly #env: Record<string, string>;
+  #cwd: string;
+  #checkout: UserCheckout | null = null;
+
+  constructor(places: Places) {
+    this.#places = places;
+    this.#own = join(places.home, '.own');
+    this.#cwd = places.cwd;
+    mkdirSync(this.#own);
+    this.#env = {
+      PATH: [this.#own, dirname(execPath), outer['PATH']].join(delimiter),
+      HOME: this.#own,
+      XDG_STATE_HOME: join(this.#own, 'state'),
+      LC_ALL: 'C',
+      NO_COLOR: '1',
+      PAGER: 'cat',
+    };
+    writeFileSync(join(this.#own, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
+    this.program('node', gatedNode(this.#own));
+    this.program('npm', installs(this.#own));
+    if (places.isInstalled ?? true) this.program('devs', startsDevs(places.bin));
+    else this.program('devs.package', startsDevs(places.bin));
+    this.#noteCheckout();
+  }
+
+  /** Puts a program in front of the `PATH`. */
+  program(name: string, body: string, interpreter = '/bin/sh'): void {
+    writeFileSync(join(this.#own, name), `#!${interpreter}\n${body}\n`, { mode: 0o755 });
+  }
 
   /**
-   * @param home - A fresh folder, `~` in the scenes.
-   * @param cwd - Where commands are typed.
-   * @param devs - The bundled command.
+   * Types a command and waits for its end.
+   *
+   * @returns Both streams, as a terminal shows them.
+   * @throws Error for an exit code of something that went wrong.
    */
-  constructor(home: string, cwd: string, devs: string) {
-    this.#cwd = cwd;
-    this.#bin = join(home, '.bin');
-    this.#stabiliser = new Stabiliser(home);
-    mkdirSync(this.#bin);
-    this.#program('devs', `exec '${execPath}' \${TERMINAL:+--import "$TERMINAL"} '${devs}' "$@"`);
-    this.#program('node', gatedNode(this.#bin));
-    writeFileSync(join(this.#bin, 'terminal.mjs'), TERMINAL);
+  async type(command: string, hand: Hand | null): Promise<string> {
+    if (hand?.kind === 'edits') this.program('editor', editor(hand.changes), '/usr/bin/env node');
+    const words = this.#words(command);
+    if (words === null) return this.#elsewhere(command);
+    return hand?.kind === 'kills' ? this.#killed(words, hand.during) : this.#here(words, hand);
   }
 
-  /** What follows happens on another day. */
-  scene(day: string): void {
-    this.#day = day;
-    this.scenes.push('');
+  /** @throws AssertionError when the user's folder is not as the user left it. */
+  end(): void {
+    this.#checkout?.assertUntouched();
   }
 
-  /** Types a command and waits for its end. */
-  async type(command: string, more: NodeJS.ProcessEnv = {}): Promise<Typed> {
-    const { output, exitCode } = await this.#start(command, more).ended;
-    return { text: this.record(command, output), exitCode };
+  /** `null` for what is more than one call of `devs`, or before it is installed. */
+  #words(command: string): readonly string[] | null {
+    const words = DEVS.exec(command)?.[1];
+    if (words === undefined || !existsSync(join(this.#own, 'devs'))) return null;
+    return (words.match(WORD) ?? []).map((word) => word.replace(/^'(.*)'$/, '$1'));
   }
 
-  /** Types a command that asks a question at the terminal, and then the answer. */
-  async answer(command: string, question: string, answer: string): Promise<Typed> {
-    const { child, ended } = this.#start(command, { TERMINAL: join(this.#bin, 'terminal.mjs') }, 'pipe');
-    child.stdin?.end(`${answer}\n`);
-    const { output, exitCode } = await ended;
-    // A terminal shows what is typed.
-    return { text: this.record(command, output.replace(question, `${question}${answer}\n`)), exitCode };
+  async #here(words: readonly string[], hand: Hand | null): Promise<string> {
+    const isTTY = hand?.kind === 'says' || hand?.kind === 'edits';
+    const person = new Typist(hand?.kind === 'says' ? hand.lines : []);
+    const stop = new AbortController();
+    let output = '';
+    const sink = {
+      isTTY,
+      write: (text: string) => {
+        output += text;
+        if (isTTY && /: $/.test(text)) output += person.answer();
+        if (hand?.kind === 'stops' && output.includes(hand.after)) stop.abort();
+      },
+    };
+    const exitCode = await main(words, {
+      stdin: Object.assign(person.typed(), { isTTY }),
+      stdout: sink,
+      stderr: sink,
+      cwd: this.#cwd,
+      env: { ...this.#env, EDITOR: join(this.#own, 'editor') },
+      signal: stop.signal,
+    });
+    return wentWell(words.join(' '), { output: leftOnScreen(output), exitCode });
   }
 
-  /** Types a command that opens an editor, which finds each of the texts and changes it. */
-  async edit(command: string, ...changes: readonly Change[]): Promise<Typed> {
-    this.#program('editor', editor(changes), '/usr/bin/env node');
-    const EDITOR = join(this.#bin, 'editor');
-    return this.type(command, { EDITOR, TERMINAL: join(this.#bin, 'terminal.mjs') });
-  }
-
-  /** Types a command and kills it with -9 while the checks run on a folder that holds a file of this name. */
-  async killDuringChecksOf(file: string, command: string): Promise<Typed> {
-    const hold = join(this.#bin, 'hold');
-    writeFileSync(hold, file);
-    const { child, ended } = this.#start(command, {});
+  /** Killed with -9 while the checks run on a folder that holds a file of this name. */
+  async #killed(words: readonly string[], during: string): Promise<string> {
+    const hold = join(this.#own, 'hold');
+    writeFileSync(hold, during);
+    const child = spawn(execPath, [this.#places.bin, ...words], { cwd: this.#cwd, env: this.#env });
+    const ended = outputOf(child);
     while (!existsSync(`${hold}.reached`)) {
-      if (child.exitCode !== null) throw new Error(`ended before its checks: ${(await ended).output}`);
+      if (child.exitCode !== null) throw new Error(`ended before its checks: ${await ended}`);
       await sleep(10);
     }
     child.kill('SIGKILL');
-    const { output, exitCode } = await ended;
+    const output = await ended;
     rmSync(hold);
-    return { text: this.record(command, `${output}Killed\n`), exitCode };
+    return `${output}Killed\n`;
   }
 
-  /** Keeps a command and what it printed. */
-  record(command: string, output: string): string {
-    const text = this.#stabiliser.stable(output, this.#day);
-    const before = this.scenes.pop() ?? '';
-    this.scenes.push(`${before}${before === '' ? '' : '\n'}$ ${command}\n${text}`);
-    return text;
+  #elsewhere(command: string): string {
+    const cwd = join(this.#own, 'cwd');
+    const script = `exec 2>&1; trap 'pwd > "${cwd}"' EXIT\n${command}`;
+    const env = { ...this.#env, EDITOR: join(this.#own, 'editor') };
+    const run = () => spawnSync('sh', ['-c', script], { cwd: this.#cwd, env, encoding: 'utf8' });
+    const { stdout, status } = this.#checkout === null ? run() : this.#checkout.change(run);
+    this.#cwd = readFileSync(cwd, 'utf8').trimEnd();
+    this.#noteCheckout();
+    return wentWell(command, { output: stdout, exitCode: status });
   }
 
-  /** `exec`: the process that is killed is the command, not a shell around it. */
-  #start(command: string, more: NodeJS.ProcessEnv, stdin: 'ignore' | 'pipe' = 'ignore') {
-    const path = [this.#bin, dirname(execPath), env['PATH']].join(delimiter);
-    const child = spawn('sh', ['-c', `exec ${command}`], {
-      cwd: this.#cwd,
-      env: { PATH: path, HOME: this.#bin, LC_ALL: 'C', NO_COLOR: '1', ...more },
-      stdio: [stdin, 'pipe', 'pipe'],
-    });
-    return { child, ended: outputOf(child) };
-  }
-
-  #program(name: string, body: string, interpreter = '/bin/sh'): void {
-    writeFileSync(join(this.#bin, name), `#!${interpreter}\n${body}\n`, { mode: 0o755 });
+  #noteCheckout(): void {
+    if (this.#cwd !== this.#places.home) this.#checkout ??= UserCheckout.at(this.#cwd);
   }
 }
 
-/** Both streams in the order they were written, as a terminal shows them. */
-function outputOf(
-  child: ChildProcess,
-): Promise<{ readonly output: string; readonly exitCode: number | null }> {
+const leftOnScreen = (output: string): string =>
+  output
+    .split('\n')
+    .map((line) => line.split(ERASE_LINE).at(-1))
+    .join('\n');
+
+function wentWell(
+  command: string,
+  { output, exitCode }: { readonly output: string; readonly exitCode: number | null },
+): string {
+  if (exitCode === EXIT.ok || exitCode === EXIT.resumable) return output;
+  throw new Error(`${command} ended with ${exitCode}:\n${output}`);
+}
+
+/** Types a line at each prompt. */
+class Typist {
+  readonly #left: string[];
+  readonly #lines: string[] = [];
+
+  constructor(lines: readonly string[]) {
+    this.#left = [...lines];
+  }
+
+  /** What a terminal shows of it. */
+  answer(): string {
+    const line = this.#left.shift();
+    if (line === undefined) return '';
+    this.#lines.push(`${line}\n`);
+    return `${line}\n`;
+  }
+
+  async *typed(): AsyncGenerator<string> {
+    for (let line = this.#lines.shift(); line !== undefined; line = this.#lines.shift()) yield line;
+  }
+}
+
+/** Both streams in the order they were written. */
+function outputOf(child: ChildProcess): Promise<string> {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -119,12 +190,21 @@ function outputOf(
   }
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (exitCode) => resolve({ output, exitCode }));
+    child.on('close', () => resolve(output));
   });
 }
 
+const startsDevs = (bin: string): string => `exec '${execPath}' '${bin}' "$@"`;
+
+/** `npm`, but that what it installs globally is in the sources already. */
+const installs = (own: string): string => `case "$*" in
+  'install --global @devs/cli') mv '${own}/devs.package' '${own}/devs' ;;
+  'install --global langchain '*) ;;
+  *) PATH="\${PATH#*:}" exec npm "$@" ;;
+esac`;
+
 /** `node`; where `hold` names a file of its folder it says so and does nothing until the file is gone. */
-const gatedNode = (bin: string): string => `hold='${bin}/hold'
+const gatedNode = (own: string): string => `hold='${own}/hold'
 if [ -e "$hold" ] && [ -e "$(cat "$hold")" ]; then
   : > "$hold.reached"
   while [ -e "$hold" ]; do sleep 0.05; done
@@ -132,7 +212,7 @@ if [ -e "$hold" ] && [ -e "$(cat "$hold")" ]; then
 fi
 PATH="\${PATH#*:}" exec node "$@"`;
 
-const editor = (changes: readonly Change[]): string => `
+const editor = (changes: readonly (readonly [string, string])[]): string => `
 const { readFileSync, writeFileSync } = require('node:fs');
 const file = process.argv.at(-1);
 let text = readFileSync(file, 'utf8');
@@ -141,7 +221,3 @@ for (const [from, to] of ${JSON.stringify(changes)}) {
   text = text.replaceAll(from, to);
 }
 writeFileSync(file, text);`;
-
-/** Standard input and output are pipes; the command is told that a person sits there. */
-const TERMINAL = `for (const stream of [process.stdin, process.stdout]) Object.defineProperty(stream, 'isTTY', { value: true });
-`;

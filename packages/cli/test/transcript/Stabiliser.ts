@@ -7,7 +7,7 @@ const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 const SECOND = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g;
 const ELAPSED = /^ *\d+\.\ds(?= {2})/gm;
 /** Newer versions of `node --test` begin the lines of their summary in another way. */
-const RUNNER_LINE = /^( *)ℹ /gm;
+const RUNNER_LINE = /^( *(?:│ )?)ℹ /gm;
 const DURATION = /duration_ms [\d.]+/g;
 
 const USER = userInfo().username;

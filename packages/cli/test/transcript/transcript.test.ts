@@ -1,135 +1,135 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { test as base, expect } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
-import { bundledBin } from '../support/bundledBin.ts';
+import { AGENTS } from '../support/fixtures.ts';
+import { sharedBin } from '../support/sharedBin.ts';
+import { FIRST_WEEK } from './firstWeek.ts';
+import { type Hands, says } from './Hand.ts';
+import {
+  BRIEF,
+  SUM_ANSWER,
+  writeGreetingRecording,
+  writeShopRecording,
+  writeSmallRecording,
+} from './recordings.ts';
 import { Shell } from './Shell.ts';
-import { BRIEF, writeShopRecording } from './shopRecording.ts';
-import { withConsoleBlocks } from './withConsoleBlocks.ts';
+import { typed } from './TypedPage.ts';
 
-const PAGE = fileURLToPath(new URL('../../../../docs/cli.md', import.meta.url));
+const ROOT = new URL('../../../../', import.meta.url);
+const page = (name: string): string => fileURLToPath(new URL(name, ROOT));
+const manifest = JSON.parse(readFileSync(page('package.json'), 'utf8')) as {
+  readonly packageManager: string;
+  readonly scripts: object;
+};
 const SHOP = fileURLToPath(new URL('../fixtures/shop', import.meta.url));
 
-interface Week {
-  readonly shell: Shell;
-  /** The repository `~/shop`: a pnpm monorepo of two packages, each with tests of its own. */
-  readonly user: UserCheckout;
-}
-
-const test = base.extend<{ week: Week }>({
-  week: async ({}, use) => {
-    const home = realpathSync(mkdtempSync(join(tmpdir(), 'devs-week-')));
-    const devs = await bundledBin(join(home, '.devs-package'));
-    writeShopRecording(join(home, 'recording.jsonl'));
-    const shop = join(home, 'shop');
-    cpSync(SHOP, shop, { recursive: true });
-    const user = UserCheckout.create(shop);
-    user.git('add', '.');
-    user.git('commit', '-q', '-m', 'First');
-    await use({ shell: new Shell(home, shop, devs), user });
-    user.assertUntouched();
+const test = base.extend<{ home: string }>({
+  home: async ({}, use) => {
+    const home = realpathSync(mkdtempSync(join(tmpdir(), 'devs-page-')));
+    await use(home);
     rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   },
 });
 
-const WAITS = 75;
-
-const SETUP = `"setup": [
-    "pnpm",
-    "install",
-    "--frozen-lockfile"
-  ],
-  `;
-
-/** The whole list of a check's program and arguments. */
-const PNPM_TEST = `"pnpm",
-        "run",
-        "test"`;
-
-const MAIL_TASK = `      - task: T3
-        name: Send the receipt by mail
-        description: Write send(receipt, address) in packages/cart.
-        after:
-          - T2
-        requirements:
-          - REQ-2
-        criteria:
-          - a mail is sent
-`;
-
-async function ask({ shell, user }: Week): Promise<void> {
-  shell.scene('2026-03-02');
-  await shell.type('devs init --agents replay:../recording.jsonl');
-  await shell.edit('$EDITOR .devs/config.json', [SETUP, ''], [PNPM_TEST, '"node", "--test"']);
-  expect(await shell.answer('devs trust', '(yes or no): ', 'yes')).toMatchObject({ exitCode: 0 });
-  user.write('receipts.md', BRIEF);
-  await shell.type('cat receipts.md');
-  expect(await shell.type('devs run receipts.md --id receipts --review task --no-sandbox')).toMatchObject({
-    exitCode: WAITS,
+/** A folder of the user's with one commit. */
+function repository(folder: string, fill: (user: UserCheckout) => void): void {
+  const user = UserCheckout.create(folder);
+  user.change(() => {
+    fill(user);
+    user.git('add', '.');
+    user.git('commit', '-q', '-m', 'First');
   });
-  await shell.type('devs show receipts');
 }
 
-async function correctTheDesign({ shell }: Week): Promise<void> {
-  shell.scene('2026-03-03');
-  await shell.edit('devs edit receipts', [
-    'An amount with a fraction of a cent is rounded.',
-    'Amounts are whole cents; refunds are negative.',
-  ]);
-  expect(await shell.type('devs resume receipts')).toMatchObject({ exitCode: WAITS });
-  await shell.type('devs show receipts');
-  await shell.type('devs approve receipts');
-}
+const PAGE_TIME = { timeout: 300_000 };
 
-async function dropATask({ shell }: Week): Promise<void> {
-  shell.scene('2026-03-04');
-  await shell.type('devs resume receipts');
-  await shell.type('devs show receipts');
-  await shell.edit('devs edit receipts', [MAIL_TASK, '']);
-  await shell.type('devs resume receipts');
-  await shell.type('devs approve receipts');
-}
-
-async function pullThePlug({ shell }: Week): Promise<void> {
-  shell.scene('2026-03-05');
-  expect(await shell.killDuringChecksOf('format.js', 'devs resume receipts')).toMatchObject({
-    exitCode: null,
-  });
-  await shell.type('devs status receipts');
-  expect(await shell.type('devs resume receipts')).toMatchObject({ exitCode: WAITS });
-}
-
-async function review({ shell }: Week): Promise<void> {
-  shell.scene('2026-03-06');
-  await shell.type('devs show receipts');
-  await shell.type("devs reject receipts --feedback 'A refund reads -€5.00, not €-5.00.'");
-  await shell.type('devs resume receipts');
-  await shell.type('devs show receipts');
-  await shell.type('devs approve receipts');
-  await shell.type('devs resume receipts');
-  await shell.type('devs approve receipts');
-  expect(await shell.type('devs resume receipts')).toMatchObject({ exitCode: 0 });
-}
-
-async function takeTheWork({ shell, user }: Week): Promise<void> {
-  shell.scene('2026-03-07');
-  const merge = 'git merge devs/receipts';
-  user.change(() =>
-    shell.record(merge, execFileSync('sh', ['-c', merge], { cwd: user.root, encoding: 'utf8' })),
-  );
-}
-
-const DAYS = [ask, correctTheDesign, dropATask, pullThePlug, review, takeTheWork];
-
-test('docs/cli.md tells the first week as it goes', { timeout: 300_000 }, async ({ week }) => {
-  for (const day of DAYS) await day(week);
+test('docs/cli.md tells the first week as it goes', PAGE_TIME, async ({ home }) => {
+  const file = page('docs/cli.md');
+  writeShopRecording(join(home, 'recording.jsonl'));
+  writeSmallRecording(join(home, 'small.jsonl'));
+  const shop = join(home, 'shop');
+  cpSync(SHOP, shop, { recursive: true });
+  repository(shop, () => {});
+  writeFileSync(join(shop, 'receipts.md'), BRIEF);
+  const shell = new Shell({ home, cwd: shop, bin: await sharedBin() });
+  const again = await typed({ file, home, hands: FIRST_WEEK, from: '## The first week' }, shell);
   for (const name of ['cart', 'money']) {
-    const cwd = join(week.user.root, 'packages', name);
+    const cwd = join(shop, 'packages', name);
     expect(execFileSync('node', ['--test'], { cwd, encoding: 'utf8' })).toMatch(/pass [2-9]/);
   }
-  const page = withConsoleBlocks(readFileSync(PAGE, 'utf8'), week.shell.scenes);
-  await expect(page).toMatchFileSnapshot(PAGE);
+  await expect(again).toMatchFileSnapshot(file);
+});
+
+test('docs/tutorial.md leads from an empty folder to a commit', PAGE_TIME, async ({ home }) => {
+  const file = page('docs/tutorial.md');
+  writeGreetingRecording(join(home, 'greeting.jsonl'));
+  const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
+  const hands: Hands = {
+    'devs run ../brief.md --id hello --no-sandbox --no-research': [
+      says('talk', 'And without a name?', '', 'approve', 'approve'),
+    ],
+  };
+  const instead = { 'anthropic:claude-sonnet-4-5': 'replay:../greeting.jsonl' };
+  await expect(await typed({ file, home, hands, instead }, shell)).toMatchFileSnapshot(file);
+});
+
+/** What of this repository its demo needs, with the command as it is built. */
+async function checkoutOf(folder: string): Promise<void> {
+  cpSync(page('examples/slugify'), join(folder, 'examples/slugify'), {
+    recursive: true,
+    filter: (path) => !/\/(?:node_modules|out)$/.test(path),
+  });
+  cpSync(page('scripts'), join(folder, 'scripts'), { recursive: true });
+  const files = {
+    'packages/cli/dist/bin.js': `await import(${JSON.stringify(await sharedBin())});\n`,
+    'packages/agents/dist/index.js': 'export const bubblewrapRuns = async () => false;\n',
+    'packages/agents/package.json': '{ "type": "module" }\n',
+    'packages/cli/package.json': '{ "type": "module" }\n',
+  };
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+}
+
+/** On a machine that has bubblewrap. */
+const sandboxed = (output: string): string =>
+  output
+    .replace(/^bubblewrap does not run here.*\n\n/, '')
+    .replace(' --no-sandbox', '')
+    .replace(/^sandbox: none.*$/m, 'sandbox: bwrap');
+
+test('README.md shows the demo as it goes, and commands that work', PAGE_TIME, async ({ home }) => {
+  const file = page('README.md');
+  await checkoutOf(join(home, 'devs'));
+  const project = join(home, 'your-project');
+  mkdirSync(project);
+  repository(project, (user) => user.write('brief.md', '# Sum\n\nA function that adds two numbers.\n'));
+  const recording = join(home, 'model.jsonl');
+  copyFileSync(AGENTS.slice('replay:'.length), recording);
+  appendFileSync(recording, SUM_ANSWER);
+  const shell = new Shell({ home, cwd: join(home, 'devs'), bin: await sharedBin() });
+  const demo = `exec '${execPath}' scripts/demo.mjs`;
+  shell.program('npx', `[ "$*" = '--yes ${manifest.packageManager} demo' ] && ${demo}`);
+  const agents = "replay:../model.jsonl --no-sandbox --check 'node --test'";
+  const instead = { 'openai:gpt-5': agents, claude: agents };
+  const hands: Hands = { 'devs log csv-export --follow': [{ kind: 'stops', after: 'waiting at a gate' }] };
+  const again = await typed({ file, home, hands, instead, shown: sandboxed }, shell);
+  expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'build']));
+  await expect(again).toMatchFileSnapshot(file);
 });

@@ -20,7 +20,7 @@ import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
-import { type AskOptions, askGate } from './ask/askGate.ts';
+import { type AskOptions, askGate, whyUnasked } from './ask/askGate.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { handOver } from './handOver.ts';
@@ -232,6 +232,15 @@ export class Run {
   ): Promise<GateExchange> {
     const deps = { app: this.#app, pipeline: this.#requirePipeline() };
     return askGate(this.id, gate, { ...options, text }, deps);
+  }
+
+  /**
+   * Why nobody can be asked about a gate, in words for a person; `null` where {@link ask} reaches an agent.
+   *
+   * @throws DevsError `GATE_NOT_FOUND`
+   */
+  async whyUnasked({ sessionId }: Pick<Gate, 'sessionId'>): Promise<string | null> {
+    return whyUnasked(this.#app.store.sessions.require(sessionId), this.#pipeline?.agents ?? null);
   }
 
   /** What was asked and answered at a gate, open or closed, oldest first. */

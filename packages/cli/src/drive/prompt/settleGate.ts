@@ -1,4 +1,4 @@
-import { type DevsError, type HitlSessionKind, isDevsError, type Principal } from '@devs/core';
+import { type DevsError, isDevsError, type Principal } from '@devs/core';
 import { decisionWords, recordDecision } from '../../gates/recordDecision.ts';
 import { ShownGates } from '../../gates/ShownGates.ts';
 import { maskAsRecorded } from '../../project/maskAsRecorded.ts';
@@ -22,9 +22,11 @@ export async function settleGate(
   person: Person,
   session: Session,
 ): Promise<'decided' | 'later'> {
-  const choices = promptChoices(open.gate.kind, { canTalk: CAN_TALK.has(open.gate.kind) });
+  const whyUnasked = await open.run.whyUnasked(open.gate);
+  const choices = promptChoices(open.gate.kind, { canTalk: whyUnasked === null });
   await showOpen(open, {}, session);
   sayChoices(choices, session);
+  if (whyUnasked !== null) session.out.print('', `nobody can be asked: ${whyUnasked}`);
   for (;;) {
     const line = await readLine('decide', person, session);
     if (line === null) return 'later';
@@ -70,14 +72,6 @@ async function talk({ run, gate }: OpenGate, person: Person, session: Session): 
     }
   }
 }
-
-/** Gates that show what an agent made. */
-const CAN_TALK: ReadonlySet<HitlSessionKind> = new Set([
-  'design_approval',
-  'dag_approval',
-  'review',
-  'task_failure',
-]);
 
 async function decided(
   word: Exclude<PromptWord, 'later' | 'read' | 'talk'>,

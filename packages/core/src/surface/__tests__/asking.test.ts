@@ -166,9 +166,10 @@ describe('asking at a gate', () => {
       checks: scriptedChecks(),
     });
     onTestFinished(() => other.close());
-    await expect((await other.run('shop')).ask(gate, 'Why?', { by: ada })).rejects.toEqual(
-      withCode('ASK_UNSUPPORTED'),
-    );
+    const silentRun = await other.run('shop');
+    await expect(silentRun.ask(gate, 'Why?', { by: ada })).rejects.toEqual(withCode('ASK_UNSUPPORTED'));
+    expect(await run.whyUnasked(gate)).toBeNull();
+    expect(await silentRun.whyUnasked(gate)).toContain('answer no questions');
     await run.decide(gate, yes);
     await expect(run.ask(gate, 'Why?', { by: ada })).rejects.toEqual(withCode('GATE_ALREADY_DECIDED'));
     expect(asked.requests).toEqual([]);

@@ -8,7 +8,7 @@ import { stepKeyOf } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { AgentCall, AnswerRequest, AnswerResult } from '../../orchestration/ports.ts';
+import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { NewStep, Reserve, StepKey } from '../../state/StepStore.ts';
@@ -144,11 +144,17 @@ function openSession(
   return session;
 }
 
+/** Why nobody can be asked about a gate, in words; `null` where somebody can. */
+export function whyUnasked(session: HitlSession, agents: StageAgents | null): string | null {
+  if (agents === null) return 'the run has no agents';
+  if (agents.answer === undefined) return `the agents "${agents.name}" answer no questions`;
+  return stageOf(session) === null ? 'no agent made what it shows' : null;
+}
+
 function answererOf(session: HitlSession, { agents }: PipelineDeps): Answer {
+  const why = whyUnasked(session, agents);
   const answer = agents.answer?.bind(agents);
-  if (answer !== undefined && stageOf(session) !== null) return answer;
-  const why =
-    answer === undefined ? `the agents "${agents.name}" answer no questions` : 'no agent made what it shows';
+  if (answer !== undefined && why === null) return answer;
   throw new DevsError(`Gate "${session.id}" cannot be asked about: ${why}.`, {
     code: 'ASK_UNSUPPORTED',
     remedy: 'Decide it; what you want to know can be the feedback.',

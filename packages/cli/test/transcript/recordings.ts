@@ -1,10 +1,23 @@
 import { writeFileSync } from 'node:fs';
 
-/** What the agents of the transcript say: two tasks are worked on, and the first one's review is rejected once. */
+/** What the agents of the first week say: two tasks are worked on, and the first one's review is rejected once. */
 export function writeShopRecording(file: string): void {
-  const header = { format: 'devs-recording/1', label: 'scripted', name: 'shop' };
-  const lines = [header, ...STAGES, ...FORMAT, ...FORMAT_AGAIN, ...RECEIPT];
-  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  write(file, 'shop', [...STAGES, ANSWER, ...FORMAT, ...FORMAT_AGAIN, ...RECEIPT]);
+}
+
+/** What they say to small work on the cart. */
+export function writeSmallRecording(file: string): void {
+  write(file, 'small', [stage('design', SUNDAY), ...EMPTY]);
+}
+
+/** What the model of the tutorial says to small work on the greeting. */
+export function writeGreetingRecording(file: string): void {
+  write(file, 'greeting', NOBODY);
+}
+
+function write(file: string, name: string, calls: readonly object[]): void {
+  const header = { format: 'devs-recording/1', label: 'scripted', name };
+  writeFileSync(file, [header, ...calls].map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
 export const BRIEF = `# Receipts
@@ -31,6 +44,12 @@ const stage = (name: string, response: object) => ({
   response,
   usage: USAGE,
 });
+
+/** A line of what a model says about a design. */
+export const SUM_ANSWER = `${JSON.stringify({
+  ...stage('design', { answer: 'One for the code, one for its test.' }),
+  step: 'answer',
+})}\n`;
 
 const work = (summary: string, files: Files) => ({
   summary,
@@ -105,6 +124,14 @@ const STAGES = [
   }),
 ];
 
+const ANSWER = {
+  ...stage('design', {
+    answer: 'No. Prices are whole cents today; rounding would be for a discount that nobody asked for.',
+  }),
+  step: 'answer',
+  request: { question: 'Can there be a fraction of a cent?' },
+};
+
 const FORMAT_TEST = `import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { format } from './format.js';
@@ -168,4 +195,42 @@ export const receipt = (items) =>
     'packages/cart/README.md': '# cart\n\n`receipt(items)` is one line per item, and their total.\n',
   }),
   evidence: { 'the last line is the total': 'receipt.test.js, ends with the total' },
+});
+
+const SUNDAY = document('PRD', 'Tax on a receipt', 'One more line, `tax`, above the total.\n');
+
+const EMPTY = attempt('T1', 1, {
+  test: work('A cart that is not there.', {
+    'packages/cart/none.test.js': `import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { total } from './total.js';
+
+it('is nothing without a cart', () => assert.equal(total(), 0));
+`,
+  }),
+  code: work('No cart is an empty one.', {
+    'packages/cart/total.js': `/** What the items of a cart cost together, in cents; without a cart nothing. */
+export const total = (items = []) => items.reduce((sum, { cents }) => sum + cents, 0);
+`,
+  }),
+  docs: work('Its comment says it.', {}),
+  evidence: {},
+});
+
+const NOBODY = attempt('T1', 1, {
+  test: work('A name without letters.', {
+    'nobody.test.js': `import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { greet } from './greet.js';
+
+it('greets the world where there is no name', () => assert.equal(greet(''), 'Hello, world!'));
+`,
+  }),
+  code: work('An empty name is none.', {
+    'greet.js': `/** A greeting by name; without one, of the world. */
+export const greet = (name) => \`Hello, \${name || 'world'}!\`;
+`,
+  }),
+  docs: work('Its comment says it.', {}),
+  evidence: {},
 });
