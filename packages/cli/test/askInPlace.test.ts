@@ -125,9 +125,9 @@ describe('asking in place', () => {
     expect(nobody.stdout).toContain('nobody can be asked: the run has no agents');
 
     const recording = join(dir, 'answering.jsonl');
-    const answer = { stage: 'design', task: '', attempt: 1, step: 'answer', response: { answer: 'So.' } };
+    const asked = { stage: 'ask', task: '', attempt: 1, step: 'design', question: 'Why?' };
     copyFileSync(AGENTS.slice('replay:'.length), recording);
-    appendFileSync(recording, `${JSON.stringify(answer)}\n`);
+    appendFileSync(recording, `${JSON.stringify({ ...asked, response: { answer: 'So.' } })}\n`);
     const argv = RUN_SUM.map((word) => (word === AGENTS ? `replay:${recording}` : word));
     const says = { [DECIDE]: ['t', 'later'], 'your question (empty: back): ': ['Why?', ''] };
     const { stdout } = await callMain(dir, [...argv, '--id', 'answering'], person(says));

@@ -2,7 +2,11 @@ import { durable, step } from '@devs/core/langgraph';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { model, publish } from './world.ts';
 
-const Post = Annotation.Root({ topic: Annotation<string>, draft: Annotation<string>, url: Annotation<string> });
+const Post = Annotation.Root({
+  topic: Annotation<string>,
+  draft: Annotation<string>,
+  url: Annotation<string>,
+});
 
 const builder = new StateGraph(Post)
   .addNode('write', async ({ topic }) => ({ draft: await step('llm', ({ key }) => model(topic, key)) }))
