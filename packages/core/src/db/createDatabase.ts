@@ -142,10 +142,20 @@ function policyOf({
   return { busyTimeoutMs, synchronous };
 }
 
+/** `null` where an application brings the driver without its manifest, as bundled ones do. */
+function driverManifest(): DriverManifest | null {
+  try {
+    return require('better-sqlite3/package.json') as DriverManifest;
+  } catch {
+    return null;
+  }
+}
+
 /** The driver loads its native part with the first connection. */
 function connect(path: string | Buffer, options?: Options): Database {
   if (!driverFits) {
-    assertDriverFits(require('better-sqlite3/package.json') as DriverManifest, process.versions.node);
+    const manifest = driverManifest();
+    if (manifest !== null) assertDriverFits(manifest, process.versions.node);
     driverFits = true;
   }
   try {
