@@ -15,11 +15,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'devs-matrix');
 
 const SUBSET = {
-  state: ['core/src/db/', 'core/src/state/', 'core/test/db/', 'core/test/state/'],
-  saver: ['core/src/engine/saver/', 'core/test/conformance/'],
-  drive: ['core/src/engine/drive/', 'core/test/drive/'],
-  crash: ['core/test/crash/'],
-  demo: ['agents/test/crash/', 'agents/test/slugifyRecording'],
+  state: [
+    'packages/core/src/db/',
+    'packages/core/src/state/',
+    'packages/core/test/db/',
+    'packages/core/test/state/',
+  ],
+  saver: ['packages/core/src/engine/saver/', 'packages/core/test/conformance/'],
+  drive: ['packages/core/src/engine/drive/', 'packages/core/test/drive/'],
+  crash: ['packages/core/test/crash/'],
+  demo: ['packages/agents/test/crash/', 'packages/agents/test/slugifyRecording'],
 };
 const PARTS = [...Object.keys(SUBSET), 'files', 'packed'];
 const STATE_FILES = 'packages/agents/test/statefiles/';

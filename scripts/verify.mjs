@@ -64,6 +64,7 @@ function generatedFilesAreCurrent() {
     node('scripts/build-migrations.mjs', '--check'),
     node('scripts/dump-schema.mjs', '--check'),
     node('scripts/build-ledger.mjs', '--check'),
+    node('scripts/build-llms.mjs', '--check'),
   );
 }
 

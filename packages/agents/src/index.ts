@@ -1,3 +1,9 @@
+/**
+ * Agents, the git workspace and the checks.
+ *
+ * @module @devs/agents
+ */
+
 export type { AcpMode, AcpProgram } from './acp/AcpProgram.ts';
 export { type AcpAgentsOptions, type AcpSource, acpAgents } from './acp/acpAgents.ts';
 export { ACP_PROGRAMS, type AcpName, isAcpName } from './acp/programs.ts';

@@ -1,4 +1,8 @@
-// @devs/cli: the `devs` command as a function.
+/**
+ * The `devs` command as a function.
+ *
+ * @module @devs/cli
+ */
 
 export { EXIT, type ExitCode } from './exitCodes.ts';
 export { main } from './main.ts';

@@ -1,4 +1,8 @@
-// The public API of @devs/core. A name here is a promise; named exports only.
+/**
+ * The public API of @devs/core. A name here is a promise; named exports only.
+ *
+ * @module @devs/core
+ */
 
 export { type Brief, parseBrief, runIdOf } from './brief/brief.ts';
 export type { Given } from './brief/given.ts';

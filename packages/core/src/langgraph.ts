@@ -1,4 +1,8 @@
-// @devs/core/langgraph: the engine for any LangGraph graph, without the pipeline.
+/**
+ * The engine for any LangGraph graph, without the pipeline.
+ *
+ * @module @devs/core/langgraph
+ */
 
 export { DEFAULT_PRICES, loadPrices, type ModelPrice, type PriceTable } from './config/prices.ts';
 export type { AcceptedGraph, GraphAcceptance } from './engine/change/acceptGraph.ts';

@@ -1,4 +1,8 @@
-// @devs/core/state: the state file and its tables. Loads no LangGraph.
+/**
+ * The state file and its tables. Loads no LangGraph.
+ *
+ * @module @devs/core/state
+ */
 
 export { type Backup, backup } from './db/backup.ts';
 export {

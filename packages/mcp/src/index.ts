@@ -1,4 +1,8 @@
-// The public API of @devs/mcp: a read-only view of runs for MCP clients.
+/**
+ * The public API of @devs/mcp: a read-only view of runs for MCP clients.
+ *
+ * @module @devs/mcp
+ */
 
 export { OrchestratorServer, type OrchestratorServerOptions } from './OrchestratorServer.ts';
 export type { ErrorView } from './renderError.ts';

@@ -378,7 +378,7 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /**
-   * Holds a run while `work` changes what its next visit starts from; see {@link assertBetweenVisits}.
+   * Holds a run while `work` changes what its next visit starts from; see `assertBetweenVisits`.
    *
    * @throws DevsError `WORKSPACE_BUSY`; otherwise as {@link hold}.
    */

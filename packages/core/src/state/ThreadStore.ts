@@ -158,7 +158,7 @@ export class ThreadStore {
 
   /**
    * Takes the lease of a run if nobody holds it, or if its holder has gone: a process of this boot that is
-   * provably dead is replaced at once, one that stopped renewing after {@link LEASE_TTL_MS}. The wall clock
+   * provably dead is replaced at once, one that stopped renewing after ten seconds. The wall clock
    * plays no part. Does not look at the run's status.
    *
    * @throws DevsError `THREAD_NOT_FOUND`
@@ -187,7 +187,7 @@ export class ThreadStore {
   }
 
   /**
-   * Puts the lease's end {@link LEASE_TTL_MS} from now.
+   * Puts the lease's end ten seconds from now.
    *
    * @throws DevsError `LEASE_LOST` if the run was claimed by another driver, or released.
    */
@@ -208,7 +208,7 @@ export class ThreadStore {
     return `${this.#host.bootId} ${ownerToken(this.#host)}`;
   }
 
-  /** True only if the process that called itself so, see {@link holder}, is provably gone: not for one of another host. */
+  /** True only if the process that called itself so, see `holder`, is provably gone: not for one of another host. */
   isGone(holder: string): boolean {
     const at = holder.lastIndexOf(' ');
     return holder.slice(0, at) === this.#host.bootId && !isOwnerAlive(this.#host, holder.slice(at + 1));
@@ -262,7 +262,7 @@ export class ThreadStore {
 
   /**
    * Marks the run as being driven. Pass `recovered` from {@link claim}: it is counted until {@link resetRecoveries}, but
-   * once per {@link RECOVERY_SPAN_MS} where the driver before had not {@link markWorked}.
+   * once per `RECOVERY_SPAN_MS` where the driver before had not {@link markWorked}.
    *
    * @throws DevsError `LEASE_LOST`, or `WORKSPACE_BUSY` if the run had ended and its folder is another run's now.
    */

@@ -1,4 +1,8 @@
-// @devs/core/testing: stand-ins for what lies outside the engine, for tests of your own.
+/**
+ * Stand-ins for what lies outside the engine, for tests of your own.
+ *
+ * @module @devs/core/testing
+ */
 
 export { aPlan, type FakeAgentsOptions, fakeAgents } from './fakeAgents.ts';
 export { lineChanges } from './lineChanges.ts';
