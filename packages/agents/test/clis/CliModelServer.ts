@@ -22,11 +22,14 @@ export class CliModelServer {
   refused = 0;
   /** Hosts that were asked for. */
   readonly elsewhere = new Set<string>();
+  /** Who answers. */
+  model: Model;
   readonly #options: CliModelServerOptions;
   readonly #server: Server;
 
   private constructor(options: CliModelServerOptions) {
     this.#options = options;
+    this.model = options.model;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
@@ -53,7 +56,7 @@ export class CliModelServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { protocol, model, key } = this.#options;
+    const { protocol, key } = this.#options;
     const { pathname } = new URL(request.url ?? '/', this.url);
     const text = await textOf(request);
     if (request.method !== 'POST' || !protocol.asks(pathname))
@@ -65,7 +68,10 @@ export class CliModelServer {
     const body = JSON.parse(text) as Body;
     const turn = protocol.read(body);
     this.turns.push(turn);
-    send(response, protocol.word(model(turn), { body, path: pathname, id: String(this.turns.length) }));
+    const say = this.model(turn);
+    if (say.kind === 'silence') return;
+    if (say.kind === 'break') return broken(response);
+    send(response, protocol.word(say, { body, path: pathname, id: String(this.turns.length) }));
   }
 }
 
@@ -78,6 +84,11 @@ async function textOf(request: IncomingMessage): Promise<string> {
 function refuse(response: ServerResponse, status: number, type: string): void {
   response.writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' });
   response.end(JSON.stringify({ type: 'error', error: { type, message: REFUSED, code: status } }));
+}
+
+function broken(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write('data: {"type":"mess', () => response.destroy());
 }
 
 function send(response: ServerResponse, wire: Wire): void {

@@ -27,7 +27,7 @@ export class Place {
     const { protocol, editor } = cli;
     const server = await CliModelServer.start({ protocol, model: sumModel(editor), key: KEY });
     const place = new Place(cli, server, mkdtempSync(join(tmpdir(), 'devs-clis-')));
-    for (const dir of [place.project, place.home]) mkdirSync(dir);
+    for (const dir of [place.project, place.home, place.temporary]) mkdirSync(dir);
     place.#setUp(bin);
     return place;
   }
@@ -38,6 +38,11 @@ export class Place {
 
   get home(): string {
     return join(this.base, 'home');
+  }
+
+  /** Where the folders of its processes are: a process that is left is found by it. */
+  get temporary(): string {
+    return join(this.base, 'tmp');
   }
 
   async leave(): Promise<void> {
@@ -59,6 +64,7 @@ export class Place {
     Object.assign(process.env, env(url), {
       [key]: KEY,
       HOME: this.home,
+      TMPDIR: this.temporary,
       PATH: `${bin}${delimiter}${process.env['PATH']}`,
       HTTPS_PROXY: url,
       HTTP_PROXY: url,

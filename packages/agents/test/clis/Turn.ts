@@ -9,9 +9,12 @@ export interface Turn {
 }
 
 /** What the model says to it. */
-export type Say =
+export type Words =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly name: string; readonly input: unknown };
+
+/** The same, or a server that fails: it never answers, or its connection breaks in the middle of an answer. */
+export type Say = Words | { readonly kind: 'silence' } | { readonly kind: 'break' };
 
 export type Model = (turn: Turn) => Say;
 
@@ -37,7 +40,7 @@ export interface Protocol {
   readonly read: (body: Body) => Turn;
   /** @param id - The same for equal places of a conversation. */
   readonly word: (
-    say: Say,
+    say: Words,
     request: { readonly body: Body; readonly path: string; readonly id: string },
   ) => Wire;
 }

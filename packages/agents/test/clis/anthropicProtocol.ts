@@ -1,4 +1,4 @@
-import { type Body, listOf, type Protocol, type Say, TOKENS } from './Turn.ts';
+import { type Body, listOf, type Protocol, TOKENS, type Words } from './Turn.ts';
 
 const blocksOf = ({ content }: Body): readonly Body[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
@@ -44,7 +44,7 @@ const usageOf = (output: number): Body => ({
   output_tokens: output,
 });
 
-const contentOf = (say: Say, id: string): Body =>
+const contentOf = (say: Words, id: string): Body =>
   say.kind === 'text'
     ? { type: 'text', text: say.text }
     : { type: 'tool_use', id: `toolu_${id}`, name: say.name, input: say.input };
@@ -52,7 +52,7 @@ const contentOf = (say: Say, id: string): Body =>
 const emptied = (content: Body): Body =>
   content['type'] === 'text' ? { ...content, text: '' } : { ...content, input: {} };
 
-const deltaOf = (say: Say): Body =>
+const deltaOf = (say: Words): Body =>
   say.kind === 'text'
     ? { type: 'text_delta', text: say.text }
     : { type: 'input_json_delta', partial_json: JSON.stringify(say.input) };

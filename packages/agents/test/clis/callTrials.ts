@@ -48,12 +48,15 @@ export async function refusal({ project, cli, server }: Place, agents: StageAgen
   }
 }
 
-function aCall(): { readonly call: AgentCall; readonly used: CallUsage[] } {
+export function aCall(signal: AbortSignal = new AbortController().signal): {
+  readonly call: AgentCall;
+  readonly used: CallUsage[];
+} {
   const used: CallUsage[] = [];
   const usage = (report: UsageReport): void => {
     used.push(callUsage(report));
   };
-  return { used, call: { idempotencyKey: 'rig', signal: new AbortController().signal, usage } };
+  return { used, call: { idempotencyKey: 'rig', signal, usage } };
 }
 
 /** What it says it used has to be what the server said to it. */

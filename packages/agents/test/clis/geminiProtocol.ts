@@ -1,4 +1,4 @@
-import { type Body, listOf, type Protocol, type Say, TOKENS } from './Turn.ts';
+import { type Body, listOf, type Protocol, TOKENS, type Words } from './Turn.ts';
 
 /** `generateContent` of Gemini, whole or streamed. */
 export const geminiProtocol: Protocol = {
@@ -37,7 +37,7 @@ const wantsJson = ({ generationConfig }: Body): boolean =>
   (generationConfig as Body | undefined)?.['responseMimeType'] === 'application/json';
 
 /** Before its work the CLI asks which model to use, and wants a score. */
-function partOf(say: Say, json: boolean): Body {
+function partOf(say: Words, json: boolean): Body {
   if (json) return { text: JSON.stringify({ complexity_reasoning: 'One line.', complexity_score: 10 }) };
   return say.kind === 'text' ? { text: say.text } : { functionCall: { name: say.name, args: say.input } };
 }

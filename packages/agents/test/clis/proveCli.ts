@@ -10,12 +10,23 @@ import { bubblewrapRuns } from '../../src/sandbox/findSandbox.ts';
 import type { Sandbox } from '../../src/sandbox/Sandbox.ts';
 import { answers, edits, refusal } from './callTrials.ts';
 import type { CodingCli } from './codingClis.ts';
+import {
+  breakTrial,
+  floodTrial,
+  hangTrial,
+  liesTrial,
+  recoversTrial,
+  twoAnswersTrial,
+} from './faultTrials.ts';
 import { Place } from './Place.ts';
 import { takesToACommit } from './runTrial.ts';
 import { expectEqual, type Trial, trial } from './Trial.ts';
 
 /** Time one call may take, ms: with a key that is refused some try for minutes. */
 const LIMIT_MS = 5 * 60_000;
+
+/** Time one call may take whose model fails, ms: some try for ever, and are ended. */
+const FAULT_LIMIT_MS = 90_000;
 
 export interface CliProof {
   readonly trials: readonly Trial[];
@@ -34,6 +45,7 @@ export async function proveCli(cli: CodingCli, bin: string): Promise<CliProof> {
     const home = treeOf(place.home);
     const trials = await tryIn(place, null);
     if (await bubblewrapRuns()) trials.push(...(await tryIn(place, bubblewrap({ project: place.base }))));
+    trials.push(...(await tryFaults(place)));
     trials.push(
       await trial('leaves the home of its user alone', async () => {
         expectEqual('the home', treeOf(place.home), home);
@@ -59,8 +71,30 @@ async function tryIn(place: Place, sandbox: Sandbox | null): Promise<Trial[]> {
   return trials;
 }
 
-function agentsOf({ name }: CodingCli, sandbox: Sandbox | null): Promise<StageAgents> {
-  const common = { sandbox, timeoutMs: LIMIT_MS };
+/** What its model does to it, in the end the same agents work. */
+async function tryFaults(place: Place): Promise<Trial[]> {
+  const agents = await agentsOf(place.cli, null, FAULT_LIMIT_MS);
+  const trials: Trial[] = [];
+  for (const [what, tried] of FAULTS) trials.push(await trial(what, () => tried(place, agents)));
+  await agents.close?.();
+  return trials;
+}
+
+const FAULTS = [
+  ['its model lies about its work', liesTrial],
+  ['its model gives two answers', twoAnswersTrial],
+  ['its model does not stop', floodTrial],
+  ['its model never answers', hangTrial],
+  ['its model dies in every answer', breakTrial],
+  ['works after all of that', recoversTrial],
+] as const;
+
+function agentsOf(
+  { name }: CodingCli,
+  sandbox: Sandbox | null,
+  timeoutMs: number = LIMIT_MS,
+): Promise<StageAgents> {
+  const common = { sandbox, timeoutMs };
   return isAcpName(name)
     ? acpAgents({ agent: name, ...common })
     : commandAgents({ command: name, ...common });

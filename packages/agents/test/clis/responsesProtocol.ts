@@ -1,4 +1,4 @@
-import { type Body, listOf, type Protocol, type Say, TOKENS } from './Turn.ts';
+import { type Body, listOf, type Protocol, TOKENS, type Words } from './Turn.ts';
 
 /** Responses of OpenAI, streamed. */
 export const responsesProtocol: Protocol = {
@@ -34,7 +34,7 @@ const USAGE = {
   total_tokens: TOKENS.input + TOKENS.output,
 } as const;
 
-const itemOf = (say: Say, id: string): Body =>
+const itemOf = (say: Words, id: string): Body =>
   say.kind === 'text'
     ? {
         type: 'message',

@@ -22,6 +22,9 @@ import { sum } from './${FILE}';
 test('adds', () => assert.equal(sum(1, 2), 3));
 `;
 
+/** What a run begins with: a test may not bring the code that it is red without. */
+export const FILES_BEFORE = { [FILE]: BEFORE } as const;
+
 /** What a run leaves behind when every stage that edits was done by the model below. */
 export const FILES_OF_RUN = ['README.md', FILE, 'sum.test.mjs'];
 
@@ -64,7 +67,7 @@ export interface Editor {
 
 /** A model that knows this one task, and does it by the tools of a CLI. */
 export function sumModel({ create, edit }: Editor): Model {
-  const test = create({ [FILE]: BEFORE, 'sum.test.mjs': TEST });
+  const test = create({ 'sum.test.mjs': TEST });
   const stages: readonly (readonly [string, readonly Say[]])[] = [
     ['write the failing test', test],
     ['implement', edit],

@@ -44,6 +44,9 @@ export const setupSchema = z.union([
 /** Where checks may keep things from one to the next. */
 export const cachesSchema = z.array(inside);
 
+/** How often a model may run the checks within one call. */
+export const agentChecksSchema = z.int().min(0);
+
 /** What is masked before it enters the state. */
 export const secretsSchema = z.strictObject({
   mask: z
@@ -97,6 +100,11 @@ export const projectConfigSchema = z.strictObject({
     .exactOptional()
     .describe('Paths from the top of the repository that are kept from one check to the next.'),
   checks: z.array(checkSchema).default([]).describe('What judges the work, in this order; all must pass.'),
+  agentChecks: agentChecksSchema
+    .exactOptional()
+    .describe(
+      'How often a model may run the checks on its edits within one call, 0: never; 3 when left out.',
+    ),
   sandbox: sandboxSchema.describe(
     'What confines checks and coding CLIs: "bwrap", program and arguments of your own, or "none".',
   ),

@@ -9,6 +9,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     setup,
     caches = [],
     checks,
+    agentChecks,
     agents,
     stages = {},
     repository,
@@ -23,6 +24,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     `sandbox:  ${sandboxWords(sandbox)}`,
     `setup:    ${setup === undefined ? 'nothing' : setupWords(setup)}`,
     ...(checks.length === 0 ? ['check:    npm test'] : checks.map(checkWords)),
+    ...(agentChecks === undefined ? [] : [`tried:    by models on their edits, ${timesWords(agentChecks)}`]),
     ...(caches.length === 0 ? [] : [`kept:     from one check to the next, ${argvWords(caches)}`]),
     `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
     `begins:   ${repository ? 'at the commit that is checked out, where this is a repository' : 'empty'}`,
@@ -52,6 +54,9 @@ function checkWords({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][numb
   const where = dir === '.' ? '' : ` in ${JSON.stringify(dir)}`;
   return `check:    ${JSON.stringify(name)}${where}, up to ${timeoutMs / 1000} s: ${argvWords(argv)}`;
 }
+
+const timesWords = (most: number): string =>
+  most === 0 ? 'never' : `at most ${most === 1 ? 'once' : `${most} times`} in a call`;
 
 /** Every word apart, and on one line: what looks like two words, or like a line of ours, must not be one word. */
 function argvWords(argv: readonly string[]): string {

@@ -1,6 +1,12 @@
 import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
-import { checkSchema, type ProjectConfig, sandboxSchema, secretsSchema } from '../config/ProjectConfig.ts';
+import {
+  agentChecksSchema,
+  checkSchema,
+  type ProjectConfig,
+  sandboxSchema,
+  secretsSchema,
+} from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import { agentNames } from './agentNames.ts';
@@ -14,6 +20,7 @@ const specSchema = z.object({
   /** What a model is asked with; a run keeps the version it was started with. */
   prompts: z.string().exactOptional(),
   checks: z.array(checkSchema).min(1),
+  agentChecks: agentChecksSchema.exactOptional(),
   /** Program and arguments that prepare the folder; `null` when nothing has to be prepared. */
   setup: z.array(z.string()).nullable(),
   /** Patterns of what it reads beside manifests and lockfiles. */
@@ -64,6 +71,7 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
   return {
     ...(agents === undefined ? agentNames(configured(config), dir) : agentNames(agents, cwd)),
     checks: check !== undefined ? [only(splitCommand(check))] : checksOf(config),
+    ...(config.agentChecks !== undefined && { agentChecks: config.agentChecks }),
     ...setupOf(config),
     ...(config.caches !== undefined && { caches: config.caches }),
     ...(config.secrets !== undefined && { secrets: config.secrets }),

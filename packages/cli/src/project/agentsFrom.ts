@@ -24,6 +24,7 @@ const SETUP_TIMEOUT_MS = 15 * 60_000;
 export async function agentsFrom(
   {
     checks,
+    agentChecks,
     setup,
     setupInputs,
     caches,
@@ -34,7 +35,7 @@ export async function agentsFrom(
     ...names
   }: RunSpec,
   { dir }: Pick<Session, 'dir'>,
-): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'secrets'>> {
+): Promise<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks' | 'agentChecks' | 'secrets'>> {
   const masking = secrets === undefined ? {} : { secrets };
   if (names.agents === 'none') return masking;
   const sandbox = await findSandbox(choice, { project: dir });
@@ -53,6 +54,7 @@ export async function agentsFrom(
       ...(caches !== undefined && { caches }),
     }),
     checks: suiteOf(checks, sandbox),
+    ...(agentChecks !== undefined && { agentChecks }),
   };
 }
 

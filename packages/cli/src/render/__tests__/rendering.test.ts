@@ -5,6 +5,7 @@ import { projectConfigSchema } from '../../config/ProjectConfig.ts';
 import { progressLine } from '../../drive/progress.ts';
 import { newSpec, parseSpec, resumedSpec, specText } from '../../flags/runSpec.ts';
 import { splitCommand } from '../../flags/splitCommand.ts';
+import { agentsFrom } from '../../project/agentsFrom.ts';
 import { columns } from '../../terminal/columns.ts';
 import { textOfAll as textOf } from '../../terminal/Line.ts';
 import { Output } from '../../terminal/Output.ts';
@@ -366,6 +367,24 @@ describe('small parts', () => {
     expect(parseSpec(specText(spec))).toEqual(spec);
     for (const caches of [['/etc'], ['../x'], ['a/../../x']])
       expect(projectConfigSchema.safeParse({ caches }).success).toBe(false);
+  });
+
+  it('how often a model may run the checks is recorded with the run, said, and handed on', async () => {
+    const wordsOf = (config: object) => configWords(projectConfigSchema.parse(config));
+    const tried = 'tried:    by models on their edits,';
+    expect(wordsOf({ agentChecks: 0 })).toContain(`${tried} never`);
+    expect(wordsOf({ agentChecks: 1 })).toContain(`${tried} at most once in a call`);
+    expect(wordsOf({}).join()).not.toContain(tried);
+    for (const agentChecks of [-1, 0.5, '3'])
+      expect(projectConfigSchema.safeParse({ agentChecks }).success).toBe(false);
+
+    const config = projectConfigSchema.parse({ agentChecks: 7, sandbox: 'none', repository: false });
+    const spec = newSpec({ agents: ['command:node x.cjs'] }, { cwd: '/p', dir: '/p', config });
+    expect(wordsOf(config)).toContain(`${tried} at most 7 times in a call`);
+    expect(parseSpec(specText(spec))).toEqual(spec);
+    expect(await agentsFrom(spec, { dir: '/p' })).toMatchObject({ agentChecks: 7 });
+    const { agentChecks: _none, ...usual } = spec;
+    expect(await agentsFrom(usual, { dir: '/p' })).not.toHaveProperty('agentChecks');
   });
 
   it('what is masked in the state is said to whoever accepts the configuration', () => {
