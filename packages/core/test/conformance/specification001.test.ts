@@ -1,4 +1,5 @@
 import { END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   buildErrorRecord,
@@ -11,6 +12,8 @@ import {
   implementNode,
   incrementTurnBudget,
   MAX_IMPLEMENTATION_TURNS,
+  maskPrecise,
+  maskSensitiveData,
   OrchestratorAnnotation,
   pivotAgentNode,
   routeAfterError,
@@ -168,4 +171,59 @@ test('the turn that would be the eleventh asks for a pivot', () => {
   });
   expect(turns).not.toContain(true);
   expect(checkTurnBudget(state)).toMatchObject({ pendingRecoveryNode: 'pivot_agent' });
+});
+
+describe('the five masking patterns', () => {
+  const VALUES = [
+    ...[
+      'abc',
+      '12345',
+      'hunter2',
+      'p@ssw0rd',
+      'a/b+c=',
+      'secret.value',
+      'Summer(2024)',
+      'live(1234567890abcdef)',
+    ],
+    ...['my_secret', 'test_key', 'token', 'value', 'key', 'very_secret', '[REDACTED]hunter2', '"two words"'],
+  ];
+
+  test.each([
+    ['password', '[SECRET=REDACTED]'],
+    ['secret', '[SECRET=REDACTED]'],
+    ['Password', '[SECRET=REDACTED]'],
+    ['api_key', '[API_KEY=REDACTED]'],
+    ['API_KEY', '[API_KEY=REDACTED]'],
+  ])('%s=<value> is masked whole, whatever is assigned', (name, mark) => {
+    for (const value of VALUES) expect(maskSensitiveData(`${name}=${value}`)).toBe(mark);
+  });
+
+  test('password=secret is masked, and secret=password', () => {
+    expect(maskSensitiveData('password=secret secret=password')).toBe('[SECRET=REDACTED] [SECRET=REDACTED]');
+  });
+
+  test.each(['abc', 'letmein', 'abc.def-ghi', 'eyJ0.eyJ1.c2ln'])('Bearer %s is masked', (token) => {
+    expect(maskSensitiveData(`Bearer ${token}`)).toBe('Bearer [REDACTED]');
+    expect(maskSensitiveData(`sent "Bearer ${token}"`)).toBe('sent "Bearer [REDACTED]"');
+  });
+
+  const users = fc.stringMatching(/^[a-z][a-z0-9.@_-]{0,20}$/);
+  const passwords = fc.stringMatching(
+    /^[A-Za-z0-9@#!*?=&:;,.+~%_-]{0,20}[0-9@][A-Za-z0-9@#!?=&:;,.+~%_-]{0,20}$/,
+  );
+
+  test('credentials in a URL are masked whole by both masks, whatever they are', () => {
+    fc.assert(
+      fc.property(users, passwords, (user, password) => {
+        const masked = 'see https://[CREDENTIALS_REDACTED]@host/path';
+        const text = `see https://${user}:${password}@host/path`;
+        expect(maskPrecise(text).value).toBe(masked);
+        expect(maskSensitiveData(text)).toBe(masked);
+      }),
+    );
+  });
+
+  test.each(['password', 'secret', 'changeme'])('so is the word %s in a URL', (word) => {
+    expect(maskSensitiveData(`https://user:${word}@host`)).toBe('https://[CREDENTIALS_REDACTED]@host');
+  });
 });
