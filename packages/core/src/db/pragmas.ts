@@ -50,12 +50,14 @@ const READ_EXPECTATIONS: readonly Expectation[] = [
  * Sets what every writing connection needs.
  *
  * `synchronous` is never left to the driver: better-sqlite3 is compiled so that a file which is in WAL mode already opens
- * as NORMAL, and a power cut may then lose the last commits. FULL is what makes a committed checkpoint durable (law L4).
+ * as NORMAL, and a power cut may then lose the last commits. FULL is what makes a committed checkpoint durable (law L4);
+ * on macOS only with `fullfsync`, since its `fsync` leaves a commit in the cache of the drive.
  */
 export function applyPragmas(db: Database, { synchronous, busyTimeoutMs }: ConnectionPolicy): void {
   db.pragma(`busy_timeout = ${busyTimeoutMs}`);
   switchToLog(db, busyTimeoutMs);
   db.pragma(`synchronous = ${synchronous}`);
+  for (const name of ['fullfsync', 'checkpoint_fullfsync']) db.pragma(`${name} = ${synchronous === 'full'}`);
   db.pragma(`journal_size_limit = ${JOURNAL_SIZE_LIMIT}`);
   db.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
   db.pragma('foreign_keys = ON');

@@ -52,6 +52,8 @@ describe('the settings of a connection', () => {
       expect({
         journal_mode: pragma(db, 'journal_mode'),
         synchronous: pragma(db, 'synchronous'),
+        fullfsync: pragma(db, 'fullfsync'),
+        checkpoint_fullfsync: pragma(db, 'checkpoint_fullfsync'),
         foreign_keys: pragma(db, 'foreign_keys'),
         busy_timeout: pragma(db, 'busy_timeout'),
         trusted_schema: pragma(db, 'trusted_schema'),
@@ -62,6 +64,8 @@ describe('the settings of a connection', () => {
       }).toEqual({
         journal_mode: 'wal',
         synchronous: 2,
+        fullfsync: 1,
+        checkpoint_fullfsync: 1,
         foreign_keys: 1,
         busy_timeout: 5000,
         trusted_schema: 0,
@@ -136,6 +140,7 @@ describe('the settings of a connection', () => {
   test('can be relaxed to normal durability, and only by name', ({ dbPath }) => {
     const db = createDatabase({ dbPath, synchronous: 'normal', busyTimeoutMs: 9000 });
     expect([pragma(db, 'synchronous'), pragma(db, 'busy_timeout')]).toEqual([1, 9000]);
+    expect(pragma(db, 'fullfsync')).toBe(0);
     db.close();
     for (const options of [
       { busyTimeoutMs: 4999 },
