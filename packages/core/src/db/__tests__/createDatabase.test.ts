@@ -49,6 +49,7 @@ describe('the settings of a connection', () => {
     first.close();
     const third = createDatabase({ dbPath });
     for (const db of [second, third]) {
+      expect([db.name, sizeOf(dbPath) > 0]).toEqual([dbPath, true]);
       expect({
         journal_mode: pragma(db, 'journal_mode'),
         synchronous: pragma(db, 'synchronous'),
