@@ -1,4 +1,4 @@
-import { type Orchestrator, oneLine, type Run } from '@devs/core';
+import { type DriveResult, type Orchestrator, oneLine, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
@@ -44,19 +44,16 @@ export async function driveRun(
   }
   const stopProgress = showProgress(devs.events, out);
   const stopActivities = (verbose === true ? showActivities : showRequests)(devs, out);
-  const removeStatusLine = showStatusLine(run, devs.events, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
   signal.addEventListener('abort', announce, { once: true });
   try {
     const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
-    const result = await driveAsking(
-      run,
-      () => run.drive(options),
-      { ...flags, ...(wait && { wait }) },
-      session,
-    );
-    removeStatusLine();
+    const drive = (): Promise<DriveResult> => {
+      const removeStatusLine = showStatusLine(run, devs.events, { out, stays: options.wait });
+      return run.drive(options).finally(removeStatusLine);
+    };
+    const result = await driveAsking(run, drive, { ...flags, ...(wait && { wait }) }, session);
     if (result === 'elsewhere') {
       out.print('', TAKEN_UP);
       return EXIT.ok;
@@ -69,7 +66,6 @@ export async function driveRun(
     return exitCodeOf(result);
   } finally {
     signal.removeEventListener('abort', announce);
-    removeStatusLine();
     stopActivities();
     stopProgress();
     await stopShowing();
