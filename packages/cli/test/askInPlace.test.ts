@@ -1,6 +1,6 @@
 import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, RUN_EMPTY, RUN_SUM, test } from './support/fixtures.ts';
 
@@ -91,6 +91,18 @@ describe('asking in place', () => {
     expect(called.stderr).toMatch(/was answered by human:bob at/);
     expect(called.stdout).toContain('waiting for a human: plan');
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('gate rejected');
+  });
+
+  test('nothing is drawn over what is asked, however long a person thinks', async ({ dir }) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const io = person({ [DECIDE]: ['later'] });
+    const onWrite = (text: string): void => {
+      if (text === DECIDE) vi.advanceTimersByTime(2_000);
+      io.onWrite(text);
+    };
+    const { stdout } = await callMain(dir, RUN_EMPTY, { ...io, onWrite });
+    expect(stdout.split(DECIDE)[1]).toMatch(/^\n*waiting for a human/);
   });
 
   test('a signal at the prompt leaves the run waiting', async ({ dir }) => {

@@ -31,8 +31,8 @@ the Agent Client Protocol, and judges what was committed by tests that no agent 
 The table counts commits by whether they are right; attempts in which the agent did its best and whose work did not become
 a commit (refused); calls that were paid before a missing tool was told (paid); and how often a person was asked.
 
-Exits 0 when all is well, 1 when wrong work was committed, correct work refused, a call paid too early or a person asked
-without need, 75 when not everything was run.
+Exits 0 when all is well, 1 when wrong work was committed, correct work refused, a call paid too early, a person asked
+without need, or a design or plan took more than two commands or a devs answer, 75 when not everything was run.
 
 Packages are fetched once, into a folder of the temporary one, and compared with the integrity that is pinned.
 

@@ -47,24 +47,33 @@ export interface Row {
   readonly askedWithoutNeed: readonly string[];
   /** Most commands that one gate took. */
   readonly commandsPerGate: number;
+  /** Times `devs answer` was typed where an approval or a rejection has to do. */
+  readonly answers: number;
   readonly calls: number;
   readonly seconds: number;
   /** What is wrong, for people. */
   readonly why: readonly string[];
 }
 
-/** The sums of which each has to be 0. */
+/** Commands that a gate may take: a decision, and going on. */
+const MOST_COMMANDS = 2;
+
+/** What has to be 0, where it is not. */
 export function faultsOf({
   commits,
   refused,
   paidBeforeTold,
   askedWithoutNeed,
+  commandsPerGate,
+  answers,
 }: Omit<Row, 'seconds'>): readonly string[] {
   const counted = [
     [commits.wrong, 'wrong work committed'],
     [refused, 'correct work refused'],
     [paidBeforeTold, 'paid before a missing tool was told'],
     [askedWithoutNeed.length, 'asked without need'],
+    [commandsPerGate > MOST_COMMANDS ? commandsPerGate : 0, 'commands at one gate'],
+    [answers, 'answers instead of approvals'],
   ] as const;
   return counted.filter(([count]) => count > 0).map(([count, words]) => `${words}: ${count}`);
 }
@@ -147,6 +156,7 @@ interface Course {
   readonly asked: readonly string[];
   readonly withoutNeed: readonly string[];
   readonly commandsPerGate: number;
+  readonly answers: number;
   readonly isCompleted: boolean;
   readonly last: Typed;
 }
@@ -159,10 +169,12 @@ async function follow(person: Person, agent: TrialName, trust: readonly string[]
   const withoutNeed: string[] = [];
   let stops = 0;
   let commandsPerGate = 0;
+  let answers = 0;
   const course = (last: Typed): Course => ({
     asked,
     withoutNeed,
     commandsPerGate,
+    answers,
     isCompleted: last.exitCode === 0,
     last,
   });
@@ -196,7 +208,9 @@ async function follow(person: Person, agent: TrialName, trust: readonly string[]
     if (!needed.includes(gate.kind) || agent === MISSING_TOOL) return course(now);
     const typed = person.typed.length;
     now = await decide(person, now, trust);
-    commandsPerGate = Math.max(commandsPerGate, person.typed.length - typed);
+    const commands = person.typed.slice(typed);
+    commandsPerGate = Math.max(commandsPerGate, commands.length);
+    if (ROUTINE.includes(gate.kind)) answers += commands.filter(({ words }) => words[0] === 'answer').length;
   }
   return course(now);
 }
@@ -247,6 +261,7 @@ function rowOf(
     asked: course.asked,
     askedWithoutNeed: course.withoutNeed,
     commandsPerGate: course.commandsPerGate,
+    answers: course.answers,
     calls: calls.length,
     why,
   };

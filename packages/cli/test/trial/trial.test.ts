@@ -36,6 +36,5 @@ describe.concurrent('a competent agent with one vice', () => {
     const gates = ['wrong-test', 'red-baseline'].includes(combination.agent) ? 'person' : 'policy';
     const row = await runTrial(combination, { devs, models, tools: LOCAL, gates });
     expect(faultsOf(row), [`asked: ${row.asked}`, ...row.why].join('\n')).toEqual([]);
-    expect(row.commandsPerGate).toBeLessThanOrEqual(2);
   });
 });
