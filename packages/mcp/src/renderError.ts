@@ -9,6 +9,11 @@ export interface ErrorView {
   readonly remedy: string;
 }
 
+/** Arguments that fit the schema and name something there is none of. Its message says what there is. */
+export class WrongArguments extends Error {
+  override readonly name = 'WrongArguments';
+}
+
 /** Names that a client may try because other servers have them. None of them exists here. */
 const CHANGES_SOMETHING =
   /approv|reject|decid|decision|resum|driv|start|creat|stop|paus|cancel|abort|skip|retry|rewind|rever|undo|grant|rais|polic|set|updat|writ|delet|prun/i;
@@ -26,6 +31,9 @@ function viewOf(error: unknown): ErrorView {
   if (error instanceof z.ZodError) {
     const remedy = 'Read the input schema of the tool in tools/list and call it again.';
     return { code: 'INVALID_ARGUMENTS', message: z.prettifyError(error), remedy };
+  }
+  if (error instanceof WrongArguments) {
+    return { code: 'INVALID_ARGUMENTS', message: error.message, remedy: 'Call it again with what there is.' };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'INTERNAL', message, remedy: 'Call it again; if it stays, report it with this message.' };

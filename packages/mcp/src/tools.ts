@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
+import { transcriptView } from './transcriptView.ts';
 import { gateView, logPage, runView, summaryOf } from './views.ts';
 
 /** A tool that reads. `call` parses the arguments itself and throws a `ZodError` for bad ones. */
@@ -13,6 +14,8 @@ export interface ReadTool {
 
 const MAX_PAGE = 500;
 const RunId = z.string().min(1).max(128).describe('Id of the run, from list_runs.');
+const AfterSeq = z.int().min(0).default(0).describe('nextAfterSeq of the page before.');
+const Limit = z.int().min(1).max(MAX_PAGE).default(100);
 const OneRun = z.strictObject({ runId: RunId });
 
 /** Every tool there is. All of them read; deciding, driving and changing a run are not for agents (law L8). */
@@ -41,11 +44,28 @@ export const TOOLS: readonly ReadTool[] = [
     description: 'Reads the events of a run, oldest first, page by page.',
     input: z.strictObject({
       runId: RunId,
-      afterSeq: z.int().min(0).default(0).describe('nextAfterSeq of the page before.'),
-      limit: z.int().min(1).max(MAX_PAGE).default(100),
+      afterSeq: AfterSeq,
+      limit: Limit,
     }),
     read: async ({ devs }, { runId, afterSeq, limit }) =>
       logPage(await (await devs.run(runId)).log({ afterSeq }), limit),
+  }),
+  readTool({
+    name: 'get_transcript',
+    description:
+      'Reads what was said and done in one stage of a run, oldest first, page by page: texts, tool calls, edits, output of checks. A stage that there is no transcript of is answered with those there are.',
+    input: z.strictObject({
+      runId: RunId,
+      stage: z.string().min(1).max(128).describe('Such as T4.implement, or design outside of a task.'),
+      attempt: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('Of the stage, from 1; the newest without it. For further pages, the one of the first.'),
+      afterSeq: AfterSeq,
+      limit: Limit.describe('Entries after which a page ends, with those that were written together.'),
+    }),
+    read: transcriptView,
   }),
   readTool({
     name: 'get_recursion_depth',

@@ -90,6 +90,15 @@ describe('OrchestratorServer over stdio', () => {
     const { entries } = await call(client, 'get_log', { runId, limit: 500 });
     const names = (entries as { name: string }[]).map(({ name }) => name);
     expect(names.filter((name) => name === 'HITL_SESSION_DECIDED')).toHaveLength(2);
+    const { entries: told } = await call(client, 'get_transcript', { runId, stage: 'T2.implement' });
+    expect(told).toMatchObject([
+      {
+        stage: 'T2.implement',
+        attempt: 1,
+        node: 'implement',
+        activity: { kind: 'text', text: 'At work on T2' },
+      },
+    ]);
   });
 
   test('lists only what reads, and refuses to decide by any name', async ({ dir }) => {
@@ -104,6 +113,7 @@ describe('OrchestratorServer over stdio', () => {
       'get_run',
       'get_gates',
       'get_log',
+      'get_transcript',
       'get_recursion_depth',
     ]);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
@@ -146,7 +156,7 @@ describe('OrchestratorServer over stdio', () => {
 
     const isLast = (line: unknown): line is { result: { tools: unknown[] } } =>
       (line as { id?: unknown }).id === 'last';
-    expect((await program.readUntil(isLast)).result.tools).toHaveLength(5);
+    expect((await program.readUntil(isLast)).result.tools).toHaveLength(6);
     await program.end();
     expect(program.process.exitCode).toBe(0);
     expect(program.stdout + program.stderr).not.toMatch(/\n\s+at |\\n\s+at /);

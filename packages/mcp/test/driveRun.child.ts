@@ -17,6 +17,7 @@ const devs = await Orchestrator.open({
     ...agents,
     implement: async (request, call) => {
       await holdAt('in a task');
+      call.onActivity?.({ kind: 'text', text: `At work on T${request.task.taskId.split(':').at(-1)}` });
       return agents.implement(request, call);
     },
   },

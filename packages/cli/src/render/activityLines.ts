@@ -58,11 +58,13 @@ const TEXTS: { readonly [Kind in Told['kind']]: (activity: Of<Kind>) => string }
   skipped: ({ characters }) => `… ${characters} characters are not kept …`,
 };
 
-/** `openai:gpt-5, 1200 tokens in, 80 out, $0.02`: what is known. */
-export function usageWords({ model, tokensIn, tokensOut, costUsd }: CallUsage): string {
+/** `openai:gpt-5, 1200 tokens in, 900 of them cached, 80 out, $0.02`: what is known. */
+export function usageWords({ model, tokensIn, tokensOut, tokensCached = 0, costUsd }: CallUsage): string {
   const parts = [
     model === undefined ? '' : oneLine(model),
-    tokensIn === undefined ? '' : `${tokensIn} tokens in, ${tokensOut ?? 0} out`,
+    tokensIn === undefined ? '' : `${tokensIn} tokens in`,
+    tokensCached === 0 ? '' : `${tokensCached} of them cached`,
+    tokensOut === undefined ? '' : `${tokensOut} ${tokensIn === undefined ? 'tokens out' : 'out'}`,
     costUsd === undefined ? '' : usdWords(costUsd),
   ];
   return parts.filter((part) => part !== '').join(', ') || 'it does not say';

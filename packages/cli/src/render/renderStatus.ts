@@ -43,7 +43,7 @@ export function runTable(runs: readonly RunStatus[]): readonly Line[] {
     run.id,
     statusWords(run),
     doneOf(run.tasks),
-    run.cost.calls === 0 ? '-' : usdWords(run.cost.costUsd),
+    isNothing(run.cost) ? '-' : usdWords(run.cost.costUsd),
     run.title,
   ]);
   const [head = '', ...lines] = columns([['run', 'status', 'tasks', 'cost', 'title'], ...rows]);
@@ -90,11 +90,18 @@ export function agentsWords(agents: RunStatus['agents']): string {
     : `${agents.name} (${agents.provenance})`;
 }
 
-export function costWords({ calls, tokensIn, tokensOut, costUsd, unpriced }: RunStatus['cost']): string {
-  const unknown = unpriced === 0 ? '' : `; cost unknown for ${unpriced} ${unpriced === 1 ? 'call' : 'calls'}`;
-  if (calls === 0) return `nothing reported${unknown}`;
-  return `${calls} calls, ${tokensIn} tokens in, ${tokensOut} out, ${usdWords(costUsd)}${unknown}`;
+export function costWords(cost: RunStatus['cost']): string {
+  const { calls, tokensIn, tokensOut, costUsd, unpriced } = cost;
+  const unknown = unpriced === 0 ? '' : `; cost unknown for ${callsWords(unpriced)}`;
+  if (isNothing(cost)) return `nothing reported${unknown}`;
+  return `${callsWords(calls)}, ${tokensIn} tokens in, ${tokensOut} out, ${usdWords(costUsd)}${unknown}`;
 }
+
+const callsWords = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);
+
+/** A call that failed, or runs again, has cost something before any has ended. */
+const isNothing = ({ calls, tokensIn, tokensOut, costUsd }: RunStatus['cost']): boolean =>
+  calls === 0 && tokensIn === 0 && tokensOut === 0 && costUsd === 0;
 
 /** How the code is reviewed, and how often it was. */
 export function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus['review']>): string {

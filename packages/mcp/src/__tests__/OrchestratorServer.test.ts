@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { Orchestrator } from '@devs/core';
+import { type Activity, Orchestrator } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -29,11 +29,26 @@ async function read(client: Client, uri: string): Promise<unknown> {
   return content !== undefined && 'text' in content ? JSON.parse(content.text) : null;
 }
 
+interface ARun {
+  readonly id?: string;
+  readonly gates?: number;
+  readonly title?: string;
+  /** While the design is written. */
+  readonly tells?: (tell: (activity: Activity) => void) => Promise<void>;
+}
+
 /** A run in `dir` that has passed `gates` gates; nobody drives it. */
-async function aRun(dir: string, { id = 'run-1', gates = 0, title = 'Do it' } = {}) {
+async function aRun(dir: string, { id = 'run-1', gates = 0, title = 'Do it', tells }: ARun = {}) {
+  const agents = fakeAgents({ tasks: 1 });
   const devs = await Orchestrator.open({
     dir,
-    agents: fakeAgents({ tasks: 1 }),
+    agents: {
+      ...agents,
+      design: async (request, call) => {
+        await tells?.((activity) => call.onActivity?.(activity));
+        return agents.design(request, call);
+      },
+    },
     workspace: new MemoryWorkspace(),
     checks: scriptedChecks(),
   });
@@ -96,6 +111,66 @@ describe('OrchestratorServer', () => {
       afterSeq = page['nextAfterSeq'];
     }
     expect(pages).toEqual(whole);
+  });
+
+  test('reads what a stage told page by page, masked and bounded; an unknown one is answered with those there are', async ({
+    dir,
+  }) => {
+    const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`;
+    const said = Array.from({ length: 6 }, (_, n) => `${n} ${'word '.repeat(24_000)}\n`);
+    await aRun(dir, {
+      tells: async (tell) => {
+        for (const text of said) tell({ kind: 'text', text });
+        tell({
+          kind: 'tool',
+          id: '1',
+          name: 'read_file',
+          state: 'started',
+          detail: `password=hunter2 ${token}`,
+        });
+      },
+    });
+    const client = await connect({ dir });
+    const stage = { runId: 'run-1', stage: 'design' };
+    const pages: {
+      readonly seq: number;
+      readonly activity: { readonly kind: string; readonly text?: string };
+    }[][] = [];
+    for (let afterSeq: unknown = 0; afterSeq !== null; ) {
+      const page = await call(client, 'get_transcript', { ...stage, attempt: 1, afterSeq, limit: 2 });
+      pages.push(page['entries'] as (typeof pages)[number]);
+      afterSeq = page['nextAfterSeq'];
+    }
+    expect(pages.length).toBeGreaterThan(1);
+    const all = pages.flat();
+    expect(new Set(pages.map((page) => page[0]?.seq)).size).toBe(pages.length);
+    expect(all.map(({ activity }) => activity.text ?? '').join('')).toBe(said.join(''));
+    expect(all.at(-1)).toMatchObject({
+      stage: 'design',
+      attempt: 1,
+      activity: { kind: 'tool', name: 'read_file' },
+    });
+    expect(JSON.stringify(all)).not.toContain(token.slice(0, 12));
+    expect(JSON.stringify(all)).not.toContain('hunter2');
+    // However many entries are asked for, a page ends.
+    const whole = await call(client, 'get_transcript', { ...stage, limit: 500 });
+    expect(whole['nextAfterSeq']).not.toBeNull();
+
+    expect(await call(client, 'get_transcript', { ...stage, stage: 'T9.implement' })).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: expect.stringContaining('those with one are design'),
+      remedy: expect.stringMatching(/./),
+    });
+    expect(await call(client, 'get_transcript', { ...stage, attempt: 7 })).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: expect.stringContaining('from 1 to 1'),
+    });
+    for (const bad of [{ runId: 'run-1' }, { ...stage, attempt: 0 }, { ...stage, limit: 501 }]) {
+      expect(await call(client, 'get_transcript', bad)).toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    }
+    expect(await call(client, 'get_transcript', { ...stage, runId: 'nobody' })).toMatchObject({
+      code: 'THREAD_NOT_FOUND',
+    });
   });
 
   test('counts transitions against the configured limit, and anew after a decision', async ({ dir }) => {

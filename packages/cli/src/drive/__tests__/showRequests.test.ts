@@ -38,6 +38,8 @@ it('each answered request is a line: the tools it used, and what the stage has s
     [spent(200)],
     [spent(200)],
     [{ kind: 'usage', usage: { costUsd: 0.001 } }, { step: 'document' }],
+    [{ kind: 'usage', usage: { tokensIn: 9, tokensCached: 7 } }, { step: 'document' }],
+    [{ kind: 'usage', usage: { tokensOut: 3 } }, { step: 'document' }],
     ...['a', 'b', 'c', 'd', 'e', 'f', 'g\n\u001b[2J', 'h'].map((name) => tool(name)),
     [spent(300), {}],
   ] as const;
@@ -45,6 +47,8 @@ it('each answered request is a line: the tools it used, and what the stage has s
     'review 1: read_file, Edit a.js (openai:a, 100 tokens in, 5 out)',
     'review 2: text (openai:a, 200 tokens in, 5 out)',
     'document 1: text ($0.0010)',
+    'document 2: text (9 tokens in, 7 of them cached)',
+    'document 3: text (3 tokens out)',
     'review 1: a, b, c, d, e, f and 2 more (openai:a, 300 tokens in, 5 out)',
   ]);
 });

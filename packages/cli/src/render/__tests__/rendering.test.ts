@@ -289,6 +289,8 @@ describe('what a run cost', () => {
   it.each([
     [{}, '2 calls, 10 tokens in, 5 out, $0.50'],
     [{ costUsd: 0.0042 }, '2 calls, 10 tokens in, 5 out, $0.0042'],
+    [{ calls: 1 }, '1 call, 10 tokens in, 5 out, $0.50'],
+    [{ calls: 0 }, '0 calls, 10 tokens in, 5 out, $0.50'],
     [{ costUsd: 1e-7 }, '2 calls, 10 tokens in, 5 out, less than $0.0001'],
     [
       { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 3 },
@@ -296,6 +298,13 @@ describe('what a run cost', () => {
     ],
   ])('is never said to be less than --json says: %j', (changes, words) => {
     expect(costWords({ ...cost, ...changes })).toBe(words);
+  });
+
+  it('is in the list, too, where no call has ended yet', () => {
+    expect(textOf(runTable([{ ...status, cost: { ...cost, calls: 0 } }]))).toContain('$0.50');
+    expect(textOf(runTable([{ ...status, cost: { ...cost, calls: 0, costUsd: 0 } }]))).toContain('  $0.00  ');
+    const none = { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 0 };
+    expect(textOf(runTable([{ ...status, cost: none }]))).toContain('  -  ');
   });
 });
 

@@ -1,0 +1,50 @@
+import type { TranscriptEntry, TranscriptQuery } from '@devs/core';
+import { WrongArguments } from './renderError.ts';
+import type { ReadContext } from './StateReader.ts';
+
+/** Characters after which a page ends, whatever its limit: of JSON, unmasked. */
+const PAGE_CHARACTERS = 64 * 1024;
+
+interface TranscriptArguments {
+  readonly runId: string;
+  readonly stage: string;
+  readonly attempt?: number | undefined;
+  readonly afterSeq: number;
+  readonly limit: number;
+}
+
+interface TranscriptPage {
+  readonly entries: readonly TranscriptEntry[];
+  /** Where the next page starts; `null` at the end of what is written now. */
+  readonly nextAfterSeq: number | null;
+}
+
+/**
+ * A page of what a stage told.
+ *
+ * @throws WrongArguments for a stage or an attempt there is none of.
+ */
+export async function transcriptView(
+  { devs }: ReadContext,
+  { runId, attempt, limit, ...query }: TranscriptArguments,
+): Promise<TranscriptPage> {
+  const run = await devs.run(runId);
+  const wanted: TranscriptQuery = { ...query, ...(attempt !== undefined && { attempt }) };
+  const entries = await run.transcript(wanted).catch((error: unknown) => {
+    throw error instanceof RangeError ? new WrongArguments(error.message) : error;
+  });
+  return transcriptPage(entries, limit);
+}
+
+/** What was written together has one number, so a page holds all of it. */
+function transcriptPage(entries: readonly TranscriptEntry[], limit: number): TranscriptPage {
+  let size = 0;
+  const next = entries.findIndex(({ seq, activity }, at) => {
+    const isFull = at >= limit || size >= PAGE_CHARACTERS;
+    size += JSON.stringify(activity).length;
+    return isFull && seq !== entries[at - 1]?.seq;
+  });
+  return next === -1
+    ? { entries, nextAfterSeq: null }
+    : { entries: entries.slice(0, next), nextAfterSeq: entries[next - 1]?.seq ?? null };
+}
