@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 /** How many git processes some work starts. */
-async function processesOf(work: () => Promise<unknown>): Promise<number> {
+async function processesOf(work: () => unknown): Promise<number> {
   rmSync(started, { force: true });
   await work();
   return existsSync(started) ? readFileSync(started, 'utf8').trim().split('\n').length : 0;
