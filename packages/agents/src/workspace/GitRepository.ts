@@ -89,6 +89,8 @@ export class GitRepository {
   readonly gitDir: string;
   readonly workTree: string;
   readonly guard: RefGuard | null;
+  /** By commit, as far as somebody has asked: a commit's tree never changes. */
+  readonly trees: Map<string, string> = new Map();
   readonly #timeoutMs: number;
 
   constructor({ gitDir, workTree, timeoutMs = 60_000, guard }: GitRepositoryOptions) {

@@ -12,6 +12,8 @@ const FILE_MODE = /^100/;
 interface TreeEntry {
   readonly mode: string;
   readonly id: string;
+  /** Of a file that was asked for by its path; NaN otherwise. */
+  readonly bytes: number;
 }
 
 /**
@@ -57,8 +59,7 @@ export class RunTrees {
   async readAt(tree: string, path: string): Promise<string | null> {
     const entry = isPlain(path) ? (await this.#entries(tree, path)).get(path) : undefined;
     if (entry === undefined || !FILE_MODE.test(entry.mode)) return null;
-    const size = Number(await this.#git.run(['cat-file', '-s', entry.id]));
-    if (size > MAX_TEXT_BYTES) return null;
+    if (entry.bytes > MAX_TEXT_BYTES) return null;
     const content = await this.#git.run(['cat-file', 'blob', entry.id]);
     return content.includes('\0') ? null : content;
   }
@@ -66,11 +67,21 @@ export class RunTrees {
   /** Files of a tree by path. @param path - All that is read, where one is given. */
   async #entries(tree: string, path?: string): Promise<ReadonlyMap<string, TreeEntry>> {
     const listed = await this.#git.run(
-      ['ls-tree', '-r', '-z', '--full-tree', tree, '--', ...(path === undefined ? [] : [path])],
+      [
+        'ls-tree',
+        '-r',
+        '-z',
+        '--full-tree',
+        ...(path === undefined ? [tree, '--'] : ['-l', tree, '--', path]),
+      ],
       { env: { GIT_LITERAL_PATHSPECS: '1' } },
     );
-    const found = listed.matchAll(/(\d+) \w+ ([0-9a-f]+)\t([^\0]*)\0/g);
-    return new Map(Array.from(found, ([, mode = '', id = '', name = '']) => [name, { mode, id }] as const));
+    const found = listed.matchAll(/(\d+) \w+ ([0-9a-f]+)(?: +(\d+|-))?\t([^\0]*)\0/g);
+    return new Map(
+      Array.from(found, ([, mode = '', id = '', bytes, name = '']) => {
+        return [name, { mode, id, bytes: Number(bytes) }] as const;
+      }),
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
 import { GitRepository, SET } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
-import { NO_OBJECT, readRef } from './refs.ts';
+import { askForRef, NO_OBJECT } from './refs.ts';
 
 /** A branch of an engine-owned repository, on its way into the user's. */
 export interface BranchToDeliver {
@@ -79,7 +79,7 @@ export class UserRepository {
    */
   async deliver({ from, branch, commit, delivered }: BranchToDeliver): Promise<Delivery> {
     const name = `refs/heads/${branch}`;
-    const there = await readRef(this.#git, name);
+    const there = await askForRef(this.#git, name);
     if (there === commit) return { branch, commit, held: null };
     if (await this.#isCheckedOut(name)) return { branch, commit, held: 'checked_out' };
     await this.#git.run([...FETCH, from, name], { fromPath: true });
@@ -91,7 +91,7 @@ export class UserRepository {
 
   /** Whether a commit is in a branch, or in what is checked out. */
   async holds(branch: string, commit: string): Promise<boolean> {
-    const there = await readRef(this.#git, `refs/heads/${branch}`);
+    const there = await askForRef(this.#git, `refs/heads/${branch}`);
     const heads = [there, await this.head()].filter((head) => head !== null);
     const found = await Promise.all(
       heads.map(async (head) => head === commit || (await this.#isAncestor(commit, head))),
@@ -113,7 +113,7 @@ export class UserRepository {
     readonly force: boolean;
   }): Promise<{ readonly name: string; readonly removed: boolean } | null> {
     const name = `refs/heads/${branch}`;
-    const [there, head] = [await readRef(this.#git, name), await this.head()];
+    const [there, head] = [await askForRef(this.#git, name), await this.head()];
     if (there === null) return null;
     const isMerged = head !== null && (head === there || (await this.#isAncestor(there, head)));
     const isOurs = there === tip || (await this.#isAncestor(there, tip));

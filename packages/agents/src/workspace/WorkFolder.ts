@@ -59,8 +59,10 @@ export class WorkFolder {
   /** Files that are not ignored, sorted, relative. */
   list(): Promise<readonly string[]> {
     return this.withIndex(async (indexFile) => {
-      await this.#addAll(indexFile);
-      return listed(await this.#git.run(['ls-files', '-z'], { indexFile })).toSorted();
+      const staged = await this.#addAll(indexFile);
+      return listed(staged)
+        .map((entry) => entry.slice(entry.indexOf('\t') + 1))
+        .toSorted();
     });
   }
 
@@ -261,12 +263,13 @@ export class WorkFolder {
     return (await this.#git.run(['write-tree'], { indexFile })).trim();
   }
 
-  /** Every file of the folder. What is in the branch stays known even where it is ignored. */
-  async #addAll(indexFile: string, force: readonly string[] = []): Promise<void> {
+  /** Every file of the folder; lists it with modes and ids. What is in the branch stays known even where it is ignored. */
+  async #addAll(indexFile: string, force: readonly string[] = []): Promise<string> {
     await this.#readTip(indexFile);
     await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile });
-    const nested = repositoriesIn(await this.#git.run(['ls-files', '-z', '--stage'], { indexFile }));
-    if (nested === null) return;
+    const staged = await this.#git.run(['ls-files', '-z', '--stage'], { indexFile });
+    const nested = repositoriesIn(staged);
+    if (nested === null) return staged;
     throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(nested)}.`, {
       code: 'WORKSPACE_FAILED',
       remedy: 'Remove the .git folder inside it, so that its files can be stored.',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Author, DevsError } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
+import { looseRef } from './looseRef.ts';
 
 /** As an old value: the ref must not exist. */
 export const NO_OBJECT = '0'.repeat(40);
@@ -35,8 +36,14 @@ export function signedAt(date: Date): Readonly<Record<string, string>> {
   return { GIT_AUTHOR_DATE: value, GIT_COMMITTER_DATE: value };
 }
 
-/** The commit a ref (`refs/…`) points to, or `null` when there is no such ref. */
+/** The commit a ref (`refs/…`) of the engine's own store points to, or `null` when there is no such ref. */
 export async function readRef(git: GitRepository, name: string): Promise<string | null> {
+  const loose = await looseRef(git.gitDir, name);
+  return loose === null ? askForRef(git, name) : loose.id;
+}
+
+/** {@link readRef} of any repository, however it keeps its refs. */
+export async function askForRef(git: GitRepository, name: string): Promise<string | null> {
   const listed = await git.run(['for-each-ref', '--format=%(refname) %(objectname)', '--', name]);
   const line = listed.split('\n').find((candidate) => candidate.startsWith(`${name} `));
   return line === undefined ? null : line.slice(name.length + 1);
@@ -44,7 +51,11 @@ export async function readRef(git: GitRepository, name: string): Promise<string 
 
 /** The tree of a commit. */
 export async function treeOf(git: GitRepository, commit: string): Promise<string> {
-  return (await git.run(['rev-parse', `${commit}^{tree}`])).trim();
+  const known = git.trees.get(commit);
+  if (known !== undefined) return known;
+  const tree = (await git.run(['rev-parse', `${commit}^{tree}`])).trim();
+  git.trees.set(commit, tree);
+  return tree;
 }
 
 /** The tree of the commit that the run began at, or was synced to; `null` for one that began empty. */

@@ -93,7 +93,7 @@ describe('GitWorkspace.open', () => {
 describe('a git that does not work', () => {
   it('is named when it is not installed', async () => {
     await withPath(join(base, 'empty'), async () => {
-      const listing = run.log();
+      const listing = run.list();
       await expect(listing).rejects.toMatchObject({ code: 'WORKSPACE_FAILED' });
       await expect(listing).rejects.toThrow('git could not be started');
     });
@@ -103,7 +103,7 @@ describe('a git that does not work', () => {
     const hurried = await new GitWorkspace({ dir: base, timeoutMs: 50 }).open('run-1');
     const bin = await installGit('#!/bin/sh\nexec sleep 600\n');
     await withPath(`${bin}:${process.env['PATH']}`, async () => {
-      await expect(hurried.log()).rejects.toThrow('time limit');
+      await expect(hurried.list()).rejects.toThrow('time limit');
     });
   });
 
@@ -505,16 +505,14 @@ describe('a hostile workspace', () => {
   });
 });
 
-/** Holds the first answer to git's `for-each-ref` back until somebody makes the folder `released`. */
+/** Holds git's first `commit-tree` back until somebody makes the folder `released`. */
 const SLOW_GIT = `#!/bin/sh
 PATH=\${PATH#*:}
 at=\${0%/*}
-case " $* " in *' for-each-ref '*)
+case " $* " in *' commit-tree '*)
   if mkdir "$at/taken" 2>/dev/null; then
-    git "$@"
     mkdir "$at/held"
     until [ -d "$at/released" ]; do sleep 0.01; done
-    exit 0
   fi ;;
 esac
 exec git "$@"

@@ -4,6 +4,11 @@ import { aHost, aThread } from '../../../state/__tests__/aThread.ts';
 import { LEASE_TTL_MS, ThreadStore } from '../../../state/ThreadStore.ts';
 import { holdLease } from '../LeaseKeeper.ts';
 
+// Fake timers replace the global ones alone.
+vi.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+}));
+
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
