@@ -7,20 +7,28 @@ import { RUN_SUM, test } from './support/fixtures.ts';
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
 describe('devs docs', () => {
-  test('prints documents and plan, and writes them as files that another run can take', async ({ dir }) => {
-    await callMain(dir, [...RUN_SUM, '--id', 'sum', '--yes']);
+  test('prints documents and plan, and writes what --docs-in-branch has in the branch, byte for byte', async ({
+    dir,
+    user,
+  }) => {
+    user.git('commit', '-q', '--allow-empty', '-m', 'First');
+    const run = await callMain(dir, [...RUN_SUM, '--docs-in-branch', '--yes']);
+    expect(run.exitCode, run.stderr).toBe(0);
     const shown = await callMain(dir, ['docs', 'sum']);
     expect(shown.stdout).toMatch(/── BRIEF\.md\n[\s\S]+── PLAN\.md\n# Plan\n/);
-    const written = await callMain(dir, ['docs', 'sum', '--out', 'docs/sum']);
-    const names = readdirSync(join(dir, 'docs/sum'));
+    const written = await callMain(dir, ['docs', 'sum', '--out', '.devs/written']);
+    const names = readdirSync(join(dir, '.devs/written'));
     expect(written.stdout.trimEnd().split('\n').toSorted()).toEqual(
-      names.map((name) => `docs/sum/${name}`).toSorted(),
+      names.map((name) => `.devs/written/${name}`).toSorted(),
     );
+    const inBranch = user.git('ls-tree', '--name-only', 'devs/sum:docs/devs/sum').trimEnd().split('\n');
+    expect(inBranch.toSorted()).toEqual(names.toSorted());
     const { files } = documentOf<{ files: { path: string; content: string }[] }>(
       await callMain(dir, ['docs', 'sum', '--json']),
     );
     for (const { path, content } of files) {
-      expect(readFileSync(join(dir, 'docs/sum', path), 'utf8')).toBe(content);
+      expect(readFileSync(join(dir, '.devs/written', path), 'utf8')).toBe(content);
+      expect(user.git('cat-file', 'blob', `devs/sum:docs/devs/sum/${path}`)).toBe(content);
     }
     expect(files.find(({ path }) => path === 'PLAN.md')?.content).toContain('### T1: ');
   });

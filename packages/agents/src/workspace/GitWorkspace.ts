@@ -19,7 +19,7 @@ import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
-import { type KeptRun, removeKeptRun } from './removeKeptRun.ts';
+import { GONE, type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import { requireAuthor } from './requireAuthor.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
 import type { UnshownFile } from './UnshownFile.ts';
@@ -179,11 +179,12 @@ export class GitWorkspace implements Workspace {
 
   /** Deletes what was kept for other runs, unless that is touched now or is nowhere else. Returns how many bytes. */
   async sweep(threadIds: ReadonlySet<string>): Promise<number> {
-    const stores = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).flatMap(storedRun);
+    const stores = (await readdir(join(this.#dir, '.devs', 'git')).catch(() => [])).flatMap(storeOf);
     let bytes = 0;
-    for (const id of stores.filter((each) => !threadIds.has(each))) {
-      if (!(await isOld(this.#gitDirOf(id)))) continue;
-      const size = await bytesIn(this.#gitDirOf(id));
+    for (const { id, name } of stores.filter((each) => !threadIds.has(each.id))) {
+      const store = join(this.#dir, '.devs', 'git', name);
+      if (!(await isOld(store))) continue;
+      const size = await bytesIn(store);
       const isRemoved = await removeKeptRun(await this.#keptRun(id), { force: false, keepBranch: true }).then(
         () => true,
         () => false,
@@ -257,7 +258,10 @@ const OLD_MS = 3_600_000;
 
 const isOld = async (dir: string): Promise<boolean> => Date.now() - (await stat(dir)).mtimeMs > OLD_MS;
 
-const storedRun = (name: string): readonly string[] => (name.endsWith('.git') ? [name.slice(0, -4)] : []);
+function storeOf(name: string): readonly { readonly id: string; readonly name: string }[] {
+  const store = name.endsWith(GONE) ? name.slice(0, -GONE.length) : name;
+  return store.endsWith('.git') ? [{ id: store.slice(0, -'.git'.length), name }] : [];
+}
 
 async function bytesIn(dir: string): Promise<number> {
   const names = await readdir(dir, { recursive: true });

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { DevsError, type RemovedWorkspace } from '@devs/core';
 import { removeTree } from '../process/removeTree.ts';
 import type { GitRunWorkspace } from './GitRunWorkspace.ts';
@@ -17,21 +18,39 @@ export interface KeptRun {
   readonly user: UserRepository | null;
 }
 
-/** Deletes a run's branch where that loses nothing, its folders, and its store last: without it, the rest has no owner. */
-export async function removeKeptRun(
-  { id, branch, gitDir, folders, look, user }: KeptRun,
-  { force, keepBranch = false }: { readonly force: boolean; readonly keepBranch?: boolean },
-): Promise<RemovedWorkspace> {
-  let removed: RemovedWorkspace['branch'] = null;
-  if (existsSync(gitDir)) {
-    const run = await look();
-    const tip = await run.ownTip();
-    if (!force) await refuseLoss(id, { run, tip, user, branch });
-    if (!keepBranch && tip !== null) removed = (await user?.removeBranch({ branch, tip, force })) ?? null;
-  }
+interface Removing {
+  readonly force: boolean;
+  /** @defaultValue false */
+  readonly keepBranch?: boolean;
+}
+
+/** Of a store whose run is being removed. */
+export const GONE = '.gone';
+
+/**
+ * Deletes a run's branch where that loses nothing, its folders and its store. Whether it may is judged while all of it is
+ * there; then the store gets another name, in one step, and from there on a removal that was cut off only has to go on: half
+ * a folder would look like changes made by hand.
+ */
+export async function removeKeptRun(kept: KeptRun, removing: Removing): Promise<RemovedWorkspace> {
+  const { gitDir, folders } = kept;
+  const branch = existsSync(gitDir) ? await giveUp(kept, removing) : null;
   await folders.removeAll();
-  await removeTree(gitDir);
-  return { branch: removed };
+  await removeTree(gitDir + GONE);
+  return { branch };
+}
+
+async function giveUp(
+  { id, branch, gitDir, look, user }: KeptRun,
+  { force, keepBranch = false }: Removing,
+): Promise<RemovedWorkspace['branch']> {
+  const run = await look();
+  const tip = await run.ownTip();
+  if (!force) await refuseLoss(id, { run, tip, user, branch });
+  const removed = keepBranch || tip === null ? null : await user?.removeBranch({ branch, tip, force });
+  await removeTree(gitDir + GONE);
+  await rename(gitDir, gitDir + GONE);
+  return removed ?? null;
 }
 
 async function refuseLoss(

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitWorkspace } from '@devs/agents';
-import { type CheckRequest, Orchestrator, type ReviewRequest, type StageAgents } from '@devs/core';
+import { type CheckRequest, Orchestrator, type ReviewRequest, type Run, type StageAgents } from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 let dir: string;
 
@@ -44,43 +44,72 @@ function careless(reviews: ReviewRequest[]): StageAgents {
   };
 }
 
-async function runOf(agents: StageAgents, docsInBranch: boolean) {
-  const git = (...args: readonly string[]): string =>
-    execFileSync('git', ['-C', dir, ...args], { encoding: 'utf8' }).trimEnd();
-  git('init', '-q');
-  writeFileSync(join(dir, 'a.txt'), 'a\n');
-  git('add', '-A');
-  git('-c', 'user.name=a', '-c', 'user.email=a@localhost', 'commit', '-qm', 'First');
-  const workspace = new GitWorkspace({ dir, repository: dir });
-  const devs = await Orchestrator.open({ dir: join(dir, '.devs'), agents, workspace, checks });
-  const gates = { design: 'auto', dag: 'auto' } as const;
-  const run = await devs.start({ id: 'r', brief: '# R\n', gates, docsInBranch });
-  const result = await run.drive();
-  const documents = await run.documents();
-  const tasks = (await run.state())?.tasks ?? [];
-  devs.close();
-  return { result, documents, tasks, git };
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', ['-C', dir, '-c', 'user.name=a', '-c', 'user.email=a@localhost', ...args], {
+    encoding: 'utf8',
+  }).trimEnd();
+
+function commit(path: string): void {
+  writeFileSync(join(dir, path), `${path}\n`);
+  git('add', path);
+  git('commit', '-qm', path);
 }
 
-test('the documents of a run are files of its branch, as approved, and no part of the work', async () => {
-  const reviews: ReviewRequest[] = [];
-  const { result, documents, tasks, git } = await runOf(careless(reviews), true);
-  expect(result).toMatchObject({ status: 'completed', commits: { length: 2 } });
+/** A run `r` of the repository in `dir`, driven to its end. */
+async function runOf(agents: StageAgents): Promise<Run> {
+  git('init', '-q');
+  commit('a.txt');
+  const workspace = new GitWorkspace({ dir, repository: dir });
+  const devs = await Orchestrator.open({ dir: join(dir, '.devs'), agents, workspace, checks });
+  onTestFinished(() => devs.close());
+  const gates = { design: 'auto', dag: 'auto' } as const;
+  const run = await devs.start({ id: 'r', brief: '# R\n', gates, docsInBranch: true });
+  expect(await run.drive()).toMatchObject({ status: 'completed', commits: { length: 2 } });
+  return run;
+}
+
+/** The files of the branch, byte for byte. */
+function inBranch(): Readonly<Record<string, Buffer>> {
+  const names = git('ls-tree', '--name-only', 'devs/r:docs/devs/r').split('\n');
+  const blob = (name: string) =>
+    execFileSync('git', ['-C', dir, 'cat-file', 'blob', `devs/r:docs/devs/r/${name}`]);
+  return Object.fromEntries(names.map((name) => [name, blob(name)]));
+}
+
+async function asDocuments(run: Run): Promise<Readonly<Record<string, Buffer>>> {
+  const documents = await run.documents();
   expect(documents.map(({ path }) => path)).toEqual(
     expect.arrayContaining(['BRIEF.md', 'PRD.md', 'PLAN.md']),
   );
-  for (const { path, content } of documents) {
-    expect(git('show', `devs/r:docs/devs/r/${path}`)).toBe(content.trimEnd());
-    expect(git('log', '--format=%s', 'devs/r', '--', `docs/devs/r/${path}`).split('\n')).toHaveLength(1);
+  return Object.fromEntries(documents.map(({ path, content }) => [path, Buffer.from(content)]));
+}
+
+test('the documents of a run are files of its branch, as approved, and no part of the work, also after rewind and sync', async () => {
+  const reviews: ReviewRequest[] = [];
+  const run = await runOf(careless(reviews));
+  expect(inBranch()).toEqual(await asDocuments(run));
+  for (const name of Object.keys(inBranch())) {
+    expect(git('log', '--format=%s', 'devs/r', '--', `docs/devs/r/${name}`).split('\n')).toHaveLength(1);
   }
   expect(git('diff', '--name-only', 'devs/r~1', 'devs/r').split('\n')).toEqual([
     'document/2.txt',
     'implement/2.txt',
     'test/2.txt',
   ]);
+  const tasks = (await run.state())?.tasks ?? [];
   expect(tasks.map(({ testFiles }) => testFiles)).toEqual([['test/1.txt'], ['test/2.txt']]);
   expect(reviews.map(({ files }) => files?.map(({ path }) => path))).toEqual([
     ['document/1.txt', 'implement/1.txt', 'test/1.txt'],
     ['document/2.txt', 'implement/2.txt', 'test/2.txt'],
   ]);
+
+  const by = { kind: 'human', id: 'ada' } as const;
+  await run.rewind('T1', { by });
+  expect(await run.drive()).toMatchObject({ status: 'completed' });
+  expect(inBranch()).toEqual(await asDocuments(run));
+
+  commit('b.txt');
+  expect(await run.sync({ by })).not.toBeNull();
+  expect(git('ls-tree', '--name-only', 'devs/r')).toContain('b.txt');
+  expect(inBranch()).toEqual(await asDocuments(run));
 });

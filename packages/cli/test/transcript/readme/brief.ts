@@ -9,5 +9,7 @@ const devs = await Orchestrator.open({
   checks: new CommandChecks({ argv: ['npm', 'test'] }),
 });
 const run = await devs.start({ id: 'csv-export', brief }); // the same id is the same run, tomorrow too
-const { status, gates, commits } = await run.drive();
+const { gates } = await run.drive(); // stops where a human is needed
 for (const gate of gates) await run.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
+await run.drive(); // from the design to the plan and its gate, then to one commit per task
+devs.close();

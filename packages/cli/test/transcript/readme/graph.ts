@@ -18,5 +18,6 @@ const builder = new StateGraph(Post)
 const app = durable(builder, { file: 'posts.sqlite', gates: { publish: ({ draft }) => ({ draft }) } });
 
 const { gates } = await app.run('post-42', { topic: 'green tea' }); // stops at the gate
-await app.decide(gates[0], { approved: true, by: { kind: 'human', id: 'ada' } });
+for (const gate of gates) await app.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
 await app.run('post-42'); // any process, any day, once
+app.close();
