@@ -13,7 +13,7 @@ const OPENCODE_ASKS = JSON.stringify({
   permission: { edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', external_directory: 'ask' },
 });
 
-/** Coding CLIs that speak the protocol, by themselves or by their adapter. */
+/** Coding CLIs that speak the protocol, by themselves or by their adapter; `goose` and `copilot` were never run with it. */
 export const ACP_PROGRAMS = {
   claude: {
     name: 'claude',
@@ -61,6 +61,7 @@ export const ACP_PROGRAMS = {
     // It tells the tokens of the last request of a turn.
     countsTokens: false,
   },
+  // Never run: its arguments follow its documentation.
   goose: {
     name: 'goose',
     argv: ['goose', 'acp'],
@@ -70,6 +71,7 @@ export const ACP_PROGRAMS = {
     install: 'brew install block-goose-cli',
     login: 'goose configure',
   },
+  // Never run: its arguments follow its documentation.
   copilot: {
     name: 'copilot',
     argv: ['copilot', '--acp'],

@@ -2,6 +2,7 @@ import type { CommandRecipe } from './CommandRecipe.ts';
 
 /** Coding CLIs that are known by name and do not speak the Agent Client Protocol. None may ask: nobody sits in front of them. */
 export const RECIPES = {
+  // Never run: its arguments follow its documentation.
   aider: {
     name: 'aider',
     // It opens its message as a file, which a pipe is not, and keeps its histories in the folder it works in.

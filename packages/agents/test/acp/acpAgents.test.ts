@@ -282,21 +282,25 @@ describe('an agent that misbehaves', () => {
   });
 });
 
-/** A driver that ends without closing its agents. */
-const driverOf = (mode: string) =>
-  spawnTs('packages/agents/test/acp/driver.child.ts', [...bench.program(mode).argv.slice(1), bench.dir]);
-
-test('no agent outlives a driver that is killed while it works', async () => {
-  const driver = driverOf('polite');
-  const pids = await bench.startedPids();
-  driver.child.kill('SIGKILL');
-  await driver.finished;
-  await gone(pids[0] ?? 0);
-  expect(bench.spawned()).toEqual([pids[0]]);
-  process.kill(pids[1] ?? 0, 'SIGKILL');
+test('an idle agent keeps nobody from ending', async () => {
+  const held = (): readonly string[] =>
+    process.getActiveResourcesInfo().filter((name) => /^(?:ProcessWrap|PipeWrap)$/.test(name));
+  const before = held();
+  const agents = await agentsOf('work');
+  const work = agents.implement(bench.request(), callWith().call);
+  await expect.poll(() => held().length).toBeGreaterThan(before.length);
+  await work;
+  expect(left()).toHaveLength(1);
+  expect(held().length).toBeLessThanOrEqual(before.length);
 });
 
-test('an idle agent keeps nobody from ending, and ends with its driver', async () => {
-  expect(await driverOf('work').finished).toMatchObject({ code: 0, stdout: 'It is done.' });
+test('no agent outlives a driver that is killed, neither one at work nor an idle one', async () => {
+  const [, file = '', , log = ''] = bench.program('').argv;
+  const driver = spawnTs('packages/agents/test/acp/driver.child.ts', [bench.dir, file, log]);
+  const [working = 0, deaf = 0] = await bench.startedPids();
+  driver.child.kill('SIGKILL');
+  await driver.finished;
   await Promise.all(bench.spawned().map(gone));
+  expect(bench.spawned()).toEqual([expect.any(Number), working]);
+  process.kill(deaf, 'SIGKILL');
 });

@@ -1,21 +1,19 @@
-// Drives one stage of an agent, and ends without closing it.
-import type { AgentCall } from '@devs/core';
+// Keeps one agent idle and is kept waiting by another. Arguments: the folder they work in, their program, where they write
+// their ids.
+import type { AgentCall, TaskRequest } from '@devs/core';
 import { acpAgents } from '../../src/acp/acpAgents.ts';
 
-const args = process.argv.slice(2);
-const dir = args.at(-1) ?? '';
-const program = { name: 'agent', argv: [process.execPath, ...args.slice(0, -1)] };
-const agents = await acpAgents({ agent: program, sandbox: null });
+const [dir = '', file = '', log = ''] = process.argv.slice(2);
 const call: AgentCall = { idempotencyKey: 'k', signal: new AbortController().signal, usage: () => undefined };
-const { summary } = await agents.implement(
-  {
-    task: { taskId: 'sum:1', name: 'Add', description: 'A sum.', acceptanceCriteria: [] },
-    documents: [],
-    attempt: 1,
-    lastFailure: null,
-    guidance: [],
-    workspace: { dir, list: async () => [], read: async () => '' },
-  },
-  call,
-);
-process.stdout.write(summary);
+const request: TaskRequest = {
+  task: { taskId: 'sum:1', name: 'Add', description: 'A sum.', acceptanceCriteria: [] },
+  documents: [],
+  attempt: 1,
+  lastFailure: null,
+  guidance: [],
+  workspace: { dir, list: async () => [], read: async () => '' },
+};
+for (const mode of ['work', 'polite']) {
+  const agent = { name: mode, argv: [process.execPath, file, mode, log] };
+  await (await acpAgents({ agent, sandbox: null })).implement(request, call);
+}

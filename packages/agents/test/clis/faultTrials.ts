@@ -18,7 +18,8 @@ export async function liesTrial(place: Place, agents: StageAgents): Promise<stri
   const { summary, files } = await withModel(place, lying, () => implement(place, agents));
   expectEqual('the file', readFileSync(join(place.project, FILE), 'utf8'), BEFORE);
   expectEqual('the files handed in', files.length, 0);
-  if (place.cli.reports !== 'nothing') expectEqual('the summary', summary, SUMMARY);
+  // Some add a notice of their own.
+  if (!summary.startsWith(SUMMARY)) throw new Error(`It said ${JSON.stringify(summary)}.`);
   return 'the folder is as it was';
 }
 

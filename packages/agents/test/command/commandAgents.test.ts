@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Activity, Orchestrator } from '@devs/core';
+import type { Activity } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
-import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import type { CommandRecipe } from '../../src/command/CommandRecipe.ts';
 import { customSandbox } from '../../src/sandbox/customSandbox.ts';
-import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
 import { Bench, callWith } from '../coding/Bench.ts';
 import { readCli } from './readCli.ts';
 
@@ -93,20 +91,4 @@ describe('a coding CLI', () => {
     expect(summary).toContain('The end.');
     await annotate(`${Math.round(more / 1024 / 1024)} MiB more`);
   });
-});
-
-test('a coding CLI takes a brief to a commit', async () => {
-  const agents = await bench.command(bench.recipe('work', { read: readCli }));
-  const checks = new CommandChecks({ argv: [process.execPath, '--test'] });
-  const devs = await Orchestrator.open({
-    dir: join(bench.dir, '.devs'),
-    agents,
-    workspace: new GitWorkspace({ dir: bench.dir }),
-    checks,
-  });
-  const run = await devs.start({ brief: '# Sum\n\nAdd.', id: 'sum', gates: { design: 'auto', dag: 'auto' } });
-  const result = await run.drive();
-  devs.close();
-  expect(result).toMatchObject({ status: 'completed', commits: [{ subject: 'Add two numbers' }] });
-  expect(result.cost).toMatchObject({ costUsd: 1.75, tokensIn: 700 });
 });

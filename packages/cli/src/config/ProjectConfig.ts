@@ -81,7 +81,7 @@ export const projectConfigSchema = z.strictObject({
     .min(1)
     .exactOptional()
     .describe(
-      'Who works: PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot, aider, acp:…, command:…, replay:FILE or none.',
+      'Who works: PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot and aider (these three were never tried), acp:…, command:…, replay:FILE or none.',
     ),
   stages: z
     .partialRecord(z.enum(MODEL_STAGES), z.string())

@@ -17,11 +17,11 @@ export const REPLAY = 'replay:';
 
 /** For the help of the option. */
 export const AGENTS_HELP =
-  'PROVIDER:MODEL, claude, codex, gemini, opencode, goose, copilot, aider, replay:FILE or none; again as STAGE=… for a single stage';
+  'PROVIDER:MODEL, claude, codex, gemini, opencode (not tried: goose, copilot, aider), replay:FILE or none; again as STAGE=… for a single stage';
 
 export const AGENT_CHOICES =
-  'Choose --agents PROVIDER:MODEL (such as openai:gpt-5), --agents claude, codex, gemini, opencode, goose, copilot or ' +
-  "aider (a coding CLI), --agents 'acp:PROGRAM ARGUMENTS' (another that speaks the Agent Client Protocol), " +
+  'Choose --agents PROVIDER:MODEL (such as openai:gpt-5), --agents claude, codex, gemini or opencode (coding CLIs; ' +
+  "goose, copilot and aider were never tried), --agents 'acp:PROGRAM ARGUMENTS' (another that speaks the Agent Client Protocol), " +
   "--agents 'command:PROGRAM ARGUMENTS' (one of your own), --agents replay:FILE (a recording) " +
   'or --agents none (walk the stages, write nothing).';
 
