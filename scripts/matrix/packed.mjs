@@ -2,19 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../runProgram.mjs';
+import { strangerTo } from './machines.mjs';
 
 export const KILLS = '20';
-
-/** Nothing of this user, and nothing that the package manager which runs the matrix has set. */
-function strangerTo(env, home) {
-  const kept = Object.entries(env).filter(([name]) => !/^(?:npm_|pnpm_|devs_|xdg_|init_cwd$)/i.test(name));
-  return {
-    ...Object.fromEntries(kept),
-    HOME: home,
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_NOSYSTEM: '1',
-  };
-}
 
 const demoOf = ({ root, sandbox }, dir) => [
   'run',
