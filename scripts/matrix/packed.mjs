@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run } from '../runProgram.mjs';
 import { strangerTo } from './machines.mjs';
 
-export const KILLS = '20';
+const KILLS = '20';
 
 const demoOf = ({ root, sandbox }, dir) => [
   'run',
@@ -38,15 +38,9 @@ export function packedChecks({ machine, folder, registry, ...given }) {
       `npm ${machine.npm} installs @devs/cli and @devs/mcp, without a script`,
       async () => {
         folderFor('home');
-        const what = [
-          '@devs/cli',
-          '@devs/mcp',
-          '--global',
-          '--prefix',
-          folderFor('prefix'),
-          '--ignore-scripts',
-        ];
-        await run(['npm', 'install', ...what, ...npm], { cwd: at('home'), env });
+        const what = ['@devs/cli', '@devs/mcp'];
+        const how = ['--global', '--prefix', folderFor('prefix'), '--ignore-scripts', ...npm];
+        await run(['npm', 'install', ...what, ...how], { cwd: at('home'), env });
       },
     ],
     [
