@@ -59,7 +59,7 @@ const { values } = parseArgs({
 const ended = [];
 const seconds = (start) => `${((performance.now() - start) / 1000).toFixed(0)} s`;
 
-/** A check that fails is told, and the others are done all the same. */
+/** A check that fails is told, and the others are done all the same. @returns whether it passed */
 async function check(machine, name, work) {
   const start = performance.now();
   const label = `Node.js ${machine.version.padEnd(9)}${name}`;
@@ -71,6 +71,7 @@ async function check(machine, name, work) {
     ended.push(false);
     process.stdout.write(`FAILED  ${label} (${seconds(start)})\n${error.message}\n`);
   }
+  return ended.at(-1);
 }
 
 const node = ({ env }, cwd, ...args) => run(['node', ...args], { cwd, env });
@@ -96,20 +97,16 @@ async function exchangeFiles({ machines, checkouts }) {
     check(machine, `runs that wait are left by ${DRIVERS[driver]}`, () =>
       node(machine, checkouts[driver], ...make, RELEASE_OF[driver], ...kinds),
     );
+  const filters = [STATE_FILES, '-t', `driver-1[23] that waits as "(?:${kinds.join('|')})"`];
   const resume = (machine, driver) =>
     check(machine, `those of both drivers are resumed under ${DRIVERS[driver]}`, () =>
-      vitest(machine, checkouts[driver], [
-        STATE_FILES,
-        '-t',
-        `driver-1[23] that waits as "(?:${kinds.join('|')})"`,
-      ]),
+      vitest(machine, checkouts[driver], filters),
     );
   const carry = (driver, to) => {
     const archives = join(STATE_FILES, 'archives', RELEASE_OF[driver]);
     cpSync(join(checkouts[driver], archives), join(checkouts[to], archives), { recursive: true });
   };
-  await leave(older, 12);
-  await leave(newer[0], 13);
+  if (!(await leave(older, 12)) || !(await leave(newer[0], 13))) return;
   carry(12, 13);
   carry(13, 12);
   await resume(older, 12);
@@ -131,16 +128,22 @@ async function usePacked({ machines, checkouts, folder }) {
   const able = machines.filter(({ major }) => driverOf(major) === 13);
   if (able.length === 0) return;
   const [machine] = able;
-  const root = checkouts[13];
-  await build(machine, root);
-  const sandbox = await sandboxFlags(machine, root);
-  const tarballs = await packAll({ checkout: root, env: machine.env, to: join(folder, 'tarballs') });
+  const checkout = checkouts[13];
+  await build(machine, checkout);
+  const sandbox = await sandboxFlags(machine, checkout);
+  const tarballs = await packAll({ checkout, env: machine.env, to: join(folder, 'tarballs') });
   const upstream = await run(['npm', 'config', 'get', 'registry'], { cwd: folder });
   const { url, close } = await serveRegistry(Object.values(tarballs), upstream.trim());
   try {
     for (const each of able) {
       const at = join(folder, `packed-${each.major}`);
-      for (const [name, work] of packedChecks({ machine: each, folder: at, registry: url, root, sandbox })) {
+      for (const [name, work] of packedChecks({
+        machine: each,
+        folder: at,
+        registry: url,
+        root: checkout,
+        sandbox,
+      })) {
         await check(each, name, work);
       }
     }

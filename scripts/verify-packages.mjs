@@ -31,63 +31,47 @@ function entryPoints(name) {
   return subpaths.map((subpath) => `@devs/${name}${subpath.slice(1)}`);
 }
 
-/** Bytes of the tarball, and of all that is installed with the package; a tenth above what they were when this was set. */
+/** Bytes of the tarball, and of all that is installed with the package: about a tenth above what they were when this was set. */
 const BUDGET = {
-  agents: { packed: 170_000, installed: 106_000_000 },
-  cli: { packed: 130_000, installed: 110_000_000 },
-  core: { packed: 460_000, installed: 94_000_000 },
-  mcp: { packed: 10_000, installed: 103_000_000 },
+  agents: { packed: 175_000, installed: 112_000_000 },
+  cli: { packed: 135_000, installed: 116_000_000 },
+  core: { packed: 480_000, installed: 99_000_000 },
+  mcp: { packed: 11_000, installed: 108_000_000 },
 };
 
 /** Declarations of sources that are not published lead nowhere; the rest is of no use to a user. */
 const NOT_PUBLISHED = /\.map$|__tests__|tsbuildinfo|(?<!\.d)\.ts$/;
 
+const filesIn = (tarball) => execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+
 function assertPacked(name, tarball) {
-  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
-  assert.deepEqual(
-    files.filter((file) => NOT_PUBLISHED.test(file)),
-    [],
-    `@devs/${name} has files that are of no use`,
-  );
-  const manifest = JSON.parse(
-    execFileSync('tar', ['-xOzf', tarball, 'package/package.json'], { encoding: 'utf8' }),
-  );
-  assert.deepEqual(manifest.engines, { node: '>=22.12' });
-  assert.doesNotMatch(JSON.stringify(manifest), /catalog:|workspace:|@devs\/source/);
-  const attw = [
-    join(root, 'node_modules', '.bin', 'attw'),
-    tarball,
-    '--profile',
-    'esm-only',
-    '--format',
-    'ascii',
-  ];
-  execFileSync(attw[0], attw.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
+  const useless = filesIn(tarball).filter((file) => NOT_PUBLISHED.test(file));
+  assert.deepEqual(useless, [], `@devs/${name} has files that are of no use`);
+  const text = execFileSync('tar', ['-xOzf', tarball, 'package/package.json'], { encoding: 'utf8' });
+  assert.deepEqual(JSON.parse(text).engines, { node: '>=22.12' });
+  assert.doesNotMatch(text, /catalog:|workspace:|@devs\/source/);
+  const attw = join(root, 'node_modules', '.bin', 'attw');
+  execFileSync(attw, [tarball, '--profile', 'esm-only'], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 /** Each module of the core is in one file: what its entry points share, too. */
 function coreIsThereOnce(tarball) {
-  const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
-  const scripts = files
-    .filter((file) => file.endsWith('.js'))
-    .map((file) => file.replace('package/dist/', ''));
-  const entries = Object.values(manifestOf('core').exports).flatMap(({ default: file }) =>
-    file === undefined ? [] : [file.replace('./dist/', '')],
-  );
-  const rest = scripts.filter((file) => !entries.includes(file) && !file.startsWith('shared-'));
+  const entries = Object.values(manifestOf('core').exports).map(({ default: file }) => file?.slice(2));
+  const scripts = filesIn(tarball).flatMap((file) => /^package\/(.*\.js)$/.exec(file)?.[1] ?? []);
+  const rest = scripts.filter((file) => !entries.includes(file) && !file.startsWith('dist/shared-'));
   assert.deepEqual(rest, [], '@devs/core has modules beside those that are bundled');
 }
 
 function assertSizes(name, tarball) {
-  const packed = statSync(tarball).size;
-  const installed = [...closureOf(join(root, 'packages', name))].reduce(
-    (sum, folder) => sum + bytesOf(folder),
-    0,
-  );
-  for (const [what, bytes] of Object.entries({ packed, installed })) {
-    assert.ok(bytes <= BUDGET[name][what], `@devs/${name}, ${what}: ${bytes} bytes of ${BUDGET[name][what]}`);
+  const folders = [...closureOf(join(root, 'packages', name))];
+  const bytes = {
+    packed: statSync(tarball).size,
+    installed: folders.reduce((sum, folder) => sum + bytesOf(folder), 0),
+  };
+  for (const [what, most] of Object.entries(BUDGET[name])) {
+    assert.ok(bytes[what] <= most, `@devs/${name}, ${what}: ${bytes[what]} bytes, more than ${most}`);
   }
-  return `${name} ${(packed / 1e3).toFixed(0)} kB packed, ${(installed / 1e6).toFixed(0)} MB installed`;
+  return `${name} ${(bytes.packed / 1e3).toFixed(0)} kB packed, ${(bytes.installed / 1e6).toFixed(0)} MB installed`;
 }
 
 const IN_MEMORY = `

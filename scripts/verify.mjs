@@ -73,6 +73,8 @@ function packagesAreUsable() {
     run(bin('publint', 'run', '--strict', join('packages', name)));
   }
   runAll(node('scripts/verify-packages.mjs'));
+  // A docstring that links to nothing is an error.
+  run(node('node_modules/typedoc/bin/typedoc', '--emit', 'none'), { cwd: join(root, 'tools', 'docs') });
 }
 
 function demo() {

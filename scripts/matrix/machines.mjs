@@ -60,3 +60,14 @@ export async function prepareMachines(folder, majors) {
     return { major, version: NODES[major], npm: NPM[major], env };
   });
 }
+
+/** Nothing of this user, and nothing that the package manager which runs the matrix has set. */
+export function strangerTo(env, home) {
+  const kept = Object.entries(env).filter(([name]) => !/^(?:npm_|pnpm_|devs_|xdg_|init_cwd$)/i.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    HOME: home,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+}

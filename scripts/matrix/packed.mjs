@@ -2,19 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../runProgram.mjs';
+import { strangerTo } from './machines.mjs';
 
-export const KILLS = '20';
-
-/** Nothing of this user, and nothing that the package manager which runs the matrix has set. */
-function strangerTo(env, home) {
-  const kept = Object.entries(env).filter(([name]) => !/^(?:npm_|pnpm_|devs_|xdg_|init_cwd$)/i.test(name));
-  return {
-    ...Object.fromEntries(kept),
-    HOME: home,
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_NOSYSTEM: '1',
-  };
-}
+const KILLS = '20';
 
 const demoOf = ({ root, sandbox }, dir) => [
   'run',
@@ -48,15 +38,9 @@ export function packedChecks({ machine, folder, registry, ...given }) {
       `npm ${machine.npm} installs @devs/cli and @devs/mcp, without a script`,
       async () => {
         folderFor('home');
-        const what = [
-          '@devs/cli',
-          '@devs/mcp',
-          '--global',
-          '--prefix',
-          folderFor('prefix'),
-          '--ignore-scripts',
-        ];
-        await run(['npm', 'install', ...what, ...npm], { cwd: at('home'), env });
+        const what = ['@devs/cli', '@devs/mcp'];
+        const how = ['--global', '--prefix', folderFor('prefix'), '--ignore-scripts', ...npm];
+        await run(['npm', 'install', ...what, ...how], { cwd: at('home'), env });
       },
     ],
     [

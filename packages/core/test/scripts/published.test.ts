@@ -66,3 +66,17 @@ test('all packages have one version, and say which Node.js they need where they 
     expect(publishConfig).toMatchObject({ access: 'public', engines: { node: '>=22.12' } });
   }
 });
+
+test('what publishes is pinned by commit, and only its last job has an identity', () => {
+  const workflow = read('.github/workflows/release.yml');
+  const uses = [...workflow.matchAll(/uses: (\S+)(.*)/g)].map(
+    ([, action = '', tag = '']) => `${action}${tag}`,
+  );
+  expect(uses.length).toBeGreaterThan(0);
+  for (const each of uses) expect(each).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  const [before, publish] = workflow.split('\n  publish:\n');
+  expect(before).not.toContain('id-token');
+  expect(publish).toContain('id-token: write');
+  expect(workflow).toContain('\npermissions: {}\n');
+  expect(workflow).not.toContain('secrets.');
+});

@@ -39,6 +39,18 @@ const text = (path: string): Promise<string> => readFile(inFolder(path), 'utf8')
 const git = async (...args: string[]): Promise<string> =>
   (await execute('git', args, { cwd: run.dir, env: { PATH: process.env['PATH'], LC_ALL: 'C' } })).stdout;
 
+it('is refused on Windows, with what to use there, and is not called a git that is missing', async () => {
+  const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('win32');
+  try {
+    await expect(run.snapshot()).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      remedy: expect.stringContaining('WSL'),
+    });
+  } finally {
+    platform.mockRestore();
+  }
+});
+
 describe('GitWorkspace.open', () => {
   it('is a repository of its own from the start, whatever lies around it', async () => {
     await execute('git', ['init', '-q'], { cwd: run.dir.replace(/\.devs-work.*$/, '') });
