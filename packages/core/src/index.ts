@@ -63,8 +63,11 @@ export {
   verifyNode,
 } from './orchestration/graph.ts';
 export {
+  type AskingNode,
   HitlSessionNotFoundError,
   HumanInTheLoopManager,
+  type HumanInTheLoopManagerOptions,
+  type PauseOptions,
   routeAfterApproveDesign,
   routeAfterApproveTaskDag,
   type SessionDecision,

@@ -21,6 +21,7 @@ export type { CompiledLangGraph } from './engine/frames/CompiledLangGraph.ts';
 export {
   FlatIterativeAdapter,
   type FlatRunOptions,
+  type FrameCheckpoint,
   runGraphIteratively,
 } from './engine/frames/flatIterativeAdapter.ts';
 export { recurse, recurseAll } from './engine/frames/recurse.ts';
@@ -31,6 +32,7 @@ export {
   checkRecursionDepth,
   type LangGraphContext,
   type RecursionCheckResult,
+  type RecursionGuardOptions,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
 export type { DeclaredGate } from './engine/node/entry.ts';

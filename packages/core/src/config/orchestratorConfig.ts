@@ -35,6 +35,29 @@ export function loadOrchestratorConfig(
   });
 }
 
+/**
+ * What a program was given as options, or the environment's.
+ *
+ * @throws RangeError naming the option that is out of its range; it is the one of its variable.
+ * @throws DevsError `CONFIG_INVALID` as {@link loadOrchestratorConfig}, where nothing was given.
+ */
+export function orchestratorConfigOf(given: OrchestratorConfig | undefined): OrchestratorConfig {
+  if (given === undefined) return loadOrchestratorConfig();
+  assertOption('maxRecursionDepth', given.maxRecursionDepth, DepthSchema, 'an integer from 5 to 100');
+  assertOption('hitlEntropyThreshold', given.hitlEntropyThreshold, EntropySchema, 'a number from 0 to 1');
+  return given;
+}
+
+function assertOption(
+  name: keyof OrchestratorConfig,
+  value: unknown,
+  schema: z.ZodType,
+  wanted: string,
+): void {
+  if (schema.safeParse(value).success) return;
+  throw new RangeError(`Expected ${name} to be ${wanted}, got ${String(value)}.`);
+}
+
 /** A variable's raw text with its number (NaN when it is none); `null` when unset. */
 type RawNumber = { readonly raw: string; readonly value: number } | null;
 

@@ -8,10 +8,11 @@ const SENSITIVE =
 const NAME = `(?:[A-Za-z]{1,24}[_-]?)?${SENSITIVE}`;
 const AFTER = '[?!;,.)\\]}\\s"\'`]{0,8}$';
 
-/** `password: password`, `--api-key KEY`, `$token`, `token=TOKEN`. */
-const OWN_NAME = new RegExp(
-  `^["'\`]?[$@:*&]?(?:${SENSITIVE}|(?:[A-Z]{1,24}_)?(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|VALUE))${AFTER}`,
-  'i',
+/** `password: password`, `$token`. */
+const OWN_NAME = new RegExp(`^["'\`]?[$@:*&]?${SENSITIVE}${AFTER}`, 'i');
+/** `--api-key KEY`, `token=MY_TOKEN`; in small letters somebody may have chosen it. */
+const PLACE_NAME = new RegExp(
+  `^["'\`]?[$@:*&]?(?:[A-Z]{1,24}_)?(?:PASS|PASSWORD|PWD|SECRET|TOKEN|KEY|VALUE)${AFTER}`,
 );
 const VARIABLE = new RegExp(`^[*:@&](?:${NAME}|[a-z]+(?:_[a-z]+)+)${AFTER}`, 'i');
 
@@ -42,6 +43,7 @@ const VERSION = /^["'`]?[~^<>=v]{0,3}\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+][0-9A-Za-z.
 
 const ALL: readonly RegExp[] = [
   OWN_NAME,
+  PLACE_NAME,
   VARIABLE,
   MEMBER,
   METHOD,

@@ -3,9 +3,9 @@ import { isPlaceholder, type MaskRule, redacted } from './MaskRule.ts';
 
 // Literals come first and what stands before them after: an engine finds a literal fast.
 const SCHEME = '(?<=[A-Za-z][A-Za-z0-9+.-]:(?:\\\\?/){2})';
-// The password may hold a raw `@`; the host begins after the last one. Bounds keep many `a://` linear.
+// User and password may hold a raw `@`; the host begins after the last one. Bounds keep many `a://` linear.
 const URL_USERINFO = new RegExp(
-  `:\\\\?/\\\\?/${SCHEME}([^\\s/?#"'\`<>@:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{0,256})@`,
+  `:\\\\?/\\\\?/${SCHEME}([^\\s/?#"'\`<>:\\\\]{0,128}):([^\\s/"'\`<>\\\\]{0,256})@`,
   'g',
 );
 /** A token in the place of the user, without a password. */

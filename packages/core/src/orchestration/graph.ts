@@ -3,7 +3,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import { MemorySaver } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
-import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
+import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import { FaultBox } from '../engine/node/FaultBox.ts';
@@ -51,12 +51,16 @@ export interface OrchestrationGraphOptions {
 export class OrchestrationGraph {
   readonly graph: CompiledPipeline;
 
+  /**
+   * @throws RangeError if an option of `config` is out of its range.
+   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, without `config`.
+   */
   constructor(
     checkpointer: BaseCheckpointSaver = new MemorySaver(),
     options: OrchestrationGraphOptions = {},
   ) {
-    const { pipeline = null, db, events = orchestratorEvents, config = loadOrchestratorConfig() } = options;
-    const { maxRecursionDepth, hitlEntropyThreshold } = config;
+    const { pipeline = null, db, events = orchestratorEvents } = options;
+    const { maxRecursionDepth, hitlEntropyThreshold } = orchestratorConfigOf(options.config);
     this.graph = compilePipeline(pipeline, checkpointer, {
       store:
         db === undefined ? null : new EngineStore(db, { events, entropyThreshold: hitlEntropyThreshold }),

@@ -6,13 +6,34 @@ import {
 import { PIPELINE_GATES } from './gates/pipelineGates.ts';
 import type { GraphState } from './types.ts';
 
+export type { GateRule, GateRules } from '../engine/gates/GateRule.ts';
 export { HitlSessionNotFoundError } from '../engine/gates/HitlSessionNotFoundError.ts';
-export type { Principal, SessionDecision, SuspendedSession } from '../engine/gates/HumanInTheLoopManager.ts';
+export type {
+  HumanInTheLoopManagerOptions,
+  PauseOptions,
+  Principal,
+  SessionDecision,
+  SuspendedSession,
+} from '../engine/gates/HumanInTheLoopManager.ts';
 export { parseApprovalSignal } from './gates/approvalSignal.ts';
 export { approveDesignNode } from './gates/approveDesignNode.ts';
 export { approveTaskDagNode } from './gates/approveTaskDagNode.ts';
-export { type Approval, askForApproval } from './gates/askForApproval.ts';
-export { routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
+export {
+  type Approval,
+  type ApprovalRequest,
+  askForApproval,
+  type Decided,
+  type Edited,
+} from './gates/askForApproval.ts';
+export type { RecordedEdit } from './gates/gateEdit.ts';
+export { type AskingNode, routeAfterApproveDesign, routeAfterApproveTaskDag } from './routing.ts';
+export type {
+  GraphState,
+  HitlApprovalSignal,
+  HitlDecisionRecord,
+  HitlGate,
+  HitlSessionKind,
+} from './types.ts';
 
 /** The engine's, with the pipeline's state and every kind of gate a run of it stops at. */
 export class HumanInTheLoopManager extends GateManager<GraphState> {

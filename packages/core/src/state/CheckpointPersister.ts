@@ -84,6 +84,7 @@ export interface CheckpointPersisterOptions {
 export class CheckpointPersister {
   readonly #db: Database;
   readonly #fence: Fence;
+  readonly #hasBlobs: boolean;
   readonly #insert: Statement<[Required<TurnRow>]>;
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
@@ -92,11 +93,12 @@ export class CheckpointPersister {
   readonly #turns = new RecentMap<string, LastTurn>(REMEMBERED_TEXTS);
   #blobs: BlobStore | undefined;
 
-  /** @param db - An open state file with the journal's table. */
+  /** @param db - An open state file with the journal's table; its seven first columns are enough. */
   constructor(db: Database, { fence = NO_FENCE }: CheckpointPersisterOptions = {}) {
     this.#db = db;
     this.#fence = fence;
-    this.#insert = prepare(db, insertInto(columnsOf(db)));
+    this.#hasBlobs = columnsOf(db, 'state_blobs').size > 0;
+    this.#insert = prepare(db, insertInto(turnColumns(db)));
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectForTask = prepare(db, SELECT_FOR_TASK);
     this.#selectExists = prepare(db, SELECT_EXISTS);
@@ -109,7 +111,7 @@ export class CheckpointPersister {
    * @throws TypeError if the state is not JSON: a cycle, a bigint.
    */
   save(checkpoint: LangGraphCheckpoint): void {
-    const state = storeState(checkpoint.state); // before the transaction: a bad state must not open one
+    const state = storeState(checkpoint.state, this.#hasBlobs); // before the transaction: a bad state must not open one
     immediately(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
@@ -206,7 +208,7 @@ export class CheckpointPersister {
     return transaction(this.#db, 'deferred', read);
   }
 
-  /** Made when first needed: a table with small states works without `state_blobs`. */
+  /** Made when first needed: the journal's table may stand alone. */
   #blobStore(): BlobStore {
     this.#blobs ??= new BlobStore(this.#db);
     return this.#blobs;
@@ -224,10 +226,15 @@ function tasksAfter(targetTaskId: string, allTaskIds: readonly string[]): readon
 }
 
 /** The optional columns that the table has, behind the required ones. */
-function columnsOf(db: Database): readonly string[] {
-  const table = pragma(db, 'table_info(langgraph_checkpoints)') as readonly { readonly name: string }[];
-  const existing = new Set(table.map(({ name }) => name));
+function turnColumns(db: Database): readonly string[] {
+  const existing = columnsOf(db, 'langgraph_checkpoints');
   return [...REQUIRED_COLUMNS, ...OPTIONAL_COLUMNS.filter((name) => existing.has(name))];
+}
+
+/** None where there is no such table. */
+function columnsOf(db: Database, table: 'langgraph_checkpoints' | 'state_blobs'): ReadonlySet<string> {
+  const columns = pragma(db, `table_info(${table})`) as readonly { readonly name: string }[];
+  return new Set(columns.map(({ name }) => name));
 }
 
 function insertInto(columns: readonly string[]): string {

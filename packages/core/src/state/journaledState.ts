@@ -44,14 +44,17 @@ const MARK = '$devs';
  * Serializes a state for the journal: exactly `JSON.stringify(state)` up to 8 KiB; above that a manifest, so that the
  * turns of a run share the fields that did not change.
  *
+ * @param canShare - False where there is no table for shared fields: the row then holds a state of any size itself.
  * @throws TypeError if the state is not JSON.
  */
-export function storeState(state: State): JournaledState {
+export function storeState(state: State, canShare: boolean): JournaledState {
   const fields = Object.keys(state).flatMap((name): Field[] => {
     const json = JSON.stringify(state[name]) as string | undefined;
     return json === undefined ? [] : [{ name, json }];
   });
-  const whole = Object.hasOwn(state, MARK) ? null : wholeText(fields);
+  const isMarked = Object.hasOwn(state, MARK);
+  if (!canShare) return { kind: 'whole', json: isMarked ? manifestOf(fields, []) : objectText(fields) };
+  const whole = isMarked ? null : wholeText(fields);
   if (whole !== null) return { kind: 'whole', json: whole };
   return { kind: 'manifest', write: (put) => manifestText(fields, put) };
 }
@@ -98,8 +101,11 @@ function manifestText(fields: readonly Field[], put: PutField): string {
   const small = fields.filter(isSmall);
   const large = fields.filter((field) => !isSmall(field));
   const channels = large.map(({ name, json }) => ({ name, json: String(put(name, json)) }));
-  return `{"${MARK}":1,"fields":${objectText(small)},"channels":${objectText(channels)}}`;
+  return manifestOf(small, channels);
 }
+
+const manifestOf = (fields: readonly Field[], channels: readonly Field[]): string =>
+  `{"${MARK}":1,"fields":${objectText(fields)},"channels":${objectText(channels)}}`;
 
 function objectText(fields: readonly Field[]): string {
   return `{${fields.map(({ name, json }) => `${JSON.stringify(name)}:${json}`).join(',')}}`;

@@ -3,7 +3,7 @@ import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { initialState } from '../brief/initialState.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
-import { loadOrchestratorConfig, type OrchestratorConfig } from '../config/orchestratorConfig.ts';
+import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
@@ -128,7 +128,6 @@ export class Orchestrator {
       newId,
       budget,
       prices,
-      config = loadOrchestratorConfig(),
       secrets = {},
       onGate,
     } = options;
@@ -136,6 +135,7 @@ export class Orchestrator {
     this.#dir = path.resolve(dir);
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
+    const config = orchestratorConfigOf(options.config);
     const dbPath = path.join(dir, STATE_FILE);
     const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
     this.#app = orchestrationApp(this.#pipeline, {
@@ -159,7 +159,7 @@ export class Orchestrator {
   /**
    * Opens the engine's folder.
    *
-   * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short.
+   * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short or an option of `config` out of its range.
    * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {

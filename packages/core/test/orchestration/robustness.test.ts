@@ -232,25 +232,25 @@ describe('countConsecutiveErrors', () => {
   const other = errorOf('a', { taskId: 't2' });
 
   test.each<[string, ErrorRecord[], number]>([
-    ['nothing in an empty history', [], 0],
-    ['one', [a], 1],
-    ['three in a row', [a, a, a], 3],
-    ['only those after another message', [a, a, b, a], 1],
-    ['nothing when the last is another message', [a, a, b], 0],
-    ['only those after another task', [a, other, a], 1],
-    ['nothing when the last is of another task', [a, other], 0],
+    ['the new one in an empty history', [], 1],
+    ['one before it', [a], 2],
+    ['three before it', [a, a, a], 4],
+    ['only those after another message', [a, a, b, a], 2],
+    ['the new one when the last is another message', [a, a, b], 1],
+    ['only those after another task', [a, other, a], 2],
+    ['the new one when the last is of another task', [a, other], 1],
   ])('counts %s', (_what, history, count) => {
     expect(countConsecutiveErrors(history, 'a', 't1')).toBe(count);
   });
 
   test('compares masked text, so a changing secret does not hide a loop', () => {
     const history = [errorOf('denied: password=one'), errorOf('denied: password=two')];
-    expect(countConsecutiveErrors(history, 'denied: password=three', 't1')).toBe(2);
+    expect(countConsecutiveErrors(history, 'denied: password=three', 't1')).toBe(3);
   });
 
   test('errors without a task are counted among themselves', () => {
-    expect(countConsecutiveErrors([errorOf('a', { taskId: null }), a], 'a', null)).toBe(0);
-    expect(countConsecutiveErrors([a, errorOf('a', { taskId: null })], 'a', null)).toBe(1);
+    expect(countConsecutiveErrors([errorOf('a', { taskId: null }), a], 'a', null)).toBe(1);
+    expect(countConsecutiveErrors([a, errorOf('a', { taskId: null })], 'a', null)).toBe(2);
   });
 });
 
@@ -366,7 +366,12 @@ describe('pivotAgentNode', () => {
 
   test('returns nothing else and never changes its input', () => {
     const update = pivotAgentNode(deepFreeze(stateWith()));
-    expect(Object.keys(update).sort()).toEqual(['implementationTurns', 'status']);
+    expect(Object.keys(update).sort()).toEqual([
+      'implementationTurns',
+      'pendingRecoveryNode',
+      'projectConfig',
+      'status',
+    ]);
   });
 });
 
@@ -378,6 +383,7 @@ describe('turn budget', () => {
   test.each([10, 11, 100])('%d turns ask for a pivot', (implementationTurns) => {
     expect(checkTurnBudget(stateWith({ implementationTurns }))).toEqual({
       status: 'strategy_pivot',
+      projectConfig: { ...stateWith().projectConfig, status: 'strategy_pivot' },
       pendingRecoveryNode: 'pivot_agent',
     });
   });

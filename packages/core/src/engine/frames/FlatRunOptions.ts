@@ -10,8 +10,8 @@ export interface FrameCheckpoint {
 
 export interface FlatRunOptions {
   /**
-   * Where frames live. @defaultValue the graph's own; without one a temporary file that ends with the call, so that
-   * a question to a human cannot be answered later.
+   * Where frames live. A `WindowedSaver` says how many checkpoints stay in memory. @defaultValue the graph's own; without
+   * one a temporary file that ends with the call: a question to a human cannot be answered later, nothing can be rewound to.
    */
   readonly checkpointer?: BaseCheckpointSaver;
   /** Thread of the outermost frame. A thread that has begun goes on: its input counts only once. */

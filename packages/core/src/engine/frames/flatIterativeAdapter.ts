@@ -6,6 +6,7 @@ import { type Command, GraphRecursionError, getConfig, INTERRUPT, isCommand } fr
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { WindowedSaver } from '../saver/WindowedSaver.ts';
 import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
 import { assertFlatRunOptions, type FlatRunOptions, isSaver } from './FlatRunOptions.ts';
 import { type FlatRun, Frame } from './Frame.ts';
@@ -20,7 +21,9 @@ export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
  * Runs a graph and every graph its nodes {@link recurse} into as one loop over an explicit stack: one super-step of
  * the top frame per turn [9_ROADMAP-RISK-401].
  *
- * A suspended parent is in the checkpointer and not in memory, so nesting costs rows, not stack. A question to a
+ * A suspended parent is in the checkpointer and not in memory, so nesting costs rows, not stack. Of each frame the first
+ * and the newest `CHECKPOINT_WINDOW` checkpoints are in memory; those of the outermost one stay in the checkpointer for a
+ * rewind, those of a child go with its thread as soon as its output was taken, and all of them with a temporary file. A question to a
  * human inside any frame is returned like LangGraph does, under `__interrupt__`; the whole stack goes on with
  * `runGraphIteratively(graph, new Command({ resume }), { threadId, checkpointer })`.
  * An error of a node rejects the call with nothing lost: the same call tries that node again. (Plain recursion
@@ -39,7 +42,8 @@ export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
  */
 export async function runGraphIteratively<Input, Output>(
   graph: CompiledLangGraph<Input, Output>,
-  initialState: NoInfer<Input> | Command | null,
+  // One `NoInfer`: of a union with it, TypeScript refuses the input of every compiled graph.
+  initialState: NoInfer<Input | Command> | null,
   options: FlatRunOptions = {},
 ): Promise<Output> {
   if (getConfig()?.configurable?.['__pregel_read'] !== undefined) {
@@ -70,7 +74,7 @@ async function runFrames(
   const { threadId = randomUUID(), maxDepth = Number.POSITIVE_INFINITY } = options;
   const { input } = request;
   const answers = isCommand(input) ? await humanAnswersOf(input, threadId, saver) : new Map();
-  const run = flatRunOf(threadId, new FrameSaver(saver), answers, options);
+  const run = flatRunOf(threadId, new FrameSaver(windowed(saver)), answers, options);
   const stack = [await Frame.open(threadId, 0, request, run)];
 
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
@@ -88,6 +92,11 @@ async function runFrames(
     parent.receive(frame.threadId, move);
   }
   throw new Error('The stack of frames ended without a result.');
+}
+
+/** The first and the newest checkpoints of each frame are in memory, {@link CHECKPOINT_WINDOW} of them; all are in the store. */
+function windowed(saver: BaseCheckpointSaver): WindowedSaver {
+  return saver instanceof WindowedSaver ? saver : new WindowedSaver(saver, { pruneAbove: 0 });
 }
 
 async function openChild(threadId: string, parent: Frame, run: FlatRun): Promise<Frame> {

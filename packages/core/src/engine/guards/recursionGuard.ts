@@ -20,7 +20,7 @@ export interface RecursionGuardOptions {
 /**
  * Decides whether a run may take one more node transition [9_ROADMAP-RISK-401].
  *
- * Emits `RECURSION_DEPTH_WARNING` from the warning share of the limit, rounded up.
+ * Emits `RECURSION_DEPTH_WARNING` from the warning share of the limit, rounded up, also at the limit and above.
  *
  * @param ctx - Depth is counted in ancestor frames plus node transitions since the last progress.
  * @returns `allowed: false` at or above the limit. The caller suspends the run; this function does not.
@@ -40,11 +40,10 @@ export function checkRecursionDepth(
   const depth = ctx.metadata.recursionDepth;
   assertInteger('recursionDepth', depth, 0);
   assertInteger('limit', limit, 1);
-  if (depth >= limit) return { allowed: false, reason: 'MAX_RECURSION_DEPTH_EXCEEDED' };
   if (depth >= Math.ceil(limit * RECURSION_WARNING_RATIO)) {
     events.emit('RECURSION_DEPTH_WARNING', { depth, limit });
   }
-  return { allowed: true };
+  return depth < limit ? { allowed: true } : { allowed: false, reason: 'MAX_RECURSION_DEPTH_EXCEEDED' };
 }
 
 function assertInteger(name: string, value: number, min: number): void {

@@ -29,6 +29,6 @@ describe('errorFingerprint', () => {
       buildErrorRecord(new Error(`refused :500${port}`), 'implement', 't', port),
     );
     expect(history.map(({ message }) => message)).toEqual(['refused :5001', 'refused :5002']);
-    expect(countConsecutiveErrors(history, 'refused :5003', 't')).toBe(2);
+    expect(countConsecutiveErrors(history, 'refused :5003', 't')).toBe(3);
   });
 });

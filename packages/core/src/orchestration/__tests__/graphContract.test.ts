@@ -58,6 +58,25 @@ describe('the names of graph.ts', () => {
     expect(door.approveDesignNode).toBe(hitl.approveDesignNode);
     expect(door.approveTaskDagNode).toBe(hitl.approveTaskDagNode);
   });
+
+  plainTest('hitl.ts has the types of what it exports', () => {
+    type Manager = hitl.HumanInTheLoopManager;
+    type Options = NonNullable<ConstructorParameters<typeof hitl.HumanInTheLoopManager>[1]>;
+    expectTypeOf<Options>().toEqualTypeOf<hitl.HumanInTheLoopManagerOptions>();
+    expectTypeOf<NonNullable<Options['rules']>>().toEqualTypeOf<hitl.GateRules>();
+    expectTypeOf<Parameters<Manager['pause']>[0]>().toEqualTypeOf<hitl.GraphState | undefined>();
+    expectTypeOf<NonNullable<Parameters<Manager['pause']>[2]>>().toEqualTypeOf<hitl.PauseOptions>();
+    expectTypeOf<Parameters<Manager['decide']>[1]>().toEqualTypeOf<hitl.SessionDecision>();
+    expectTypeOf<hitl.SessionDecision['by']>().toEqualTypeOf<hitl.Principal>();
+    expectTypeOf<hitl.SuspendedSession['kind']>().toEqualTypeOf<hitl.HitlSessionKind>();
+    expectTypeOf<hitl.Approval>().toEqualTypeOf<hitl.Decided | hitl.Edited>();
+    expectTypeOf<hitl.Edited['edit']>().toEqualTypeOf<hitl.RecordedEdit>();
+    expectTypeOf<hitl.ApprovalRequest<hitl.HitlGate>['gate']>().toEqualTypeOf<hitl.HitlGate>();
+    expectTypeOf(hitl.parseApprovalSignal).returns.toEqualTypeOf<hitl.HitlApprovalSignal | null>();
+    expectTypeOf(hitl.routeAfterApproveDesign).returns.toEqualTypeOf<hitl.AskingNode | 'approveDesign'>();
+    expectTypeOf<hitl.GraphState['hitlDecisions'][number]>().toEqualTypeOf<hitl.HitlDecisionRecord>();
+    expect(hitl.parseApprovalSignal({ approved: true })).toEqual({ approved: true });
+  });
 });
 
 describe('what graph.ts says of itself', () => {

@@ -211,7 +211,7 @@ describe('the pipeline with agents', () => {
     const { status, reason, values } = await driveToTheEnd(pipeline);
     expect([status, reason]).toEqual(['failed', expect.stringContaining('no strategy led on')]);
     expect(pipeline.calls.filter((call) => call === 'T1 implement')).toHaveLength(10);
-    expect(values).toMatchObject({ status: 'strategy_pivot', pendingRecoveryNode: 'pivot_agent' });
+    expect(values).toMatchObject({ status: 'strategy_pivot', pendingRecoveryNode: null });
     expect(values?.tasks).toMatchObject([{ status: 'failed' }]);
   });
 

@@ -8,6 +8,7 @@ import { OrchestrationGraph } from '../graph.ts';
 import { makePivotNode } from '../nodes/pivotNode.ts';
 import type { PivotRequest, PivotResult, StageAgents, TaskRequest } from '../ports.ts';
 import { strategyFingerprint } from '../robustness/strategyFingerprint.ts';
+import { pivotAgentNode } from '../robustness.ts';
 import type { GraphState } from '../types.ts';
 import { aPipeline, driveToTheEnd, type Pipeline, type PipelineOptions } from './aPipeline.ts';
 import { aState, aTask } from './aState.ts';
@@ -246,7 +247,7 @@ describe('a task that makes no progress, with a pivot agent', () => {
       checks: scriptedChecks(),
       now: Date.now,
     });
-    expect(await node(aState())).toEqual({ status: 'strategy_pivot', implementationTurns: 0 });
+    expect(await node(aState())).toEqual(pivotAgentNode(aState()));
   });
 
   it('ends as without an agent where nobody can be asked: without a state file', async () => {
@@ -267,7 +268,11 @@ describe('a task that makes no progress, with a pivot agent', () => {
     });
     const node = graph.nodes['pivot_agent'];
     const update = (await node?.invoke(state)) as Partial<GraphState>;
-    expect(update).toEqual({ status: 'strategy_pivot' });
+    expect(update).toEqual({
+      status: 'strategy_pivot',
+      projectConfig: { ...state.projectConfig, status: 'strategy_pivot' },
+      pendingRecoveryNode: null,
+    });
   });
 });
 

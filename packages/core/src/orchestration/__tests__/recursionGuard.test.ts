@@ -134,10 +134,10 @@ describe('checkRecursionDepth', () => {
     expect(events).toEqual([['RECURSION_DEPTH_WARNING', { depth: first, limit }]]);
   });
 
-  test('at the limit nothing is emitted: that is for the caller, once', () => {
+  test.each([25, 26])('the warning is emitted at depth %d, too', (depth) => {
     const { bus, events } = recordingBus();
-    checkRecursionDepth(contextAt(25), { events: bus });
-    expect(events).toEqual([]);
+    checkRecursionDepth(contextAt(depth), { events: bus });
+    expect(events).toEqual([['RECURSION_DEPTH_WARNING', { depth, limit: 25 }]]);
   });
 
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses a depth of %d', (depth) => {

@@ -9,7 +9,7 @@ import { parseApprovalSignal } from './approvalSignal.ts';
 import type { RecordedEdit } from './gateEdit.ts';
 import { PIPELINE_GATES } from './pipelineGates.ts';
 
-interface ApprovalRequest<Gate extends HitlGate> {
+export interface ApprovalRequest<Gate extends HitlGate> {
   readonly gate: Gate;
   readonly node: string;
   readonly message: string;

@@ -1,9 +1,9 @@
+import { advance } from '../advance.ts';
 import type { DesignRequest, DocumentsResult } from '../ports.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
 import type { GraphState } from '../types.ts';
-import { advance } from './advance.ts';
 import { draftsOf, proposalRequest, withDocuments } from './documents.ts';
 import { isProposedAt } from './proposals.ts';
 import { changesSince, proposedOn } from './rejected.ts';

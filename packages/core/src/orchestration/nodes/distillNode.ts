@@ -1,9 +1,9 @@
+import { advance } from '../advance.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
 import { isEpicOpen } from '../taskStates.ts';
 import type { GraphState } from '../types.ts';
-import { advance } from './advance.ts';
 import { proposalRequest } from './documents.ts';
 import { planFrom } from './plan.ts';
 import { isPlanProposed } from './proposals.ts';

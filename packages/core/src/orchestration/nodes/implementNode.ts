@@ -1,11 +1,12 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
+import { advance } from '../advance.ts';
+import { towardsPivot } from '../robustness/towardsPivot.ts';
 import { checkTurnBudget, detectEntropy, incrementTurnBudget, withOutput } from '../robustness.ts';
 import { agentLog, withLog } from '../task/agentLog.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { pickTask, withoutVerdict, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { advance } from './advance.ts';
 import { runTddTurn } from './tddTurn.ts';
 
 /** `implement` without agents: picks a task and counts a turn, or hands over to the pivot when the budget is spent. */
@@ -52,10 +53,6 @@ export function makeImplementNode(deps: PipelineDeps) {
 /** A task whose driver died in this visit is marked, so that people can see why it took longer. */
 function underWay(): TaskRecord['status'] {
   return activeVisit('implement').isResumed ? 'resumed' : 'in_progress';
-}
-
-function towardsPivot(state: GraphState): Partial<GraphState> {
-  return { ...advance(state, 'strategy_pivot'), pendingRecoveryNode: 'pivot_agent' };
 }
 
 function taskUpdate(episode: GraphState, { taskId, epicId }: TaskRecord): Partial<GraphState> {

@@ -1,6 +1,7 @@
 import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { advance } from '../advance.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
 import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
@@ -13,7 +14,6 @@ import { StageView } from '../task/StageView.ts';
 import { strategiesOf, taskBrief } from '../task/taskBrief.ts';
 import { activeTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { advance } from './advance.ts';
 import { draftsOf } from './documents.ts';
 
 /** Why a task is handed to a human whose pivots led to nothing. */
@@ -53,7 +53,7 @@ export function makePivotNode(deps: PipelineDeps) {
     if (first !== null && isNew(state, task, first)) return adopt(state, task, first);
     const second = await ask('pivotAgain', first?.strategy ?? null);
     if (second !== null && isNew(state, task, second)) return adopt(state, task, second);
-    return second === null ? handOverUnanswered() : handOver(state);
+    return second === null ? handOverUnanswered(state) : handOver(state);
   };
 }
 
@@ -90,14 +90,22 @@ function adopt(state: GraphState, { taskId }: TaskRecord, { strategy, reason }: 
 }
 
 /** The runner opens the failure gate; without a state file nobody can be asked, and the run ends as without an agent. */
-function handOver({ taskPivots: level }: GraphState): PivotUpdate {
-  const measured = { measure: 'pivots', level, limit: MAX_PIVOTS } as const;
-  return { status: 'strategy_pivot', [METADATA_KEY]: { stuck: { reason: PIVOTS_EXHAUSTED, measured } } };
+function handOver(state: GraphState): PivotUpdate {
+  const measured = { measure: 'pivots', level: state.taskPivots, limit: MAX_PIVOTS } as const;
+  return stuckAt(state, { reason: PIVOTS_EXHAUSTED, measured });
 }
 
-function handOverUnanswered(): PivotUpdate {
+function handOverUnanswered(state: GraphState): PivotUpdate {
   const measured = { measure: 'pivot_answers', level: MAX_PIVOT_ANSWERS, limit: MAX_PIVOT_ANSWERS } as const;
-  return { status: 'strategy_pivot', [METADATA_KEY]: { stuck: { reason: PIVOT_INVALID, measured } } };
+  return stuckAt(state, { reason: PIVOT_INVALID, measured });
+}
+
+function stuckAt(state: GraphState, stuck: NonNullable<NodeMetadata['stuck']>): PivotUpdate {
+  return {
+    ...advance(state, 'strategy_pivot'),
+    pendingRecoveryNode: null,
+    [METADATA_KEY]: { stuck },
+  };
 }
 
 function pivotRequest(state: GraphState, task: TaskRecord, refused: string | null): PivotRequest {

@@ -1,9 +1,9 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
+import { advance } from '../advance.ts';
 import { agentCall } from '../task/agentCall.ts';
 import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { StageView } from '../task/StageView.ts';
 import type { GraphState } from '../types.ts';
-import { advance } from './advance.ts';
 import { briefOf, withDocuments } from './documents.ts';
 import { isResearched } from './proposals.ts';
 import { takeBaseline } from './takeBaseline.ts';

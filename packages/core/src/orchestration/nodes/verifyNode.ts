@@ -1,4 +1,5 @@
 import { step } from '../../engine/node/step.ts';
+import { advance } from '../advance.ts';
 import type { CheckResult } from '../ports.ts';
 import { askForReview } from '../review/askForReview.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
@@ -10,7 +11,6 @@ import { RecordedTree } from '../task/RecordedTree.ts';
 import { judgeGreen } from '../task/verdicts.ts';
 import { activeTask, closeEpics, isEpicOpen, taskLabel, withGreenOf, withTask } from '../taskStates.ts';
 import type { GraphState, TaskRecord } from '../types.ts';
-import { advance } from './advance.ts';
 
 /** `verify` without agents: the active task is completed, then epics and project are closed where nothing is left. */
 export function verifyNode(state: GraphState): Partial<GraphState> {

@@ -2,7 +2,10 @@ import { errorFingerprint } from '../../engine/entropy/errorFingerprint.ts';
 import type { ErrorRecord } from '../types.ts';
 import { maskedMessageOf } from './errorRecord.ts';
 
-/** Counts how many of the newest records, without a gap, have this message, but for what differs by accident, and task. */
+/**
+ * The `consecutiveCount` of an error that is about to be recorded: it, and how many of the newest records, without a gap,
+ * have its task and its message, but for what differs by accident. 1 for an empty history.
+ */
 export function countConsecutiveErrors(
   history: readonly ErrorRecord[],
   message: string,
@@ -12,5 +15,5 @@ export function countConsecutiveErrors(
   const other = history.findLastIndex(
     (record) => errorFingerprint(record.message) !== wanted || record.taskId !== taskId,
   );
-  return history.length - 1 - other;
+  return history.length - other;
 }

@@ -1,4 +1,5 @@
 import type { LangGraphRunnableConfig } from '@langchain/langgraph';
+import { advance } from '../advance.ts';
 import type { CapturedError, GraphState } from '../types.ts';
 import { checkpointTime } from './checkpointTime.ts';
 import { countConsecutiveErrors } from './countConsecutiveErrors.ts';
@@ -10,8 +11,8 @@ const MAX_HISTORY = 20;
 /**
  * The `error` node: appends a masked record, marks the active task failed and sets the status [8_RISKS-REQ-001].
  *
- * Takes the error that the graph's handler captured and clears it; without one it names the node that was to
- * recover. With LangGraph's `config` the time is that of the checkpoint the node started from, so running it
+ * Takes the error that the graph's handler captured and clears it; without one it names the node in
+ * `pendingRecoveryNode` and clears that. With LangGraph's `config` the time is that of the checkpoint the node started from, so running it
  * again gives the same record.
  */
 export function errorNode(
@@ -19,32 +20,36 @@ export function errorNode(
   config: Pick<LangGraphRunnableConfig, 'executionInfo'> = {},
 ): Partial<GraphState> {
   const { activeTaskId, errorHistory, tasks } = state;
-  const { error, sourceNode } = capturedIn(state);
+  const { error, sourceNode, isSignalled } = capturedIn(state);
   const record = errorRecordAt({
     error,
     sourceNode,
     taskId: activeTaskId,
-    consecutiveCount: countConsecutiveErrors(errorHistory, error.message, activeTaskId) + 1,
+    consecutiveCount: countConsecutiveErrors(errorHistory, error.message, activeTaskId),
     capturedAtMs: checkpointTime(config.executionInfo?.checkpointId ?? '') ?? Date.now(),
   });
   return {
     errorHistory: [...errorHistory, record].slice(-MAX_HISTORY),
     tasks: tasks.map((task) => (task.taskId === activeTaskId ? { ...task, status: 'failed' } : task)),
-    status: 'error',
+    ...advance(state, 'error'),
     capturedError: null,
+    ...(isSignalled && { pendingRecoveryNode: null }),
   };
 }
 
 function capturedIn({ capturedError, pendingRecoveryNode }: GraphState): {
   error: Error;
   sourceNode: string;
+  /** Read from `pendingRecoveryNode`, which has then led here and must not again; else it is a pivot that is still to come. */
+  isSignalled: boolean;
 } {
-  if (capturedError != null) return { error: restore(capturedError), sourceNode: capturedError.node };
+  if (capturedError != null)
+    return { error: restore(capturedError), sourceNode: capturedError.node, isSignalled: false };
   const sourceNode = pendingRecoveryNode ?? 'unknown';
   const error = new Error(`Unhandled error in node "${sourceNode}".`);
   // This stack is ours, not that of what went wrong.
   error.stack = '';
-  return { error, sourceNode };
+  return { error, sourceNode, isSignalled: true };
 }
 
 function restore({ name, message, stackTrace }: CapturedError): Error {

@@ -65,9 +65,12 @@ describe('save', () => {
     const db = new BetterSqlite3(':memory:');
     db.exec(REQUIRED_DDL);
     const turns = new CheckpointPersister(db);
-    const turn = aTurn();
-    turns.save({ ...turn, visit: 'has no column' });
-    expect(turns.loadLatest('graph-1')).toEqual(turn);
+    const written = [aTurn(), aTurn({ state: largeState }), aTurn({ state: { ...largeState, $devs: 1 } })];
+    for (const turn of written) turns.save({ ...turn, visit: 'has no column' });
+    expect(turns.loadForTask('task-1')).toEqual(written);
+    expect(new CheckpointPersister(db).loadLatest('graph-1')).toEqual(written.at(-1));
+    const texts = db.prepare('SELECT serialized_state FROM langgraph_checkpoints').pluck().all();
+    expect(texts[1]).toBe(JSON.stringify(largeState));
     db.close();
   });
 

@@ -1,4 +1,4 @@
-import { advance } from '../../orchestration/nodes/advance.ts';
+import { advance } from '../../orchestration/advance.ts';
 import { closeEpics } from '../../orchestration/taskStates.ts';
 import type { EpicRecord, GraphState, TaskRecord } from '../../orchestration/types.ts';
 import { withoutApprovals } from './withoutApprovals.ts';

@@ -1,4 +1,4 @@
-import type { GraphState, ProjectStatus } from '../types.ts';
+import type { GraphState, ProjectStatus } from './types.ts';
 
 /** The update that moves the project to another status. */
 export function advance(
