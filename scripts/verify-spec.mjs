@@ -121,20 +121,29 @@ Proves docs/specification-ledger.md: every file, test and quote is there, every 
   --json         the result as JSON
 `;
 
-const { values: given } = parseArgs({
-  options: {
-    'no-commands': { type: 'boolean', default: false },
-    mutate: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
-    resume: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-if (given.help) process.stdout.write(HELP);
-else {
+async function main() {
+  const { values: given } = parseArgs({
+    options: {
+      'no-commands': { type: 'boolean', default: false },
+      mutate: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      resume: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (given.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const ledger = readLedger();
   const ok = given.mutate ? await proveByMutation(ledger, given) : prove(ledger, !given['no-commands']);
-  process.exitCode = ok ? 0 : 1;
+  return ok ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
 }
