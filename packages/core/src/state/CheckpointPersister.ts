@@ -46,6 +46,9 @@ const SELECT_FOR_TASK = `
 
 const SELECT_EXISTS = 'SELECT 1 FROM langgraph_checkpoints WHERE id = ?';
 
+/** Of one statement; SQLite takes 32,766. */
+const MAX_PLACEHOLDERS = 10_000;
+
 /** Where the large fields of a run's last turn lie: field → blob. */
 type FieldHeads = Readonly<Record<string, number>>;
 
@@ -85,7 +88,7 @@ export class CheckpointPersister {
   readonly #db: Database;
   readonly #fence: Fence;
   readonly #hasBlobs: boolean;
-  readonly #insert: Statement<[Required<TurnRow>]>;
+  readonly #insertSql: string;
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
   readonly #selectExists: Statement<[string], unknown>;
@@ -98,7 +101,7 @@ export class CheckpointPersister {
     this.#db = db;
     this.#fence = fence;
     this.#hasBlobs = columnsOf(db, 'state_blobs').size > 0;
-    this.#insert = prepare(db, insertInto(turnColumns(db)));
+    this.#insertSql = insertInto(turnColumns(db));
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectForTask = prepare(db, SELECT_FOR_TASK);
     this.#selectExists = prepare(db, SELECT_EXISTS);
@@ -138,22 +141,24 @@ export class CheckpointPersister {
   deleteAfter(targetTaskId: string, allTaskIds: readonly string[], graphId?: string): void {
     const later = tasksAfter(targetTaskId, allTaskIds);
     if (later.length === 0) return;
-    const placeholders = Array(later.length).fill('?').join(',');
-    const inRun = graphId === undefined ? '' : ' AND graph_id = ?';
-    const remove = prepare<string[]>(
-      this.#db,
-      `DELETE FROM langgraph_checkpoints WHERE task_id IN (${placeholders})${inRun}`,
-    );
-    const removeAll = (): void => {
+    const [inRun, run] = graphId === undefined ? ['', []] : [' AND graph_id = ?', [graphId]];
+    immediately(this.#db, () => {
       this.#fence.assertInTx();
-      remove.run(...later, ...(graphId === undefined ? [] : [graphId]));
-    };
-    immediately(this.#db, removeAll);
+      for (let from = 0; from < later.length; from += MAX_PLACEHOLDERS) {
+        const taskIds = later.slice(from, from + MAX_PLACEHOLDERS);
+        const placeholders = Array(taskIds.length).fill('?').join(',');
+        const sql = `DELETE FROM langgraph_checkpoints WHERE task_id IN (${placeholders})${inRun}`;
+        prepare<string[]>(this.#db, sql).run(...taskIds, ...run);
+      }
+    });
   }
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
     this.#fence.assertInTx();
-    this.#insert.run(toRow(checkpoint, this.#write(checkpoint, state)));
+    // Prepared for each row: whoever wraps the connection's `prepare` later on is heard as well.
+    prepare<[Required<TurnRow>]>(this.#db, this.#insertSql).run(
+      toRow(checkpoint, this.#write(checkpoint, state)),
+    );
   }
 
   /** The text of a turn's state; its large fields are stored as what changed since the turn before. */

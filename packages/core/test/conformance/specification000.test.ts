@@ -76,25 +76,25 @@ async function idsIn(saver: SqliteSaver, thread_id?: string): Promise<readonly s
 describe('runGraphIteratively with two arguments', () => {
   test('keeps the first and the newest CHECKPOINT_WINDOW checkpoints of every frame in memory', async () => {
     const memory = watchMemory();
-    await runGraphIteratively(aCycle(), { depth: 10 });
+    await runGraphIteratively(aCycle(), { depth: 8 });
     await runGraphIteratively(aNest(), { depth: 2 });
     memory.restore();
-    expect([...memory.written.values()].map(({ length }) => length)).toEqual([12, 3, 3, 3]);
+    expect([...memory.written.values()].map(({ length }) => length)).toEqual([10, 3, 3, 3]);
   });
 
   test('gives the final state of recursion, also for more levels than LangGraph takes', async () => {
     for (const make of [aCycle, aNest]) {
-      const recursive = await runByLangGraph(() => make().invoke({ depth: 3 }));
-      expect(await runGraphIteratively(make(), { depth: 3 })).toEqual(recursive);
+      const recursive = await runByLangGraph(() => make().invoke({ depth: 2 }));
+      expect(await runGraphIteratively(make(), { depth: 2 })).toEqual(recursive);
     }
-    const { log } = await runGraphIteratively(aCycle(), { depth: 30 });
-    expect(log).toHaveLength(30);
+    const { log } = await runGraphIteratively(aCycle(), { depth: 26 });
+    expect(log).toHaveLength(26);
   });
 
   test('leaves every checkpoint of the run in the store of its graph', async ({ db }) => {
     const saver = new SqliteSaver(db);
-    await runGraphIteratively(aCycle(saver), { depth: 8 });
-    expect(await idsIn(saver)).toHaveLength(10);
+    await runGraphIteratively(aCycle(saver), { depth: 5 });
+    expect(await idsIn(saver)).toHaveLength(7);
   });
 });
 

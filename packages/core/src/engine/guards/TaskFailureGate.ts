@@ -151,12 +151,12 @@ export class TaskFailureGate {
 
   #insert(opening: GateOpening, entropyScore: number): GateStatus {
     const { taskId, graphState, evidence, threadId, reason } = opening;
-    const session: unknown = this.#manager.pause(graphState, taskId, {
-      kind: 'task_failure',
+    const options = {
       ...(threadId !== undefined && { threadId }),
       ...(evidence !== undefined && { evidence }),
-    });
-    const sessionId = idOf(session);
+    };
+    const isBare = Object.keys(options).length === 0;
+    const sessionId = idOf(this.#manager.pause(graphState, taskId, ...(isBare ? [] : [options])));
     this.#gates.insert({
       id: this.#newId(),
       taskId,
