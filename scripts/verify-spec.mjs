@@ -103,7 +103,7 @@ async function proveByMutation(ledger, { only, resume, json }) {
   const counts =
     `mutations: ${killed.length} killed, ${survived.length} survived, ${broken.length} broken, ` +
     `${Object.keys(notMutable).length} rows not mutable, ${complaints.length} complaints\n`;
-  for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+  for (const { id, text } of complaints) process.stderr.write(`${id}: ${text}\n`);
   process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : counts);
   return ok;
 }

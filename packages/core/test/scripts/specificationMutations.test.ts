@@ -13,7 +13,7 @@ interface Mutations {
   readMutations(ledger: unknown): {
     readonly rows: readonly unknown[];
     readonly notMutable: Readonly<Record<string, string>>;
-    readonly complaints: readonly string[];
+    readonly complaints: readonly { readonly id: string; readonly text: string }[];
   };
 }
 
