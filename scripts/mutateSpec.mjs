@@ -160,19 +160,21 @@ const named = (rows, results, outcome) =>
 /**
  * @param only ids of rows; all of them when empty
  * @param resume whether rows that were killed before, by the same files, are not run again
- * @returns `{ ok, killed, survived, broken, notMutable, complaints }`: ids, but for the reasons of `notMutable`
+ * @returns `{ ok, killed, survived, broken, notMutable, complaints }`: ids, the reasons of `notMutable`, and complaints
+ *   as `{ id, text }`
  */
 export async function mutateSpec(ledger, { only, resume, say }) {
-  const { rows, notMutable, complaints } = readMutations(ledger);
+  const { rows, notMutable, complaints: all } = readMutations(ledger);
   const unknown = only.filter((id) => rows.every(({ entry }) => entry.id !== id));
   if (unknown.length > 0) throw new TypeError(`There is no mutation of ${unknown.join(', ')}.`);
-  const chosen = only.length === 0 ? rows : rows.filter(({ entry }) => only.includes(entry.id));
+  const isChosen = (id) => only.length === 0 || only.includes(id);
+  const complaints = all.filter(({ id }) => isChosen(id));
+  const applicable = rows.filter(
+    ({ entry: { id } }) => isChosen(id) && complaints.every((complaint) => complaint.id !== id),
+  );
   const before = resume ? readResults() : {};
   const isDone = (row) =>
     before[row.entry.id]?.outcome === 'killed' && before[row.entry.id].key === keyOf(row);
-  const applicable = chosen.filter(
-    ({ entry }) => !complaints.some((text) => text.startsWith(`${entry.id}:`)),
-  );
   const ran = await runAll(
     applicable.filter((row) => !isDone(row)),
     say,

@@ -24,42 +24,44 @@ export function mutate(source, { find, replace }) {
   return source.replace(find, () => replace);
 }
 
-function complaintsAbout(entry, { mutations, notMutable }) {
-  const { id } = entry;
-  const mutation = mutations[id];
-  if (mutation === undefined) return notMutable[id] ? [] : [`${id}: no mutation, and no reason why not`];
-  const complaints = notMutable[id] ? ['it has a mutation and a reason why not'] : [];
-  if (proofOf(entry, mutation) === 'command' && entry.command === undefined)
-    complaints.push('it has no command');
-  if (proofOf(entry, mutation) === 'quote' && entry.quote === undefined)
-    complaints.push('its command must say something');
+/** What is wrong with a row's mutation, in words. */
+function flawsOf(entry, mutation) {
+  const proof = proofOf(entry, mutation);
+  const flaws = [];
+  if (proof === 'command' && entry.command === undefined) flaws.push('the row has no command');
+  if (proof === 'quote' && entry.quote === undefined) flaws.push('what its command says is missing');
   try {
     mutate(readFileSync(join(root, mutation.file), 'utf8'), mutation);
   } catch (error) {
-    complaints.push(`${mutation.file}: ${error.message}`);
+    flaws.push(`${mutation.file}: ${error.message}`);
   }
-  return complaints.map((complaint) => `${id}: ${complaint}`);
+  return flaws;
 }
 
-function complaintsAboutAll(entries, recorded) {
+function flawsOfRow(entry, { mutations, notMutable }) {
+  const mutation = mutations[entry.id];
+  const isExcused = notMutable[entry.id] !== undefined;
+  if (mutation === undefined) return isExcused ? [] : ['no mutation, and no reason why not'];
+  return [...flawsOf(entry, mutation), ...(isExcused ? ['a mutation, and a reason why not'] : [])];
+}
+
+function complaintsAbout(entries, recorded) {
   const known = new Set(entries.map(({ id }) => id));
-  const strangers = Object.keys({ ...recorded.mutations, ...recorded.notMutable }).filter(
-    (id) => !known.has(id),
-  );
-  const excused = Object.keys(recorded.notMutable).length;
+  const named = Object.keys({ ...recorded.mutations, ...recorded.notMutable });
+  const excused = Object.keys(recorded.notMutable);
   return [
-    ...entries.flatMap((entry) => complaintsAbout(entry, recorded)),
-    ...strangers.map((id) => `${id}: no such row`),
-    ...(excused > MAX_NOT_MUTABLE
-      ? [`${excused} rows are not mutable, at most ${MAX_NOT_MUTABLE} may be`]
-      : []),
+    ...entries.flatMap((entry) => flawsOfRow(entry, recorded).map((text) => ({ id: entry.id, text }))),
+    ...named.filter((id) => !known.has(id)).map((id) => ({ id, text: 'there is no such row' })),
+    ...excused
+      .slice(MAX_NOT_MUTABLE)
+      .map((id) => ({ id, text: `more than ${MAX_NOT_MUTABLE} rows are not mutable` })),
   ];
 }
 
 /**
  * The mutation of every row that has one, and what is wrong with them.
  *
- * @returns `{ rows: [{ entry, mutation }], notMutable: { id: reason }, complaints: [text] }`
+ * @returns `{ rows: [{ entry, mutation }], notMutable: { id: reason }, complaints: [{ id, text }] }`
  */
 export function readMutations(ledger) {
   const recorded = JSON.parse(readFileSync(join(root, 'docs', 'specification-mutations.json'), 'utf8'));
@@ -67,5 +69,5 @@ export function readMutations(ledger) {
   const rows = entries
     .filter(({ id }) => recorded.mutations[id] !== undefined)
     .map((entry) => ({ entry, mutation: recorded.mutations[entry.id] }));
-  return { rows, notMutable: recorded.notMutable, complaints: complaintsAboutAll(entries, recorded) };
+  return { rows, notMutable: recorded.notMutable, complaints: complaintsAbout(entries, recorded) };
 }

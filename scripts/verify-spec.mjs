@@ -103,7 +103,7 @@ async function proveByMutation(ledger, { only, resume, json }) {
   const counts =
     `mutations: ${killed.length} killed, ${survived.length} survived, ${broken.length} broken, ` +
     `${Object.keys(notMutable).length} rows not mutable, ${complaints.length} complaints\n`;
-  for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+  for (const { id, text } of complaints) process.stderr.write(`${id}: ${text}\n`);
   process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : counts);
   return ok;
 }
@@ -121,20 +121,29 @@ Proves docs/specification-ledger.md: every file, test and quote is there, every 
   --json         the result as JSON
 `;
 
-const { values: given } = parseArgs({
-  options: {
-    'no-commands': { type: 'boolean', default: false },
-    mutate: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
-    resume: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-if (given.help) process.stdout.write(HELP);
-else {
+async function main() {
+  const { values: given } = parseArgs({
+    options: {
+      'no-commands': { type: 'boolean', default: false },
+      mutate: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true, default: [] },
+      resume: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (given.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
   const ledger = readLedger();
   const ok = given.mutate ? await proveByMutation(ledger, given) : prove(ledger, !given['no-commands']);
-  process.exitCode = ok ? 0 : 1;
+  return ok ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
 }

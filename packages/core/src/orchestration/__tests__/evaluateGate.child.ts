@@ -1,8 +1,9 @@
-// Evaluates one task above the threshold when told to, and says which session it got.
+// Evaluates one task above the threshold when told to, and says which session it got. Of the engine alone: eight of it
+// start at once.
 import { createInterface } from 'node:readline';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { HumanInTheLoopManager } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { TaskFailureGate } from '../../engine/guards/TaskFailureGate.ts';
-import { HumanInTheLoopManager } from '../hitl.ts';
 
 const [, , dbPath = '', taskId = ''] = process.argv;
 const db = createDatabase({ dbPath });

@@ -86,6 +86,10 @@ describe('the limits', () => {
       await expect(Orchestrator.open({ dir })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
       expect(existsSync(dir)).toBe(false);
       expect(() => new OrchestrationGraph()).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+      const asOption = { config: { maxRecursionDepth: Number(depth), hitlEntropyThreshold: 0.75 } };
+      expect(() => new OrchestrationGraph(undefined, asOption)).toThrow(RangeError);
+      await expect(Orchestrator.open({ dir, ...asOption })).rejects.toThrow(RangeError);
+      expect(existsSync(dir)).toBe(false);
     },
   );
 });
