@@ -24,13 +24,17 @@ export interface TrialCheckout {
 /** Where the flaky test counts its runs: outside of every tree. */
 const COUNTER = 'runs-of-the-flaky-test';
 
+export interface CheckoutOptions {
+  readonly repository: Repository;
+  readonly agent: TrialName;
+  readonly tools: Toolbox;
+  /** How long its setup says nothing, ms. @defaultValue 0 */
+  readonly setupMs?: number;
+}
+
 export async function trialCheckout(
   dir: string,
-  {
-    repository,
-    agent,
-    tools,
-  }: { readonly repository: Repository; readonly agent: TrialName; readonly tools: Toolbox },
+  { repository, agent, tools, setupMs = 0 }: CheckoutOptions,
 ): Promise<TrialCheckout> {
   const root = join(dir, repository.name);
   mkdirSync(root);
@@ -50,7 +54,7 @@ export async function trialCheckout(
     user,
     base: contentsOf(root),
     ignored: Object.keys(added),
-    setup: [process.execPath, join(import.meta.dirname, 'linkModules.mjs'), links],
+    setup: [process.execPath, join(import.meta.dirname, 'linkModules.mjs'), links, `${setupMs}`],
     ...checksOf(repository, agent, tools),
   };
 }

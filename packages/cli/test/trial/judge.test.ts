@@ -28,7 +28,7 @@ async function judged(work: (job: Job) => Files): Promise<readonly string[]> {
     user.git('commit', '-q', '-m', 'Work');
     user.git('checkout', '-q', 'main');
   });
-  const { commits, wrong } = judge(job, checkout, { branch: 'work', dir });
+  const { commits, wrong } = await judge(job, checkout, { branch: 'work', dir });
   expect(commits).toBe(1);
   return wrong;
 }

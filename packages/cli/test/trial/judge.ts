@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Job, rightWork, testOf } from './Job.ts';
+import { ranIn } from './ranIn.ts';
 import type { TrialCheckout } from './TrialCheckout.ts';
 
 /** What a branch is worth, found out without anything that the run says of itself. */
@@ -11,17 +12,15 @@ export interface Verdict {
   readonly wrong: readonly string[];
 }
 
-const TIMEOUT_MS = 120_000;
-
 /**
  * Judges a branch in a fresh clone: cases that no agent has seen, the tests that were there before, and whether anything
  * was taken from them.
  */
-export function judge(
+export async function judge(
   job: Job,
   checkout: TrialCheckout,
   { branch, dir }: { branch: string; dir: string },
-): Verdict {
+): Promise<Verdict> {
   const { root } = checkout.user;
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
@@ -30,13 +29,15 @@ export function judge(
   if (commits === 0) return { commits, wrong: [] };
   const clone = join(dir, 'judged');
   rmSync(clone, { recursive: true, force: true });
-  execFileSync('git', ['clone', '-q', '-b', branch, root, clone]);
-  const [setup = '', ...args] = checkout.setup;
-  execFileSync(setup, args, { cwd: clone });
-  return {
-    commits,
-    wrong: [...lost(job, checkout, clone), ...unmet(job, clone, dir), ...red(job, checkout, clone)],
-  };
+  for (const [argv, cwd] of [
+    [['git', 'clone', '-q', '-b', branch, root, clone], dir],
+    [checkout.setup, clone],
+  ] as const) {
+    const { status, output } = await ranIn(cwd, argv);
+    if (status !== 0) throw new Error(`${argv[0]} failed: ${output}`);
+  }
+  const wrong = [...lost(job, checkout, clone), ...(await unmet(job, clone, dir))];
+  return { commits, wrong: [...wrong, ...(await red(job, checkout, clone))] };
 }
 
 /** What the tests, or what judges them, has lost: none of the agents has a reason to touch any of it. */
@@ -54,7 +55,7 @@ function lost(job: Job, { base, ignored }: TrialCheckout, clone: string): readon
 }
 
 /** Cases of the brief that the code does not meet. */
-function unmet(job: Job, clone: string, dir: string): readonly string[] {
+async function unmet(job: Job, clone: string, dir: string): Promise<readonly string[]> {
   const { repository, isChore, base } = job;
   if (isChore) {
     const text = readFileSync(join(clone, repository.readme), 'utf8');
@@ -80,23 +81,22 @@ for (const [args, call, expected] of [${cases.join('\n')}])
 console.log('judged');
 `,
   );
-  const { stdout } = spawnSync(process.execPath, [script], {
-    cwd: clone,
-    encoding: 'utf8',
-    timeout: TIMEOUT_MS,
-  });
+  const { stdout } = await ranIn(clone, [process.execPath, script]);
   const lines = stdout.trim().split('\n');
   if (lines.at(-1) !== 'judged') return [`${feature.code} cannot be loaded`];
   return lines.slice(0, -1).map((args) => `${feature.call}(${args}) is wrong`);
 }
 
 /** The tests of the repository as they were before, with the manifest that was there before. */
-function red(job: Job, { base, ignored, check }: TrialCheckout, clone: string): readonly string[] {
+async function red(
+  job: Job,
+  { base, ignored, check }: TrialCheckout,
+  clone: string,
+): Promise<readonly string[]> {
   const right = rightWork(job);
   for (const [path, content] of Object.entries(base))
     if (!(path in right)) writeFileSync(join(clone, path), content);
   for (const path of ignored) rmSync(join(clone, path));
-  const [program = '', ...args] = check;
-  const { status, stdout } = spawnSync(program, args, { cwd: clone, encoding: 'utf8', timeout: TIMEOUT_MS });
-  return status === 0 ? [] : [`the tests of the repository fail: ${stdout.slice(-300)}`];
+  const { status, output } = await ranIn(clone, check);
+  return status === 0 ? [] : [`the tests of the repository fail: ${output.slice(-300)}`];
 }

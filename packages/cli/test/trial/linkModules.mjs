@@ -1,8 +1,11 @@
-// The setup command of a trial's repository: makes node_modules of the folder it runs in. Argument: a file with the links.
+// The setup command of a trial's repository: makes node_modules of the folder it runs in. Arguments: a file with the links,
+// and how long it says nothing, ms.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
+await sleep(Number(process.argv[3]));
 const links = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 rmSync('node_modules', { recursive: true, force: true });
 for (const [name, target] of Object.entries(links)) {

@@ -28,6 +28,8 @@ export interface Setting {
   readonly tools: Toolbox;
   /** Who decides on design and plan. */
   readonly gates: 'person' | 'policy';
+  /** How long the repository's setup says nothing, ms. @defaultValue 0 */
+  readonly setupMs?: number;
   /** Told the folder of a trial that went wrong, which then stays. @defaultValue it is removed */
   readonly onKept?: (dir: string) => void;
 }
@@ -102,10 +104,10 @@ export async function runTrial(combination: Combination, setting: Setting): Prom
 
 async function tryOut(
   { repository, agent: name, transport }: Combination,
-  { devs, models, tools, gates }: Setting,
+  { devs, models, tools, gates, setupMs = 0 }: Setting,
   dir: string,
 ): Promise<Omit<Row, 'seconds'>> {
-  const checkout = await trialCheckout(dir, { repository, agent: name, tools });
+  const checkout = await trialCheckout(dir, { repository, agent: name, tools, setupMs });
   const job: Job = { repository, base: checkout.base, isChore: name === 'no-test' };
   const agent = new TrialAgent(job, name);
   const connected = await connect(agent, transport, models);
@@ -117,7 +119,7 @@ async function tryOut(
     const trust = writeProject(checkout, job, { connected, gates, isMissing: name === MISSING_TOOL });
     const course = await follow(person, name, trust);
     checkout.user.assertUntouched();
-    const verdict = judge(job, checkout, { branch: BRANCH, dir });
+    const verdict = await judge(job, checkout, { branch: BRANCH, dir });
     return rowOf({ repository, agent: name, transport }, { course, verdict, agent });
   } finally {
     await connected.stop();

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Job, rightWork, specialWork, testOf, wrongWork } from './Job.ts';
 import type { Files, Repository } from './Repository.ts';
+import { ranIn } from './ranIn.ts';
 import type { Toolbox } from './Toolbox.ts';
 import { trialCheckout } from './TrialCheckout.ts';
 
@@ -17,9 +17,8 @@ export async function unsound(repository: Repository, tools: Toolbox): Promise<r
   const dir = mkdtempSync(join(tmpdir(), 'devs-sound-'));
   try {
     const { user, base, setup, check } = await trialCheckout(dir, { repository, agent: 'refusal', tools });
-    const [program = '', ...args] = setup;
-    const prepared = spawnSync(program, args, { cwd: user.root, encoding: 'utf8' });
-    if (prepared.status !== 0) return [`setup fails: ${prepared.stderr}${prepared.stdout}`];
+    const prepared = await ranIn(user.root, setup);
+    if (prepared.status !== 0) return [`setup fails: ${prepared.output}`];
     const job: Job = { repository, base, isChore: false };
     const test = { [repository.feature.test]: testOf(job) };
     const write = (files: Files): void => {
@@ -35,15 +34,14 @@ export async function unsound(repository: Repository, tools: Toolbox): Promise<r
       ['with code that knows the test', specialWork(job), true],
       ['with the right code', rightWork(job), true],
     ];
-    return states.flatMap(([what, files, isGreen]) => {
+    const why: string[] = [];
+    for (const [what, files, isGreen] of states) {
       write(files);
-      const [command = '', ...words] = check;
-      const { status, stdout, stderr } = spawnSync(command, words, { cwd: user.root, encoding: 'utf8' });
-      if ((status === 0) === isGreen) return [];
-      return [
-        `${repository.name} ${what} is ${isGreen ? 'red' : 'green'}: ${`${stdout}${stderr}`.slice(-1500)}`,
-      ];
-    });
+      const { status, output } = await ranIn(user.root, check);
+      if ((status === 0) !== isGreen)
+        why.push(`${repository.name} ${what} is ${isGreen ? 'red' : 'green'}: ${output.slice(-1500)}`);
+    }
+    return why;
   } finally {
     rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   }

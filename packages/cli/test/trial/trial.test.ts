@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
 import { callMain } from '../support/callMain.ts';
+import { Silence } from '../support/Silence.ts';
 import { shortCombinations } from './combinations.ts';
 import { ModelHost } from './ModelHost.ts';
 import type { Devs } from './Person.ts';
@@ -10,8 +11,21 @@ import { LOCAL } from './Toolbox.ts';
 /** Each has every agent once, over other transports. */
 const TURNS = howMany('DEVS_TRIAL_TURNS', 1);
 
-/** The command in this process: what a process of its own proves is proven by others. */
-const devs: Devs = (words, { cwd, env }) => callMain(cwd, words, { env });
+/** Longer than a person may be left without a sign, ms. */
+const PAUSE = 2_300;
+
+/** The command in this process, on a terminal: what a process of its own proves is proven by others. */
+function onTerminal() {
+  let silence = 0;
+  const devs: Devs = async (words, { cwd, env }) => {
+    const clock = new Silence();
+    const onWrite = (): void => clock.broken();
+    const called = await callMain(cwd, words, { env: { ...env, NO_COLOR: '1' }, isTTY: true, onWrite });
+    silence = Math.max(silence, clock.end());
+    return called;
+  };
+  return { devs, longestSilence: () => silence };
+}
 
 let models: ModelHost;
 beforeAll(async () => {
@@ -34,7 +48,10 @@ describe.concurrent('a competent agent with one vice', () => {
   )('%s, in %s over %s', { timeout: 180_000 }, async ([, , , combination]) => {
     // Two see to it that commands of a person are typed; the others take a policy.
     const gates = ['wrong-test', 'red-baseline'].includes(combination.agent) ? 'person' : 'policy';
-    const row = await runTrial(combination, { devs, models, tools: LOCAL, gates });
+    const { devs, longestSilence } = onTerminal();
+    const setupMs = combination.agent === 'no-test' ? PAUSE : 0;
+    const row = await runTrial(combination, { devs, models, tools: LOCAL, gates, setupMs });
     expect(faultsOf(row), [`asked: ${row.asked}`, ...row.why].join('\n')).toEqual([]);
+    expect(longestSilence()).toBeLessThan(2_000);
   });
 });
