@@ -101,7 +101,7 @@ describe('a terminal on which a run is driven', () => {
 
     await shows(/T1 {2}red: .* {2}0:01/);
     const { stdout: status } = await callMain(dir, ['status', 'sum']);
-    expect(status).toMatch(/now +implement T1: red, for 0:0\d/);
+    expect(status).toMatch(/now +T1: running the test before the code, for 0:0\d/);
     writeFileSync(join(dir, 'check'), '');
     expect(await ended).toBe(0);
 
