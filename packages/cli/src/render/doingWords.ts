@@ -1,4 +1,5 @@
 const STEPS: Readonly<Record<string, string>> = {
+  prepare: 'preparing the folder',
   base: 'looking at the files',
   integrated: 'looking at the files',
   changes: 'looking at the files',
