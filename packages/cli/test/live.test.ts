@@ -94,14 +94,14 @@ describe('a terminal on which a run is driven', () => {
       '--yes',
       '-v',
     ]);
-    await shows(/research {2}prepare: .* {2}0:01/);
+    await shows(/preparing the folder: .* {2}0:01/);
     expect(screen()).toContain('│ setup says [REDACTED:github]');
     expect(screen()).not.toContain('half a line');
     writeFileSync(join(dir, 'setup'), '');
 
-    await shows(/T1 {2}red: .* {2}0:01/);
+    await shows(/T1 {2}running the test before the code: .* {2}0:01/);
     const { stdout: status } = await callMain(dir, ['status', 'sum']);
-    expect(status).toMatch(/now +implement T1: red, for 0:0\d/);
+    expect(status).toMatch(/now +T1: running the test before the code, for 0:0\d/);
     writeFileSync(join(dir, 'check'), '');
     expect(await ended).toBe(0);
 
@@ -117,7 +117,7 @@ describe('a terminal on which a run is driven', () => {
     const env = { OPENAI_API_KEY: 'plain-words-as-a-key', OPENAI_BASE_URL: provider.url };
     const argv = ['run', BRIEF, '--agents', 'openai:gpt-5', '--check', 'node --test', '--no-sandbox'];
     const { ended, shows } = onTerminal(dir, argv, env);
-    await shows(/research {2}research {2}0:01/);
+    await shows(/writing the research {2}0:01/);
     provider.refuse();
     expect(await ended).toBe(1);
   });

@@ -7,12 +7,12 @@ const ERASE_LINE = '\r\u001b[2K';
 describe('the line below the story', () => {
   test('tells on a terminal what runs, and leaves only the story behind', async ({ dir }) => {
     const { stdout } = await callMain(dir, [...RUN_SUM, '--no-color'], { isTTY: true });
-    expect(stdout).toMatch(/(?:research|design) {2}depth \d+\/25 {2}0:\d\d/);
+    expect(stdout).toMatch(/(?:research|design) {2}(?:\d:\d\d {2})?total 0:\d\d/);
     const left = stdout
       .split('\n')
       .map((line) => line.split(ERASE_LINE).at(-1))
       .join('\n');
-    expect(left).not.toContain('depth');
+    expect(left).not.toContain('total');
     expect(left).toContain('design written');
   });
 

@@ -4,8 +4,19 @@ import { sentence, taskLabel } from '../render/sentence.ts';
 import { styled } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 
-/** What the end of the command says anyway, better. */
-const LEFT_OUT: ReadonlySet<EventName> = new Set(['HITL_SESSION_OPENED', 'RUN_SUSPENDED', 'RUN_FINISHED']);
+/** What the command says anyway, better: at its end, or where a gate is shown. */
+const LEFT_OUT: ReadonlySet<EventName> = new Set([
+  'HITL_SESSION_OPENED',
+  'GATE_SHOWN',
+  'RUN_SUSPENDED',
+  'RUN_FINISHED',
+]);
+
+/** Who decides here is told so; what a policy decides is told nowhere else. */
+function isOwnDecision<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name]): boolean {
+  if (name !== 'HITL_SESSION_DECIDED') return false;
+  return (payload as OrchestratorEvents['HITL_SESSION_DECIDED']).principal.startsWith('human:');
+}
 
 /** One event as a line, `elapsedMs` after the start; `null` when there is nothing to tell. */
 export function progressLine<Name extends EventName>(
@@ -14,7 +25,8 @@ export function progressLine<Name extends EventName>(
   { taskId }: EventScope,
   elapsedMs: number,
 ): string | null {
-  const text = LEFT_OUT.has(name) ? null : sentence(name, payload);
+  const isSaid = LEFT_OUT.has(name) || isOwnDecision(name, payload);
+  const text = isSaid ? null : sentence(name, payload);
   if (text === null) return null;
   const seconds = `${(elapsedMs / 1000).toFixed(1)}s`.padStart(7);
   return [seconds, taskLabel(taskId), text].filter((part) => part !== '').join('  ');

@@ -1,6 +1,7 @@
 import type { ActivityListener, ActivityScope, EventBus, RecursionDepth, Run, RunCost } from '@devs/core';
 import { nowWords } from '../render/activityLines.ts';
 import { clock } from '../render/clock.ts';
+import { doingWords } from '../render/doingWords.ts';
 import { taskLabel } from '../render/sentence.ts';
 import type { Output } from '../terminal/Output.ts';
 
@@ -8,9 +9,9 @@ import type { Output } from '../terminal/Output.ts';
 export interface LiveStatus {
   readonly node: string;
   readonly taskId: string | null;
-  /** What happens in it, in a few words, and for how long in milliseconds. */
-  readonly now?: { readonly words: string; readonly ms: number } | null;
-  /** Turns on the active task. */
+  /** The step in it, what happens there in a few words, and for how long in milliseconds. */
+  readonly now?: { readonly step: string; readonly words: string; readonly ms: number } | null;
+  /** Turns on the task so far. */
   readonly turn: number;
   /** `null` as long as it was not read. */
   readonly depth: RecursionDepth | null;
@@ -18,22 +19,28 @@ export interface LiveStatus {
 }
 
 /**
- * `implement  T3  review: reading src/x.ts  0:42  turn 2  depth 4/25  1:05  12345 tokens  $0.42`; what is nothing yet is
- * left out.
+ * `T3  reviewing the code: reading src/x.ts  0:42  turn 2  total 1:05  12345 tokens  $0.42`; what is nothing yet is left
+ * out, and the depth guard until half of its limit is reached.
  */
 export function statusLine({ node, taskId, now, turn, depth, cost }: LiveStatus, elapsedMs: number): string {
   const tokens = cost.tokensIn + cost.tokensOut;
   const parts = [
-    node,
     taskLabel(taskId),
-    now == null ? '' : `${now.words}  ${clock(now.ms)}`,
+    now == null ? doingWords(node, null) : `${nowIn(now)}  ${clock(now.ms)}`,
     turn === 0 ? '' : `turn ${turn}`,
-    depth === null ? '' : `depth ${depth.current}/${depth.limit}`,
-    clock(elapsedMs),
+    depth === null || depth.current * 2 < depth.limit
+      ? ''
+      : `${depth.current} of ${depth.limit} steps without progress`,
+    `total ${clock(elapsedMs)}`,
     tokens === 0 ? '' : `${tokens} tokens`,
     cost.costUsd === 0 ? '' : `$${cost.costUsd.toFixed(2)}`,
   ];
   return parts.filter((part) => part !== '').join('  ');
+}
+
+function nowIn({ step, words }: NonNullable<LiveStatus['now']>): string {
+  const doing = doingWords('', step);
+  return words === step || words === '' ? doing : `${doing}: ${words}`;
 }
 
 const REDRAW_MS = 1_000;
@@ -63,7 +70,7 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
   let step: ActivityScope | null = null;
   let words = '';
   const line = (): string | null =>
-    status && statusLine({ ...status, now: nowOf(step, words) }, performance.now() - start);
+    status && statusLine(atWork(status, step, words), performance.now() - start);
   const draw = (): void => {
     if (out.isLive) out.live(line());
     else if (performance.now() - out.lastAt >= SILENCE_MS) out.print(...[line() ?? []].flat());
@@ -74,9 +81,9 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
   });
   const note: ActivityListener = (activity, scope) => {
     if (scope.threadId !== run.id) return;
-    words = nowWords(activity) ?? (step === null ? scope.step : words);
+    words = nowWords(activity) ?? (step?.step === scope.step ? words : scope.step);
     step = scope;
-    status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
+    status ??= STARTING;
   };
   const rest = (): void => {
     overtake();
@@ -123,11 +130,13 @@ function latestLook(run: Looked, show: (found: LiveStatus) => void) {
   return { look, overtake };
 }
 
-const nowOf = (step: ActivityScope | null, words: string): NonNullable<LiveStatus['now']> | null =>
-  step && { words: withStep(step.step, words), ms: Date.now() - step.since };
-
-const withStep = (step: string, words: string): string =>
-  words === step || words === '' ? step : `${step}: ${words}`;
+/** The state file knows the task of the last checkpoint; the step that runs may be of the next one, with no turn yet. */
+function atWork(status: LiveStatus, step: ActivityScope | null, words: string): LiveStatus {
+  if (step === null) return status;
+  const { node, taskId } = step;
+  const now = { step: step.step, words, ms: Date.now() - step.since };
+  return { ...status, node, taskId, turn: taskId === status.taskId ? status.turn : 0, now };
+}
 
 /** Read from the state file; a line that cannot be drawn is no reason to stop. */
 async function lookAt(run: Looked, node: string): Promise<LiveStatus> {

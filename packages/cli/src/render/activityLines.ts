@@ -87,8 +87,9 @@ const indented = (text: string, mark: string): string =>
     .map((line) => mark + line)
     .join('\n');
 
+/** Rules and dots say nothing about what happens. */
 const lastLine = (text: string): string | null =>
-  textLines(text).findLast((line) => line.trim() !== '') ?? null;
+  textLines(text).findLast((line) => /[\p{L}\p{N}]/u.test(line)) ?? null;
 
 const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;

@@ -9,6 +9,9 @@ export function nextCommands(run: Standing, devs: Session['devs']): readonly str
   return STEPS[run.status](run, devs).map(([what, command]) => `${`${what}:`.padEnd(8)} ${command}`);
 }
 
+/** Shows the commits of a run in its folder. */
+export const lookCommand = (workspace: string): string => `git -C ${workspace} log --stat`;
+
 type NextStep = readonly [what: string, command: string];
 
 type StepsOf = (run: Standing, devs: Session['devs']) => readonly NextStep[];
@@ -28,7 +31,7 @@ const STEPS: Readonly<Record<RunStatus['status'], StepsOf>> = {
   waiting: open,
   completed: (run, devs) => [
     ...story(run, devs),
-    ...(run.workspace === null ? [] : [['look', `git -C ${run.workspace} log --stat`] as const]),
+    ...(run.workspace === null ? [] : [['look', lookCommand(run.workspace)] as const]),
   ],
   failed: (run, devs) => [...story(run, devs), ['again', devs('resume', run.id)]],
   dead_letter: (run, devs) => [...story(run, devs), ['revive', devs('admin', 'revive', run.id)]],

@@ -81,14 +81,16 @@ function planLines({ requirements, epics, tasks }: ShownTasks): readonly Line[] 
   ]);
   return [
     { style: 'bold', text: 'Requirements' },
-    ...columns(requirements.map(({ externalId, description }) => [externalId, description])),
+    ...columns(requirements.map(({ externalId, description }) => [externalId, description])).map(row),
     '',
     { style: 'bold', text: 'Tasks' },
-    ...columns([['task', 'after', 'requirements', 'name'], ...rows]),
+    ...columns([['task', 'after', 'requirements', 'name'], ...rows]).map(row),
     '',
     ...epics.flatMap((epic) => epicLines(epic, ordered)),
   ];
 }
+
+const row = (text: string): Line => ({ style: 'row', text });
 
 function epicLines(
   { epicId, name, description, phaseNumber }: ShownTasks['epics'][number],

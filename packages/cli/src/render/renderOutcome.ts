@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
+import { lookCommand } from './nextCommands.ts';
 import { shortHash, shortId } from './renderGate.ts';
 import { costWords } from './renderStatus.ts';
 
@@ -25,7 +26,13 @@ export function renderOutcome(
 ): readonly Line[] {
   switch (result.status) {
     case 'completed':
-      return ['', { style: 'good', text: completedWords(id, result) }, ...workLines(result, workspace)];
+      return [
+        '',
+        { style: 'good', text: completedWords(id, result) },
+        ...workLines(result, workspace),
+        // With a branch to merge there is more to do than to look.
+        ...(workspace === null || result.delivery !== null ? [] : [`look:    ${lookCommand(workspace)}`]),
+      ];
     case 'suspended':
       return ['', ...result.gates.flatMap((gate) => gateLines(gate, devs)), `then:    ${devs('resume', id)}`];
     case 'drained':

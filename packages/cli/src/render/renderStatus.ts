@@ -3,6 +3,7 @@ import type { Session } from '../project/Session.ts';
 import { columns } from '../terminal/columns.ts';
 import { indented, type Line, type Style, styled } from '../terminal/Line.ts';
 import { clock } from './clock.ts';
+import { doingWords } from './doingWords.ts';
 import { nextCommands } from './nextCommands.ts';
 import { budgetWords } from './renderBudget.ts';
 import { gateLine } from './renderGate.ts';
@@ -108,10 +109,10 @@ export function reviewWords({ scope, approved, rejected }: NonNullable<RunStatus
   return `after every ${scope}: ${approved} approved, ${rejected} sent back`;
 }
 
-/** `implement T3: review, for 0:42`. */
+/** `T3: reviewing the code, for 0:42`. */
 function runningWords({ node, task, step, since }: NonNullable<RunStatus['running']>, now: number): string {
-  const where = task === null ? node : `${node} ${task}`;
-  return `${step === null || step === node ? where : `${where}: ${step}`}, for ${clock(now - Date.parse(since))}`;
+  const where = task === null ? '' : `${task}: `;
+  return `${where}${doingWords(node, step)}, for ${clock(now - Date.parse(since))}`;
 }
 
 function driverWords({ driver, status }: RunStatus): string {

@@ -1,5 +1,8 @@
-/** `good`, `bad`, `due`: how something stands. `markdown`, `diff`: a document, styled by what its lines are. */
-export type Style = 'bold' | 'dim' | 'good' | 'bad' | 'due' | 'markdown' | 'diff';
+/**
+ * `good`, `bad`, `due`: how something stands. `markdown`, `diff`: a document, styled by what its lines are. `row`: of a table,
+ * broken within its last column.
+ */
+export type Style = 'bold' | 'dim' | 'good' | 'bad' | 'due' | 'row' | 'markdown' | 'diff';
 
 /** Text in one style; a style changes how it looks on a terminal with colours and nothing else. */
 export interface Styled {

@@ -1,4 +1,4 @@
-import { EventBus } from '@devs/core';
+import { EventBus, type Run } from '@devs/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Output } from '../../terminal/Output.ts';
 import { type LiveStatus, showStatusLine, statusLine } from '../statusLine.ts';
@@ -22,13 +22,57 @@ function terminal(options: { readonly isTTY?: boolean; readonly json?: boolean; 
 
 describe('statusLine', () => {
   it('says what runs, on which task, for how long and at what cost', () => {
-    expect(statusLine(STATUS, 65_900)).toBe('implement  T3  turn 2  depth 4/25  1:05  12345 tokens  $0.42');
+    expect(statusLine(STATUS, 65_900)).toBe('T3  implement  turn 2  total 1:05  12345 tokens  $0.42');
+  });
+
+  it('says in words what the step does, and what happens in it', () => {
+    const now = { step: 'red', words: 'red', ms: 42_000 };
+    expect(statusLine({ ...STATUS, now }, 65_900)).toMatch(
+      /^T3 {2}running the test before the code {2}0:42 {2}turn 2 {2}total 1:05/,
+    );
+    const reading = { ...now, step: 'review', words: 'reading src/x.ts' };
+    expect(statusLine({ ...STATUS, now: reading }, 0)).toMatch(
+      /^T3 {2}reviewing the code: reading src\/x.ts {2}0:42/,
+    );
+    expect(statusLine({ ...STATUS, now: { ...now, step: 'mine', words: '' } }, 0)).toMatch(
+      /^T3 {2}mine {2}0:42/,
+    );
+    expect(statusLine({ ...STATUS, node: 'approveTaskDag' }, 0)).toMatch(/^T3 {2}decision on the plan /);
+  });
+
+  it('says how near the depth guard is, once that is half of the way', () => {
+    const depth = { current: 13, limit: 25, warningAt: 20 };
+    expect(statusLine({ ...STATUS, depth }, 0)).toContain('  13 of 25 steps without progress  ');
+    expect(statusLine({ ...STATUS, depth: { ...depth, current: 12 } }, 0)).not.toContain('progress');
+    expect(statusLine({ ...STATUS, depth: null }, 0)).not.toContain('progress');
   });
 
   it('leaves out what is nothing yet', () => {
     const cost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
     const research = { ...STATUS, node: 'research', taskId: null, turn: 0, cost };
-    expect(statusLine(research, 900)).toBe('research  depth 4/25  0:00');
+    expect(statusLine(research, 900)).toBe('research  total 0:00');
+  });
+});
+
+describe('the line of a drive', () => {
+  it('names the task that is worked on, where the state file has the one before', async () => {
+    const { out, text } = terminal({});
+    const events = new EventBus();
+    const { depth, cost } = STATUS;
+    const run = {
+      id: 'csv',
+      state: async () => ({ activeTaskId: 'csv:1', implementationTurns: 1 }),
+      recursionDepth: async () => depth,
+      status: async () => ({ cost }),
+    } as unknown as Run;
+    const remove = showStatusLine(run, events, { out, stays: false });
+    events.emit('NODE_STARTED', { node: 'implement', attempt: 1 }, { threadId: 'csv' });
+    const scope = { threadId: 'csv', node: 'implement', taskId: 'csv:2', step: 'test', attempt: 1 };
+    events.tell({ kind: 'doing', what: 'test' }, { ...scope, since: Date.now() }, 0);
+    await vi.waitFor(() => expect(text()).toContain('tokens'));
+    remove();
+    expect(text()).toMatch(/T2 {2}writing the test {2}0:00 {2}total 0:00 {2}12345 tokens/);
+    expect(text()).not.toContain('T1');
   });
 });
 
@@ -84,10 +128,10 @@ describe('the line of a drive that comes to a gate', () => {
   }
 
   it('goes on while the branch is delivered, and then no more', () => {
-    expect(atGate(false)).toEqual(['design  0:01', 'deliver  0:02', '']);
+    expect(atGate(false)).toEqual(['design  total 0:01', 'delivering the branch  total 0:02', '']);
   });
 
   it('rests where it stays at the gate', () => {
-    expect(atGate(true)).toEqual(['design  0:01', '', '']);
+    expect(atGate(true)).toEqual(['design  total 0:01', '', '']);
   });
 });

@@ -223,6 +223,16 @@ describe('progress', () => {
     expect(progressLine('RUN_SUSPENDED', { gates: 1 }, {}, 90)).toBeNull();
   });
 
+  it('tells of no decision twice: who decides here is told so', () => {
+    const decided = { sessionId: 's', kind: 'dag_approval', said: 'approved' };
+    expect(progressLine('HITL_SESSION_DECIDED', { ...decided, principal: 'human:ada' }, {}, 0)).toBeNull();
+    expect(progressLine('HITL_SESSION_DECIDED', { ...decided, principal: 'policy:quick' }, {}, 0)).toBe(
+      '   0.0s  gate approved: plan, by policy:quick',
+    );
+    const shown = { sessionId: 's', kind: 'dag_approval', principal: 'human:ada', artifactHash: 'a' };
+    expect(progressLine('GATE_SHOWN', shown, {}, 0)).toBeNull();
+  });
+
   it('has words for what has two forms', () => {
     expect(sentence('RUN_SUSPENDED', { gates: 2 })).toBe('waiting at 2 gates');
     expect(sentence('SECRET_REDACTED', { place: 'step x', count: 1 })).toBe('a secret masked in step x');

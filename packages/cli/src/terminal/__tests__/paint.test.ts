@@ -69,6 +69,38 @@ describe('Markdown on a terminal', () => {
     );
   });
 
+  it('is broken anew where lines of prose do not fit, and stays as it is written where they do', () => {
+    const text = 'one two three\nfour `five` six\n- item one\n  two three\n    code one two three';
+    expect(markdown(text, 40)).toBe(named(`${text}\n`).replace('`five`', '\u001b[36m`five`\u001b[39m'));
+    expect(stripVTControlCharacters(markdown(text, 12))).toBe(
+      [
+        'one two',
+        'three four',
+        '`five` six',
+        '- item one',
+        '  two three',
+        '    code one',
+        '    two',
+        '    three\n',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    ['two spaces', 'one two three  \nfour'],
+    ['a backslash', 'one two three\\\nfour'],
+    ['an item', 'one two three\n1. four'],
+    ['a heading', 'one two three\n# four'],
+    ['a rule', 'one two three\n***'],
+    ['an empty line', 'one two three\n\nfour'],
+    ['a table', 'one two three\na|b\n-|-'],
+    ['a fence', 'one two three\n```\nfour'],
+    ['code', '    one two three\n    four'],
+  ])('begins a line anew for %s', (_, text) => {
+    const lines = stripVTControlCharacters(markdown(text, 12)).trimEnd().split('\n');
+    expect(lines.join('\n')).toMatch(/^ *one two *\n *three.{0,2}\n/);
+  });
+
   it('leaves a fence open that ends nowhere, and takes no inline code for one', () => {
     expect(named(markdown('```x``` y\n~~~\n```\n# a'))).toBe(
       '<cyan>```x```</> y\n<cyan>~~~</>\n<cyan>```</>\n<cyan># a</>\n',
@@ -118,6 +150,16 @@ describe('Markdown on a terminal', () => {
     const text = `${row}\n|${'-|'.repeat(20)}\n${row}\na | b\nc | d\na | b\n- | x`;
     expect(stripVTControlCharacters(markdown(text, 200))).toContain('a │ a');
     expect(stripVTControlCharacters(markdown(text, 60))).toBe(`${text}\n`);
+  });
+});
+
+describe('a row of a table on a terminal', () => {
+  const row = (text: string, width: number): string => shown([{ style: 'row', text }], { width });
+
+  it('is broken within its last column, as far as that has room', () => {
+    expect(row('REQ-1  one two three', 14)).toBe('REQ-1  one two\n       three\n');
+    expect(row('REQ-1  T1  one two three', 18)).toBe('REQ-1  T1  one two three\n');
+    expect(row('one two three', 8)).toBe('one two\nthree\n');
   });
 });
 
@@ -181,7 +223,7 @@ const substance = (text: string): string => text.replaceAll(/[\s|│─┼:-]/g,
 describe('text of somebody else', () => {
   it('brings no code of its own in any style, and loses nothing', ({ task }) => {
     let ways = 0;
-    const styles = constantFrom('markdown' as const, 'diff' as const, 'bold' as const);
+    const styles = constantFrom('markdown' as const, 'diff' as const, 'row' as const, 'bold' as const);
     assert(
       property(texts, styles, integer({ min: 1, max: 90 }), (text, style, width) => {
         ways += 1;

@@ -1,6 +1,6 @@
 import { displayWidth } from '../displayWidth.ts';
 import { Inline } from './inline.ts';
-import { withLook } from './look.ts';
+import { type Look, withLook } from './look.ts';
 import { paintTable, tableAt } from './table.ts';
 import { wrap } from './wrap.ts';
 
@@ -34,8 +34,11 @@ function blockAt(lines: readonly string[], at: number, width: number): Block {
   if (fence !== undefined) return fenced(lines, at, fence);
   const found = tableAt(lines, at);
   const painted = found && paintTable(found.table, width);
-  if (found === null || painted === null) return { painted: paintLine(line, width), length: 1 };
-  return { painted, length: found.length };
+  if (found !== null && painted !== null) return { painted, length: found.length };
+  if (RULE.test(line)) return { painted: [withLook('dim', line)], length: 1 };
+  const heading = HEADING.exec(line)?.[0];
+  if (heading !== undefined) return { painted: hung(line, { mark: heading }, width, 'bold'), length: 1 };
+  return paragraph(lines, at, width);
 }
 
 /** The info string of a fence of backticks has none itself: that is code in a line. */
@@ -53,27 +56,63 @@ function fenced(lines: readonly string[], at: number, fence: string): Block {
   return { painted: code.map((line) => withLook('code', line)), length: code.length };
 }
 
-/** A tab takes as many columns as are left of eight; what is broken has to know how many. */
-const TAB = '    ';
-
 const HEADING = /^ {0,3}#{1,6}(?: |$)/;
 const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
-/** What the lines of an item, a quotation or an indented paragraph are hung under. */
+
+/** An item, or lines of prose: as they are written while all of them fit, else one text that is broken anew. */
+function paragraph(source: readonly string[], at: number, width: number): Block {
+  const first = untabbed(source[at] ?? '');
+  const lead = leadOf(first);
+  let end = at + 1;
+  while (isContinued(source, end, lead)) end += 1;
+  const lines = [first, ...source.slice(at + 1, end).map(untabbed)];
+  const isWritten = lines.every((line) => displayWidth(line) <= width);
+  const texts = isWritten
+    ? lines
+    : [lines.map((line, index) => (index === 0 ? line : line.trim())).join(' ')];
+  return { painted: texts.flatMap((text) => hung(text, leadOf(text), width)), length: lines.length };
+}
+
+/** Begins something of its own. */
+const BEGINS = /^ *(?:$|[>#|]|[-*+] |\d{1,9}[.)] |=+ *$|`{3}|~{3})/;
+
+/** Whether a line goes on with the text of the one before: its end says nothing then. */
+function isContinued(lines: readonly string[], at: number, { mark, hasMark }: Lead): boolean {
+  const [before = '', line] = [lines[at - 1], lines[at]];
+  if (line === undefined || before.trim() === '' || /(?: {2}|\\)$/.test(before)) return false;
+  // Text that is indented further is code.
+  const isCode = line.search(/[^ ]/) > mark.length || (!hasMark && mark.length >= 4);
+  return !isCode && !BEGINS.test(line) && !RULE.test(line) && tableAt(lines, at) === null;
+}
+
+/** What the lines of an item, a quotation or an indented text are hung under. */
+interface Lead {
+  readonly mark: string;
+  /** Whether it is more than spaces. */
+  readonly hasMark?: boolean;
+  /** Check box in it. */
+  readonly box?: string | undefined;
+}
+
 const LEAD = /^ *(?:> ?)*(?:(?:[-*+]|\d{1,9}[.)]) +(?:(\[[ xX]\]) +)?)?/;
 
-function paintLine(source: string, width: number): readonly string[] {
-  const line = source.replaceAll('\t', TAB);
-  if (RULE.test(line)) return [withLook('dim', line)];
-  const heading = HEADING.exec(line)?.[0];
-  const [lead = '', box] = heading === undefined ? (LEAD.exec(line) ?? []) : [heading];
-  const inline = new Inline(line, heading === undefined ? undefined : 'bold');
+function leadOf(line: string): Lead {
+  const [mark = '', box] = LEAD.exec(line) ?? [];
+  return { mark, hasMark: mark.trim() !== '', box };
+}
+
+function hung(text: string, { mark, box }: Lead, width: number, base?: Look): readonly string[] {
+  const inline = new Inline(text, base);
   if (box !== undefined) {
-    const from = lead.indexOf(box);
+    const from = mark.indexOf(box);
     inline.mark([from, from + box.length], box === '[ ]' ? 'due' : 'good');
   }
   // Deep indentation leaves no room to hang anything in.
-  const hang = lead.length > width / 2 ? 0 : displayWidth(lead);
-  return wrap(line, { first: width, rest: width - hang, lead: lead.length }).map(
+  const hang = mark.length > width / 2 ? 0 : displayWidth(mark);
+  return wrap(text, { first: width, rest: width - hang, lead: mark.length }).map(
     (range, index) => (index === 0 ? '' : ' '.repeat(hang)) + inline.painted(range),
   );
 }
+
+/** A tab takes what is left of eight columns; what is broken has to know how many. */
+const untabbed = (line: string): string => line.replaceAll('\t', '    ');

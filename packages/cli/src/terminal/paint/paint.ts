@@ -1,7 +1,9 @@
+import { displayWidth } from '../displayWidth.ts';
 import type { Styled } from '../Line.ts';
 import { paintDiff } from './diff.ts';
 import { withLook } from './look.ts';
 import { paintMarkdown } from './markdown.ts';
+import { wrap } from './wrap.ts';
 
 /**
  * A text as a terminal with colours shows it.
@@ -11,5 +13,18 @@ import { paintMarkdown } from './markdown.ts';
  */
 export function paint({ style, text }: Styled, width: number): string {
   if (style === 'markdown') return paintMarkdown(text, width);
+  if (style === 'row') return hangingRow(text, width);
   return style === 'diff' ? paintDiff(text) : withLook(style, text);
+}
+
+/** A column ends with two spaces. */
+const LAST_COLUMN = /^.*\S {2,}(?=\S)/;
+
+function hangingRow(text: string, width: number): string {
+  const lead = LAST_COLUMN.exec(text)?.[0] ?? '';
+  const hang = displayWidth(lead);
+  if (hang > width / 2) return text;
+  return wrap(text, { first: width, rest: width - hang, lead: lead.length })
+    .map((range, index) => (index === 0 ? '' : ' '.repeat(hang)) + text.slice(...range))
+    .join('\n');
 }
