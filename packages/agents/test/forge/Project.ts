@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { type Checks, isDevsError, Orchestrator, type StageAgents } from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
+import { programFile } from '../../../core/test/support/programFile.ts';
 import { CommandChecks } from '../../src/checks/CommandChecks.ts';
 import { GitWorkspace } from '../../src/workspace/GitWorkspace.ts';
 
-const CHILD = fileURLToPath(new URL('attack.child.ts', import.meta.url));
+const CHILD = new URL('attack.child.ts', import.meta.url);
 const BRIEF = '# Shop\n\nSell things.';
 
 export interface ProjectOptions {
@@ -14,12 +15,15 @@ export interface ProjectOptions {
 
 /** The command that attacks, for {@link CommandChecks}: it always ends red. */
 export function attackBy(way: string, ...args: readonly string[]): Checks {
-  return new CommandChecks({ argv: attackArgv(way, ...args) });
+  // It starts the command that lies beside it.
+  if (way === 'devs approve') return new CommandChecks({ argv: attackArgv(way, ...args) });
+  return new CommandChecks({ argv: [process.execPath, programFile(CHILD), way, ...args] });
 }
 
+/** The same from the sources. */
 export function attackArgv(way: string, ...args: readonly string[]): readonly string[] {
   const node = [process.execPath, '--conditions=@devs/source', '--import', import.meta.resolve('tsx')];
-  return [...node, CHILD, way, ...args];
+  return [...node, fileURLToPath(CHILD), way, ...args];
 }
 
 /** A project folder with one run, `victim`: real git, a real state file, commands as real processes. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { howMany } from '../../../core/test/support/howMany.ts';
-import { spawnTs } from '../../../core/test/support/spawnTs.ts';
+import { spawnProgram } from '../../../core/test/support/spawnTs.ts';
 import { ADA, git, openProject, start, statuses, THREE } from './rewoundRun.ts';
 
 /** Spread evenly over everything a rewind writes. */
@@ -14,7 +14,7 @@ const finished = join(root, 'finished');
 let writes = 0;
 
 const rewind = (dir: string, killAt: number) =>
-  spawnTs('packages/agents/test/rewind/rewind.child.ts', [dir, String(killAt)]).finished;
+  spawnProgram('packages/agents/test/rewind/rewind.child.ts', [dir, String(killAt)]).finished;
 
 /** A copy of a run that has ended, with `a`, and `b` that follows it, and `c` that stands alone. */
 function copyOfFinished(name: string): string {

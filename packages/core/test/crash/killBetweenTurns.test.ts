@@ -1,20 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { CheckpointPersister } from '../../src/state/CheckpointPersister.ts';
 import { test } from '../support/fixtures.ts';
+import { programFile } from '../support/programFile.ts';
 
-const child = fileURLToPath(new URL('killBetweenTurns.child.ts', import.meta.url));
-const repository = fileURLToPath(new URL('../../../..', import.meta.url));
+const child = new URL('killBetweenTurns.child.ts', import.meta.url);
 
 describe('crash between Thought and Action', () => {
   test('the Thought survives SIGKILL and is what a restart resumes from', ({ dbPath }) => {
-    const died = spawnSync(
-      process.execPath,
-      ['--conditions=@devs/source', '--import', 'tsx', child, dbPath],
-      { cwd: repository, encoding: 'utf8' },
-    );
+    const died = spawnSync(process.execPath, [programFile(child), dbPath], { encoding: 'utf8' });
     expect(died.signal, died.stderr).toBe('SIGKILL'); // otherwise nothing was tried
 
     const db = createDatabase({ dbPath });

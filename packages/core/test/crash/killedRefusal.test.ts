@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { durable } from '../../src/engine/durable.ts';
 import { test } from '../support/fixtures.ts';
-import { spawnTs } from '../support/spawnTs.ts';
+import { spawnProgram } from '../support/spawnTs.ts';
 import { callsIn, oneCall } from './refusedResult.ts';
 
 const CHILD = 'packages/core/test/crash/killedRefusal.child.ts';
@@ -12,7 +12,10 @@ describe('a process killed between a result that cannot be stored and the end of
     dbPath,
   }) => {
     const log = join(dirname(dbPath), 'calls.log');
-    expect(await spawnTs(CHILD, [dbPath, log]).finished).toMatchObject({ signal: 'SIGKILL', stderr: '' });
+    expect(await spawnProgram(CHILD, [dbPath, log]).finished).toMatchObject({
+      signal: 'SIGKILL',
+      stderr: '',
+    });
     expect(callsIn(log)).toBe(1);
 
     const app = durable(oneCall(log, 'plain'), { file: dbPath });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { test } from '../support/fixtures.ts';
-import { spawnTs, type TsProcess } from '../support/spawnTs.ts';
+import { spawnProgram, type TsProcess } from '../support/spawnTs.ts';
 
 const CLI = 'examples/own-graph/cli.ts';
 
@@ -15,7 +15,7 @@ function effectsIn(out: string): readonly string[] {
 }
 
 function ownGraph(out: string, args: readonly string[], latencyMs = 20): TsProcess {
-  return spawnTs(CLI, args, { OWN_GRAPH_OUT: out, OWN_GRAPH_LATENCY_MS: String(latencyMs) });
+  return spawnProgram(CLI, args, { OWN_GRAPH_OUT: out, OWN_GRAPH_LATENCY_MS: String(latencyMs) });
 }
 
 async function until(what: () => boolean): Promise<void> {

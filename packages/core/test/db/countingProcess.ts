@@ -1,4 +1,4 @@
-import { spawnTs } from '../support/spawnTs.ts';
+import { spawnProgram } from '../support/spawnTs.ts';
 
 /** A process that does the same thing until it is killed, and says a growing number after each time. */
 export interface CountingProcess {
@@ -10,7 +10,7 @@ export interface CountingProcess {
 
 /** @param program - Path of its TypeScript file, from the root of the repository. */
 export function startCounting(program: string, args: readonly string[]): CountingProcess {
-  const { child, finished } = spawnTs(program, args);
+  const { child, finished } = spawnProgram(program, args);
   let heard = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     heard = (heard + chunk.toString()).slice(-100);

@@ -2,14 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 import { test } from '../support/fixtures.ts';
+import { programFile } from '../support/programFile.ts';
 
-const child = fileURLToPath(new URL('openAtOnce.child.ts', import.meta.url));
-const repository = fileURLToPath(new URL('../../../..', import.meta.url));
+const child = new URL('openAtOnce.child.ts', import.meta.url);
 const PROCESSES = 8;
 
 interface Opener {
@@ -20,11 +19,7 @@ interface Opener {
 }
 
 function startOpener(dbPath: string, startFile: string, name: string): Opener {
-  const opener = spawn(
-    process.execPath,
-    ['--conditions=@devs/source', '--import', 'tsx', child, dbPath, startFile, name],
-    { cwd: repository },
-  );
+  const opener = spawn(process.execPath, [programFile(child), dbPath, startFile, name]);
   let stderr = '';
   opener.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();

@@ -5,10 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The part of esbuild that is used. It is tsx's own compiler, and comes with it. */
 interface Esbuild {
   build(options: object): Promise<unknown>;
-}
-
-interface PluginBuild {
-  onResolve(on: { readonly filter: RegExp }, resolve: () => object): void;
+  buildSync(options: object): unknown;
 }
 
 const ROOT = new URL('../../../../', import.meta.url);
@@ -23,10 +20,24 @@ const ROOT = new URL('../../../../', import.meta.url);
  */
 export async function bundlePrograms(programs: readonly URL[], dir: string): Promise<readonly string[]> {
   const entryPoints = programs.map((program) => fileURLToPath(program));
-  await esbuild().build({
-    entryPoints,
-    outdir: dir,
-    outExtension: { '.js': '.mjs' },
+  await esbuild().build({ ...options(), entryPoints, outdir: dir, outExtension: { '.js': '.mjs' } });
+  return entryPoints.map((path) => join(dir, `${basename(path, '.ts')}.mjs`));
+}
+
+function esbuild(): Esbuild {
+  const fromRoot = createRequire(new URL('package.json', ROOT));
+  return createRequire(fromRoot.resolve('tsx'))('esbuild') as Esbuild;
+}
+
+/** The same of one program, for who cannot wait. */
+export function bundleNow(program: string, outfile: string): void {
+  esbuild().buildSync({ ...options(), entryPoints: [program], outfile });
+}
+
+function options(): object {
+  // A native addon cannot be part of a bundle: it is loaded from where it is installed.
+  const sqlite = createRequire(new URL('packages/core/package.json', ROOT)).resolve('better-sqlite3');
+  return {
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -37,22 +48,7 @@ export async function bundlePrograms(programs: readonly URL[], dir: string): Pro
     banner: {
       js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
     },
-    plugins: [nativeSqlite()],
-  });
-  return entryPoints.map((path) => join(dir, `${basename(path, '.ts')}.mjs`));
-}
-
-function esbuild(): Esbuild {
-  const fromRoot = createRequire(new URL('package.json', ROOT));
-  return createRequire(fromRoot.resolve('tsx'))('esbuild') as Esbuild;
-}
-
-/** A native addon cannot be part of a bundle: it is loaded from where it is installed. */
-function nativeSqlite() {
-  const path = createRequire(new URL('packages/core/package.json', ROOT)).resolve('better-sqlite3');
-  return {
-    name: 'native-sqlite',
-    setup: (build: PluginBuild) =>
-      build.onResolve({ filter: /^better-sqlite3$/ }, () => ({ path, external: true })),
+    alias: { 'better-sqlite3': sqlite },
+    external: [sqlite],
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { programFile } from './programFile.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -15,17 +16,31 @@ export interface TsProcess {
   readonly finished: Promise<Finished>;
 }
 
-/** Runs a TypeScript file of this repository as a real process, against the sources. */
+/** Runs a TypeScript program of this repository as a real process, as one file: see {@link programFile}. */
+export function spawnProgram(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): TsProcess {
+  return spawnNode([programFile(new URL(file, `file://${ROOT}`)), ...args], env);
+}
+
+/** Runs a TypeScript file of this repository as a real process, against the sources where they lie: prompts are beside them. */
 export function spawnTs(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): TsProcess {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@devs/source', '--import', 'tsx', fileURLToPath(new URL(file, `file://${ROOT}`)), ...args],
-    { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const path = fileURLToPath(new URL(file, `file://${ROOT}`));
+  return spawnNode(['--conditions=@devs/source', '--import', 'tsx', path, ...args], env);
+}
+
+function spawnNode(argv: readonly string[], env: Readonly<Record<string, string>>): TsProcess {
+  const child = spawn(process.execPath, argv, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     output.stdout += chunk.toString();

@@ -2,17 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { programFile } from '../../../core/test/support/programFile.ts';
 
 const repository = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** Arguments of `node` that run a TypeScript program from the sources. */
-export const argvOf = (program: URL, ...args: readonly string[]): string[] => [
-  '--conditions=@devs/source',
-  '--import',
-  'tsx',
-  fileURLToPath(program),
-  ...args,
-];
+/** Arguments of `node` that run a TypeScript program. */
+export const argvOf = (program: URL, ...args: readonly string[]): string[] => [programFile(program), ...args];
 
 /** A program in a process of its own, read and written line by line. */
 export class Program {

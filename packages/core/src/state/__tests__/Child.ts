@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { programFile } from '../../../test/support/programFile.ts';
 
 /** A TypeScript program in a process of its own that speaks JSON lines: one per answer, one per command. */
 export class Child {
@@ -10,8 +11,9 @@ export class Child {
 
   /** @param program - URL of the program. */
   constructor(program: URL, ...args: readonly string[]) {
-    const argv = ['--conditions=@devs/source', '--import', 'tsx', program.pathname, ...args];
-    this.process = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.process = spawn(process.execPath, [programFile(program), ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.process.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr += chunk.toString();
     });
