@@ -8,6 +8,8 @@ const MAX_NAMES = 40;
 export interface ShownBaseline {
   readonly command: string;
   readonly failing: readonly string[];
+  /** Of these: what did not fail when somebody was asked before. */
+  readonly appeared?: readonly string[];
   readonly flaky: readonly string[];
   readonly cases: number | null;
   readonly output: string;
@@ -24,7 +26,7 @@ export function isBaseline(artifact: unknown): artifact is ShownBaseline {
 
 /** What fails, by name, for the one who says how it goes on. */
 export function baselineLines(shown: ShownBaseline): readonly Line[] {
-  const { command, parts = [], cases, failing, flaky, missing, output } = shown;
+  const { command, parts = [], cases, flaky, missing, output } = shown;
   const ran = cases === null ? '' : `, ${cases} test cases ran`;
   return [
     { style: 'bold', text: oneLine(`${command} fails on the untouched repository${ran}`) },
@@ -32,7 +34,7 @@ export function baselineLines(shown: ShownBaseline): readonly Line[] {
       ({ name, kind, passed }) => `  ${passed ? 'passed' : 'failed'}  ${oneLine(`${name} (${kind})`)}`,
     ),
     '',
-    ...(missing === undefined ? listed('What fails', failing) : missingLines(missing)),
+    ...(missing === undefined ? failureLines(shown) : missingLines(missing)),
     ...wholeLines(shown),
     ...listed('Flaky: failed and passed on the same files', flaky),
     ...(output.trim() === ''
@@ -53,6 +55,14 @@ function wholeLines({ command, parts = [], failing, missing }: ShownBaseline): r
     'devs init writes a script such as "xo && ava && tsd" so.',
     '',
   ];
+}
+
+/** What is new first: the list may be cut. */
+function failureLines({ failing, appeared = [] }: ShownBaseline): readonly Line[] {
+  if (appeared.length === 0) return listed('What fails', failing);
+  const known = failing.filter((name) => !appeared.includes(name));
+  const title = `What fails, ${appeared.length} of ${failing.length} new since you were asked before`;
+  return listed(title, [...appeared.map((name) => `${name}  (new)`), ...known]);
 }
 
 function missingLines(program: string): readonly Line[] {

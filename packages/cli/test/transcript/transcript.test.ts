@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { test as base, expect } from 'vitest';
+import { test as base } from 'vitest';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
 import { AGENTS } from '../support/fixtures.ts';
 import { sharedBin } from '../support/sharedBin.ts';
@@ -58,7 +58,7 @@ function repository(folder: string, fill: (user: UserCheckout) => void): void {
 
 const PAGE_TIME = { timeout: 300_000 };
 
-test('docs/cli.md tells the first week as it goes', PAGE_TIME, async ({ home }) => {
+test.concurrent('docs/cli.md tells the first week as it goes', PAGE_TIME, async ({ home, expect }) => {
   const file = page('docs/cli.md');
   writeShopRecording(join(home, 'recording.jsonl'));
   writeSmallRecording(join(home, 'small.jsonl'));
@@ -75,18 +75,22 @@ test('docs/cli.md tells the first week as it goes', PAGE_TIME, async ({ home }) 
   await expect(again).toMatchFileSnapshot(file);
 });
 
-test('docs/tutorial.md leads from an empty folder to a commit', PAGE_TIME, async ({ home }) => {
-  const file = page('docs/tutorial.md');
-  writeGreetingRecording(join(home, 'greeting.jsonl'));
-  const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
-  const hands: Hands = {
-    'devs run ../brief.md --id hello --no-sandbox --no-research': [
-      says('talk', 'And without a name?', '', 'approve', 'approve'),
-    ],
-  };
-  const instead = { 'anthropic:claude-sonnet-4-5': 'replay:../greeting.jsonl' };
-  await expect(await typed({ file, home, hands, instead }, shell)).toMatchFileSnapshot(file);
-});
+test.concurrent(
+  'docs/tutorial.md leads from an empty folder to a commit',
+  PAGE_TIME,
+  async ({ home, expect }) => {
+    const file = page('docs/tutorial.md');
+    writeGreetingRecording(join(home, 'greeting.jsonl'));
+    const shell = new Shell({ home, cwd: home, bin: await sharedBin(), isInstalled: false });
+    const hands: Hands = {
+      'devs run ../brief.md --id hello --no-sandbox --no-research': [
+        says('talk', 'And without a name?', '', 'approve', 'approve'),
+      ],
+    };
+    const instead = { 'anthropic:claude-sonnet-4-5': 'replay:../greeting.jsonl' };
+    await expect(await typed({ file, home, hands, instead }, shell)).toMatchFileSnapshot(file);
+  },
+);
 
 /** What of this repository its demo needs, with the command as it is built. */
 async function checkoutOf(folder: string): Promise<void> {
@@ -114,22 +118,26 @@ const sandboxed = (output: string): string =>
     .replace(' --no-sandbox', '')
     .replace(/^sandbox: none.*$/m, 'sandbox: bwrap');
 
-test('README.md shows the demo as it goes, and commands that work', PAGE_TIME, async ({ home }) => {
-  const file = page('README.md');
-  await checkoutOf(join(home, 'devs'));
-  const project = join(home, 'your-project');
-  mkdirSync(project);
-  repository(project, (user) => user.write('brief.md', '# Sum\n\nA function that adds two numbers.\n'));
-  const recording = join(home, 'model.jsonl');
-  copyFileSync(AGENTS.slice('replay:'.length), recording);
-  appendFileSync(recording, SUM_ANSWER);
-  const shell = new Shell({ home, cwd: join(home, 'devs'), bin: await sharedBin() });
-  const demo = `exec '${execPath}' scripts/demo.mjs`;
-  shell.program('npx', `[ "$*" = '--yes ${manifest.packageManager} demo' ] && ${demo}`);
-  const agents = "replay:../model.jsonl --no-sandbox --check 'node --test'";
-  const instead = { 'openai:gpt-5': agents, claude: agents };
-  const hands: Hands = { 'devs log csv-export --follow': [{ kind: 'stops', after: 'waiting at a gate' }] };
-  const again = await typed({ file, home, hands, instead, shown: sandboxed }, shell);
-  expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'build']));
-  await expect(again).toMatchFileSnapshot(file);
-});
+test.concurrent(
+  'README.md shows the demo as it goes, and commands that work',
+  PAGE_TIME,
+  async ({ home, expect }) => {
+    const file = page('README.md');
+    await checkoutOf(join(home, 'devs'));
+    const project = join(home, 'your-project');
+    mkdirSync(project);
+    repository(project, (user) => user.write('brief.md', '# Sum\n\nA function that adds two numbers.\n'));
+    const recording = join(home, 'model.jsonl');
+    copyFileSync(AGENTS.slice('replay:'.length), recording);
+    appendFileSync(recording, SUM_ANSWER);
+    const shell = new Shell({ home, cwd: join(home, 'devs'), bin: await sharedBin() });
+    const demo = `exec '${execPath}' scripts/demo.mjs`;
+    shell.program('npx', `[ "$*" = '--yes ${manifest.packageManager} demo' ] && ${demo}`);
+    const agents = "replay:../model.jsonl --no-sandbox --check 'node --test'";
+    const instead = { 'openai:gpt-5': agents, claude: agents };
+    const hands: Hands = { 'devs log csv-export --follow': [{ kind: 'stops', after: 'waiting at a gate' }] };
+    const again = await typed({ file, home, hands, instead, shown: sandboxed }, shell);
+    expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'build']));
+    await expect(again).toMatchFileSnapshot(file);
+  },
+);

@@ -51,6 +51,8 @@ export interface ProjectConfig {
   readonly documentsDir?: string;
   /** How the checks went before the first paid call; absent before it, in a run of an older release, and where there was nothing to check. */
   readonly baseline?: Baseline;
+  /** What failed when a human was asked about red checks; absent once they were taken again. */
+  readonly failedBefore?: readonly string[];
   /** Git trees on which the proposals now shown were made. */
   readonly proposedOn?: Readonly<Partial<Record<HitlGate, string>>>;
   /** Files that the design names and the repository does not have, after its agent was told. */

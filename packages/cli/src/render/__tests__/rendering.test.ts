@@ -69,6 +69,11 @@ describe('the gate of red checks', () => {
     expect(text).toContain('devs answer 3f2a91c0 --hash 9b74c9897bac --again');
   });
 
+  it('marks what is new since it was asked before, and shows it first', () => {
+    const text = printed({ ...red, failing: ['a', 'b'], appeared: ['b'] });
+    expect(text).toContain('What fails, 1 of 2 new since you were asked before\n  - b  (new)\n  - a\n');
+  });
+
   it('says of a missing program how it gets there', () => {
     const text = printed({ ...red, failing: [], flaky: [], cases: null, missing: 'ava' });
     expect(text).toContain('Nothing was checked: ava is not installed here.');

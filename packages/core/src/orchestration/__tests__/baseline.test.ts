@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { ada } from '../../engine/__tests__/ownGraph.ts';
+import { comparableFailures } from '../checks/CheckSummary.ts';
 import type { CheckResult, Checks, DraftDocument } from '../ports.ts';
 import { aPipeline, driveToTheEnd, type PipelineOptions } from './aPipeline.ts';
 
@@ -107,6 +108,37 @@ describe('the checks before any work', () => {
     expect(kinds).toEqual(['baseline', 'baseline', 'design_approval', 'dag_approval']);
     expect(status).toBe('completed');
     expect(checks.runs()).toBe(3 + 2);
+  });
+
+  test('mark what is new since a human was asked before', async ({ db }) => {
+    const failing = (...names: readonly string[]): CheckResult => ({
+      ...RED,
+      cases: ['a', 'b', 'c'].map((name) => ({ name, state: names.includes(name) ? 'failed' : 'passed' })),
+    });
+    const missing: CheckResult = { ...RED, cases: [], missing: 'ava' };
+    const results = [missing, failing('a'), failing('a'), failing('b', 'c', 'a'), failing('c'), RESULT];
+    const pipeline = await aRepository(db, { checks: first(...results) });
+    const artifacts: unknown[] = [];
+    await driveToTheEnd(pipeline, (gate) => {
+      if (gate.kind === 'baseline') artifacts.push(gate.artifact);
+      return answering({ action: 'again' })(gate);
+    });
+    const shown = { failing: ['a'], flaky: [], cases: 3, command: 'npm test', output: 'a is broken' };
+    expect(artifacts).toEqual([
+      { ...shown, failing: ['npm test'], cases: 0, missing: 'ava' },
+      shown,
+      shown,
+      { ...shown, failing: ['a', 'b', 'c'], appeared: ['b', 'c'] },
+      { ...shown, failing: ['c'] },
+    ]);
+    expect((await pipeline.app.values('shop'))?.projectConfig).not.toHaveProperty('failedBefore');
+  });
+
+  test('are compared with names that are all known', () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `case ${index}`);
+    const summary = { command: 'npm test', passed: false, cases: 3_000, flaky: [] };
+    expect(comparableFailures({ ...summary, failing: names.slice(1) })).toHaveLength(1_999);
+    expect(comparableFailures({ ...summary, failing: names })).toBeUndefined();
   });
 
   test.for([

@@ -24,6 +24,8 @@ export interface Baseline extends CheckSummary {
   readonly tree: string;
   /** Failures a human accepted: later work may leave them. */
   readonly accepted: readonly string[];
+  /** Of what fails: what did not when a human was asked before. Absent where nothing is new, or nobody was asked. */
+  readonly appeared?: readonly string[];
   /** There were no tests yet: what failed is no failure of theirs. */
   readonly nothing?: true;
 }
@@ -39,6 +41,11 @@ export function summariseCheck(result: CheckResult): CheckSummary {
     ...(parts && { parts }),
     ...(missing !== undefined && { missing }),
   };
+}
+
+/** What failed, for a later comparison; `undefined` where nothing was checked, or not every name is known. */
+export function comparableFailures({ failing, missing }: CheckSummary): readonly string[] | undefined {
+  return missing === undefined && failing.length < MAX_NAMES ? failing : undefined;
 }
 
 /** How many of these cases ran; `null` where none are told. */

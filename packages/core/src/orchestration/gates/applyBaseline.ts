@@ -1,4 +1,5 @@
 import type { AppliedAnswer } from '../../engine/GraphProfile.ts';
+import { comparableFailures } from '../checks/CheckSummary.ts';
 import { withDocuments } from '../nodes/documents.ts';
 import type { GraphState } from '../types.ts';
 import type { BaselineAnswer } from './baselineGate.ts';
@@ -8,10 +9,14 @@ import type { BaselineAnswer } from './baselineGate.ts';
  * first. `accept`: what was named may go on failing. `research` goes on with each of them.
  */
 export function applyBaseline(state: GraphState, answer: BaselineAnswer): AppliedAnswer<GraphState> {
-  const { baseline, ...config } = state.projectConfig;
+  const { baseline, failedBefore: _, ...config } = state.projectConfig;
   const asked = { pendingSuspension: null };
   if (answer.action === 'again' || baseline === undefined) {
-    return { update: { ...asked, projectConfig: config }, runNode: true };
+    const failedBefore = baseline && comparableFailures(baseline);
+    return {
+      update: { ...asked, projectConfig: { ...config, ...(failedBefore && { failedBefore }) } },
+      runNode: true,
+    };
   }
   if (answer.action === 'accept') {
     const accepted = answer.failures ?? baseline.failing;

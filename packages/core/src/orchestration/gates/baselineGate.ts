@@ -32,7 +32,8 @@ export const baselineGate = {
 export type BaselineAnswer = AnswerTo<typeof baselineGate>;
 
 /** What a human reads at the gate. */
-export interface ShownBaseline extends Pick<Baseline, 'command' | 'parts' | 'failing' | 'flaky' | 'missing'> {
+export interface ShownBaseline
+  extends Pick<Baseline, 'command' | 'parts' | 'failing' | 'appeared' | 'flaky' | 'missing'> {
   /** Test cases that ran; `null` where the runner does not tell. */
   readonly cases: number | null;
   /** End of what the checks printed. */
@@ -42,7 +43,7 @@ export interface ShownBaseline extends Pick<Baseline, 'command' | 'parts' | 'fai
 export function shownBaseline({ projectConfig, pendingSuspension }: GraphState): ShownBaseline | null {
   const { baseline } = projectConfig;
   if (baseline === undefined) return null;
-  const { command, parts, failing, flaky, missing, cases } = baseline;
+  const { command, parts, failing, appeared, flaky, missing, cases } = baseline;
   return {
     command,
     failing,
@@ -50,6 +51,7 @@ export function shownBaseline({ projectConfig, pendingSuspension }: GraphState):
     cases,
     output: pendingSuspension?.checkOutput ?? '',
     ...(parts && { parts }),
+    ...(appeared && { appeared }),
     ...(missing !== undefined && { missing }),
   };
 }

@@ -21,7 +21,8 @@ export function makeResearchNode(deps: PipelineDeps) {
   return async (given: GraphState): Promise<Partial<GraphState>> => {
     const taken = given.projectConfig.baseline === undefined ? await takeBaseline(given, deps) : null;
     const { baseline = given.projectConfig.baseline, red = null } = taken ?? {};
-    const projectConfig = { ...given.projectConfig, ...(baseline && { baseline }) };
+    const { failedBefore: _, ...config } = given.projectConfig;
+    const projectConfig = { ...config, ...(baseline && { baseline }) };
     const state: GraphState = { ...given, projectConfig };
     if (red !== null) return { projectConfig, pendingSuspension: redBaseline(state, red) };
     return research(state, deps);

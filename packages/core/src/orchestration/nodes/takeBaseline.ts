@@ -34,14 +34,25 @@ export async function takeBaseline(state: GraphState, deps: PipelineDeps): Promi
   const tree = await RecordedTree.at(workspace);
   const result = await tree.check('baseline', (request) => deps.checks.run(request), { mayMiss: true });
   const isNothing = hasNoTestsYet(result);
+  const summary = summariseCheck(result);
+  const appeared = appearedIn(summary, state);
   const baseline: Baseline = {
-    ...summariseCheck(result),
+    ...summary,
     tree: tree.id,
     accepted: [],
+    ...(appeared.length > 0 && { appeared }),
     ...(isNothing && { nothing: true }),
   };
   const isRed = baseline.failing.length > 0 || baseline.missing !== undefined;
   return { baseline, red: isRed && !isNothing ? result.output.slice(-OUTPUT_SHOWN) : null };
+}
+
+/** What fails now and did not when a human was asked before. */
+function appearedIn(
+  { failing }: Pick<Baseline, 'failing'>,
+  { projectConfig: { failedBefore } }: GraphState,
+): readonly string[] {
+  return failedBefore === undefined ? [] : failing.filter((name) => !failedBefore.includes(name));
 }
 
 /**
