@@ -4,20 +4,18 @@ import { model, publish } from './world.ts';
 
 const Post = Annotation.Root({
   topic: Annotation<string>,
-  draft: Annotation<string>,
+  text: Annotation<string>,
   url: Annotation<string>,
 });
-
 const builder = new StateGraph(Post)
-  .addNode('write', async ({ topic }) => ({ draft: await step('llm', ({ key }) => model(topic, key)) }))
-  .addNode('publish', async ({ draft }) => ({ url: await step('post', ({ key }) => publish(draft, key)) }))
+  .addNode('write', async ({ topic }) => ({ text: await step('llm', ({ key }) => model(topic, key)) }))
+  .addNode('publish', async ({ text }) => ({ url: await step('post', ({ key }) => publish(text, key)) }))
   .addEdge(START, 'write')
   .addEdge('write', 'publish')
   .addEdge('publish', END);
+const app = durable(builder, { file: 'posts.sqlite', gates: { publish: ({ text }) => ({ text }) } });
 
-const app = durable(builder, { file: 'posts.sqlite', gates: { publish: ({ draft }) => ({ draft }) } });
-
-const { gates } = await app.run('post-42', { topic: 'green tea' }); // stops at the gate
+const { gates } = await app.run('post-42', { topic: 'green tea' }); // asks the model, stops at the gate
 for (const gate of gates) await app.decide(gate, { approved: true, by: { kind: 'human', id: 'ada' } });
-await app.run('post-42'); // any process, any day, once
+await app.run('post-42'); // any process, any day: published once
 app.close();
