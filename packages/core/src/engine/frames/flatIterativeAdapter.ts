@@ -21,11 +21,12 @@ export type { FlatRunOptions, FrameCheckpoint } from './FlatRunOptions.ts';
  * Runs a graph and every graph its nodes {@link recurse} into as one loop over an explicit stack: one super-step of
  * the top frame per turn [9_ROADMAP-RISK-401].
  *
- * A suspended parent is in the checkpointer and not in memory, so nesting costs rows, not stack. Of each frame the first
- * and the newest `CHECKPOINT_WINDOW` checkpoints are in memory; those of the outermost one stay in the checkpointer for a
- * rewind, those of a child go with its thread as soon as its output was taken, and all of them with a temporary file. A question to a
- * human inside any frame is returned like LangGraph does, under `__interrupt__`; the whole stack goes on with
- * `runGraphIteratively(graph, new Command({ resume }), { threadId, checkpointer })`.
+ * A suspended parent is in the checkpointer and not in memory, so nesting costs rows, not stack. In memory are, of each
+ * frame, the first and the newest `CHECKPOINT_WINDOW` checkpoints. The outermost frame's stay in the checkpointer, for a
+ * rewind; a child's go with its thread as soon as its output was taken, and all of them with a temporary file.
+ *
+ * A question to a human inside any frame is returned like LangGraph does, under `__interrupt__`; the whole stack goes on
+ * with `runGraphIteratively(graph, new Command({ resume }), { threadId, checkpointer })`.
  * An error of a node rejects the call with nothing lost: the same call tries that node again. (Plain recursion
  * throws it into the parent's node instead.) A node that calls `graph.invoke` itself recurses inside its frame.
  *
@@ -94,7 +95,7 @@ async function runFrames(
   throw new Error('The stack of frames ended without a result.');
 }
 
-/** The first and the newest checkpoints of each frame are in memory, {@link CHECKPOINT_WINDOW} of them; all are in the store. */
+/** The first and the newest checkpoints of each frame are in memory, all of them in the store. */
 function windowed(saver: BaseCheckpointSaver): WindowedSaver {
   return saver instanceof WindowedSaver ? saver : new WindowedSaver(saver, { pruneAbove: 0 });
 }

@@ -12,8 +12,8 @@ const MAX_HISTORY = 20;
  * The `error` node: appends a masked record, marks the active task failed and sets the status [8_RISKS-REQ-001].
  *
  * Takes the error that the graph's handler captured and clears it; without one it names the node in
- * `pendingRecoveryNode` and clears that. With LangGraph's `config` the time is that of the checkpoint the node started from, so running it
- * again gives the same record.
+ * `pendingRecoveryNode` and clears that. With LangGraph's `config` the time is that of the checkpoint the node started
+ * from, so running it again gives the same record.
  */
 export function errorNode(
   state: GraphState,
