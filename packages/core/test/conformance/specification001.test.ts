@@ -173,6 +173,13 @@ test('the turn that would be the eleventh asks for a pivot', () => {
   expect(checkTurnBudget(state)).toMatchObject({ pendingRecoveryNode: 'pivot_agent' });
 });
 
+test('every record has an id of its own', () => {
+  const error = new Error('boom');
+  const ids = Array.from({ length: 50 }, () => buildErrorRecord(error, 'verify', 't1', 1).errorId);
+  expect(new Set(ids).size).toBe(50);
+  for (const id of ids) expect(id).toMatch(/^err-\d+-[0-9a-z]+$/);
+});
+
 describe('the five masking patterns', () => {
   const VALUES = [
     ...[
@@ -196,6 +203,10 @@ describe('the five masking patterns', () => {
     ['API_KEY', '[API_KEY=REDACTED]'],
   ])('%s=<value> is masked whole, whatever is assigned', (name, mark) => {
     for (const value of VALUES) expect(maskSensitiveData(`${name}=${value}`)).toBe(mark);
+  });
+
+  test('maskSensitiveData takes a text alone, so a list can be mapped by it', () => {
+    expect(['password=a', 'fine'].map(maskSensitiveData)).toEqual(['[SECRET=REDACTED]', 'fine']);
   });
 
   test('password=secret is masked, and secret=password', () => {
