@@ -98,23 +98,27 @@ describe('runGraphIteratively with two arguments', () => {
   });
 });
 
-test.for([{ threadId: 'run' }, { config: { configurable: { thread_id: 'run' } } }])(
-  'what left the memory of the adapter can be rewound to, on the thread of %o',
-  async (options, { db }) => {
-    const checkpointer = new SqliteSaver(db);
-    const graph = aCycle(checkpointer);
-    const memory = watchMemory();
-    await runGraphIteratively(graph, { depth: 10 }, options);
-    memory.restore();
-    const ids = await idsIn(checkpointer, 'run');
-    expect(ids).toEqual(memory.written.get('run'));
+test('what left the memory of the adapter can be rewound to', async ({ db }) => {
+  const checkpointer = new SqliteSaver(db);
+  const graph = aCycle(checkpointer);
+  const memory = watchMemory();
+  await runGraphIteratively(graph, { depth: 10 }, { threadId: 'run' });
+  memory.restore();
+  const ids = await idsIn(checkpointer, 'run');
+  expect(ids).toEqual(memory.written.get('run'));
 
-    const early = { configurable: { thread_id: 'run', checkpoint_id: ids[4] } };
-    const { values } = await graph.getState(early);
-    expect(values).toMatchObject({ depth: 7 });
-    expect(await graph.invoke(null, early)).toMatchObject({ depth: 0 });
-  },
-);
+  const early = { configurable: { thread_id: 'run', checkpoint_id: ids[4] } };
+  const { values } = await graph.getState(early);
+  expect(values).toMatchObject({ depth: 7 });
+  expect(await graph.invoke(null, early)).toMatchObject({ depth: 0 });
+});
+
+test('the thread may be named as graph.invoke is told it', async ({ db }) => {
+  const checkpointer = new SqliteSaver(db);
+  const config = { configurable: { thread_id: 'run' } };
+  await runGraphIteratively(aCycle(checkpointer), { depth: 2 }, { config });
+  expect(await idsIn(checkpointer, 'run')).toHaveLength(4);
+});
 
 describe('checkRecursionDepth', () => {
   const heardAt = (recursionDepth: number, limit?: number): readonly unknown[] => {
