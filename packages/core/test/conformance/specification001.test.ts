@@ -5,6 +5,7 @@ import {
   buildErrorRecord,
   CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
   checkTurnBudget,
+  classifyError,
   countConsecutiveErrors,
   createInitialState,
   errorNode,
@@ -172,6 +173,22 @@ test('the turn that would be the eleventh asks for a pivot', () => {
   expect(turns).not.toContain(true);
   expect(checkTurnBudget(state)).toMatchObject({ pendingRecoveryNode: 'pivot_agent' });
 });
+
+test.each([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'EPIPE'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'SQLITE_BUSY'],
+])('%s is transient as a code, in a message, and as a text', (code) => {
+  const told = `connect ${code} 10.0.0.1:443`;
+  const errors = [Object.assign(new Error('x'), { code }), new Error(told), told];
+  expect(errors.map(classifyError)).toEqual(['transient', 'transient', 'transient']);
+});
+
+test.each(['500 Internal Server Error', 'Bad Gateway', 'database is locked'])(
+  '%s is transient',
+  (message) => {
+    expect(classifyError(new Error(message))).toBe('transient');
+  },
+);
 
 test('every record has an id of its own', () => {
   const error = new Error('boom');
