@@ -182,7 +182,7 @@ export interface EditRecord {
 }
 
 export interface ErrorRecord {
-  /** `err-{timestamp}-{random}`; both parts are derived, so a replay gives the same id. */
+  /** `err-{timestamp}-{random}`; in the graph both parts are derived, so a replay gives the same id. */
   readonly errorId: string;
   readonly capturedAt: string;
   readonly sourceNode: string;

@@ -113,6 +113,13 @@ test('what left the memory of the adapter can be rewound to', async ({ db }) => 
   expect(await graph.invoke(null, early)).toMatchObject({ depth: 0 });
 });
 
+test('the thread may be named as graph.invoke is told it', async ({ db }) => {
+  const checkpointer = new SqliteSaver(db);
+  const config = { configurable: { thread_id: 'run' } };
+  await runGraphIteratively(aCycle(checkpointer), { depth: 2 }, { config });
+  expect(await idsIn(checkpointer, 'run')).toHaveLength(4);
+});
+
 describe('checkRecursionDepth', () => {
   const heardAt = (recursionDepth: number, limit?: number): readonly unknown[] => {
     const events = new EventBus();

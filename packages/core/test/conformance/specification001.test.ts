@@ -5,6 +5,7 @@ import {
   buildErrorRecord,
   CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
   checkTurnBudget,
+  classifyError,
   countConsecutiveErrors,
   createInitialState,
   errorNode,
@@ -173,6 +174,29 @@ test('the turn that would be the eleventh asks for a pivot', () => {
   expect(checkTurnBudget(state)).toMatchObject({ pendingRecoveryNode: 'pivot_agent' });
 });
 
+test.each([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'EPIPE'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'SQLITE_BUSY'],
+])('%s is transient as a code, in a message, and as a text', (code) => {
+  const told = `connect ${code} 10.0.0.1:443`;
+  const errors = [Object.assign(new Error('x'), { code }), new Error(told), told];
+  expect(errors.map(classifyError)).toEqual(['transient', 'transient', 'transient']);
+});
+
+test.each(['500 Internal Server Error', 'Bad Gateway', 'database is locked'])(
+  '%s is transient',
+  (message) => {
+    expect(classifyError(new Error(message))).toBe('transient');
+  },
+);
+
+test('every record has an id of its own', () => {
+  const error = new Error('boom');
+  const ids = Array.from({ length: 50 }, () => buildErrorRecord(error, 'verify', 't1', 1).errorId);
+  expect(new Set(ids).size).toBe(50);
+  for (const id of ids) expect(id).toMatch(/^err-\d+-[0-9a-z]+$/);
+});
+
 describe('the five masking patterns', () => {
   const VALUES = [
     ...[
@@ -196,6 +220,10 @@ describe('the five masking patterns', () => {
     ['API_KEY', '[API_KEY=REDACTED]'],
   ])('%s=<value> is masked whole, whatever is assigned', (name, mark) => {
     for (const value of VALUES) expect(maskSensitiveData(`${name}=${value}`)).toBe(mark);
+  });
+
+  test('maskSensitiveData takes a text alone, so a list can be mapped by it', () => {
+    expect(['password=a', 'fine'].map(maskSensitiveData)).toEqual(['[SECRET=REDACTED]', 'fine']);
   });
 
   test('password=secret is masked, and secret=password', () => {

@@ -14,7 +14,10 @@ export interface FlatRunOptions {
    * one a temporary file that ends with the call: a question to a human cannot be answered later, nothing can be rewound to.
    */
   readonly checkpointer?: BaseCheckpointSaver;
-  /** Thread of the outermost frame. A thread that has begun goes on: its input counts only once. */
+  /**
+   * Thread of the outermost frame. A thread that has begun goes on: its input counts only once. @defaultValue the
+   * `thread_id` of `config`, else a new one
+   */
   readonly threadId?: string;
   /** Receives every frame's state after each super-step; a `CheckpointWindow` bounds what stays in memory. */
   readonly window?: { push(checkpoint: FrameCheckpoint): void };

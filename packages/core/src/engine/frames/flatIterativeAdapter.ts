@@ -72,7 +72,7 @@ async function runFrames(
   saver: BaseCheckpointSaver,
   options: FlatRunOptions,
 ): Promise<unknown> {
-  const { threadId = randomUUID(), maxDepth = Number.POSITIVE_INFINITY } = options;
+  const { threadId = threadIn(options) ?? randomUUID(), maxDepth = Number.POSITIVE_INFINITY } = options;
   const { input } = request;
   const answers = isCommand(input) ? await humanAnswersOf(input, threadId, saver) : new Map();
   const run = flatRunOf(threadId, new FrameSaver(windowed(saver)), answers, options);
@@ -93,6 +93,12 @@ async function runFrames(
     parent.receive(frame.threadId, move);
   }
   throw new Error('The stack of frames ended without a result.');
+}
+
+/** As `graph.invoke` is told it. */
+function threadIn({ config }: FlatRunOptions): string | undefined {
+  const id: unknown = config?.configurable?.['thread_id'];
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
 /** The first and the newest checkpoints of each frame are in memory, all of them in the store. */

@@ -17,7 +17,7 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
 ]);
 const TRANSIENT_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
 const TRANSIENT_TEXT =
-  /\b(?:E(?:CONN\w+|TIMEDOUT|AI_AGAIN|NOTFOUND|PIPE)|time(?:d[ -]?)?out|rate[ -]?limit\w*|too many requests|socket hang up|network|fetch failed|temporar(?:y|ily)|unavailable|overloaded|connection (?:reset|refused|closed|lost)|(?:status|http)\D{0,8}(?:408|425|429|5\d\d)|429|50[234])\b/i;
+  /\b(?:E(?:CONN\w+|TIMEDOUT|AI_AGAIN|NOTFOUND|PIPE|HOSTUNREACH|NETUNREACH)|SQLITE_BUSY|database is locked|time(?:d[ -]?)?out|rate[ -]?limit\w*|too many requests|socket hang up|network|fetch failed|internal server error|bad gateway|temporar(?:y|ily)|unavailable|overloaded|connection (?:reset|refused|closed|lost)|(?:status|http)\D{0,8}(?:408|425|429|5\d\d)|429|50[234])\b/i;
 
 const LOGIC_NAMES: ReadonlySet<string> = new Set([
   'AssertionError',

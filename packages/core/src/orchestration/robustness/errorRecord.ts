@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
 import type { ErrorRecord } from '../types.ts';
 import { classifyError } from './classifyError.ts';
@@ -14,31 +14,34 @@ export interface ErrorOccurrence {
   readonly consecutiveCount: number;
   /** Milliseconds since the Unix epoch. */
   readonly capturedAtMs: number;
+  /** Sets the record's id apart from that of an equal one. @defaultValue nothing does */
+  readonly nonce?: string;
 }
 
-/** Makes a masked record of a caught error, captured now. */
+/** Makes a masked record of a caught error, captured now. Each has an id of its own. */
 export function buildErrorRecord(
   error: unknown,
   sourceNode: string,
   taskId: string | null,
   consecutiveCount: number,
 ): ErrorRecord {
-  return errorRecordAt({ error, sourceNode, taskId, consecutiveCount, capturedAtMs: Date.now() });
+  const capturedAtMs = Date.now();
+  return errorRecordAt({ error, sourceNode, taskId, consecutiveCount, capturedAtMs, nonce: randomUUID() });
 }
 
 /**
  * {@link buildErrorRecord} with the time given.
  *
- * The id's first part is that time, its second a hash of everything else in the record: the same occurrence
- * at the same time has the same id, so a replay does not grow the history.
+ * The id's first part is that time, its second a hash of everything else in the record: without a nonce the same
+ * occurrence at the same time has the same id, so a replay does not grow the history.
  */
-export function errorRecordAt({ error, capturedAtMs, ...place }: ErrorOccurrence): ErrorRecord {
+export function errorRecordAt({ error, capturedAtMs, nonce = '', ...place }: ErrorOccurrence): ErrorRecord {
   const { sourceNode, taskId, consecutiveCount } = place;
   const message = maskedMessageOf(error);
   const stackTrace = maskedStackOf(error);
   const kind = classifyError(error);
   const digest = createHash('sha256')
-    .update(JSON.stringify([sourceNode, taskId, consecutiveCount, kind, message, stackTrace]))
+    .update(JSON.stringify([sourceNode, taskId, consecutiveCount, kind, message, stackTrace]) + nonce)
     .digest('hex');
   return {
     errorId: `err-${capturedAtMs}-${digest.slice(0, 12)}`,
