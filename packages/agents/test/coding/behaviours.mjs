@@ -35,7 +35,8 @@ export const BEHAVIOURS = {
     say(`${fenced({ approved: true, comments: 'Yes.' })}No, wait.\n${fenced(VERDICT)}`),
   twoAtOnce: ({ say }) =>
     say(`${JSON.stringify({ approved: true, comments: 'Yes.' })}${JSON.stringify(VERDICT)}`),
-  wrongTest: ({ say }) => say('Nothing can be done.\nWRONG TEST: it asks that 1 + 2 is 4.\n'),
+  wrongTest: ({ say }) =>
+    say(`Nothing can be done.\nWRONG TEST: it asks that 1 + 2 is 4.${' And more.'.repeat(900)}`),
   lies: ({ say }) => say('I have changed sum.js, and every test passes.'),
   place: ({ prompt, say }) =>
     say(
