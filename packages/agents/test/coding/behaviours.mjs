@@ -28,7 +28,8 @@ export const BEHAVIOURS = {
   prompt: ({ prompt, say }) => say(prompt),
   environment: ({ say }) => say(JSON.stringify(process.env)),
   login: ({ say }) => say(readFileSync(`${process.env.HOME}/.agent/login.json`, 'utf8')),
-  verdict: ({ say }) => say(fenced(VERDICT)),
+  notice: ({ say }) =>
+    say(`\`\`\`js\n{}\n\`\`\`\n${fenced(VERDICT).trimEnd()}**Warning:** set {this}.\n\`\`\`js\n{}\n\`\`\`\n`),
   repaired: ({ prompt, say }) => say(prompt.includes('could not be used') ? fenced(VERDICT) : 'Fine!'),
   nonsense: ({ say }) => say('Fine!'),
   twoAnswers: ({ say }) =>
