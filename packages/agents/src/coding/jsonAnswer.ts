@@ -13,10 +13,8 @@ export function jsonAnswer<Answer>(text: string, schema: z.ZodType<Answer>): Rea
 
 function candidates(text: string): readonly string[] {
   // No line of JSON begins with a fence: a block ends at the next one, and some programs go on in its line.
-  const blocks = [...text.matchAll(/^```(?:json)?[ \t]*\n(?=([\s\S]*?)^```)/gm)].map(
-    ([, block = '']) => block,
-  );
-  blocks.reverse();
+  const found = text.matchAll(/^```(?:json)?[ \t]*\n(?=([\s\S]*?)^```)/gm);
+  const blocks = [...found].map((match) => String(match[1])).reverse();
   return [...blocks, text, text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)];
 }
 
