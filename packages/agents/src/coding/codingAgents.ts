@@ -12,7 +12,7 @@ import { jsonAnswer } from './jsonAnswer.ts';
 
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
-/** Characters of what a tool says about its edits that are kept, from the end: the summary stands there. */
+/** Characters of what a tool says about its edits that are kept; from the end, where the summary stands. */
 const MAX_SUMMARY = 2_000;
 
 export interface CodingAgentsOptions<Source> {
@@ -100,7 +100,7 @@ function dirOf(request: StageRequest | AnswerRequest): string | null {
 /** What it says of a test that asks for something wrong, in the line its prompt asks for; nothing without one. */
 function wrongTestIn(text: string): Pick<WorkResult, 'wrongTest'> {
   const wrongTest = /^WRONG TEST: *(\S.*)$/m.exec(text)?.[1];
-  return wrongTest === undefined ? {} : { wrongTest };
+  return wrongTest === undefined ? {} : { wrongTest: wrongTest.slice(0, MAX_SUMMARY) };
 }
 
 const summaryOf = (text: string): string =>

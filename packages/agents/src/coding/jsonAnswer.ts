@@ -12,10 +12,9 @@ export function jsonAnswer<Answer>(text: string, schema: z.ZodType<Answer>): Rea
 }
 
 function candidates(text: string): readonly string[] {
-  // From a fence to every later one: documents in the JSON may hold fences themselves.
-  const fences = [...text.matchAll(/^```(?:json)?[ \t]*$/gm)].map(({ index }) => index);
-  const end = fences.at(-1);
-  const blocks = fences.slice(0, -1).map((start) => text.slice(text.indexOf('\n', start) + 1, end));
+  // No line of JSON begins with a fence: a block ends at the next one, and some programs go on in its line.
+  const found = text.matchAll(/^```(?:json)?[ \t]*\n(?=([\s\S]*?)^```)/gm);
+  const blocks = [...found].map((match) => String(match[1])).reverse();
   return [...blocks, text, text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)];
 }
 

@@ -52,7 +52,6 @@ async function permissions(session, prompt) {
 const big = 'x'.repeat(60_000);
 const FLOODS = {
   words: (session) => say(session, big),
-  thoughts: (session) => update(session, 'agent_thought_chunk', { content: { type: 'text', text: big } }),
   tools: (session, count) =>
     update(session, 'tool_call', {
       toolCallId: `t${count}`,

@@ -28,14 +28,16 @@ export const BEHAVIOURS = {
   prompt: ({ prompt, say }) => say(prompt),
   environment: ({ say }) => say(JSON.stringify(process.env)),
   login: ({ say }) => say(readFileSync(`${process.env.HOME}/.agent/login.json`, 'utf8')),
-  verdict: ({ say }) => say(fenced(VERDICT)),
+  notice: ({ say }) =>
+    say(`\`\`\`js\n{}\n\`\`\`\n${fenced(VERDICT).trimEnd()}**Warning:** set {this}.\n\`\`\`js\n{}\n\`\`\`\n`),
   repaired: ({ prompt, say }) => say(prompt.includes('could not be used') ? fenced(VERDICT) : 'Fine!'),
   nonsense: ({ say }) => say('Fine!'),
   twoAnswers: ({ say }) =>
     say(`${fenced({ approved: true, comments: 'Yes.' })}No, wait.\n${fenced(VERDICT)}`),
   twoAtOnce: ({ say }) =>
     say(`${JSON.stringify({ approved: true, comments: 'Yes.' })}${JSON.stringify(VERDICT)}`),
-  wrongTest: ({ say }) => say('Nothing can be done.\nWRONG TEST: it asks that 1 + 2 is 4.\n'),
+  wrongTest: ({ say }) =>
+    say(`Nothing can be done.\nWRONG TEST: it asks that 1 + 2 is 4.${' And more.'.repeat(900)}`),
   lies: ({ say }) => say('I have changed sum.js, and every test passes.'),
   place: ({ prompt, say }) =>
     say(

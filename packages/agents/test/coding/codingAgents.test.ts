@@ -37,7 +37,7 @@ describe.for(TRANSPORTS)('a coding CLI, %s,', ([, open]) => {
   });
 
   test.for([
-    ['verdict', 'answers with JSON'],
+    ['notice', 'is followed by a notice of the program, in the line where the answer ends'],
     ['repaired', 'is sent back an answer of the wrong shape, once'],
     ['twoAnswers', 'gives two answers: the last one counts'],
     ['twoAtOnce', 'says two things in one answer'],
@@ -49,9 +49,12 @@ describe.for(TRANSPORTS)('a coding CLI, %s,', ([, open]) => {
   });
 
   test('may say that a test is wrong, where it implements', async () => {
-    expect(await implement('wrongTest')).toMatchObject({ wrongTest: 'it asks that 1 + 2 is 4.' });
-    const tests = (await open(bench, 'wrongTest')).writeTest(bench.request(), callWith().call);
-    expect(await tests).not.toHaveProperty('wrongTest');
+    const agents = await open(bench, 'wrongTest');
+    const { wrongTest = '' } = await agents.implement(bench.request(), callWith().call);
+    expect(wrongTest).toMatch(/^it asks that 1 \+ 2 is 4\. And more/);
+    expect(wrongTest).toHaveLength(2_000);
+    const tests = await agents.writeTest(bench.request(), callWith().call);
+    expect(tests).not.toHaveProperty('wrongTest');
   });
 
   test('answers a person by the words for that, in an empty folder: nobody would put back what it changes', async () => {
