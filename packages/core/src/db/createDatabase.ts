@@ -1,9 +1,8 @@
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { copyInMemory, setOrigin } from './copyInMemory.ts';
-import { assertDriverFits, type DriverManifest, toDriverFault } from './driverFault.ts';
+import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
@@ -31,8 +30,6 @@ export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy
 
 const MEMORY = ':memory:';
 const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
-
-const require = createRequire(import.meta.url);
 
 let defaultDatabase: Database | undefined;
 let driverFits = false;
@@ -145,7 +142,7 @@ function policyOf({
 /** The driver loads its native part with the first connection. */
 function connect(path: string | Buffer, options?: Options): Database {
   if (!driverFits) {
-    assertDriverFits(require('better-sqlite3/package.json') as DriverManifest, process.versions.node);
+    assertDriverFits(driverOf(import.meta.url), process.versions.node);
     driverFits = true;
   }
   try {
