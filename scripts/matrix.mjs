@@ -26,6 +26,8 @@ const SUBSET = {
   crash: ['packages/core/test/crash/'],
   demo: ['packages/agents/test/crash/', 'packages/agents/test/slugifyRecording'],
 };
+/** About the words of the driver that this checkout has. */
+const OF_DRIVER_12 = '**/driverFault.test.ts';
 const PARTS = [...Object.keys(SUBSET), 'files', 'packed'];
 const STATE_FILES = 'packages/agents/test/statefiles';
 /** Kinds whose answers are those of the first release: a run that today's code leaves asks otherwise. */
@@ -80,7 +82,9 @@ const vitest = (machine, cwd, filters) => node(machine, cwd, 'scripts/test.mjs',
 async function testSubset({ machines, checkouts, parts }) {
   for (const machine of machines) {
     for (const part of parts.filter((name) => name in SUBSET)) {
-      await check(machine, part, () => vitest(machine, checkouts[driverOf(machine.major)], SUBSET[part]));
+      const driver = driverOf(machine.major);
+      const except = driver === 12 ? [] : ['--exclude', OF_DRIVER_12];
+      await check(machine, part, () => vitest(machine, checkouts[driver], [...SUBSET[part], ...except]));
     }
   }
 }

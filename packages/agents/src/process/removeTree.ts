@@ -17,16 +17,25 @@ export async function removeTree(dir: string): Promise<void> {
   }
 }
 
-/** Moves each folder that lies too deep right under `root`; false where there was none. */
+/**
+ * Moves each folder that lies too deep right under `root`; false where there was none. `rm` fails at the first of them and goes
+ * on with the others meanwhile: what has gone is as good as moved.
+ */
 async function raiseDeepFolders(root: string, folder: string, round: string): Promise<boolean> {
   let raised = 0;
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone);
+  if (entries === null) return true;
   for (const entry of entries.filter((found) => found.isDirectory())) {
     const path = join(folder, entry.name);
     if (path.length - root.length > LONGEST) {
-      await rename(path, join(root, `${round}-${raised}-${entry.name.length}`));
+      await rename(path, join(root, `${round}-${raised}-${entry.name.length}`)).catch(unlessGone);
       raised += 1;
     } else if (await raiseDeepFolders(root, path, `${round}-${raised}`)) raised += 1;
   }
   return raised > 0;
+}
+
+function unlessGone(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  return null;
 }

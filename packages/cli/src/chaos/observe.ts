@@ -20,6 +20,8 @@ export interface Observation {
   /** What `devs doctor` says of the state file. */
   readonly sound: boolean;
   readonly status: string;
+  /** Times in a row that the run was taken up after a kill and made no progress; after a few it is set aside. */
+  readonly recoveries: number;
 }
 
 export const NOTHING: Observation = {
@@ -29,12 +31,14 @@ export const NOTHING: Observation = {
   recorded: new Set(),
   sound: true,
   status: 'created',
+  recoveries: 0,
 };
 
 /** Reads what a process has left, without repairing anything. */
 export function observe(dir: string): Observation {
   const db = openReadOnly({ dbPath: path.join(dir, '.devs', STATE_FILE) });
   try {
+    const { status, recoveries } = new ThreadStore(db).require(CHAOS_RUN);
     const steps = new StepStore(db).listForThread(CHAOS_RUN).filter(({ state }) => state === 'done');
     return {
       calls: linesOf(path.join(dir, 'calls.log')),
@@ -42,7 +46,8 @@ export function observe(dir: string): Observation {
       logged: eventsIn(new EventStore(db)),
       recorded: new Set(steps.map(({ threadId, lgTaskId, name }) => `${threadId}/${lgTaskId}/${name}`)),
       sound: doctor(db).ok,
-      status: new ThreadStore(db).require(CHAOS_RUN).status,
+      status,
+      recoveries,
     };
   } finally {
     db.close();

@@ -31,20 +31,15 @@ export interface ChaosReport {
   readonly violations: readonly string[];
 }
 
-interface KillAfter {
-  readonly before: Observation;
-  /** Kills in a row after which no step was finished. */
-  readonly fruitless: number;
-}
-
 /** `driver.ts` in the sources, `driver.js` in the package. */
 const DRIVER = fileURLToPath(new URL(`driver${path.extname(import.meta.url)}`, import.meta.url));
 
 /**
- * Longest time between a driver's first sign of life and its kill, ms; twice as long after each kill that came before a step
- * was finished: a run that is killed again and again without progress is set aside, and a slow machine makes little of it.
+ * Longest time between a driver's first sign of life and its kill, ms; so many times as long after each kill in a row that left
+ * no progress, or a slow machine would have its run set aside.
  */
 const LONGEST_LIFE_MS = 500;
+const LONGER = 4;
 const LOOK_EVERY_MS = 5;
 
 /** Kills drivers with -9 at random moments, lets new ones go on, and judges what is left after each. */
@@ -86,15 +81,13 @@ class Campaign {
     const dir = path.join(this.#options.dir, name);
     mkdirSync(dir);
     let before = NOTHING;
-    let fruitless = 0;
     for (let left = kills; ; ) {
-      const isKilled = await this.#live(dir, left > 0 ? { before, fruitless } : null);
+      const isKilled = await this.#live(dir, left > 0 ? before : null);
       if (this.#options.signal.aborted) return '';
       const after = observe(dir);
       this.#judge(before, after, isKilled);
       if (this.#report.violations.length > 0) return '';
       if (!isKilled) return this.#resultOf(dir, after, kills > 0);
-      fruitless = after.recorded.size > before.recorded.size ? 0 : fruitless + 1;
       before = after;
       left -= 1;
     }
@@ -117,23 +110,22 @@ class Campaign {
   }
 
   /** One driver; killed once it has done more than those `before` it. Whether the kill came in time. */
-  async #live(dir: string, kill: KillAfter | null): Promise<boolean> {
+  async #live(dir: string, before: Observation | null): Promise<boolean> {
     const { signal, random } = this.#options;
     const child = spawn(process.execPath, [...process.execArgv, DRIVER, dir], { stdio: 'ignore' });
-    const end = (): boolean => child.kill('SIGKILL');
-    signal.addEventListener('abort', end, { once: true });
+    const kill = (): boolean => child.kill('SIGKILL');
+    signal.addEventListener('abort', kill, { once: true });
     const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
       child.on('error', reject).on('close', (_code, by) => resolve(by));
     });
-    if (kill !== null) {
-      const { before, fruitless } = kill;
+    if (before !== null) {
       const hasWorked = (): boolean => linesOf(path.join(dir, 'events.log')).length > before.told.length;
       while (isRunning(child) && !signal.aborted && !hasWorked()) await sleep(LOOK_EVERY_MS);
-      await Promise.race([sleep(random() * LONGEST_LIFE_MS * 2 ** fruitless), ended]);
-      end();
+      await Promise.race([sleep(random() * LONGEST_LIFE_MS * LONGER ** before.recoveries), ended]);
+      kill();
     }
     const by = await ended;
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', kill);
     return by === 'SIGKILL';
   }
 }

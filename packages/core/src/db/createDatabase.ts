@@ -1,9 +1,8 @@
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import { copyInMemory, setOrigin } from './copyInMemory.ts';
-import { assertDriverFits, type DriverManifest, toDriverFault } from './driverFault.ts';
+import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
 import { statOf } from './fileStat.ts';
@@ -31,8 +30,6 @@ export type CreateDatabaseOptions = StateFileLocation & Partial<ConnectionPolicy
 
 const MEMORY = ':memory:';
 const COUNT_OBJECTS = 'SELECT count(*) FROM sqlite_schema';
-
-const require = createRequire(import.meta.url);
 
 let defaultDatabase: Database | undefined;
 let driverFits = false;
@@ -142,20 +139,10 @@ function policyOf({
   return { busyTimeoutMs, synchronous };
 }
 
-/** `null` where an application brings the driver without its manifest, as bundled ones do. */
-function driverManifest(): DriverManifest | null {
-  try {
-    return require('better-sqlite3/package.json') as DriverManifest;
-  } catch {
-    return null;
-  }
-}
-
 /** The driver loads its native part with the first connection. */
 function connect(path: string | Buffer, options?: Options): Database {
   if (!driverFits) {
-    const manifest = driverManifest();
-    if (manifest !== null) assertDriverFits(manifest, process.versions.node);
+    assertDriverFits(driverOf(import.meta.url), process.versions.node);
     driverFits = true;
   }
   try {

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { DevsError } from '../errors/DevsError.ts';
 
 /** What drivers up to 12 say when their installation script was not run: package managers may be told to skip them. */
@@ -12,16 +13,25 @@ export interface DriverManifest {
   readonly engines?: { readonly node?: string };
 }
 
+/** The driver that a module gets; `null` where it cannot be told, as in a bundle that lies elsewhere. */
+export function driverOf(moduleUrl: string): DriverManifest | null {
+  try {
+    return createRequire(moduleUrl)('better-sqlite3/package.json') as DriverManifest;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * To call before the driver's native part is loaded: a Node.js that is too old for it ends with a segmentation fault.
  *
  * @param node - `process.versions.node`
  * @throws DevsError `CONFIG_INVALID`
  */
-export function assertDriverFits({ version, engines }: DriverManifest, node: string): void {
-  const least = /^>=\s*(\d+)/.exec(engines?.node ?? '')?.[1];
+export function assertDriverFits(driver: DriverManifest | null, node: string): void {
+  const least = /^>=\s*(\d+)/.exec(driver?.engines?.node ?? '')?.[1];
   if (least === undefined || Number.parseInt(node, 10) >= Number(least)) return;
-  throw new DevsError(`better-sqlite3 ${version} needs Node.js ${least} or later; this is ${node}.`, {
+  throw new DevsError(`better-sqlite3 ${driver?.version} needs Node.js ${least} or later; this is ${node}.`, {
     code: 'CONFIG_INVALID',
     remedy: `Use Node.js ${least} or later, or install better-sqlite3 12 (\`npm install better-sqlite3@12\`).`,
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { assertDriverFits, type DriverManifest, toDriverFault } from '../driverFault.ts';
+import { assertDriverFits, type DriverManifest, driverOf, toDriverFault } from '../driverFault.ts';
 
 const require = createRequire(import.meta.url);
 /** The driver that users of the packages get; the checkout's runs on Node.js 20. */
@@ -63,10 +63,16 @@ describe('a driver that cannot be loaded', () => {
   });
 
   it('is not refused where it says nothing of a least Node.js', () => {
-    const installed = require('better-sqlite3/package.json') as DriverManifest;
-    expect(() => assertDriverFits(installed, process.versions.node)).not.toThrow();
-    expect(() => assertDriverFits({ version: '12.11.1', engines: {} }, '20.20.2')).not.toThrow();
-    expect(() => assertDriverFits({ version: '12.11.1' }, '20.20.2')).not.toThrow();
+    const installed = driverOf(import.meta.url);
+    expect(installed?.version).toBe('12.11.1');
+    for (const driver of [installed, { version: '12.11.1', engines: {} }, { version: '12.11.1' }]) {
+      expect(() => assertDriverFits(driver, '20.20.2')).not.toThrow();
+    }
+  });
+
+  it('is not refused where nothing can be read about it', () => {
+    expect(driverOf('data:text/javascript,')).toBeNull();
+    expect(() => assertDriverFits(null, '20.20.2')).not.toThrow();
   });
 
   it('is nothing else', () => {
