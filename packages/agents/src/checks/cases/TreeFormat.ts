@@ -12,8 +12,11 @@ export class TreeFormat implements CaseFormat {
   readonly #list = new CaseList();
   readonly #suites: { readonly indent: number; readonly name: string }[] = [];
   #isOver = false;
+  /** What AVA says of each case that failed, its title and the message of the error; and the title, once it is known. */
+  readonly #said = new Map<string, string | null>();
 
   line(text: string): void {
+    if (this.#isOver) this.#hearTitle(text.trim());
     const broken = UNCAUGHT.exec(text);
     if (broken !== null) this.#list.add(broken[1] ?? '', 'failed', true);
     if (OVER.test(text)) this.#isOver = true;
@@ -29,11 +32,23 @@ export class TreeFormat implements CaseFormat {
   }
 
   cases(): readonly TestCase[] | null {
-    return this.#isOver ? this.#list.toCases() : null;
+    if (!this.#isOver) return null;
+    for (const [said, title] of this.#said) this.#list.add(title ?? said, 'failed');
+    this.#said.clear();
+    return this.#list.toCases();
+  }
+
+  /** In the details the title stands alone; of several that begin what was said the longest is meant. */
+  #hearTitle(title: string): void {
+    for (const [said, known] of this.#said) {
+      const isOne = said === title || (title !== '' && said.startsWith(`${title} `));
+      if (isOne && title.length > (known ?? '').length) this.#said.set(said, title);
+    }
   }
 
   #case(mark: string, name: string): void {
     const state = mark.startsWith('-') ? 'skipped' : /[✔✓]/.test(mark) ? 'passed' : 'failed';
-    this.#list.add(nested(...this.#suites.map((suite) => suite.name), name), state);
+    if (mark === '✘ [fail]:') this.#said.set(name, null);
+    else this.#list.add(nested(...this.#suites.map((suite) => suite.name), name), state);
   }
 }

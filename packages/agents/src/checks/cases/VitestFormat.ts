@@ -2,7 +2,7 @@ import type { TestCase } from '@devs/core';
 import type { CaseFormat } from './CaseFormat.ts';
 import { CaseList, nested } from './CaseList.ts';
 
-const VERBOSE = /^ ([✓×↓□]) (.+? > .+?)(?: \d+m?s)?(?: \d+ MB heap used)?$/;
+const VERBOSE = /^ ([✓×↓□]) (.+? > .+?)(?: \((?:retry|repeat) x\d+\))*(?: \d+m?s)?(?: \d+ MB heap used)?$/;
 const PASSED_FILE = /^ ✓ +(.+?) \(\d+ tests?(?: \|[^)]*)?\)(?: .*)?$/;
 const FAILED = /^ FAIL {1,2}(.+?)$/;
 

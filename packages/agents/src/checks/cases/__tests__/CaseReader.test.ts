@@ -117,6 +117,21 @@ describe('the cases of a run', () => {
     ]);
   });
 
+  it('have no message in their names, as AVA puts one behind what fails', () => {
+    const lines = ['✘ [fail]: a › adds Error thrown in test', '✘ [fail]: a › adds more', '✔ b › adds', '─'];
+    const titles = ['a › adds', 'Error thrown in test:', 'a › adds more'];
+    for (const told of [titles, titles.toReversed()]) {
+      const text = [...lines, ...told].map((line) => `  ${line}\n\n`).join('');
+      expect(inShort(read(text))).toEqual(['+b › adds', '-a › adds', '-a › adds more']);
+    }
+    expect(inShort(read(`  ${lines[0]}\n  ─\n`))).toEqual(['-a › adds Error thrown in test']);
+  });
+
+  it('have no word in their names of how often Vitest ran them', () => {
+    const text = ' RUN  v4.1.12 /p\n ✓ a.test.js > adds (retry x2) 5ms\n';
+    expect(inShort(read(text))).toEqual(['+a.test.js › adds']);
+  });
+
   it.each([
     ['named last', '# adds\nok 1 is two\n# breaks\n', ['+adds', '-breaks'], ['breaks']],
     ['after one of its points', '# adds\nok 1 is two\n', ['-adds'], ['adds']],
