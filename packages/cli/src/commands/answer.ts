@@ -1,7 +1,8 @@
 import type { Gate } from '@devs/core';
 import type { Command, CommandOptions } from 'commander';
-import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
+import { decideGate } from '../drive/decideGate.ts';
 import { toAmount, toMilliseconds } from '../flags/amounts.ts';
+import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
 import { wordsFor } from '../gates/askWords.ts';
 import type { Decide, Decision } from '../gates/Decision.ts';
@@ -15,7 +16,7 @@ import { LineReader } from '../terminal/LineReader.ts';
 import { usageError } from '../usageError.ts';
 
 export function addAnswer(program: Command, start: Start, options?: CommandOptions): void {
-  program
+  const verb = program
     .command('answer', options)
     .description(
       'answer a question, or say how a stuck run goes on; records the decision, and drives nothing without --go',
@@ -37,13 +38,8 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
     .option('--accept', 'red checks: go on; what fails now may go on failing')
     .option('--failure <names...>', 'with --accept: only these')
     .option('--abort', 'end the run')
-    .option('--reason <text>', 'with --skip or --abort: why, for the record')
-    .option(
-      '--hash <prefix>',
-      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
-    )
-    .option('--go', GO_HELP)
-    .option('--by <name>', 'who decides (default: your user name)')
+    .option('--reason <text>', 'with --skip or --abort: why, for the record');
+  addDecideOptions(verb)
     .addHelpText(
       'after',
       examples(
@@ -54,7 +50,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
         'devs answer csv-export   # on a terminal: shows the gate and asks',
       ),
     )
-    .action((name: string, flags: AnswerFlags & DecideAndGoOptions, command: Command) =>
+    .action((name: string, flags: AnswerFlags & DecideFlags, command: Command) =>
       start(command, (session) => {
         const given = decisionFrom(flags);
         return decideGate(name, given === null ? promptForAnswer(session) : () => given, flags, session);

@@ -1,29 +1,25 @@
 import type { Command } from 'commander';
-import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
+import { decideGate } from '../drive/decideGate.ts';
 import type { ExitCode } from '../exitCodes.ts';
 import { readDecision } from '../files/readDecision.ts';
+import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import type { Decision } from '../gates/Decision.ts';
 import type { ChoiceName } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { usageError } from '../usageError.ts';
 
-interface ApproveOptions extends DecideAndGoOptions {
+interface ApproveOptions extends DecideFlags {
   readonly from?: string;
 }
 
 export function addApprove(program: Command, start: Start): void {
-  program
+  const verb = program
     .command('approve')
     .description('say yes at a gate; records the decision, and drives nothing without --go')
     .argument('[gate]', 'gate, or a run that waits at one')
-    .option(
-      '--hash <prefix>',
-      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
-    )
-    .option('--from <file>', 'record the decision in a JSON file, a yes or a no; see devs show --md')
-    .option('--go', GO_HELP)
-    .option('--by <name>', 'who decides (default: your user name)')
+    .option('--from <file>', 'record the decision in a JSON file, a yes or a no; see devs show --md');
+  addDecideOptions(verb)
     .addHelpText(
       'after',
       examples(
@@ -50,7 +46,7 @@ async function approve(
 
 async function decideFrom(
   file: string,
-  { go, ...given }: DecideAndGoOptions & { readonly name: string | undefined },
+  { go, ...given }: DecideFlags & { readonly name: string | undefined },
   session: Session,
 ): Promise<ExitCode> {
   if (given.name !== undefined || given.hash !== undefined || given.by !== undefined) {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { addSignedOptions, type SignedFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
@@ -10,22 +11,13 @@ import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { specOf } from '../project/specOf.ts';
 
-interface AskOptions {
-  readonly hash?: string;
-  readonly by?: string;
-}
-
 export function addAsk(program: Command, start: Start): void {
-  program
+  const verb = program
     .command('ask')
     .description('ask the agent about what a gate shows; nothing is decided, and the next attempt is told')
     .argument('<gate>', 'gate, or a run that waits at one')
-    .argument('<question>', 'what you want to know')
-    .option(
-      '--hash <prefix>',
-      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
-    )
-    .option('--by <name>', 'who asks (default: your user name)')
+    .argument('<question>', 'what you want to know');
+  addSignedOptions(verb, 'asks')
     .addHelpText(
       'after',
       examples(
@@ -33,7 +25,7 @@ export function addAsk(program: Command, start: Start): void {
         "devs ask csv-export 'What if the file is empty?' --json",
       ),
     )
-    .action((name: string, question: string, options: AskOptions, command: Command) =>
+    .action((name: string, question: string, options: SignedFlags, command: Command) =>
       start(command, (session) => ask(name, question, options, session)),
     );
 }
@@ -41,7 +33,7 @@ export function addAsk(program: Command, start: Start): void {
 async function ask(
   name: string,
   question: string,
-  { by, hash }: AskOptions,
+  { by, hash }: SignedFlags,
   session: Session,
 ): Promise<ExitCode> {
   const principal = humanFrom(by);

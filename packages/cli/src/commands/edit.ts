@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
+import { decideGate } from '../drive/decideGate.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { textOf } from '../files/textOf.ts';
+import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import type { Decision } from '../gates/Decision.ts';
 import { EditorFile } from '../gates/edit/EditorFile.ts';
 import { editDecision, editUntilRead, formOf } from '../gates/edit/editGate.ts';
@@ -14,24 +15,19 @@ import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
 import { usageError } from '../usageError.ts';
 
-interface EditOptions extends DecideAndGoOptions {
+interface EditOptions extends DecideFlags {
   readonly file?: string;
   readonly out?: string;
 }
 
 export function addEdit(program: Command, start: Start): void {
-  program
+  const verb = program
     .command('edit')
     .description('change the documents or the plan that a gate shows; it then asks again about your version')
     .argument('<gate>', 'gate, or a run that waits at one')
     .option('--out <file>', 'only write what can be changed to a new file')
-    .option('--file <file>', 'take the changed text from a file instead of $VISUAL or $EDITOR')
-    .option(
-      '--hash <prefix>',
-      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
-    )
-    .option('--go', GO_HELP)
-    .option('--by <name>', 'who edits (default: your user name)')
+    .option('--file <file>', 'take the changed text from a file instead of $VISUAL or $EDITOR');
+  addDecideOptions(verb, 'edits')
     .addHelpText(
       'after',
       examples(
@@ -76,7 +72,7 @@ async function edit(name: string, { file, ...options }: EditOptions, session: Se
   return editInEditor(name, options, session);
 }
 
-async function editInEditor(name: string, options: DecideAndGoOptions, session: Session): Promise<ExitCode> {
+async function editInEditor(name: string, options: DecideFlags, session: Session): Promise<ExitCode> {
   const opened: EditorFile[] = [];
   const decide = async (named: NamedGate): Promise<Decision | null> => {
     const form = await formOf(named, session);

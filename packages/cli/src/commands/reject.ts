@@ -1,22 +1,23 @@
 import type { Command } from 'commander';
-import { type DecideAndGoOptions, decideGate, GO_HELP } from '../drive/decideGate.ts';
+import { decideGate } from '../drive/decideGate.ts';
+import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import { repeated } from '../flags/repeated.ts';
 import type { Decide } from '../gates/Decision.ts';
 import { writeFeedback } from '../gates/edit/writeFeedback.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
-import { assertTakes, GATE_WORDS } from '../gates/gateWords.ts';
+import { assertTakes } from '../gates/gateWords.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { isTerminal } from '../project/terminal.ts';
 import { usageError } from '../usageError.ts';
 
-interface RejectOptions extends DecideAndGoOptions {
+interface RejectOptions extends DecideFlags {
   readonly feedback?: string;
   readonly task?: readonly string[];
 }
 
 export function addReject(program: Command, start: Start): void {
-  program
+  const verb = program
     .command('reject')
     .description('say no at a gate and why; records the decision, and drives nothing without --go')
     .argument('<gate>', 'gate, or a run that waits at one')
@@ -25,13 +26,8 @@ export function addReject(program: Command, start: Start): void {
       '--task <label>',
       'of a review: which task is done again (repeatable; default: the last)',
       repeated,
-    )
-    .option(
-      '--hash <prefix>',
-      'refuse unless the gate still shows what has this hash (at least 8 hex digits)',
-    )
-    .option('--go', GO_HELP)
-    .option('--by <name>', 'who decides (default: your user name)')
+    );
+  addDecideOptions(verb)
     .addHelpText(
       'after',
       examples(
@@ -52,13 +48,9 @@ function rejection({ feedback, task: tasks }: RejectOptions, session: Session): 
   }
   return async ({ gate, kind, sessionId }) => {
     if (feedback !== undefined) return { choice: 'reject', answer: { approved: false, feedback, tasks } };
-    const id = sessionId.slice(0, 8);
-    assertTakes(kind, 'reject', { gate: id, devs: session.devs });
+    assertTakes(kind, 'reject', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null) throw gateNotOpen(sessionId);
-    const written = await writeFeedback(
-      `gate ${id}, ${GATE_WORDS[kind].name} of ${gate.threadId}`,
-      session.io,
-    );
+    const written = await writeFeedback(gate, session.io);
     return written === null
       ? null
       : { choice: 'reject', answer: { approved: false, feedback: written, tasks } };

@@ -1,8 +1,9 @@
 import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
+import type { DecideFlags, SignedFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
-import type { Decide, DecideOptions } from '../gates/Decision.ts';
+import type { Decide } from '../gates/Decision.ts';
 import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
@@ -14,18 +15,11 @@ import { tellUncommitted } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
 import { driveRun, TAKEN_UP } from './driveRun.ts';
 
-export interface DecideAndGoOptions extends DecideOptions {
-  /** Go on with the run, as `devs resume` would. */
-  readonly go?: true;
-}
-
-export const GO_HELP = 'then go on with the run, as devs resume does';
-
 /** Records a decision, and with `go` drives the run on. Without it whoever drives the run takes the decision up. */
 export async function decideGate(
   name: string,
   decide: Decide,
-  { by, hash, go }: DecideAndGoOptions,
+  { by, hash, go }: DecideFlags,
   session: Session,
 ): Promise<ExitCode> {
   if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
@@ -81,7 +75,7 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
   });
 }
 
-const hashOf = ({ signed: { hash } }: Asked): DecideOptions => (hash === undefined ? {} : { hash });
+const hashOf = ({ signed: { hash } }: Asked): SignedFlags => (hash === undefined ? {} : { hash });
 
 interface Recorded {
   readonly run: Run;

@@ -37,6 +37,6 @@ export function showProgress(events: EventBus, out: Output): () => void {
   const start = performance.now();
   return events.onAny((name, payload, scope) => {
     const line = progressLine(name, payload, scope, performance.now() - start);
-    if (line !== null) out.print(styled(eventStyle(name), line));
+    if (line !== null) out.print(styled(eventStyle(name) ?? 'row', line));
   });
 }

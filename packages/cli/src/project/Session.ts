@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { quoted } from '../flags/quoted.ts';
 import type { Io } from '../terminal/Io.ts';
 import type { Output } from '../terminal/Output.ts';
 import { usageError } from '../usageError.ts';
@@ -34,10 +35,6 @@ export function newSession(io: Io, out: Output, { dir, trust }: GlobalOptions): 
     trusted: [...hashesOf('--trust', trust), ...hashesOf('DEVS_TRUST', io.env['DEVS_TRUST'])],
     devs: (...words) => [...prefix, ...words].map(quoted).join(' '),
   };
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Whole hashes only: whoever writes the file could make one that begins alike. */

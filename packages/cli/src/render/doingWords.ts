@@ -1,4 +1,4 @@
-const STEPS: Readonly<Record<string, string>> = {
+const STEPS = words({
   prepare: 'preparing the folder',
   base: 'looking at the files',
   integrated: 'looking at the files',
@@ -22,18 +22,20 @@ const STEPS: Readonly<Record<string, string>> = {
   verify: 'running the checks',
   commit: 'committing',
   deliver: 'delivering',
-};
+});
 
-const NODES: Readonly<Record<string, string>> = {
+const NODES = words({
   approveDesign: 'decision on the design',
   distill: 'plan',
   approveTaskDag: 'decision on the plan',
   pivot_agent: 'another strategy',
   deliver: 'delivering the branch',
-};
+});
 
 /** What a driver does, as people say it: its step, else the node; both by their names where they are somebody's own. */
-export function doingWords(node: string, step: string | null): string {
-  if (step !== null) return Object.hasOwn(STEPS, step) ? (STEPS[step] ?? step) : step;
-  return Object.hasOwn(NODES, node) ? (NODES[node] ?? node) : node;
+export const doingWords = (node: string, step: string | null): string =>
+  step === null ? (NODES.get(node) ?? node) : (STEPS.get(step) ?? step);
+
+function words(of: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(of));
 }

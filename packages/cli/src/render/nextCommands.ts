@@ -1,4 +1,5 @@
 import type { RunStatus } from '@devs/core';
+import { quoted } from '../flags/quoted.ts';
 import type { Session } from '../project/Session.ts';
 import { shortId } from './renderGate.ts';
 
@@ -10,7 +11,7 @@ export function nextCommands(run: Standing, devs: Session['devs']): readonly str
 }
 
 /** Shows the commits of a run in its folder. */
-export const lookCommand = (workspace: string): string => `git -C ${workspace} log --stat`;
+export const lookCommand = (workspace: string): string => `git -C ${quoted(workspace)} log --stat`;
 
 type NextStep = readonly [what: string, command: string];
 

@@ -35,6 +35,8 @@ function amountWords(measure: BudgetUse['measure'], amount: number): string {
     case 'tokens':
       return `${amount} tokens`;
     case 'calls':
-      return amount === 1 ? '1 call' : `${amount} calls`;
+      return callsWords(amount);
   }
 }
+
+export const callsWords = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);

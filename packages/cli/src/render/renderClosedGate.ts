@@ -9,7 +9,7 @@ export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): reado
   return [
     { style: 'bold', text: `Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
     `opened ${gate.openedAt}, hash ${shortHash(gate)}`,
-    gate.message,
+    { style: 'markdown', text: gate.message },
     '',
     ...artifactLines(gate.artifact),
     ...talk,

@@ -40,7 +40,7 @@ export function renderGate(
   return [
     { style: 'bold', text: `Gate ${id}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}` },
     `open since ${gate.openedAt}, hash ${hash}`,
-    gate.message,
+    { style: 'markdown', text: gate.message },
     '',
     ...(before === null ? artifactLines(gate.artifact) : changeLines(before.artifact, gate, devs)),
     ...code,

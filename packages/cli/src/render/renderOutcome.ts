@@ -63,7 +63,7 @@ function gateLines(gate: Gate, devs: Session['devs']): readonly Line[] {
   const id = shortId(gate);
   return [
     { style: 'due', text: `waiting for a human: ${GATE_WORDS[gate.kind].name}` },
-    gate.message,
+    { style: 'markdown', text: gate.message },
     `read:    ${devs('show', id)}`,
     ...choiceCommands(gate, [id, '--hash', shortHash(gate)], devs).map(
       ({ choice, command }) => `${`${choice.name}:`.padEnd(8)} ${command}`,

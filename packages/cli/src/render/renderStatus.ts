@@ -5,7 +5,7 @@ import { indented, type Line, type Style, styled } from '../terminal/Line.ts';
 import { clock } from './clock.ts';
 import { doingWords } from './doingWords.ts';
 import { nextCommands } from './nextCommands.ts';
-import { budgetWords } from './renderBudget.ts';
+import { budgetWords, callsWords } from './renderBudget.ts';
 import { gateLine } from './renderGate.ts';
 import { rewindWords } from './rewindWords.ts';
 import { usdWords } from './usdWords.ts';
@@ -97,8 +97,6 @@ export function costWords(cost: RunStatus['cost']): string {
   if (isNothing(cost)) return `nothing reported${unknown}`;
   return `${callsWords(calls)}, ${tokensIn} tokens in, ${tokensOut} out, ${usdWords(costUsd)}${unknown}`;
 }
-
-const callsWords = (calls: number): string => (calls === 1 ? '1 call' : `${calls} calls`);
 
 /** A call that failed, or runs again, has cost something before any has ended. */
 const isNothing = ({ calls, tokensIn, tokensOut, costUsd }: RunStatus['cost']): boolean =>

@@ -14,7 +14,7 @@ export function storyLines(entries: readonly LogEntry[], label = 0): readonly Li
     const row = rowOf(entry, label);
     return row === null ? [] : [{ row, style: eventStyle(entry.name) }];
   });
-  return columns(told.map(({ row }) => row)).map((text, at) => styled(told[at]?.style, text));
+  return columns(told.map(({ row }) => row)).map((text, at) => styled(told[at]?.style ?? 'row', text));
 }
 
 /** Time (UTC, to the second), task and sentence; `null` for an entry that tells people nothing. */

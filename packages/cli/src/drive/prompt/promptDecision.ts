@@ -4,7 +4,7 @@ import type { Decision } from '../../gates/Decision.ts';
 import { EditorFile } from '../../gates/edit/EditorFile.ts';
 import { editDecision, editUntilRead, formOf } from '../../gates/edit/editGate.ts';
 import { writeFeedback } from '../../gates/edit/writeFeedback.ts';
-import { type ChoiceName, GATE_WORDS } from '../../gates/gateWords.ts';
+import type { ChoiceName } from '../../gates/gateWords.ts';
 import type { Session } from '../../project/Session.ts';
 import { isCodeReview } from '../../render/renderCodeReview.ts';
 import { taskLabel } from '../../render/sentence.ts';
@@ -27,8 +27,7 @@ export async function promptDecision(
 async function rejection({ gate }: OpenGate, read: Read, { io }: Session): Promise<Decision | null> {
   const line = await read('what should change (empty: write it in your editor)');
   if (line === null) return null;
-  const about = `gate ${gate.sessionId.slice(0, 8)}, ${GATE_WORDS[gate.kind].name} of ${gate.threadId}`;
-  const feedback = line === '' ? await writeFeedback(about, io) : line;
+  const feedback = line === '' ? await writeFeedback(gate, io) : line;
   if (feedback === null) return null;
   const tasks = await tasksOf(gate.artifact, read);
   return tasks === null ? null : { choice: 'reject', answer: { approved: false, feedback, tasks } };

@@ -1,14 +1,16 @@
+import type { Gate } from '@devs/core';
 import type { Io } from '../../terminal/Io.ts';
+import { GATE_WORDS } from '../gateWords.ts';
 import { EditorFile } from './EditorFile.ts';
 
-const ABOVE = (about: string): readonly string[] => [
-  `<!-- What should change at ${about}? Write it below; an empty text leaves the gate open. -->`,
+const ABOVE = ({ sessionId, kind, threadId }: Gate): readonly string[] => [
+  `<!-- What should change at gate ${sessionId.slice(0, 8)}, ${GATE_WORDS[kind].name} of ${threadId}? Write it below; an empty text leaves the gate open. -->`,
   '',
 ];
 
 /** What should change, written in the user's editor; `null` when nothing is. */
-export async function writeFeedback(about: string, io: Io): Promise<string | null> {
-  const above = ABOVE(about);
+export async function writeFeedback(gate: Gate, io: Io): Promise<string | null> {
+  const above = ABOVE(gate);
   const file = await EditorFile.create({ text: `${above.join('\n')}\n`, extension: '.md' }, io);
   try {
     const lines = (await file.edit()).split('\n');

@@ -9,10 +9,12 @@ import { agentsFrom } from '../../project/agentsFrom.ts';
 import { columns } from '../../terminal/columns.ts';
 import { textOfAll as textOf } from '../../terminal/Line.ts';
 import { Output } from '../../terminal/Output.ts';
+import { activityLines } from '../activityLines.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
 import { costWords, renderStatus, runTable, statusWords } from '../renderStatus.ts';
 import { sentence, taskLabel } from '../sentence.ts';
+import { storyLines } from '../storyLines.ts';
 
 const devs = (...words: readonly string[]): string => ['devs', ...words].join(' ');
 
@@ -350,11 +352,43 @@ describe('the end of a drive', () => {
     expect(textOf(renderOutcome(status, result({ delivery }), devs))).toContain(words);
   });
 
+  it('ends with how to look at the work where there is no branch to merge', () => {
+    const workspace = '/my project/.devs-work/csv';
+    const last = (changes: Partial<DriveResult>): string =>
+      textOf(renderOutcome({ id: 'csv', workspace }, result(changes), devs))
+        .split('\n')
+        .at(-1) ?? '';
+    expect(last({})).toBe("look:    git -C '/my project/.devs-work/csv' log --stat");
+    const delivery = { branch: 'devs/csv', commit: 'd4181fd00', held: null };
+    expect(last({ delivery })).toMatch(/^ {2}cost: /);
+    expect(textOf(renderOutcome({ id: 'csv', workspace: null }, result({}), devs))).not.toContain('look:');
+  });
+
   it('says why a run failed and where to read more', () => {
     const text = textOf(renderOutcome(status, result({ status: 'failed', reason: 'an epic failed' }), devs));
     expect(text).toContain('failed: an epic failed');
     expect(text).toContain('0 commits in /p/.devs-work/csv');
     expect(text).toContain('what happened: devs log csv');
+  });
+});
+
+describe('a story', () => {
+  it('has the lines of events in their colours, and edits as they are told', () => {
+    const entry = { seq: 1, at: '2026-01-02T03:04:05.000Z', taskId: 'csv:1' };
+    const failed = { ...entry, name: 'TASK_FAILED', payload: { taskId: 'csv:1', final: true } };
+    const silent = { ...entry, name: 'NODE_STARTED', payload: { node: 'verify', attempt: 1 } };
+    const goal = { ...entry, name: 'GOAL_SET', payload: { goal: 'dag' } };
+    expect(storyLines([silent, failed, goal], 3)).toEqual([
+      { style: 'bad', text: '2026-01-02 03:04:05Z  T1   given up' },
+      { style: 'row', text: '2026-01-02 03:04:05Z  T1   to be driven: dag' },
+    ]);
+    const diff = activityLines({ kind: 'diff', path: 'a.js', diff: '@@ -1 +1 @@\n-old\n+new\n' });
+    expect(diff).toEqual([
+      '         │ ± a.js',
+      '         │   @@ -1 +1 @@',
+      { style: 'bad', text: '         │   -old' },
+      { style: 'good', text: '         │   +new' },
+    ]);
   });
 });
 
