@@ -110,4 +110,45 @@ describe('sentence', () => {
     const [payload, words] = EXAMPLES[name];
     expect(sentence(name, payload)).toBe(words);
   });
+
+  const decided = { sessionId: 's', kind: 'review', principal: 'human:ada' } as const;
+  it.each([
+    [{ edited: true }, 'gate edited: code review, by human:ada'],
+    [{ said: 'retry', words: 'look twice' }, 'gate answered (retry): code review, by human:ada: look twice'],
+    [{ said: 'rejected', tasks: ['T1', 'T2'] }, 'gate rejected: code review, T1, T2 again, by human:ada'],
+    [
+      { said: 'raise', raised: { usd: 2, tokens: 100, calls: 3, ms: 1500 } },
+      'gate raised: code review by $2, 100 tokens, 3 calls, 1.5 s, by human:ada',
+    ],
+  ] as const)('says what was decided: %j', (how, words) => {
+    expect(sentence('HITL_SESSION_DECIDED', { ...decided, ...how })).toBe(words);
+  });
+
+  it.each([
+    ['GUARD_WARNED', { ...guard, measure: 'mine' }, 'mine: 8 of 10'],
+    ['GUARD_TRIPPED', { ...guard, measure: 'depth' }, null],
+    ['NODE_FINISHED', { node: 'verify', durationMs: 1 }, null],
+    ['NODE_FINISHED', { node: 'mine', durationMs: 1 }, 'mine done'],
+    ['TASK_COMPLETED', { taskId: 'csv:1', name: 'Parse', gitHash: '' }, 'done: Parse'],
+    ['TASK_FAILED', { taskId: 'csv:1', name: 'Parse', final: true }, 'given up'],
+    ['RUN_SUSPENDED', { gates: 2 }, 'waiting at 2 gates'],
+    ['SECRET_REDACTED', { place: 'the brief', count: 1 }, 'a secret masked in the brief'],
+    [
+      'CHANGES_ADOPTED',
+      { principal: 'human:ada', commit: 'd4181fd00', files: 1 },
+      'committed d4181fd: a file changed by human:ada',
+    ],
+    [
+      'WORKSPACE_RESCUED',
+      { ref: 'refs/devs/rescued/1', commit: 'c', files: 1 },
+      "kept a changed file of the run's folder; there: git show refs/devs/rescued/1",
+    ],
+    [
+      'AGENT_ASKED',
+      { node: 'implement', step: 'code', title: 'ls', granted: true, why: 'reads' },
+      'allowed the agent: ls (reads)',
+    ],
+  ] as const)('has other words for %s where it was otherwise', (name, payload, words) => {
+    expect(sentence<EventName>(name, payload)).toBe(words);
+  });
 });
