@@ -50,12 +50,14 @@ export interface ShownStatusLine {
   readonly remove: () => void;
 }
 
+const NOT_SHOWN: ShownStatusLine = { rest: () => {}, remove: () => {} };
+
 /**
  * Keeps one line up to date below the story, on a terminal; elsewhere the line is printed when nothing else was for half a
  * minute.
  */
 export function showStatusLine(run: Run, events: EventBus, out: Output): ShownStatusLine {
-  if (out.json) return { rest: () => {}, remove: () => {} };
+  if (out.json) return NOT_SHOWN;
   const start = performance.now();
   let status: LiveStatus | null = STARTING;
   let step: ActivityScope | null = null;
@@ -98,10 +100,9 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): ShownSt
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
   const remove = (): void => {
-    overtake();
     clearInterval(timer);
     for (const stop of stops) stop();
-    out.live(null);
+    forget();
   };
   return { rest: forget, remove };
 }
