@@ -112,7 +112,8 @@ describe('asking in place', () => {
     expect(nobody.stdout).toContain('nobody can be asked: the run has no agents');
 
     const recording = join(dir, 'answering.jsonl');
-    const answer = { stage: 'design', task: '', attempt: 1, step: 'answer', response: { answer: 'So.' } };
+    const asked = { stage: 'ask', task: '', attempt: 1, step: 'design', question: 'Why?' };
+    const answer = { ...asked, response: { answer: 'So.' } };
     copyFileSync(AGENTS.slice('replay:'.length), recording);
     appendFileSync(recording, `${JSON.stringify(answer)}\n`);
     const argv = RUN_SUM.map((word) => (word === AGENTS ? `replay:${recording}` : word));

@@ -17,7 +17,7 @@ import {
   reviewShape,
   workShape,
 } from '../answers.ts';
-import { type CallKey, keyText, type RecordedStep, STAGES, STEPS } from './callKey.ts';
+import { type CallKey, keyText, type RecordedStage, type RecordedStep, STAGES, STEPS } from './callKey.ts';
 import type { Json } from './normaliseRequest.ts';
 
 export const RECORDING_FORMAT = 'devs-recording/1';
@@ -64,6 +64,7 @@ const call = z.strictObject({
   task: text,
   attempt: z.int().positive(),
   step: z.enum(STEPS),
+  question: text.min(1).optional(),
   request: z.json().optional(),
   response: z.unknown(),
   usage: z
@@ -135,19 +136,30 @@ function readText(file: string): string {
 
 function parseCall(file: string, number: number, value: unknown): RecordedCall {
   const { response, request, ...line } = parse(call, { file, number, value });
-  const isTask = line.stage === 'task';
-  if (isTask !== /^T[1-9]\d*$/.test(line.task)) throw invalid(file, number, 'task: does not fit the stage');
-  if (line.step !== 'answer' && isTask === isOfStage(line))
-    throw invalid(file, number, 'step: does not fit the stage');
+  const problem = misfitIn(line);
+  if (problem !== null) throw invalid(file, number, `${problem}: does not fit the stage`);
   const answer = parse(responseShape(line), { file, number, value: response, at: 'response' });
   return { ...line, ...(request === undefined ? {} : { request: request as Json }), response: answer };
 }
 
-const isOfStage = ({ stage, step }: CallKey): boolean =>
-  step === 'call' || (step === 'again' && stage === 'design');
+/** The member of a key that no call of its stage has. */
+function misfitIn({ stage, task, step, question }: CallKey): 'task' | 'step' | 'question' | null {
+  const isOfTask = /^T[1-9]\d*$/.test(task);
+  if (stage === 'task' ? !isOfTask : task !== '' && !(stage === 'ask' && isOfTask)) return 'task';
+  if (!STEPS_OF[stage].includes(step)) return 'step';
+  return (stage === 'ask') === (question === undefined) ? 'question' : null;
+}
+
+const STEPS_OF: Readonly<Record<RecordedStage, readonly RecordedStep[]>> = {
+  research: ['call'],
+  design: ['call', 'again'],
+  distill: ['call'],
+  task: ['test', 'implement', 'review', 'document', 'pivot', 'pivotAgain'],
+  ask: ['design', 'distill', 'implement', 'review', 'pivot'],
+};
 
 function responseShape({ stage, step }: CallKey): z.ZodType<RecordedCall['response']> {
-  if (step === 'answer') return answerShape;
+  if (stage === 'ask') return answerShape;
   if (stage === 'distill') return planShape;
   if (stage !== 'task') return recordedDocumentsShape;
   return TASK_RESPONSES[step] ?? workShape;

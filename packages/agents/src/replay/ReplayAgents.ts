@@ -17,9 +17,9 @@ import {
   type TaskRequest,
   type WorkResult,
 } from '@devs/core';
-import { answerKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
-import { firstDifference } from './firstDifference.ts';
-import { type AgentRequest, normaliseJson, normaliseRequest } from './normaliseRequest.ts';
+import { askedBefore, differenceFrom } from './asked.ts';
+import { askKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import type { AgentRequest } from './normaliseRequest.ts';
 import { type RecordedCall, type RecordedUsage, type Recording, readRecording } from './Recording.ts';
 
 /** Keys listed by an error before it says how many more there are. */
@@ -47,7 +47,7 @@ export class ReplayAgents implements StageAgents {
   readonly provenance: Provenance;
   /** Only where the recording has a pivot: agents without one end a stuck task differently. */
   readonly pivot?: (request: PivotRequest, call: AgentCall) => Promise<PivotResult>;
-  /** Only where the recording has an answer: agents without one are asked nothing. */
+  /** Only where the recording has one: agents without it say that they answer no questions. */
   readonly answer?: (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
   readonly #calls: ReadonlyMap<string, RecordedCall>;
   readonly #onCall: (key: CallKey) => void;
@@ -60,8 +60,8 @@ export class ReplayAgents implements StageAgents {
     if (calls.some(({ step }) => step === 'pivot')) {
       this.pivot = async (request, call) => this.#answer(pivotKey(request), request, call);
     }
-    if (calls.some(({ step }) => step === 'answer')) {
-      this.answer = async (request, call) => this.#answer(answerKey(request), request, call);
+    if (calls.some(({ stage }) => stage === 'ask')) {
+      this.answer = async (request, call) => this.#answer(this.#keyOfQuestion(request), request, call);
     }
   }
 
@@ -104,6 +104,13 @@ export class ReplayAgents implements StageAgents {
     return this.#answer(taskKey(request, 'document'), request, call);
   }
 
+  /** A question is found by its words; of several on other documents, the one whose request is the same. */
+  #keyOfQuestion(request: AnswerRequest): CallKey {
+    const before = askedBefore(this.#calls.values(), request);
+    const same = before.find((asked) => differenceFrom(asked, request) === null);
+    return same ?? before.at(-1) ?? askKey(request, 1);
+  }
+
   /** The response has the type of its key: `readRecording` checked each line against its stage and step. */
   #answer<Result extends RecordedCall['response']>(
     key: CallKey,
@@ -131,8 +138,7 @@ export class ReplayAgents implements StageAgents {
 }
 
 function assertSameRequest(recorded: RecordedCall, request: AgentRequest): void {
-  if (recorded.request === undefined) return;
-  const difference = firstDifference(normaliseJson(recorded.request), normaliseRequest(request));
+  const difference = differenceFrom(recorded, request);
   if (difference === null) return;
   const { path, expected, got } = difference;
   const where = `The request of ${keyText(recorded)} differs from the recorded one`;

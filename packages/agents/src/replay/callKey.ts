@@ -1,6 +1,6 @@
 import type { AnswerRequest, DesignRequest, PivotRequest, TaskRequest } from '@devs/core';
 
-export const STAGES = ['research', 'design', 'distill', 'task'] as const;
+export const STAGES = ['research', 'design', 'distill', 'task', 'ask'] as const;
 export const STEPS = [
   'call',
   'again',
@@ -10,7 +10,8 @@ export const STEPS = [
   'document',
   'pivot',
   'pivotAgain',
-  'answer',
+  'design',
+  'distill',
 ] as const;
 
 export type RecordedStage = (typeof STAGES)[number];
@@ -19,15 +20,17 @@ export type RecordedStep = (typeof STEPS)[number];
 /** Names one agent call of a run, the same in every run of the same brief. */
 export interface CallKey {
   readonly stage: RecordedStage;
-  /** `T1`, `T2`, … for task calls; empty for the others. */
+  /** `T1`, `T2`, … for task calls and what is asked about one; empty for the others. */
   readonly task: string;
   /** From 1. */
   readonly attempt: number;
   /**
-   * `call` for stages that ask once; `again` for a design that was sent back for the files it names; `answer` for what a
-   * person asked about the work.
+   * `call` for stages that ask once; `again` for a design that was sent back for the files it names; for a question the
+   * stage that answers it.
    */
   readonly step: RecordedStep;
+  /** Of `ask`: the words of a person at a gate. Their attempts are the states of the documents they were asked on. */
+  readonly question?: string | undefined;
 }
 
 /** The key of a task call: the engine's id `<project>:<n>` becomes `T<n>`. */
@@ -55,25 +58,23 @@ export function designKey({
   return { ...stageKey('design', attempt), step: unknownFiles === undefined ? 'call' : 'again' };
 }
 
-/** The key of a person's question about a gate: the attempt is how many were asked there, with this one. */
-export function answerKey({
-  stage,
-  task,
-  earlier,
-}: Pick<AnswerRequest, 'stage' | 'task' | 'earlier'>): CallKey {
-  const ofStage = stage === 'design' || stage === 'distill' ? stage : 'task';
+/** The key of a person's question at a gate. */
+export function askKey({ stage, task, question }: AnswerRequest, attempt: number): CallKey {
   return {
-    stage: ofStage,
+    stage: 'ask',
     task: task === undefined ? '' : shortTaskId(task.taskId),
-    attempt: earlier.length + 1,
-    step: 'answer',
+    attempt,
+    step: stage,
+    question,
   };
 }
 
 /** One line for people and for maps: `task T1 attempt 1 implement`. */
-export function keyText({ stage, task, attempt, step }: CallKey): string {
+export function keyText({ stage, task, attempt, step, question }: CallKey): string {
+  if (stage === 'ask')
+    return `ask ${task === '' ? '' : `${task} `}${step} attempt ${attempt} ${JSON.stringify(question)}`;
   if (stage === 'task') return `task ${task} attempt ${attempt} ${step}`;
-  return `${stage} attempt ${attempt}${step === 'call' ? '' : ` ${step}`}`;
+  return `${stage} attempt ${attempt}${step === 'again' ? ' again' : ''}`;
 }
 
 function shortTaskId(taskId: string): string {

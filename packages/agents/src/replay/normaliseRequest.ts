@@ -43,7 +43,8 @@ const PLACEHOLDERS: readonly (readonly [pattern: RegExp, placeholder: string])[]
  * - the workspace reader is dropped, as is every member that JSON cannot hold;
  * - what the repository says is dropped (instructions, checks, diffs, lists of files), and what was sent back: it is told
  *   from what was answered before, and older recordings do not have it;
- * - of a person's question about a gate only its words are kept;
+ * - of a person's question, what it is asked about besides the documents is dropped: what the gate shows may be the output
+ *   of checks, and what was asked before belongs to one conversation;
  * - task ids become `T<n>`;
  * - workspace and temporary paths, times, durations, UUIDs and git object ids become placeholders;
  * - the output of a red check, and an error's message, become one placeholder: it counts that there was one, not how
@@ -75,11 +76,11 @@ function shortenTaskIds(text: string, projectId: string): string {
   return text.replace(new RegExp(`(?<![\\w-])${literal}:(\\d+)\\b`, 'g'), 'T$1');
 }
 
-type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest & AnswerRequest>;
+type AnyRequest = Partial<Omit<ReviewRequest, 'attempt'> & PivotRequest>;
 
 /** Members of requests that no recording has. */
 const NOT_RECORDED: ReadonlySet<string> = new Set<
-  keyof DesignRequest | keyof DistillRequest | keyof ReviewRequest | keyof PivotRequest
+  keyof DesignRequest | keyof DistillRequest | keyof ReviewRequest | keyof PivotRequest | keyof AnswerRequest
 >([
   'workspace',
   'instructions',
@@ -91,10 +92,11 @@ const NOT_RECORDED: ReadonlySet<string> = new Set<
   'files',
   'check',
   'losses',
+  'gate',
+  'earlier',
 ]);
 
 function withoutRepository(request: AgentRequest): AnyRequest {
-  if ('question' in request) return { question: request.question };
   const kept = Object.entries(request).filter(([name]) => !NOT_RECORDED.has(name));
   const plain = Object.fromEntries(kept) as AnyRequest;
   const { documents } = plain;

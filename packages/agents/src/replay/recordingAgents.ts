@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import {
   type AgentCall,
+  type AnswerRequest,
   type CallUsage,
   callUsage,
   type DesignRequest,
@@ -8,7 +9,8 @@ import {
   type StageAgents,
   type UsageReport,
 } from '@devs/core';
-import { type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
+import { askedBefore, differenceFrom } from './asked.ts';
+import { askKey, type CallKey, designKey, keyText, pivotKey, stageKey, taskKey } from './callKey.ts';
 import { type AgentRequest, normaliseRequest } from './normaliseRequest.ts';
 import {
   RECORDING_FORMAT,
@@ -30,6 +32,7 @@ import {
  */
 export function recordingAgents(inner: StageAgents, file: string): StageAgents {
   const pivot = inner.pivot?.bind(inner);
+  const answer = inner.answer?.bind(inner);
   const tape = new Tape(file, headerOf(inner));
   return {
     name: inner.name,
@@ -63,8 +66,7 @@ export function recordingAgents(inner: StageAgents, file: string): StageAgents {
       (request) => taskKey(request, 'document'),
       (request, call) => inner.document(request, call),
     ),
-    // What a person asks is theirs: a replay has other gates open, and is asked other things.
-    ...(inner.answer && { answer: inner.answer.bind(inner) }),
+    ...(answer && { answer: tape.recorded((request) => tape.keyOfQuestion(request), answer) }),
     ...(pivot && { pivot: tape.recorded(pivotKey, pivot) }),
     close: async () => inner.close?.(),
   };
@@ -100,6 +102,13 @@ class Tape {
       this.#save({ ...key, request: asked, response, ...(used === undefined ? {} : { usage: used }) });
       return response;
     };
+  }
+
+  /** Asked again on the same documents it takes the place of its line; on others it is another line. */
+  keyOfQuestion(request: AnswerRequest): CallKey {
+    const before = askedBefore(this.#calls.values(), request);
+    const same = before.find((asked) => differenceFrom(asked, request) === null);
+    return same ?? askKey(request, before.length + 1);
   }
 
   #save(call: RecordedCall): void {

@@ -44,22 +44,19 @@ export async function driveRun(
   }
   const stopProgress = showProgress(devs.events, out);
   const stopActivities = (verbose === true ? showActivities : showRequests)(devs, out);
-  const statusLine = showStatusLine(run, devs.events, out);
   const stopShowing = wait === true ? showWaiting(run, devs.events, session) : async () => {};
   const announce = (): void => out.note('stopping at the next safe point; a second signal stops at once');
-  const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
-  const drive = async (): Promise<DriveResult> => {
-    signal.addEventListener('abort', announce, { once: true });
-    try {
-      return await run.drive(options);
-    } finally {
-      signal.removeEventListener('abort', announce);
-      statusLine.rest();
-    }
-  };
   try {
+    const options = { signal, wait: wait === true, ...goalFrom(flags), ...(abort && { abort }) };
+    const drive = (): Promise<DriveResult> => {
+      const removeStatusLine = showStatusLine(run, devs.events, { out, stays: options.wait });
+      signal.addEventListener('abort', announce, { once: true });
+      return run.drive(options).finally(() => {
+        removeStatusLine();
+        signal.removeEventListener('abort', announce);
+      });
+    };
     const result = await driveAsking(run, drive, { ...flags, ...(wait && { wait }) }, session);
-    statusLine.remove();
     if (result === 'elsewhere') {
       out.print('', TAKEN_UP);
       return EXIT.ok;
@@ -71,7 +68,6 @@ export async function driveRun(
     new ShownGates(session).remember(result.gates);
     return exitCodeOf(result);
   } finally {
-    statusLine.remove();
     stopActivities();
     stopProgress();
     await stopShowing();

@@ -44,20 +44,20 @@ const SILENCE_MS = 30_000;
 const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 const STARTING: LiveStatus = { node: 'starting', taskId: null, turn: 0, depth: null, cost: NO_COST };
 
-export interface ShownStatusLine {
-  /** Nothing is driven: the screen is left to whoever types, until something is. */
-  readonly rest: () => void;
-  readonly remove: () => void;
-}
+type Looked = Pick<Run, 'id' | 'state' | 'recursionDepth' | 'status'>;
 
-const NOT_SHOWN: ShownStatusLine = { rest: () => {}, remove: () => {} };
+export interface StatusLineOptions {
+  readonly out: Output;
+  /** Whether the drive stays at gates, where nothing runs; else it goes on to deliver. */
+  readonly stays: boolean;
+}
 
 /**
  * Keeps one line up to date below the story, on a terminal; elsewhere the line is printed when nothing else was for half a
- * minute.
+ * minute. Call the returned function when the drive is over to remove it.
  */
-export function showStatusLine(run: Run, events: EventBus, out: Output): ShownStatusLine {
-  if (out.json) return NOT_SHOWN;
+export function showStatusLine(run: Looked, events: EventBus, { out, stays }: StatusLineOptions): () => void {
+  if (out.json) return () => {};
   const start = performance.now();
   let status: LiveStatus | null = STARTING;
   let step: ActivityScope | null = null;
@@ -78,9 +78,10 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): ShownSt
     step = scope;
     status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
   };
-  const forget = (): void => {
+  const rest = (): void => {
     overtake();
-    status = null;
+    step = null;
+    status = stays ? null : { ...(status ?? STARTING), node: 'deliver', taskId: null };
     draw();
   };
   const stops = [
@@ -93,22 +94,22 @@ export function showStatusLine(run: Run, events: EventBus, out: Output): ShownSt
       step = null;
       void look(node);
     }),
-    events.on('RUN_SUSPENDED', forget),
+    events.on('RUN_SUSPENDED', rest),
     events.onActivity(note),
   ];
   draw();
   const timer = setInterval(draw, REDRAW_MS);
   timer.unref();
-  const remove = (): void => {
+  return () => {
+    overtake();
     clearInterval(timer);
     for (const stop of stops) stop();
-    forget();
+    out.live(null);
   };
-  return { rest: forget, remove };
 }
 
 /** Looks at the state file; what something newer has overtaken is not shown. */
-function latestLook(run: Run, show: (found: LiveStatus) => void) {
+function latestLook(run: Looked, show: (found: LiveStatus) => void) {
   let newest = 0;
   const overtake = (): void => {
     newest += 1;
@@ -129,7 +130,7 @@ const withStep = (step: string, words: string): string =>
   words === step || words === '' ? step : `${step}: ${words}`;
 
 /** Read from the state file; a line that cannot be drawn is no reason to stop. */
-async function lookAt(run: Run, node: string): Promise<LiveStatus> {
+async function lookAt(run: Looked, node: string): Promise<LiveStatus> {
   const [state, depth, { cost }] = [await run.state(), await run.recursionDepth(), await run.status()];
   return {
     node,

@@ -47,8 +47,9 @@ const stage = (name: string, response: object) => ({
 
 /** A line of what a model says about a design. */
 export const SUM_ANSWER = `${JSON.stringify({
-  ...stage('design', { answer: 'One for the code, one for its test.' }),
-  step: 'answer',
+  ...stage('ask', { answer: 'One for the code, one for its test.' }),
+  step: 'design',
+  question: 'Why two files?',
 })}\n`;
 
 const work = (summary: string, files: Files) => ({
@@ -125,11 +126,11 @@ const STAGES = [
 ];
 
 const ANSWER = {
-  ...stage('design', {
+  ...stage('ask', {
     answer: 'No. Prices are whole cents today; rounding would be for a discount that nobody asked for.',
   }),
-  step: 'answer',
-  request: { question: 'Can there be a fraction of a cent?' },
+  step: 'design',
+  question: 'Can there be a fraction of a cent?',
 };
 
 const FORMAT_TEST = `import assert from 'node:assert/strict';

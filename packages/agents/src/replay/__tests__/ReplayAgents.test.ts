@@ -8,7 +8,7 @@ import { normaliseRequest } from '../normaliseRequest.ts';
 import { readRecording } from '../Recording.ts';
 import { ReplayAgents } from '../ReplayAgents.ts';
 import { recordingAgents } from '../recordingAgents.ts';
-import { agentCall, answerRequest, designRequest, researchRequest, taskRequest } from './requests.ts';
+import { agentCall, designRequest, researchRequest, taskRequest } from './requests.ts';
 
 let dir: string;
 let file: string;
@@ -108,28 +108,6 @@ describe('ReplayAgents', () => {
     ]);
   });
 
-  it('answers what a person asks about a gate, each question once recorded, and no other', async () => {
-    const first = { question: 'Why one?', answer: 'One is enough.' };
-    const agents = await replay([
-      stageLine(
-        'design',
-        { answer: first.answer },
-        { step: 'answer', request: { question: first.question } },
-      ),
-      stageLine('design', { answer: 'No.' }, { step: 'answer', attempt: 2 }),
-      taskLine('answer', { answer: 'It is tested.' }),
-    ]);
-    const ask = (overrides: Parameters<typeof answerRequest>[0]) =>
-      agents.answer?.(answerRequest(overrides), agentCall());
-    const { task } = taskRequest();
-    expect(await ask({})).toEqual({ answer: 'One is enough.' });
-    expect(await ask({ earlier: [first], question: 'Two?' })).toEqual({ answer: 'No.' });
-    expect(await ask({ stage: 'review', task })).toEqual({ answer: 'It is tested.' });
-    await expect(ask({ question: 'Why two?' })).rejects.toMatchObject({ code: 'REPLAY_MISS' });
-    await expect(ask({ stage: 'review' })).rejects.toMatchObject({ code: 'REPLAY_MISS' });
-    expect((await replay([stageLine('design', DOCUMENTS)])).answer).toBeUndefined();
-  });
-
   it('gives the same answer again, whatever the caller did to the first one', async () => {
     const agents = await replay([stageLine('research', DOCUMENTS)]);
     const first = await agents.research(researchRequest(), agentCall());
@@ -198,7 +176,6 @@ describe('a damaged recording', () => {
       'task',
     ],
     ['has a stage step on a task', `${header}\n${line(taskLine('call', WORK))}`, 2, 'step'],
-    ['has an answer without one', `${header}\n${line(taskLine('answer', WORK))}`, 2, 'response'],
     ['has attempt zero', `${header}\n${line(taskLine('test', WORK, { attempt: 0 }))}`, 2, 'attempt'],
     ['has a call twice', `${header}\n${good}\n${good}\n`, 3, 'twice'],
   ])('that %s is refused with file and line', async (_what, content, number, why) => {

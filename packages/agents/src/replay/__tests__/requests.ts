@@ -1,11 +1,4 @@
-import type {
-  AgentCall,
-  AnswerRequest,
-  CallUsage,
-  DesignRequest,
-  ResearchRequest,
-  TaskRequest,
-} from '@devs/core';
+import type { AgentCall, CallUsage, DesignRequest, ResearchRequest, TaskRequest } from '@devs/core';
 
 /** A call that keeps what it was told about usage. */
 export function agentCall(
@@ -21,18 +14,6 @@ export function researchRequest(overrides: Partial<ResearchRequest> = {}): Resea
 
 export function designRequest(overrides: Partial<DesignRequest> = {}): DesignRequest {
   return { ...researchRequest(), documents: [], feedback: null, ...overrides };
-}
-
-export function answerRequest(overrides: Partial<AnswerRequest> = {}): AnswerRequest {
-  return {
-    stage: 'design',
-    gate: { kind: 'design_approval', message: 'Read it.', artifact: null },
-    question: 'Why one?',
-    earlier: [],
-    brief: '# Slugs',
-    documents: [],
-    ...overrides,
-  };
 }
 
 export function taskRequest(overrides: Partial<TaskRequest> = {}): TaskRequest {

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { EventBus } from '@devs/core';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Output } from '../../terminal/Output.ts';
-import { type LiveStatus, statusLine } from '../statusLine.ts';
+import { type LiveStatus, showStatusLine, statusLine } from '../statusLine.ts';
+
+const ERASE_LINE = '\r\u001b[2K';
 
 const STATUS: LiveStatus = {
   node: 'implement',
@@ -49,5 +52,42 @@ describe('a live line', () => {
     out.live('working');
     out.live(null);
     expect(text()).toBe('');
+  });
+});
+
+describe('the line of a drive that comes to a gate', () => {
+  const run = {
+    id: 'csv',
+    state: () => Promise.reject(new Error('not read')),
+    recursionDepth: () => Promise.reject(new Error('not read')),
+    status: () => Promise.reject(new Error('not read')),
+  };
+
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** What stands there a second after the gate was opened, and a second after the drive was over. */
+  function atGate(stays: boolean): readonly string[] {
+    const { out, text } = terminal({});
+    const events = new EventBus();
+    const shown = (): string => text().split(ERASE_LINE).at(-1) ?? '';
+    const remove = showStatusLine(run, events, { out, stays });
+    events.emit('NODE_STARTED', { node: 'design', attempt: 1 }, { threadId: 'csv' });
+    vi.advanceTimersByTime(1_000);
+    const before = shown();
+    events.emit('RUN_SUSPENDED', { gates: 1 }, { threadId: 'csv' });
+    vi.advanceTimersByTime(1_000);
+    const at = shown();
+    remove();
+    vi.advanceTimersByTime(1_000);
+    return [before, at, shown()];
+  }
+
+  it('goes on while the branch is delivered, and then no more', () => {
+    expect(atGate(false)).toEqual(['design  0:01', 'deliver  0:02', '']);
+  });
+
+  it('rests where it stays at the gate', () => {
+    expect(atGate(true)).toEqual(['design  0:01', '', '']);
   });
 });
