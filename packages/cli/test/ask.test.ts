@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { callMain } from './support/callMain.ts';
-import { RUN_SUM, test } from './support/fixtures.ts';
+import { RUN_EMPTY, RUN_SUM, test } from './support/fixtures.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';
 import { trusting, writeConfig } from './support/writeConfig.ts';
 
@@ -49,5 +49,8 @@ describe('devs ask', () => {
     expect(refused).toMatchObject({ exitCode: 6, stdout: '' });
     expect(refused.stderr).toMatch(/^ASK_UNSUPPORTED: /);
     expect((await callMain(dir, ['log', 'sum'])).stdout).not.toContain('asked');
+    await callMain(dir, [...RUN_EMPTY, '--id', 'empty']);
+    const alone = await callMain(dir, ['ask', 'empty', 'Why?']);
+    expect(alone).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('the run has no agents') });
   });
 });

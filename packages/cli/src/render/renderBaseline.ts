@@ -27,6 +27,7 @@ export function isBaseline(artifact: unknown): artifact is ShownBaseline {
 /** What fails, by name, for the one who says how it goes on. */
 export function baselineLines(shown: ShownBaseline): readonly Line[] {
   const { command, parts = [], cases, flaky, missing, output } = shown;
+  const failing = newFirst(shown);
   const ran = cases === null ? '' : `, ${cases} test cases ran`;
   return [
     { style: 'bold', text: oneLine(`${command} fails on the untouched repository${ran}`) },
@@ -34,7 +35,7 @@ export function baselineLines(shown: ShownBaseline): readonly Line[] {
       ({ name, kind, passed }) => `  ${passed ? 'passed' : 'failed'}  ${oneLine(`${name} (${kind})`)}`,
     ),
     '',
-    ...(missing === undefined ? failureLines(shown) : missingLines(missing)),
+    ...(missing === undefined ? listed('What fails', failing) : missingLines(missing)),
     ...wholeLines(shown),
     ...listed('Flaky: failed and passed on the same files', flaky),
     ...(output.trim() === ''
@@ -57,14 +58,6 @@ function wholeLines({ command, parts = [], failing, missing }: ShownBaseline): r
   ];
 }
 
-/** What is new first: the list may be cut. */
-function failureLines({ failing, appeared = [] }: ShownBaseline): readonly Line[] {
-  if (appeared.length === 0) return listed('What fails', failing);
-  const known = failing.filter((name) => !appeared.includes(name));
-  const title = `What fails, ${appeared.length} of ${failing.length} new since you were asked before`;
-  return listed(title, [...appeared.map((name) => `${name}  (new)`), ...known]);
-}
-
 function missingLines(program: string): readonly Line[] {
   return [
     { style: 'bold', text: oneLine(`Nothing was checked: ${program} is not installed here.`) },
@@ -72,6 +65,12 @@ function missingLines(program: string): readonly Line[] {
     '  "setup": ["npm", "ci"]',
     '',
   ];
+}
+
+/** What fails, marked where it did not when somebody was asked before; that first, as the list may be cut. */
+function newFirst({ failing, appeared = [] }: ShownBaseline): readonly string[] {
+  const known = failing.filter((name) => !appeared.includes(name));
+  return [...appeared.map((name) => `${name}  (new)`), ...known];
 }
 
 function listed(title: string, names: readonly string[]): readonly Line[] {

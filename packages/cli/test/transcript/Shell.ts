@@ -140,7 +140,9 @@ export class Shell {
   }
 
   #noteCheckout(): void {
-    if (this.#cwd !== this.#places.home) this.#checkout ??= UserCheckout.at(this.#cwd);
+    if (this.#cwd === this.#places.home || this.#cwd === this.#checkout?.root) return;
+    this.#checkout?.assertUntouched();
+    this.#checkout = UserCheckout.at(this.#cwd);
   }
 }
 

@@ -230,7 +230,8 @@ export class Run {
     text: string,
     options: AskOptions,
   ): Promise<GateExchange> {
-    const deps = { app: this.#app, pipeline: this.#requirePipeline() };
+    this.#assertAgents();
+    const deps = { app: this.#app, pipeline: this.#pipeline };
     return askGate(this.id, gate, { ...options, text }, deps);
   }
 

@@ -96,5 +96,11 @@ describe('what was kept for a run', () => {
     expect(await workspace.sweep(new Set())).toBeGreaterThan(1_000);
     expect(left()).toEqual([]);
     expect(user.git('rev-parse', '--verify', BRANCH)).toMatch(/^[0-9a-f]{40}\n$/);
+
+    // Of a sweep that was killed.
+    mkdirSync(`${store}.gone/objects`, { recursive: true });
+    utimesSync(`${store}.gone`, new Date(0), new Date(0));
+    await workspace.sweep(new Set());
+    expect(left()).toEqual([]);
   });
 });

@@ -35,7 +35,8 @@ export interface AskedGate {
 
 interface AskDeps {
   readonly app: OrchestrationApp;
-  readonly pipeline: PipelineDeps;
+  /** `null` for a run without agents. */
+  readonly pipeline: PipelineDeps | null;
 }
 
 type Answer = (request: AnswerRequest, call: AgentCall) => Promise<AnswerResult>;
@@ -53,14 +54,14 @@ export async function askGate(
   const masked = maskPreciseDeep(questionFrom(text));
   const { store } = deps.app;
   const session = openSession(threadId, gate, deps);
-  const answer = answererOf(session, deps.pipeline);
+  const { answer, pipeline } = answererOf(session, deps.pipeline);
   const key = askKey(threadId, session.id, masked.value);
   return deps.app.hold(threadId, async (lease) => {
     openSession(threadId, gate, deps);
     giveUpAsks(threadId, store.steps);
     const recorded = recordedAt(key, deps);
     if (recorded !== null) return recorded;
-    const request = await answerRequest(session, masked.value, deps);
+    const request = await answerRequest(session, masked.value, { app: deps.app, pipeline });
     const ask: Ask = { lease, key, session, principal, redacted: masked.count };
     await make(ask, request, { answer, signal }, deps);
     return recordedAt(key, deps) as GateExchange;
@@ -151,10 +152,15 @@ export function whyUnasked(session: HitlSession, agents: StageAgents | null): st
   return stageOf(session) === null ? 'no agent made what it shows' : null;
 }
 
-function answererOf(session: HitlSession, { agents }: PipelineDeps): Answer {
-  const why = whyUnasked(session, agents);
-  const answer = agents.answer?.bind(agents);
-  if (answer !== undefined && why === null) return answer;
+interface Answerer {
+  readonly answer: Answer;
+  readonly pipeline: PipelineDeps;
+}
+
+function answererOf(session: HitlSession, pipeline: PipelineDeps | null): Answerer {
+  const why = whyUnasked(session, pipeline?.agents ?? null);
+  const answer = pipeline?.agents.answer?.bind(pipeline.agents);
+  if (pipeline !== null && answer !== undefined && why === null) return { answer, pipeline };
   throw new DevsError(`Gate "${session.id}" cannot be asked about: ${why}.`, {
     code: 'ASK_UNSUPPORTED',
     remedy: 'Decide it; what you want to know can be the feedback.',
