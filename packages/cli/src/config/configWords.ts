@@ -24,7 +24,7 @@ export function configWords(config: ProjectConfig): readonly string[] {
     `sandbox:  ${sandboxWords(sandbox)}`,
     `setup:    ${setup === undefined ? 'nothing' : setupWords(setup)}`,
     ...(checks.length === 0 ? ['check:    npm test'] : checks.map(checkWords)),
-    ...(agentChecks === undefined ? [] : [`tried:    by models on their edits, ${timesWords(agentChecks)}`]),
+    ...triedWords(agentChecks),
     ...(caches.length === 0 ? [] : [`kept:     from one check to the next, ${argvWords(caches)}`]),
     `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
     `begins:   ${repository ? 'at the commit that is checked out, where this is a repository' : 'empty'}`,
@@ -55,8 +55,11 @@ function checkWords({ name, dir, argv, timeoutMs }: ProjectConfig['checks'][numb
   return `check:    ${JSON.stringify(name)}${where}, up to ${timeoutMs / 1000} s: ${argvWords(argv)}`;
 }
 
-const timesWords = (most: number): string =>
-  most === 0 ? 'never' : `at most ${most === 1 ? 'once' : `${most} times`} in a call`;
+function triedWords(most: number | undefined): readonly string[] {
+  if (most === undefined) return [];
+  const times = most === 1 ? 'at most once in a call' : `at most ${most} times in a call`;
+  return [`tried:    by models on their edits, ${most === 0 ? 'never' : times}`];
+}
 
 /** Every word apart, and on one line: what looks like two words, or like a line of ours, must not be one word. */
 function argvWords(argv: readonly string[]): string {
