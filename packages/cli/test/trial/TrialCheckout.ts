@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserCheckout } from '../../../core/test/support/UserCheckout.ts';
-import { scriptPieces } from '../../src/init/scriptPieces.ts';
+import type { ProjectConfigInput } from '../../src/config/ProjectConfig.ts';
+import { detectProject } from '../../src/init/detectProject.ts';
 import type { TrialName } from './agents.ts';
 import type { Repository } from './Repository.ts';
 import { copyPackage, type Toolbox } from './Toolbox.ts';
@@ -17,8 +18,10 @@ export interface TrialCheckout {
   /** Makes `node_modules` in a folder. */
   readonly setup: readonly string[];
   readonly check: readonly string[];
-  /** {@link check} as `devs init` names it: a script such as `xo && ava && tsd` in its pieces. */
-  readonly checks: readonly { readonly name: string; readonly argv: readonly string[] }[];
+  /** As `devs init` names them where {@link check} is several: `xo && ava && tsd`, or that of each package. */
+  readonly checks: NonNullable<ProjectConfigInput['checks']>;
+  /** Where programs of the repository lie that its owner has on the `PATH`; `null`: none. */
+  readonly programs: string | null;
 }
 
 /** Where the flaky test counts its runs: outside of every tree. */
@@ -49,26 +52,27 @@ export async function trialCheckout(
   user.git('add', '.');
   user.git('commit', '-q', '-m', 'What there is');
   const links = join(dir, 'links.json');
-  writeFileSync(links, JSON.stringify(await tools.links(repository)));
+  const targets = await tools.links(repository);
+  writeFileSync(links, JSON.stringify(targets));
   return {
     user,
     base: contentsOf(root),
     ignored: Object.keys(added),
     setup: [process.execPath, join(import.meta.dirname, 'linkModules.mjs'), links, `${setupMs}`],
-    ...checksOf(repository, agent, tools),
+    ...(await checksOf(root, { repository, agent, tools })),
+    programs: targets[''] === undefined ? null : join(targets[''], '.bin'),
   };
 }
 
 /** The script alone where it is what an agent edits. */
-function checksOf(
-  repository: Repository,
-  agent: TrialName,
-  tools: Toolbox,
-): Pick<TrialCheckout, 'check' | 'checks'> {
+async function checksOf(
+  root: string,
+  { repository, agent, tools }: CheckoutOptions,
+): Promise<Pick<TrialCheckout, 'check' | 'checks'>> {
   const isScript = agent === 'edited-check';
   const check = isScript ? ['npm', 'run', '--silent', 'test'] : tools.check(repository);
-  const pieces = isScript ? null : scriptPieces({ scripts: { test: repository.script } }, 'test', 'npm');
-  return { check, checks: pieces ?? [{ name: 'test', argv: check }] };
+  const { checks = [] } = isScript ? {} : (await detectProject(root)).config;
+  return { check, checks: checks.length > 1 ? checks : [{ name: 'test', argv: [...check] }] };
 }
 
 /** One test more where the trial is about tests that fail by themselves. */

@@ -103,7 +103,7 @@ async function runAll(options: Options): Promise<{ readonly rows: readonly Row[]
       say(
         `${index + 1}/${combinations.length} ${repository.name}/${agent}/${transport} ${row.seconds.toFixed(1)} s ${outcome}`,
       );
-      if (faults.length > 0) for (const line of reasonsOf(row)) say(line);
+      if (faults.length > 0) say(reasonsOf(row).join('\n'));
     }
   } finally {
     await models.stop();

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { sha256Of } from '../../src/config/readConfig.ts';
 import { MAY_STOP, MISSING_TOOL, NEEDED_GATES, type TrialName } from './agents.ts';
 import { briefOf, type Job } from './Job.ts';
@@ -114,7 +114,9 @@ async function tryOut(
   try {
     const home = join(dir, 'home');
     mkdirSync(home);
-    const env = { ...models.env, HOME: home, XDG_STATE_HOME: home };
+    const { programs } = checkout;
+    const path = programs === null ? {} : { PATH: `${programs}${delimiter}${process.env['PATH']}` };
+    const env = { ...models.env, ...path, HOME: home, XDG_STATE_HOME: home };
     const person = new Person(devs, { cwd: checkout.user.root, env });
     const trust = writeProject(checkout, job, { connected, gates, isMissing: name === MISSING_TOOL });
     const course = await follow(person, name, trust);

@@ -30,9 +30,13 @@ export class NodeSpecFormat implements CaseFormat {
     let isSuite = false;
     while ((this.#open.at(-1)?.indent ?? -1) >= indent) isSuite = this.#open.pop()?.name === name || isSuite;
     if (isSuite) return;
-    const isSkipped = directive !== undefined || mark === '﹣';
-    const state = isSkipped ? 'skipped' : mark === '✔' ? 'passed' : 'failed';
+    const state = stateOf(mark, directive);
     const isWhole = state === 'failed' && this.#open.length === 0 && isSource(name);
     this.#list.add(nested(...this.#open.map((suite) => suite.name), name), state, isWhole);
   }
+}
+
+function stateOf(mark: string | undefined, directive: string | undefined): TestCase['state'] {
+  if (directive !== undefined || mark === '﹣') return 'skipped';
+  return mark === '✔' ? 'passed' : 'failed';
 }

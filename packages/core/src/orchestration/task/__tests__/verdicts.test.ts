@@ -33,6 +33,8 @@ describe('what was red is green', () => {
     ['fewer came than files did not load', ['-[a.test.js]', '-[b.test.js]'], ['+adds']],
     ['the file still fails', ['-[test/add.test.js]'], ['+new', '-[test/add.test.js]']],
     ['another file passes', ['-a.test.js › adds'], ['+[a.test.jsx]', '+[b.test.js]']],
+    ['a file passes whose name is its beginning', ['-a.test.jsx › adds'], ['+[a.test.js]']],
+    ['a case passes that is named like its suite', ['-sum › adds'], ['+sum']],
     ['the file is skipped', ['-a.test.js › adds'], ['~[a.test.js]']],
   ])('but not where %s', (_, before, now) => {
     expect(turned(before, now)).toBe(false);
