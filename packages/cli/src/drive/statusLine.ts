@@ -78,12 +78,6 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
     step = scope;
     status = { ...(status ?? STARTING), node: scope.node, taskId: scope.taskId };
   };
-  const rest = (): void => {
-    overtake();
-    step = null;
-    status = stays ? null : { ...(status ?? STARTING), node: 'deliver', taskId: null };
-    draw();
-  };
   const stops = [
     events.on('NODE_STARTED', ({ node }, { taskId = null }) => {
       step = null;
@@ -94,7 +88,12 @@ export function showStatusLine(run: Looked, events: EventBus, { out, stays }: St
       step = null;
       void look(node);
     }),
-    events.on('RUN_SUSPENDED', rest),
+    events.on('RUN_SUSPENDED', () => {
+      overtake();
+      step = null;
+      status = stays ? null : { ...(status ?? STARTING), node: 'deliver', taskId: null };
+      draw();
+    }),
     events.onActivity(note),
   ];
   draw();
