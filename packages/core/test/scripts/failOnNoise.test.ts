@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
-const guard = fileURLToPath(new URL('../support/failOnNoise.ts', import.meta.url));
+const guards = ['failOnNoise.ts', 'leavesNothing.ts'].map((name) =>
+  fileURLToPath(new URL(`../support/${name}`, import.meta.url)),
+);
 
 const PLANTED = `import { afterAll, test, vi } from 'vitest';
 afterAll(() => console.log('after all'));
@@ -21,13 +23,17 @@ test('expects a line', () => {
 });
 `;
 
-/** Runs Vitest on a planted file under the guard. */
-function runPlanted(): { readonly status: number | null; readonly output: string } {
+const LEAVES = `import { test } from 'vitest';
+test('changes the environment', () => { process.env.PLANTED = 'left'; });
+`;
+
+/** Runs Vitest on a planted file under the guards, as files run that share a process. */
+function runPlanted(text: string): { readonly status: number | null; readonly output: string } {
   const root = mkdtempSync(join(tmpdir(), 'devs-noise-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   symlinkSync(modules, join(root, 'node_modules'));
-  writeFileSync(join(root, 'planted.test.ts'), PLANTED);
-  const config = { pool: 'forks', setupFiles: guard, include: ['planted.test.ts'] };
+  writeFileSync(join(root, 'planted.test.ts'), text);
+  const config = { pool: 'forks', isolate: false, setupFiles: guards, include: ['planted.test.ts'] };
   writeFileSync(join(root, 'vitest.config.mjs'), `export default { test: ${JSON.stringify(config)} };`);
   const vitest = [join(modules, 'vitest', 'vitest.mjs'), 'run', '--root', root];
   const { status, stdout, stderr } = spawnSync(process.execPath, vitest, {
@@ -38,9 +44,17 @@ function runPlanted(): { readonly status: number | null; readonly output: string
   return { status, output: stdout + stderr };
 }
 
-describe('the guard against noise', () => {
-  test('fails what prints or warns, and lets a test expect a line', () => {
-    const { status, output } = runPlanted();
+describe('the guards of all tests', () => {
+  test('fail a file that changes its process', () => {
+    const { status, output } = runPlanted(LEAVES);
+    expect(status).toBe(1);
+    expect(output).toContain('The test file left something behind in the process');
+    expect(output).toContain('"PLANTED": "left"');
+    expect(output).toContain('1 passed');
+  });
+
+  test('fail what prints or warns, and let a test expect a line', () => {
+    const { status, output } = runPlanted(PLANTED);
     expect(status).toBe(1);
     expect(output).toContain('console.warn: one of 2');
     expect(output).toContain('console.log: after all');
