@@ -1,23 +1,22 @@
 import { join } from 'node:path';
-import {
-  type AdoptedTree,
-  type AdoptRequest,
-  type Author,
-  type BranchMove,
-  type Changes,
-  type CheckResult,
-  type CommitRequest,
-  type CommitView,
-  type Delivery,
-  DevsError,
-  type FileEdit,
-  type OnActivity,
-  type ReinstateRequest,
-  type Rescue,
-  type RunWorkspace,
-  type Synced,
-  type TreeDiff,
-  type WithdrawRequest,
+import type {
+  AdoptedTree,
+  AdoptRequest,
+  Author,
+  BranchMove,
+  Changes,
+  CheckResult,
+  CommitRequest,
+  CommitView,
+  Delivery,
+  FileEdit,
+  OnActivity,
+  ReinstateRequest,
+  Rescue,
+  RunWorkspace,
+  Synced,
+  TreeDiff,
+  WithdrawRequest,
 } from '@devs/core';
 import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
@@ -31,7 +30,18 @@ import { refuseSubmodules } from './nestedRepositories.ts';
 import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
 import { RunTrees } from './RunTrees.ts';
 import { readInside } from './readInside.ts';
-import { BASE, DEVS, EMPTY_TREE, givenTree, moveRef, readRef, signedAt, signedBy, treeOf } from './refs.ts';
+import {
+  BASE,
+  branchMoved,
+  DEVS,
+  EMPTY_TREE,
+  givenTree,
+  moveRef,
+  readRef,
+  signedAt,
+  signedBy,
+  treeOf,
+} from './refs.ts';
 import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
@@ -375,7 +385,7 @@ export class GitRunWorkspace implements RunWorkspace {
       const tip = await this.#tip();
       const winner = await this.#steps.find(tip, stepKey);
       if (winner !== null) return winner;
-      if (tip !== parent) throw busy(this.#branch);
+      if (tip !== parent) throw branchMoved(this.#branch);
       throw error;
     }
   }
@@ -401,9 +411,3 @@ export class GitRunWorkspace implements RunWorkspace {
     return commit;
   }
 }
-
-const busy = (branch: string): DevsError =>
-  new DevsError(`Another process works on ${branch}: the branch moved.`, {
-    code: 'WORKSPACE_BUSY',
-    remedy: 'Let the process that drives this run finish, then resume.',
-  });

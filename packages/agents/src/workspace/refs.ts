@@ -145,3 +145,10 @@ async function removeDeadLock(lock: string): Promise<boolean> {
   await rm(lock, { force: true });
   return true;
 }
+
+/** Another process has moved the branch of a run. */
+export const branchMoved = (branch: string): DevsError =>
+  new DevsError(`Another process works on ${branch}: the branch moved.`, {
+    code: 'WORKSPACE_BUSY',
+    remedy: 'Let the process that drives this run finish, then resume.',
+  });

@@ -54,10 +54,21 @@ describe('what happened, as lines', () => {
     [refused, ['refused: rm -rf / (outside)']],
     [{ ...refused, granted: true }, ['allowed: rm -rf / (outside)']],
     [{ kind: 'doing', what: 'npm ci' }, ['> npm ci']],
-    [{ kind: 'usage', usage: { tokensIn: 10 } }, ['spent: 10 tokens in, 0 out']],
+    [{ kind: 'usage', usage: { tokensIn: 10 } }, ['spent: 10 tokens in']],
     [{ kind: 'skipped', characters: 7 }, ['… 7 characters are not kept …']],
   ])('%j', (activity, lines) => {
-    expect(activityLines(activity)).toEqual(lines.map((line) => `         │ ${line}`));
+    const texts = activityLines(activity).map((line) => (typeof line === 'string' ? line : line.text));
+    expect(texts).toEqual(lines.map((line) => `         │ ${line}`));
+  });
+
+  test('what a diff adds and takes away has a style', () => {
+    const lines = activityLines({ kind: 'diff', path: 'a.js', diff: ' one\n-two\n+three\n' });
+    expect(lines.map((line) => (typeof line === 'string' ? null : line.style))).toEqual([
+      null,
+      null,
+      'bad',
+      'good',
+    ]);
   });
 
   test('what an agent names is one line', () => {
