@@ -406,8 +406,6 @@ export class GitRunWorkspace implements RunWorkspace {
   async #store(tree: string, parent: string | null, message: string, author: Author = DEVS): Promise<string> {
     const env = { ...signedBy(author), ...signedAt(this.#now()) };
     const args = ['commit-tree', tree, ...(parent === null ? [] : ['-p', parent]), '-F', '-'];
-    const commit = (await this.#git.run(args, { stdin: message, env })).trim();
-    this.#git.trees.set(commit, tree);
-    return commit;
+    return (await this.#git.run(args, { stdin: message, env })).trim();
   }
 }

@@ -76,7 +76,7 @@ describe('a run of a repository', () => {
       readAt: 2,
       discard: 1,
       commit: 4,
-      integrated: 0,
+      integrated: 1,
       changes: 1,
       restore: 4,
       deliver: 5,
