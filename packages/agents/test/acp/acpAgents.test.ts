@@ -284,6 +284,7 @@ describe('an agent that misbehaves', () => {
 test('an idle agent keeps nobody from ending', async () => {
   const held = (): readonly string[] =>
     process.getActiveResourcesInfo().filter((name) => /^(?:ProcessWrap|PipeWrap)$/.test(name));
+  await expect.poll(() => held().includes('ProcessWrap')).toBe(false); // those of the tests before this one
   const before = held();
   const agents = await agentsOf('work');
   const work = agents.implement(bench.request(), callWith().call);
