@@ -21,6 +21,8 @@ const OWN_PROCESS = [
   /\bspyOn\((?:process|console|globalThis|[A-Z]\w+)\b/,
   /\bprocess\.(?:env = |(?:on|once|emit|chdir|umask)\()/,
   /\bglobalThis\.gc\b/,
+  // A value once known to be secret stays so.
+  /\bsecretRegistry\b|\bregisterSecrets\b|_API_KEY\b|\bapiKey\b|\bModelHost\b|\bmask: 'broad'/,
 ];
 
 function sharesItsProcess(path: string): boolean {

@@ -23,7 +23,7 @@ async function withRun<T>(dir: string, work: (devs: Orchestrator) => Promise<T>)
     agents: fakeAgents({ tasks: 1 }),
     workspace: new GitWorkspace({ dir }),
     checks: new CommandChecks({ argv: GREEN_WHEN_FIXED, sandbox: null }),
-    config: { maxRecursionDepth: 4, hitlEntropyThreshold: 0.75 },
+    config: { maxRecursionDepth: 5, hitlEntropyThreshold: 0.75 },
   });
   try {
     return await work(devs);

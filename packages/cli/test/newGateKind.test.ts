@@ -69,13 +69,20 @@ const line = gateLine(gate).slice(1, 3);
 process.stdout.write(JSON.stringify({ refused, status, seal: values?.seal, line }));
 `;
 
+/** What other tests keep in the cache comes and goes. */
+const isInstalled = (path: string): boolean => !path.includes(join('node_modules', '.cache'));
+
 /** The sources of every package in a folder of their own, as a stranger's clone has them. */
 function cloneSources(): string {
   const dir = mkdtempSync(join(tmpdir(), 'devs-stranger-'));
   for (const name of ['core', 'agents', 'cli']) {
     for (const part of ['src', 'package.json', 'node_modules']) {
       const path = join('packages', name, part);
-      cpSync(join(ROOT, path), join(dir, path), { recursive: true, verbatimSymlinks: true });
+      cpSync(join(ROOT, path), join(dir, path), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: isInstalled,
+      });
     }
   }
   cpSync(join(ROOT, 'tsconfig.base.json'), join(dir, 'tsconfig.base.json'));

@@ -1,4 +1,5 @@
 import { afterAll, expect } from 'vitest';
+import { secretRegistry } from '../../src/masking/SecretRegistry.ts';
 
 /** Events whose listeners change what becomes of the process. A listener of its end is none of them. */
 const FATEFUL = /^(?:SIG[A-Z0-9]+|uncaughtException|unhandledRejection|warning|beforeExit)$/;
@@ -17,6 +18,8 @@ const shared = (): Record<string, unknown> => ({
       .filter((event) => FATEFUL.test(event))
       .map((event) => [event, process.listenerCount(event)]),
   ),
+  'known secrets': secretRegistry.rules().map(({ name, pattern }) => `${name} ${pattern}`),
+  'broad masks': secretRegistry.masksBroadly,
   functions: [Date, Date.now, setTimeout, setInterval, setImmediate, queueMicrotask, fetch, Math.random],
   'functions of the process': [process.emitWarning, process.kill, process.exit, process.on, process.cwd],
 });
