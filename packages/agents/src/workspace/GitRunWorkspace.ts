@@ -27,7 +27,7 @@ import { showFolder } from './createGitDir.ts';
 import { deliverBranch } from './deliverBranch.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
-import { PreparedFolder, type PreparedFolderOptions } from './PreparedFolder.ts';
+import { type Preparation, PreparedFolder } from './PreparedFolder.ts';
 import { RunTrees } from './RunTrees.ts';
 import { readInside } from './readInside.ts';
 import {
@@ -47,7 +47,7 @@ import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
-import { type FolderChange, WorkFolder } from './WorkFolder.ts';
+import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 
 export interface GitRunWorkspaceOptions {
   readonly git: GitRepository;
@@ -59,16 +59,10 @@ export interface GitRunWorkspaceOptions {
   readonly now: () => Date;
   /** Of the tasks' commits. @defaultValue the engine */
   readonly author?: Author;
-  /** What belongs to the folder and not to its trees. */
   readonly preparation: Preparation;
   /** Whose uncommitted changes the run begins with. @defaultValue nobody's */
   readonly withChanges?: UncommittedChanges | null;
 }
-
-export type Preparation = Pick<
-  PreparedFolderOptions,
-  'setup' | 'inputs' | 'caches' | 'shared' | 'onActivity'
->;
 
 /** The folder of one run and its git store, which lies outside the folder. Made by `GitWorkspace.open`. */
 export class GitRunWorkspace implements RunWorkspace {
@@ -107,12 +101,9 @@ export class GitRunWorkspace implements RunWorkspace {
     this.#author = author;
     this.#onActivity = preparation.onActivity;
     this.#steps = new StepCommits(git);
-    this.#folder = new WorkFolder({
-      git,
-      kept,
-      tip: () => this.#tip(),
-      store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
-    });
+    const store: WorkFolderOptions['store'] = (tree, parent, message) =>
+      this.#store(tree, parent, `${message}\n`);
+    this.#folder = new WorkFolder({ git, kept, tip: () => this.#tip(), store });
     this.#prepared = new PreparedFolder({
       folder: this.#folder,
       dir: git.workTree,
@@ -121,13 +112,7 @@ export class GitRunWorkspace implements RunWorkspace {
       ...preparation,
     });
     this.#trees = new RunTrees(git, (work) => this.#folder.withIndex(work));
-    this.#rewind = new BranchRewind({
-      git,
-      ref: this.#ref,
-      steps: this.#steps,
-      folder: this.#folder,
-      store: (tree, parent, message) => this.#store(tree, parent, `${message}\n`),
-    });
+    this.#rewind = new BranchRewind({ git, ref: this.#ref, steps: this.#steps, folder: this.#folder, store });
   }
 
   /** Fills a new folder with what the engine left in another one; see {@link WorkFolder.fill}. */

@@ -14,9 +14,10 @@ import type {
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { GitRepository } from './GitRepository.ts';
-import { GitRunWorkspace, type Preparation } from './GitRunWorkspace.ts';
+import { GitRunWorkspace } from './GitRunWorkspace.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
 import { makeFolder } from './makeFolder.ts';
+import type { Preparation } from './PreparedFolder.ts';
 import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
 import { GONE, type KeptRun, removeKeptRun } from './removeKeptRun.ts';

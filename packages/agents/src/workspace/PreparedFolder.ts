@@ -36,11 +36,8 @@ const LOCKFILES: ReadonlySet<string> = new Set([
   ...['poetry.lock', 'uv.lock', 'Pipfile.lock', 'Cargo.lock', 'go.sum', 'Gemfile.lock', 'composer.lock'],
 ]);
 
-export interface PreparedFolderOptions {
-  readonly folder: WorkFolder;
-  readonly dir: string;
-  /** What the engine keeps of the folder, outside of it. */
-  readonly kept: string;
+/** What belongs to the folder of a run and not to its trees. */
+export interface Preparation {
   /** `null`: nothing has to be prepared, and nothing outside of the tree is part of it. */
   readonly setup: Checks | null;
   /** Patterns of further files it reads, from the top of the tree. */
@@ -48,10 +45,17 @@ export interface PreparedFolderOptions {
   readonly caches: readonly string[];
   /** Where what setup left is kept for other runs; `null`: each has its own. */
   readonly shared: SharedSetup | null;
-  /** The tree of the person's commit: what setup left for another one is not given to other runs. */
-  readonly givenTree: () => Promise<string | null>;
   /** Told what setup prints. */
   readonly onActivity?: OnActivity;
+}
+
+export interface PreparedFolderOptions extends Preparation {
+  readonly folder: WorkFolder;
+  readonly dir: string;
+  /** What the engine keeps of the folder, outside of it. */
+  readonly kept: string;
+  /** The tree of the person's commit: what setup left for another one is not given to other runs. */
+  readonly givenTree: () => Promise<string | null>;
 }
 
 /**
