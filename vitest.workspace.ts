@@ -22,7 +22,7 @@ const OWN_PROCESS = [
   /\bprocess\.(?:env = |(?:on|once|emit|chdir|umask)\()/,
   /\bglobalThis\.gc\b/,
   // A value once known to be secret stays so.
-  /\bsecretRegistry\b|\bregisterSecrets\b|_API_KEY\b|\bapiKey\b|\bModelHost\b|\bmask: 'broad'/,
+  /\bsecretRegistry\b|\bregisterSecrets\b|_(?:API_KEY|TOKEN|SECRET|PASSWORD)\b|\bapiKey\b|\bModelHost\b|\bmask: 'broad'/,
 ];
 
 function sharesItsProcess(path: string): boolean {
