@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './runProgram.mjs';
@@ -16,3 +17,7 @@ export async function packAll({ checkout, to, env }) {
   }
   return tarballs;
 }
+
+/** The text of the `package.json` in a tarball. */
+export const packedManifest = (tarball) =>
+  execFileSync('tar', ['-xOzf', tarball, 'package/package.json'], { encoding: 'utf8' });

@@ -1,6 +1,5 @@
 // A copy of the source that may be spoiled: the tracked files, with the installed dependencies linked. What the
 // packages of the workspace link to each other are the copies.
-import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -12,18 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { copySources } from './copySources.mjs';
 import { root } from './ledger.mjs';
-
-function sourceFiles() {
-  const { status, stdout, stderr } = spawnSync(
-    'git',
-    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-    { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 },
-  );
-  if (status !== 0) throw new Error(`git ls-files: ${stderr}`);
-  return stdout.split('\0').filter((path) => path !== '' && existsSync(join(root, path)));
-}
 
 /** The entries of the root's node_modules, one by one: what tools write beside them stays in the copy. */
 function linkDependencies(target) {
@@ -51,10 +41,7 @@ export function copySource() {
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
   const target = join(folder, 'source');
-  for (const path of sourceFiles()) {
-    mkdirSync(dirname(join(target, path)), { recursive: true });
-    cpSync(join(root, path), join(target, path));
-  }
+  copySources(root, target);
   linkDependencies(target);
   // pnpm must not install here: what is linked belongs to the checkout.
   const settings = join(target, 'pnpm-workspace.yaml');

@@ -1,6 +1,7 @@
 // A copy of this checkout as it is now, with one of the two drivers.
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { copySources } from '../copySources.mjs';
 import { run } from '../runProgram.mjs';
 
 /** Node.js 20 ends with a segmentation fault under 13, which users get. */
@@ -19,21 +20,11 @@ function edit(path, pattern, text) {
   writeFileSync(path, before.replace(pattern, text));
 }
 
-/** Tracked and new files, without what git ignores. */
-async function copyTree(root, to) {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const listed = await run(['git', ...args], { cwd: root });
-  for (const path of listed.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) {
-    mkdirSync(dirname(join(to, path)), { recursive: true });
-    cpSync(join(root, path), join(to, path), { verbatimSymlinks: true });
-  }
-  await run(['git', 'init', '-q'], { cwd: to });
-}
-
 /** @returns its folder, installed for the machine */
 export async function makeCheckout({ root, folder, driver, machine }) {
   const to = join(folder, `driver-${driver}`);
-  await copyTree(root, to);
+  copySources(root, to);
+  await run(['git', 'init', '-q'], { cwd: to });
   edit(join(to, 'pnpm-workspace.yaml'), OVERRIDE, DRIVERS[driver]);
   edit(join(to, RELEASES), /(?<=RELEASES = \[.*)(?=\])/, `, '${RELEASE_OF[12]}', '${RELEASE_OF[13]}'`);
   const install = ['install', '--no-frozen-lockfile', '--prefer-offline'];

@@ -1,16 +1,15 @@
 // A registry on loopback: serves packed tarballs as published packages; anything else is asked of the upstream registry.
 
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { packedManifest } from '../packAll.mjs';
 
 function packageOf(tarball) {
-  const text = execFileSync('tar', ['-xOzf', tarball, 'package/package.json'], { encoding: 'utf8' });
   const bytes = readFileSync(tarball);
   const digest = (algorithm, encoding) => createHash(algorithm).update(bytes).digest(encoding);
   return {
-    manifest: JSON.parse(text),
+    manifest: JSON.parse(packedManifest(tarball)),
     bytes,
     sha1: digest('sha1', 'hex'),
     sha512: digest('sha512', 'base64'),

@@ -87,9 +87,11 @@ export class Output {
 
   /** As {@link result}, for what may be long: on a terminal in the user's pager. */
   async pages(document: unknown, lines: readonly Line[]): Promise<void> {
-    const isPaged = !this.json && this.#pager !== null && isLong(this.#text(lines), this.#stdout);
-    if (isPaged && (await this.#pager?.(this.#text(lines)))) return;
-    this.result(document, lines);
+    if (this.json) return this.result(document, lines);
+    // Once: masking a long text takes time.
+    const text = this.#text(lines);
+    if (this.#pager !== null && isLong(text, this.#stdout) && (await this.#pager(text))) return;
+    this.#aboveLive(() => this.#stdout.write(text));
   }
 
   #text(lines: readonly Line[]): string {

@@ -1,5 +1,6 @@
 import type { Activity, TranscriptEntry } from '@devs/core';
 import { describe, expect, test } from 'vitest';
+import { textOf } from '../../terminal/Line.ts';
 import { activityLines, nowWords, usageWords } from '../activityLines.ts';
 
 const tool = { kind: 'tool', id: 't', name: 'Read', state: 'started' } as const;
@@ -57,8 +58,7 @@ describe('what happened, as lines', () => {
     [{ kind: 'usage', usage: { tokensIn: 10 } }, ['spent: 10 tokens in']],
     [{ kind: 'skipped', characters: 7 }, ['… 7 characters are not kept …']],
   ])('%j', (activity, lines) => {
-    const texts = activityLines(activity).map((line) => (typeof line === 'string' ? line : line.text));
-    expect(texts).toEqual(lines.map((line) => `         │ ${line}`));
+    expect(activityLines(activity).map(textOf)).toEqual(lines.map((line) => `         │ ${line}`));
   });
 
   test('what a diff adds and takes away has a style', () => {

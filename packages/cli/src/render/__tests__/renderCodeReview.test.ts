@@ -1,5 +1,6 @@
 import type { CodeReview } from '@devs/core';
 import { describe, expect, test } from 'vitest';
+import { textOfAll } from '../../terminal/Line.ts';
 import { codeReviewLines, isCodeReview } from '../renderCodeReview.ts';
 
 const REVIEW: CodeReview = {
@@ -20,10 +21,7 @@ const REVIEW: CodeReview = {
   rejections: [],
 } as unknown as CodeReview;
 
-const said = (more: Partial<CodeReview>): string =>
-  codeReviewLines({ ...REVIEW, ...more })
-    .map((line) => (typeof line === 'string' ? line : line.text))
-    .join('\n');
+const said = (more: Partial<CodeReview>): string => textOfAll(codeReviewLines({ ...REVIEW, ...more }));
 
 describe('what a review shows', () => {
   test('tasks with their criteria, the range, and that the checks were not run on it', () => {
