@@ -1,3 +1,4 @@
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
@@ -41,6 +42,7 @@ import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
+import { NO_STORE } from './store/takeStore.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
@@ -52,6 +54,8 @@ export interface DurableParts<Graph> {
   /** Of runs that are started without one of their own. @defaultValue none */
   readonly budget?: Budget;
   readonly store: EngineStore;
+  /** The store its nodes have. @defaultValue none */
+  readonly memory?: BaseStore | undefined;
   readonly saver: SqliteSaver;
   readonly faults: FaultBox;
   readonly events: EventBus;
@@ -113,6 +117,8 @@ export class DurableApp<Graph, State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
+  /** The store its nodes have as `config.store`, to read and write from outside. A `TypeError` where it was given none. */
+  readonly memory: BaseStore;
   readonly events: EventBus;
   /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
   readonly fingerprint: string;
@@ -124,6 +130,7 @@ export class DurableApp<Graph, State, Update> {
   constructor(parts: DurableParts<Graph>) {
     this.graph = parts.graph;
     this.store = parts.store;
+    this.memory = parts.memory ?? NO_STORE;
     this.events = parts.events;
     this.fingerprint = graphFingerprint(parts.shape);
     this.maxDepth = parts.maxDepth;

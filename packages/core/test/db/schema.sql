@@ -219,6 +219,17 @@ CREATE TABLE step_transcripts (
   at         INTEGER NOT NULL                            -- ms since the Unix epoch, UTC: when it was written
 ) STRICT;
 
+CREATE TABLE store_items (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: an item that is put anew comes last
+  namespace  TEXT    NOT NULL,                           -- its labels with a colon between, which no label has
+  born       INTEGER NOT NULL,                           -- the same for all items of a namespace: they come in its order
+  key        TEXT    NOT NULL,
+  value_json TEXT    NOT NULL,                           -- plain JSON: an object
+  created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  row_sha256 BLOB    NOT NULL                            -- of the other columns
+) STRICT;
+
 CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
@@ -281,6 +292,10 @@ CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT N
 CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 
 CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq);
+
+CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
+
+CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
 
 CREATE UNIQUE INDEX thread_inputs_by_thread ON thread_inputs (thread_id);
 

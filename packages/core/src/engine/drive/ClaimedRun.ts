@@ -17,6 +17,7 @@ import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
+import { noteAnswers } from '../cache/GuardedCache.ts';
 import type { Goal } from '../Goal.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
@@ -154,7 +155,10 @@ export class ClaimedRun {
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
+    if (answers.given.length > 0) {
+      noteAnswers();
+      return this.#goOn(resumeWith(answers.given), due);
+    }
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered);

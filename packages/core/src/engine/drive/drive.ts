@@ -2,6 +2,7 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { RunControl } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
+import { withLookups } from '../cache/GuardedCache.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { Goal } from '../Goal.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
@@ -36,7 +37,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  return outsideGraphs(() => driveAlone(threadId, deps, options));
+  return outsideGraphs(() => withLookups(() => driveAlone(threadId, deps, options)));
 }
 
 async function driveAlone(

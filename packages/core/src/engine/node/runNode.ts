@@ -27,6 +27,7 @@ import {
 import { isDevsError } from '../../errors/DevsError.ts';
 import { NO_FENCE } from '../../state/Fence.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
+import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeGuards } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
@@ -71,6 +72,7 @@ export function guardNode<State extends object>(
   return async (state, config) => {
     const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
     deps.store?.assertDriven(visit);
+    noteEntered();
     try {
       deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });

@@ -1,0 +1,90 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { BaseCache, type CacheFullKey, type CacheNamespace } from '@langchain/langgraph-checkpoint';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { GUARD_NAMES } from '../channels.ts';
+
+interface CachedWrites {
+  readonly key: CacheFullKey;
+  /** What a task wrote. */
+  readonly value: readonly (readonly [channel: string, value: unknown])[];
+  /** Seconds. */
+  readonly ttl?: number;
+}
+
+/** What one drive has had from the cache. */
+interface Lookups {
+  /** Since a node was entered last. */
+  inARow: number;
+  /** Whether the super-step that is looked up next, or was last, is given answers. */
+  answers: 'next' | 'last' | 'none';
+}
+
+const lookups = new AsyncLocalStorage<Lookups>();
+
+export function withLookups<T>(drive: () => T): T {
+  return lookups.run({ inARow: 0, answers: 'none' }, drive);
+}
+
+/** The next super-step of this drive gets answers of humans or policies. */
+export function noteAnswers(): void {
+  const drive = lookups.getStore();
+  if (drive !== undefined) drive.answers = 'next';
+}
+
+/** A node is entered: its super-step has had its lookup, if it has any. */
+export function noteEntered(): void {
+  const drive = lookups.getStore();
+  if (drive === undefined) return;
+  drive.inARow = 0;
+  if (drive.answers === 'next') drive.answers = 'none';
+}
+
+/**
+ * A cache of nodes' results under the engine's promises: what it has is masked, and it answers for no human.
+ *
+ * Invariants:
+ *   K1. A super-step that is given answers is neither taken from the cache nor put into it: an answer is of one run.
+ *       LangGraph looks up after what it has put before, however slow the cache is.
+ *   K2. What a node wrote to the guards' channels is of its run, and is not kept.
+ *   K3. A node is entered at least once in `maxDepth` super-steps, so that its depth guard can ask.
+ */
+export class GuardedCache extends BaseCache<CachedWrites['value']> {
+  readonly #cache: BaseCache<CachedWrites['value']>;
+  readonly #maxDepth: number;
+
+  /** @param maxDepth - Node transitions without progress from which a human is asked. */
+  constructor(cache: BaseCache, maxDepth: number) {
+    super();
+    this.#cache = cache as BaseCache<CachedWrites['value']>;
+    this.#maxDepth = maxDepth;
+  }
+
+  override async get(keys: CacheFullKey[]): Promise<CachedWrites[]> {
+    if (!mayLookUp(this.#maxDepth)) return [];
+    const found = await this.#cache.get(keys);
+    return found.map(({ key, value }) => ({ key, value: maskPreciseDeep(value).value }));
+  }
+
+  override async set(pairs: CachedWrites[]): Promise<void> {
+    if (lookups.getStore()?.answers === 'last') return;
+    await this.#cache.set(pairs.map((pair) => ({ ...pair, value: withoutGuards(pair.value) })));
+  }
+
+  override async clear(namespaces: CacheNamespace[]): Promise<void> {
+    await this.#cache.clear(namespaces);
+  }
+}
+
+function mayLookUp(maxDepth: number): boolean {
+  const drive = lookups.getStore();
+  if (drive === undefined) return true;
+  drive.answers = drive.answers === 'next' ? 'last' : 'none';
+  if (drive.answers === 'last' || drive.inARow >= maxDepth) return false;
+  drive.inARow += 1;
+  return true;
+}
+
+function withoutGuards(writes: CachedWrites['value']): CachedWrites['value'] {
+  const guards: readonly string[] = GUARD_NAMES;
+  return writes.filter(([channel]) => !guards.includes(channel));
+}
