@@ -52,9 +52,13 @@ export class GuardedCache extends BaseCache<CachedWrites['value']> {
   readonly #cache: BaseCache<CachedWrites['value']>;
   readonly #maxDepth: number;
 
-  /** @param maxDepth - Node transitions without progress from which a human is asked. */
+  /**
+   * @param maxDepth - Node transitions without progress from which a human is asked.
+   * @throws TypeError for what is no cache.
+   */
   constructor(cache: BaseCache, maxDepth: number) {
     super();
+    assertCache(cache);
     this.#cache = cache as BaseCache<CachedWrites['value']>;
     this.#maxDepth = maxDepth;
   }
@@ -73,6 +77,13 @@ export class GuardedCache extends BaseCache<CachedWrites['value']> {
   override async clear(namespaces: CacheNamespace[]): Promise<void> {
     await this.#cache.clear(namespaces);
   }
+}
+
+/** By its shape: a program may have LangGraph twice. */
+function assertCache(cache: unknown): void {
+  const { get, set, clear } = Object(cache) as Partial<BaseCache>;
+  if ([get, set, clear].every((method) => typeof method === 'function')) return;
+  throw new TypeError('Expected `cache` to be a BaseCache of LangGraph.');
 }
 
 function mayLookUp(maxDepth: number): boolean {

@@ -21,7 +21,8 @@ export function takeStore(
   compiledWith: unknown,
   openFile: () => BaseStore,
 ): BaseStore | undefined {
-  const store = given === 'file' ? openFile() : (given ?? compiledWith);
+  const wanted = given === undefined ? compiledWith : given;
+  const store = wanted === 'file' ? openFile() : wanted;
   if (store === undefined || isStore(store)) return store;
   throw new TypeError("Expected `store` to be a BaseStore of LangGraph or 'file'.");
 }
