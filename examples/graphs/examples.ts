@@ -7,6 +7,7 @@ import * as mapReduce from './mapReduce.ts';
 import * as orchestratorWorker from './orchestratorWorker.ts';
 import * as parallelization from './parallelization.ts';
 import * as promptChaining from './promptChaining.ts';
+import * as rag from './rag.ts';
 import * as reactAgent from './reactAgent.ts';
 import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
@@ -29,4 +30,5 @@ export const examples: Readonly<Record<string, Example>> = {
   inputValidation,
   subgraph,
   retryPolicy,
+  rag,
 };

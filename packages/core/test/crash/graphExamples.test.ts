@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Command, MemorySaver } from '@langchain/langgraph';
+import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { examples } from '../../../../examples/graphs/examples.ts';
@@ -43,7 +43,7 @@ interface Compiled {
   getState(config: object): Promise<{ readonly values: unknown }>;
 }
 interface Compilable {
-  compile(options: { readonly checkpointer: MemorySaver }): Compiled;
+  compile(options: { readonly checkpointer: MemorySaver; readonly store: InMemoryStore }): Compiled;
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -64,7 +64,7 @@ async function runPlainly(
   const ledger = join(dir, 'plain.jsonl');
   const source = graph(openWorld({ ledger, model })) as Compilable | { readonly builder: Compilable };
   const builder = 'builder' in source ? source.builder : source;
-  const compiled = builder.compile({ checkpointer: new MemorySaver() });
+  const compiled = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
   const config = { configurable: { thread_id: 'run' } };
   plainly.isOn = true;
   try {

@@ -80,7 +80,7 @@ describe('the store of a graph', () => {
     const rows = db
       .prepare<[], string>("SELECT payload_json FROM events WHERE name = 'SECRET_REDACTED'")
       .pluck();
-    expect(rows.all()).toEqual([JSON.stringify({ count: 1, place: 'store' })]);
+    expect(rows.all()).toEqual([JSON.stringify({ place: 'store', count: 1 })]);
   });
 
   test('refuses a value before it is written, and the run can be driven again by other code', async ({
