@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { BaseCache, type CacheFullKey, type CacheNamespace } from '@langchain/langgraph-checkpoint';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { GUARD_NAMES } from '../channels.ts';
+import { driving } from '../driving.ts';
 
 interface CachedWrites {
   readonly key: CacheFullKey;
@@ -11,31 +11,17 @@ interface CachedWrites {
   readonly ttl?: number;
 }
 
-/** What one drive has had from the cache. */
-interface Lookups {
-  /** Since a node was entered last. */
-  inARow: number;
-  /** Whether the super-step that is looked up next, or was last, is given answers. */
-  answers: 'next' | 'last' | 'none';
-}
-
-const lookups = new AsyncLocalStorage<Lookups>();
-
-export function withLookups<T>(drive: () => T): T {
-  return lookups.run({ inARow: 0, answers: 'none' }, drive);
-}
-
 /** The next super-step of this drive gets answers of humans or policies. */
 export function noteAnswers(): void {
-  const drive = lookups.getStore();
-  if (drive !== undefined) drive.answers = 'next';
+  const drive = driving();
+  if (drive !== null) drive.answers = 'next';
 }
 
 /** A node is entered: its super-step has had its lookup, if it has any. */
 export function noteEntered(): void {
-  const drive = lookups.getStore();
-  if (drive === undefined) return;
-  drive.inARow = 0;
+  const drive = driving();
+  if (drive === null) return;
+  drive.lookupsInARow = 0;
   if (drive.answers === 'next') drive.answers = 'none';
 }
 
@@ -70,7 +56,7 @@ export class GuardedCache extends BaseCache<CachedWrites['value']> {
   }
 
   override async set(pairs: CachedWrites[]): Promise<void> {
-    if (lookups.getStore()?.answers === 'last') return;
+    if (driving()?.answers === 'last') return;
     await this.#cache.set(pairs.map((pair) => ({ ...pair, value: withoutGuards(pair.value) })));
   }
 
@@ -87,11 +73,11 @@ function assertCache(cache: unknown): void {
 }
 
 function mayLookUp(maxDepth: number): boolean {
-  const drive = lookups.getStore();
-  if (drive === undefined) return true;
+  const drive = driving();
+  if (drive === null) return true;
   drive.answers = drive.answers === 'next' ? 'last' : 'none';
-  if (drive.answers === 'last' || drive.inARow >= maxDepth) return false;
-  drive.inARow += 1;
+  if (drive.answers === 'last' || drive.lookupsInARow >= maxDepth) return false;
+  drive.lookupsInARow += 1;
   return true;
 }
 

@@ -2,8 +2,8 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { RunControl } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
-import { withLookups } from '../cache/GuardedCache.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
+import { whileDriving } from '../driving.ts';
 import type { Goal } from '../Goal.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
 import type { DriverDeps } from './DriverDeps.ts';
@@ -37,7 +37,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  return outsideGraphs(() => withLookups(() => driveAlone(threadId, deps, options)));
+  return outsideGraphs(() => whileDriving(() => driveAlone(threadId, deps, options)));
 }
 
 async function driveAlone(

@@ -76,17 +76,15 @@ describe('a node with a cache policy', () => {
 
   test('with a gate is asked about in every run, and then run', async ({ db }) => {
     const { seen, costly } = counted();
-    const app = durable(costlyGraph(costly), {
-      db,
-      cache: new InMemoryCache(),
-      gates: { costly: () => 'go?' },
-    });
+    const cache = new InMemoryCache();
+    await durable(costlyGraph(costly), { db, cache }).run('ungated', { log: [] });
+    const app = durable(costlyGraph(costly), { db, cache, gates: { costly: () => 'go?' } });
     for (const id of ['a', 'b']) {
       const { gates } = await app.run(id, { log: [] });
       await app.decide(only(gates), { approved: true, by: ada });
       expect(await app.run(id)).toMatchObject({ status: 'completed' });
     }
-    expect(seen.runs).toBe(2);
+    expect(seen.runs).toBe(3);
   });
 
   test('stops before it where it is compiled to, and is then not run', async ({ db }) => {
@@ -150,7 +148,9 @@ describe('a node with a cache policy', () => {
       .addEdge('b', 'a');
     const app = durable(builder, { db, cache: new InMemoryCache(), guards: { maxDepth: 6 } });
     const { status, gates } = await app.run('round', { log: [] });
-    expect([status, only(gates).kind, visits]).toEqual(['suspended', 'recursion_limit', 2]);
+    const { kind, artifact } = only(gates);
+    expect([status, kind, visits]).toEqual(['suspended', 'recursion_limit', 2]);
+    expect((artifact as { readonly depth: number }).depth).toBeLessThanOrEqual(2 * 6);
   });
 
   test('leaves its mark of progress with the run that made it', async ({ db }) => {

@@ -25,6 +25,18 @@ describe('an item', () => {
     });
   });
 
+  test('comes in the order of its namespace, whichever of its items were deleted', async ({ db }) => {
+    const store = new SqliteStore(db);
+    for (const [namespace, key] of [
+      ['a', '1'],
+      ['b', '1'],
+      ['a', '2'],
+    ] as const)
+      await store.put([namespace], key, {});
+    await store.delete(['a'], '1');
+    expect((await store.search([])).map(({ namespace }) => namespace)).toEqual([['a'], ['b']]);
+  });
+
   test('is another object each time: nobody changes what is stored by changing what was read', async ({
     db,
   }) => {
