@@ -185,10 +185,13 @@ describe('the public surface', () => {
       [
         "MemoryRunWorkspace",
         "MemoryWorkspace",
+        "SkippingClock",
+        "TestApp",
         "aPlan",
         "fakeAgents",
         "lineChanges",
         "scriptedChecks",
+        "testApp",
       ]
     `);
   });

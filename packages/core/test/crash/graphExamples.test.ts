@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { examples } from '../../../../examples/graphs/examples.ts';
 import type { Example } from '../../../../examples/graphs/support/Example.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import type { step } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -20,17 +19,6 @@ import { tried } from '../support/tried.ts';
 /** Kills per example, each right after another effect; `DEVS_GRAPH_SEED=42` repeats which. */
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
-
-// LangGraph alone knows no steps: a call in one is the call itself.
-const plainly = vi.hoisted(() => ({ isOn: false }));
-vi.mock('@devs/core/langgraph', async (original) => {
-  const engine = await original<{ step: typeof step }>();
-  const { signal } = new AbortController();
-  const call = { key: 'plain', attempt: 1, signal, usage: () => {}, onActivity: () => {} };
-  const either: typeof step = (name, fn, options) =>
-    plainly.isOn ? Promise.resolve(fn(call)) : engine.step(name, fn, options);
-  return { ...engine, step: either };
-});
 
 interface Ran {
   readonly values: unknown;
@@ -66,20 +54,15 @@ async function runPlainly(
   const builder = 'builder' in source ? source.builder : source;
   const compiled = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
   const config = { configurable: { thread_id: 'run' } };
-  plainly.isOn = true;
-  try {
-    let ran = await compiled.invoke(input, config);
-    for (const resume of answers) {
-      expect(ran.__interrupt__).toHaveLength(1);
-      ran = await compiled.invoke(new Command({ resume }), config);
-    }
-    expect(ran.__interrupt__).toBeUndefined();
-    const { values } = await compiled.getState(config);
-    expect(values).toMatchObject(ends);
-    return { values: told(values), effects: whatOf(effectsIn(ledger)) };
-  } finally {
-    plainly.isOn = false;
+  let ran = await compiled.invoke(input, config);
+  for (const resume of answers) {
+    expect(ran.__interrupt__).toHaveLength(1);
+    ran = await compiled.invoke(new Command({ resume }), config);
   }
+  expect(ran.__interrupt__).toBeUndefined();
+  const { values } = await compiled.getState(config);
+  expect(values).toMatchObject(ends);
+  return { values: told(values), effects: whatOf(effectsIn(ledger)) };
 }
 
 /** Runs an example by the engine, in this process. */

@@ -36,6 +36,7 @@ import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
+import { passing } from './crashPoint.ts';
 import { askAtEntry, type DeclaredGate } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
@@ -141,7 +142,9 @@ async function runBody<State extends object>(
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const active = activate(visit, state, { config: own, deps });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
+    await passing(`before node ${node.name}`);
     const left = await work(active, body).then(returned, handedUp);
+    await passing(`after node ${node.name}`);
     return { left, progressed: active.progressed };
   };
   const held = HeldAnswers.of(config, visit, deps.store);
