@@ -63,7 +63,7 @@ describe('an app for tests', () => {
       .addEdge(START, 'a')
       .addEdge('a', 'b')
       .addConditionalEdges('b', ({ log }) => (log.length < 6 ? 'a' : END), ['a', END]);
-    const options = { gates: { a: () => 'go?' }, guards: { maxDepth: 1 }, budget: { run: { maxCalls: 1 } } };
+    const options = { gates: { a: () => 'go?' }, guards: { maxDepth: 1 }, budget: { calls: 1 } };
     const app = opened(testApp(circle, options));
     const kinds = new Set<string>();
     let { gates, status } = await app.run('round', { log: [] });

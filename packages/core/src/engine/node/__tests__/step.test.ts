@@ -12,7 +12,15 @@ import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, type Own, OwnState, type OwnUpdate, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import {
+  ada,
+  type Own,
+  OwnState,
+  type OwnUpdate,
+  says,
+  twoBranches,
+  twoSteps,
+} from '../../__tests__/ownGraph.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
@@ -384,7 +392,7 @@ describe('a step outside durable()', () => {
     const keys: string[] = [];
     const draft = ({ key, attempt, signal, usage, onActivity }: StepCall) => {
       usage({ costUsd: 1 });
-      onActivity({ kind: 'said', text: 'hello' });
+      onActivity({ kind: 'text', text: 'hello' });
       keys.push(key);
       return `draft ${attempt}, ${signal.aborted}`;
     };
