@@ -245,7 +245,7 @@ export class StepStore {
     return this.#sumCost.get(threadId) ?? sql.NO_COST;
   }
 
-  /** What a step that is about to be made finds spent and held back, by its run or, with `taskId`, by one task. */
+  /** What a step that is about to be made finds spent and held back in this turn, by its run or, with `taskId`, by one task. */
   spendingBefore(step: StepKey, taskId: string | null): Spending {
     return this.#sumSpending.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
   }

@@ -99,8 +99,10 @@ export interface RunCost {
   readonly unpriced: number;
 }
 
-/** What the calls of a run or task took, and what those in flight hold back. */
+/** What the calls of a run or task took in the turn the run stands in, and what those in flight hold back. */
 export interface Spending {
+  /** That turn, from 1. */
+  readonly turn: number;
   /** US dollars, with what is reserved. */
   readonly usd: number;
   /** With what is reserved. */
