@@ -30,6 +30,7 @@ import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
+import { noteInput } from './turns/noteInput.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -112,7 +113,10 @@ export function durable<Source extends GraphSource>(
     breakpoints,
     onLook: noteBegun,
     ...(options.limits && { limits: options.limits }),
-    onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
+    onCheckpoint: (lease, stored) => {
+      store.threads.resetRecoveries(lease);
+      noteInput({ runId: lease.threadId, stored }, store.inputs);
+    },
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
   const gates = declaredGates(options.gates ?? {});

@@ -99,10 +99,8 @@ export interface RunCost {
   readonly unpriced: number;
 }
 
-/** What the calls of a run or task took in the turn the run stands in, and what those in flight hold back. */
+/** What the calls of a run or task took, and what those in flight hold back. */
 export interface Spending {
-  /** That turn, from 1. */
-  readonly turn: number;
   /** US dollars, with what is reserved. */
   readonly usd: number;
   /** With what is reserved. */
@@ -115,4 +113,10 @@ export interface Spending {
   readonly largestUsd: number;
   /** The longest finished call, in tokens in and out. */
   readonly largestTokens: number;
+}
+
+/** Of the turn that a run stands in. */
+export interface TurnSpending extends Spending {
+  /** From 1. */
+  readonly turn: number;
 }

@@ -1,6 +1,6 @@
 // The SQL of StepStore, and how its rows become records.
 
-import type { RunCost, Spending, StepKey, StepKind, StepSummary, StepUsage } from './stepRecords.ts';
+import type { RunCost, StepKey, StepKind, StepSummary, StepUsage, TurnSpending } from './stepRecords.ts';
 
 export interface StepRow extends StepKey {
   readonly node: string;
@@ -139,7 +139,7 @@ export const SUM_SPENDING = `
 
 export const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 
-export const NO_SPENDING: Spending = {
+export const NO_SPENDING: TurnSpending = {
   turn: 1,
   usd: 0,
   tokens: 0,

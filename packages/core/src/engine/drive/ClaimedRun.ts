@@ -1,6 +1,6 @@
-// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and inputs are given here and nowhere else.
 //
-//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
+//   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
 //   waiting · open questions: apply recorded answers, or settle as waiting · else go on
 //
 // Invariants:
@@ -30,6 +30,7 @@ import { CANCELLED_BY_REQUEST } from './endCancelled.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import type { DriveOutcome, EndStatus } from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
@@ -73,14 +74,17 @@ export class ClaimedRun {
   readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
   readonly #abort: AbortSignal | undefined;
-  readonly #config: DrivenConfig;
+  #config: DrivenConfig;
   readonly #goal: RunGoal;
   readonly #statusBefore: ThreadStatus;
+  /** What comes before its first checkpoint is the first turn's; a later one stands on the checkpoint of the one before. */
+  readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
   constructor({ held, control, requests, abort, goal, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
+    this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
     this.#requests = requests;
@@ -118,7 +122,10 @@ export class ClaimedRun {
     if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
-    if (tuple === undefined) return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    if (tuple === undefined || this.#isInputDue()) {
+      if (tuple !== undefined) this.#config = await onLastTurn(this.#config, tuple, saver);
+      return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    }
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
@@ -129,6 +136,11 @@ export class ClaimedRun {
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
+  }
+
+  #isInputDue(): boolean {
+    const { inputs } = this.#deps.store;
+    return !this.#isFirstTurn && inputs.latest(this.#held.lease.threadId)?.isTaken === false;
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
