@@ -1,4 +1,5 @@
 import * as agentLoop from './agentLoop.ts';
+import * as chat from './chat.ts';
 import * as evaluatorOptimizer from './evaluatorOptimizer.ts';
 import * as handoffs from './handoffs.ts';
 import * as humanApproval from './humanApproval.ts';
@@ -29,4 +30,5 @@ export const examples: Readonly<Record<string, Example>> = {
   inputValidation,
   subgraph,
   retryPolicy,
+  chat,
 };

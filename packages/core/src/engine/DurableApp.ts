@@ -89,7 +89,7 @@ export interface Admission {
 /** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
 export type RunResult<State> = RunEnd & {
   readonly gates: readonly Gate[];
-  /** `null` before the first checkpoint; of an earlier turn, as it ended, also once those were pruned away. */
+  /** `null` before the first checkpoint. Of an earlier turn, those it has left; `null` once they were pruned away. */
   readonly values: State | null;
   /** Key of the turn that this is told of; absent where it has none. */
   readonly turn?: string;
@@ -171,7 +171,8 @@ export class DurableApp<Graph, State, Update> {
    *
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
    *   context than it was started with, and for a new turn while the one before has not ended; `INVALID_INPUT` for a
-   *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input; `VALUE_NOT_STORABLE`; `THREAD_BUSY` while another process drives it;
+   *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input;
+   *   `VALUE_NOT_STORABLE`; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
    *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made.
    *
    * @example

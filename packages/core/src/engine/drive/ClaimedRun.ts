@@ -1,7 +1,7 @@
 // The one place that resumes LangGraph: `Command`, `invoke(null)` and inputs are given here and nowhere else.
 //
-//   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
-//   waiting · open questions: apply recorded answers, or settle as waiting · else go on
+//   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or
+//   settle as waiting · open questions: apply recorded answers, or settle as waiting · else go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
@@ -9,6 +9,7 @@
 //       harmless and another question refuses it.
 //   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
 //   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+//   D5. An input is given until a checkpoint holds it, which says so in its own transaction: never lost, never twice.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
@@ -74,10 +75,10 @@ export class ClaimedRun {
   readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
   readonly #abort: AbortSignal | undefined;
-  #config: DrivenConfig;
+  readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
   readonly #statusBefore: ThreadStatus;
-  /** What comes before its first checkpoint is the first turn's; a later one stands on the checkpoint of the one before. */
+  /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
@@ -123,7 +124,7 @@ export class ClaimedRun {
 
     const tuple = await saver.getTuple(this.#config);
     if (tuple === undefined || this.#isInputDue()) {
-      if (tuple !== undefined) this.#config = await onLastTurn(this.#config, tuple, saver);
+      if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
       return this.#goOn(await inputOf(thread), NOTHING_DUE);
     }
     const open = openQuestions(tuple);

@@ -10,7 +10,7 @@ const STEPS_OF_INPUT = 2;
 
 /**
  * Makes the latest checkpoint of a run ready for the input of its next turn: the guards begin anew with it, and no question
- * of the turn before is left in their channels. Returns the configuration to give the input with.
+ * of the turn before is left in their channels.
  *
  * May be repeated: a driver that died before the input was taken up has left the same.
  */
@@ -18,14 +18,11 @@ export async function onLastTurn(
   config: DrivenConfig,
   { checkpoint, metadata }: CheckpointTuple,
   saver: BaseCheckpointSaver,
-): Promise<DrivenConfig> {
+): Promise<void> {
   const anew: Required<GuardedState> = {
     pendingSuspension: null,
     progressStep: (metadata?.step ?? 0) + STEPS_OF_INPUT,
   };
   const at = { configurable: { ...config.configurable, checkpoint_ns: '', checkpoint_id: checkpoint.id } };
   await saver.putWrites(at, Object.entries(anew), NO_TASK);
-  if (config.metadata?.['run_id'] === undefined) return config;
-  // By the same `run_id` as before LangGraph would go on with what was, and never read the input.
-  return { ...config, metadata: { ...config.metadata, run_id: undefined } };
 }

@@ -48,8 +48,8 @@ export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Prom
 }
 
 /**
- * The id of a run, or the key of a turn, names what it was given: another input or context under it would never be read. What is left out is
- * what was recorded.
+ * The id of a run, or the key of a turn, names what it was given: another input or context under it would never be read.
+ * What is left out is what was recorded.
  *
  * @throws DevsError `INPUT_NOT_TAKEN`
  */

@@ -53,7 +53,7 @@ export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> 
         turn: key,
       });
     }
-    // Its holder is of another host or boot, and cannot be asked whether it lives.
+    // Its holder is of another host or boot: it gets the time to renew that `holdLease` gives, too.
     await sleep(LEASE_TTL_MS);
     unchangedFor = taken;
   }
@@ -73,7 +73,7 @@ function findOrBegin(
   // The claim fences whoever held the run and was taken for dead.
   const claim = threads.claim(threadId, { ...(unchangedFor && { unchangedFor }) });
   if (claim.kind === 'busy') {
-    if (claim.expiresInMs === null) return claim.snapshot;
+    if (claim.expiresInMs === null && unchangedFor === undefined) return claim.snapshot;
     throw drivenBy(claim.owner, asked);
   }
   try {

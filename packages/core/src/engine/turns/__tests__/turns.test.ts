@@ -1,12 +1,20 @@
 import { HumanMessage } from '@langchain/core/messages';
-import { interrupt, type LangGraphRunnableConfig, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import {
+  Annotation,
+  interrupt,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import type { RunOptions } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
 
@@ -141,7 +149,7 @@ describe('a turn', () => {
     expect(heard[2]).toEqual([undefined, expect.not.arrayContaining(['t']), undefined, undefined]);
   });
 
-  test('is given also under the run_id of the one before, which LangGraph would go on with', async ({
+  test('is given also under the run_id of the one before, by which LangGraph might go on with that', async ({
     db,
   }) => {
     const app = durable(twoSteps(), { db });
@@ -210,6 +218,26 @@ describe('a turn', () => {
   });
 });
 
+/** Says what its channel of one name holds. */
+function echo(channel: 'text' | 'words') {
+  const State = Annotation.Root({ text: Annotation<string>(), words: Annotation<string>() });
+  return new StateGraph({ [channel]: State.spec[channel] } as typeof State.spec)
+    .addNode('echo', (state) => ({ [channel]: `${state[channel]}!` }))
+    .addEdge(START, 'echo');
+}
+
+describe('a turn whose graph has changed before it was taken up', () => {
+  test('goes on once that was accepted, with its input under the new names', async ({ db }) => {
+    const before = durable(echo('text'), { db });
+    await before.run('run', { text: 'a' }, turn('1'));
+    await before.run('run', { text: 'b' }, { ...turn('2'), signal: AbortSignal.abort() });
+    const after = durable(echo('words'), { db });
+    await expect(after.run('run')).rejects.toMatchObject({ code: 'GRAPH_CHANGED' });
+    await after.acceptGraph('run', { by: ada, renamed: { channels: { text: 'words' } } });
+    expect(await after.run('run')).toMatchObject({ status: 'completed', turn: '2', values: { words: 'b!' } });
+  });
+});
+
 describe('a turn that did not complete', () => {
   test('of a failed run is tried anew under its key, until the next one discards it', async ({ db }) => {
     let fails = true;
@@ -256,6 +284,27 @@ describe('a turn that did not complete', () => {
       status: 'cancelled',
       values: null,
     });
+  });
+
+  test('leaves no open question: what was asked beside a failure is withdrawn with the next one', async ({
+    db,
+  }) => {
+    let fails = true;
+    const graph = twoBranches(
+      () => ({ answer: interrupt<string, string>('what?') }),
+      () => {
+        if (fails) throw new Error('no');
+        return {};
+      },
+    );
+    const app = durable(graph, { db });
+    await app.run('run', {}, turn('1'));
+    const old = only(await app.gates('run'));
+    fails = false;
+    const second = await app.run('run', {}, turn('2'));
+    expect(only(second.gates).sessionId).not.toBe(old.sessionId);
+    expect(app.store.sessions.require(old.sessionId)).toMatchObject({ status: 'cancelled' });
+    await expect(app.decide(old, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
   });
 
   test('as a dead letter is followed by none until a human has brought it back', async ({ db }) => {
