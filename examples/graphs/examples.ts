@@ -1,4 +1,5 @@
 import * as agentLoop from './agentLoop.ts';
+import * as chat from './chat.ts';
 import * as evaluatorOptimizer from './evaluatorOptimizer.ts';
 import * as handoffs from './handoffs.ts';
 import * as humanApproval from './humanApproval.ts';
@@ -31,4 +32,5 @@ export const examples: Readonly<Record<string, Example>> = {
   subgraph,
   retryPolicy,
   rag,
+  chat,
 };

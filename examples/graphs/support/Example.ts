@@ -8,6 +8,8 @@ export interface Example {
   /** The same, durable. */
   app(file: string, world: World): App;
   readonly input: object;
+  /** What it is given once that has ended, a turn each: as `m-2`, `m-3`, …, the first as `m-1`. */
+  readonly turns?: readonly object[];
   /** The answers to its questions, in their order. */
   readonly answers?: readonly unknown[];
   /** What the model says to a prompt. */
@@ -17,7 +19,7 @@ export interface Example {
 }
 
 export interface App {
-  run(id: string, input?: unknown): Promise<Ran>;
+  run(id: string, input?: unknown, options?: { turn?: string }): Promise<Ran>;
   decide(gate: Gate, answer: { value: unknown; by: { kind: 'human'; id: string } }): Promise<unknown>;
   close(): void;
 }

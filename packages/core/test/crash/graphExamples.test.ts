@@ -46,7 +46,7 @@ const whatOf = (effects: readonly Effect[]): readonly string[] => effects.map(({
 
 /** Runs an example by LangGraph alone. */
 async function runPlainly(
-  { graph, input, answers = [], model = String, ends }: Example,
+  { graph, input, turns = [], answers = [], model = String, ends }: Example,
   dir: string,
 ): Promise<Ran> {
   const ledger = join(dir, 'plain.jsonl');
@@ -59,6 +59,7 @@ async function runPlainly(
     expect(ran.__interrupt__).toHaveLength(1);
     ran = await compiled.invoke(new Command({ resume }), config);
   }
+  for (const next of turns) ran = await compiled.invoke(next, config);
   expect(ran.__interrupt__).toBeUndefined();
   const { values } = await compiled.getState(config);
   expect(values).toMatchObject(ends);
@@ -66,14 +67,20 @@ async function runPlainly(
 }
 
 /** Runs an example by the engine, in this process. */
-async function runDurably({ app, input, answers = [], model = String }: Example, dir: string): Promise<Ran> {
+async function runDurably(
+  { app, input, turns, answers = [], model = String }: Example,
+  dir: string,
+): Promise<Ran> {
   const ledger = join(dir, 'durable.jsonl');
   const own = app(join(dir, 'durable.sqlite'), openWorld({ ledger, model }));
   try {
-    let ran = await own.run('run', input);
+    let ran = await own.run('run', input, turns && { turn: 'm-1' });
     for (const value of answers) {
       await own.decide(only(ran.gates), { value, by: { kind: 'human', id: 'ada' } });
       ran = await own.run('run');
+    }
+    for (const [index, next] of (turns ?? []).entries()) {
+      ran = await own.run('run', next, { turn: `m-${index + 2}` });
     }
     expect(ran).toMatchObject({ status: 'completed', reason: null });
     return { values: told(ran.values), effects: whatOf(effectsIn(ledger)) };

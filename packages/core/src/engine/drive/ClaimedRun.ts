@@ -1,7 +1,7 @@
-// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and inputs are given here and nowhere else.
 //
-//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
-//   waiting · open questions: apply recorded answers, or settle as waiting · else go on
+//   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or
+//   settle as waiting · open questions: apply recorded answers, or settle as waiting · else go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
@@ -9,6 +9,7 @@
 //       harmless and another question refuses it.
 //   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
 //   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+//   D5. An input is given until a checkpoint holds it, which says so in its own transaction: never lost, never twice.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
@@ -31,6 +32,7 @@ import { CANCELLED_BY_REQUEST } from './endCancelled.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import type { DriveOutcome, EndStatus } from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
@@ -77,11 +79,14 @@ export class ClaimedRun {
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
   readonly #statusBefore: ThreadStatus;
+  /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
+  readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
   constructor({ held, control, requests, abort, goal, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
+    this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
     this.#requests = requests;
@@ -119,7 +124,10 @@ export class ClaimedRun {
     if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
-    if (tuple === undefined) return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    if (tuple === undefined || this.#isInputDue()) {
+      if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
+      return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    }
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
@@ -130,6 +138,11 @@ export class ClaimedRun {
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
+  }
+
+  #isInputDue(): boolean {
+    const { inputs } = this.#deps.store;
+    return !this.#isFirstTurn && inputs.latest(this.#held.lease.threadId)?.isTaken === false;
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
