@@ -14,6 +14,7 @@ import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
+import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
 import { endCancelled } from './drive/endCancelled.ts';
 import {
   assertContext,
@@ -30,6 +31,7 @@ import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
+import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -41,6 +43,7 @@ import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
+import { type Awaited, awaitedIn } from './waits/openWaits.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
@@ -90,15 +93,16 @@ export type RunResult<State> = RunEnd & {
 };
 
 /** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'>, GivenOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>,
+    GivenOptions {
   /**
-   * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
-   * held meanwhile; aborting `signal` returns. @defaultValue false
+   * Stay until the run has ended: a decision or a signal recorded by another process is taken up within a second, a timer
+   * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
    */
   readonly wait?: boolean;
 }
 
-export interface RunEnd {
+export interface RunEnd extends Awaited {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
   /** What a node threw, where this drive ended with it. */
@@ -223,7 +227,8 @@ export class DurableApp<Graph, State, Update> {
   ): Promise<RunResult<State>> {
     let result = await this.#driveOnce(id, options);
     while (wait && result.status === 'suspended') {
-      if (!(await awaitWake(this.store.threads, id, options.signal))) return result;
+      const { until } = result;
+      if (!(await awaitWake(this.store, { threadId: id, until, signal: options.signal }))) return result;
       result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;
@@ -255,7 +260,42 @@ export class DurableApp<Graph, State, Update> {
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
-    return { status: outcome.status, reason, ...failure, gates, values: await this.values(id) };
+    const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
+    return { status: outcome.status, reason, ...failure, ...besides, gates, values: await this.values(id) };
+  }
+
+  /**
+   * Drives every run of the state file that can go on without a human: its timer is due, it was told what it waits for, or
+   * whoever drove it is gone. Any number of processes may call it at once, each run is driven by one of them. Who wants
+   * runs to wake up by themselves calls it every few seconds, or with the next `until`.
+   *
+   * @returns The runs it has driven, and those that are due and could not be: they keep nobody from being driven.
+   * @throws RangeError for a `limit` below 1, or a `now` that is no time.
+   *
+   * @example
+   * ```ts
+   * for (const { id, status } of (await app.driveDue({ limit: 20 })).driven) log(id, status);
+   * ```
+   */
+  async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<State>>> {
+    return driveDue(options, this.store, (id, how) => this.#driveOnce(id, how));
+  }
+
+  /**
+   * Tells a run something, from outside: kept until a node takes it by `waitFor(name)`, the oldest first. Drives nothing,
+   * and never decides a gate. The same `signalId` is the same signal; what is told is masked.
+   *
+   * @param payload - Plain JSON, at most 256 KiB.
+   * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` for a run that has ended, or a `signalId` that was another
+   *   signal; `VALUE_NOT_STORABLE`. Nothing is written then.
+   *
+   * @example
+   * ```ts
+   * await app.signal('order-7', 'payment', { amount: 120 }, { by: { kind: 'policy', id: 'bank' }, signalId: event.id });
+   * ```
+   */
+  async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
+    return signalRun(id, { name, payload, ...options }, { store: this.store, events: this.events });
   }
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
