@@ -1,0 +1,17 @@
+// Drives what is due in a state file until nothing is, and prints which runs it drove. Arguments: the state file, a file
+// whose existence starts it, the hour.
+import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { napping } from './napping.ts';
+
+const [, , file = '', start = '', now = ''] = process.argv;
+const app = napping(file, () => Number(now));
+process.stdout.write('ready\n');
+while (!existsSync(start)) await setTimeout(2);
+const driven: string[] = [];
+for (let looks = 0; looks < 3; looks += 1) {
+  const due = await app.driveDue();
+  driven.push(...due.driven.map(({ id, status }) => `${id} ${status}`));
+}
+app.close();
+console.log(JSON.stringify(driven));
