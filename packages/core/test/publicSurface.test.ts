@@ -123,6 +123,7 @@ describe('the public surface', () => {
         "runMigrations",
         "scoreEntropy",
         "secretRegistry",
+        "sleep",
         "step",
         "summariseCheck",
         "testLosses",
@@ -130,6 +131,7 @@ describe('the public surface', () => {
         "verifyNode",
         "visibleJson",
         "visibleText",
+        "waitFor",
       ]
     `);
   });
@@ -154,7 +156,9 @@ describe('the public surface', () => {
         "recurseAll",
         "runGraphIteratively",
         "scoreEntropy",
+        "sleep",
         "step",
+        "waitFor",
       ]
     `);
   });
@@ -228,6 +232,7 @@ describe('the public surface', () => {
         "REWIND_REFUSED",
         "SANDBOX_MISSING",
         "SCHEMA_TOO_NEW",
+        "SIGNAL_NOT_TAKEN",
         "STATE_CORRUPT",
         "STATE_DISK_FULL",
         "STATE_IO",
@@ -287,12 +292,15 @@ describe('the public surface', () => {
         "RUN_SYNCED",
         "SANDBOX_WAIVED",
         "SECRET_REDACTED",
+        "SIGNAL_RECEIVED",
+        "SIGNAL_TAKEN",
         "STEP_FINISHED",
         "TASK_BLOCKED",
         "TASK_COMPLETED",
         "TASK_FAILED",
         "TASK_REOPENED",
         "TASK_SKIPPED",
+        "TIMER_FIRED",
         "TRANSCRIPT_LOST",
         "USAGE_REFUSED",
         "WORKSPACE_RESCUED",

@@ -93,8 +93,7 @@ export type RunResult<State> = RunEnd & {
 };
 
 /** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>,
-    GivenOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
   /**
    * Stay until the run has ended: a decision or a signal recorded by another process is taken up within a second, a timer
    * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
@@ -278,7 +277,7 @@ export class DurableApp<Graph, State, Update> {
    * ```
    */
   async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<State>>> {
-    return driveDue(options, this.store, (id, how) => this.#driveOnce(id, how));
+    return driveDue(options, { store: this.store, drive: (id, how) => this.#driveOnce(id, how) });
   }
 
   /**

@@ -103,7 +103,9 @@ export class WaitStore {
 
   /** Runs that can go on without a human, those whose time came first in front. */
   dueRuns(since: DueSince): readonly string[] {
-    return this.#of<{ readonly threadId: string }>(sql.SELECT_DUE).all(since).map(({ threadId }) => threadId);
+    return this.#of<{ readonly threadId: string }>(sql.SELECT_DUE)
+      .all(since)
+      .map(({ threadId }) => threadId);
   }
 
   /** Whether a run is among {@link dueRuns}. */

@@ -86,7 +86,15 @@ export type ClaimResult =
       readonly snapshot: LeaseSnapshot;
     };
 
-export const SIGNAL_KINDS = ['decision', 'pause', 'resume', 'cancel', 'rewind', 'timeout', 'message'] as const;
+export const SIGNAL_KINDS = [
+  'decision',
+  'pause',
+  'resume',
+  'cancel',
+  'rewind',
+  'timeout',
+  'message',
+] as const;
 
 export type SignalKind = (typeof SIGNAL_KINDS)[number];
 

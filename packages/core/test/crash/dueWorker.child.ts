@@ -14,4 +14,4 @@ for (let looks = 0; looks < 3; looks += 1) {
   driven.push(...due.driven.map(({ id, status }) => `${id} ${status}`));
 }
 app.close();
-console.log(JSON.stringify(driven));
+process.stdout.write(JSON.stringify(driven));

@@ -16,4 +16,4 @@ interceptStatements(
   },
   { controls: true },
 );
-console.log(JSON.stringify(await live(db, 'run', effects)));
+process.stdout.write(JSON.stringify(await live(db, 'run', effects)));

@@ -55,9 +55,7 @@ async function driveAlone(
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
   const held = await holdLease(deps.store.threads, threadId);
-  return releasing(held, async () =>
-    isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options),
-  );
+  return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
 }
 
 async function driveHeld(

@@ -5,8 +5,8 @@ import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { principalOf } from '../gates/principals.ts';
 import { problemOf } from '../gates/interruptGate.ts';
+import { principalOf } from '../gates/principals.ts';
 import type { Message } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
 import { isOver } from './outcome.ts';
@@ -47,7 +47,8 @@ export function signalRun(
     const { status } = store.threads.require(threadId);
     const known = store.threads.signals.find(id)?.payload as Message | undefined;
     if (known !== undefined) return assertSame(known, message, threadId);
-    if (isOver(status)) throw notTaken(threadId, `it is ${status}`, 'Start another run, or tell one that has not ended.');
+    if (isOver(status))
+      throw notTaken(threadId, `it is ${status}`, 'Start another run, or tell one that has not ended.');
     store.threads.signal(threadId, { id, kind: 'message', payload: message });
     const { signalId } = message;
     emit('SIGNAL_RECEIVED', { name, signalId, principal: principalText(by) }, { threadId });
