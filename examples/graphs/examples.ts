@@ -11,6 +11,7 @@ import * as reactAgent from './reactAgent.ts';
 import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
+import * as scheduledReport from './scheduledReport.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
 
@@ -28,5 +29,6 @@ export const examples: Readonly<Record<string, Example>> = {
   reviewToolCalls,
   inputValidation,
   subgraph,
+  scheduledReport,
   retryPolicy,
 };

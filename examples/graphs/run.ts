@@ -5,6 +5,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { examples } from './examples.ts';
+import { passTime } from './support/passTime.ts';
 import { linesOf, openWorld } from './support/world.ts';
 
 const [name = 'promptChaining', dir = fileURLToPath(new URL(`out/${name}`, import.meta.url))] =
@@ -24,12 +25,12 @@ const world = openWorld({
 const app = example.app(join(dir, 'state.sqlite'), world);
 const answered = join(dir, 'answers.jsonl');
 try {
-  let ran = await app.run('run', input);
+  let ran = await passTime(app, await app.run('run', input), example);
   while (ran.status === 'suspended') {
     const value = answers[linesOf(answered).length];
     for (const gate of ran.gates) await app.decide(gate, { value, by: { kind: 'human', id: 'you' } });
     appendFileSync(answered, `${JSON.stringify(value)}\n`);
-    ran = await app.run('run');
+    ran = await passTime(app, await app.run('run'), example);
   }
   console.log(JSON.stringify(ran));
 } finally {

@@ -8,9 +8,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { examples } from '../../../../examples/graphs/examples.ts';
 import type { Example } from '../../../../examples/graphs/support/Example.ts';
+import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import type { step } from '../../src/langgraph.ts';
+import type { sleep, step, waitFor } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -21,15 +22,21 @@ import { tried } from '../support/tried.ts';
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
 
-// LangGraph alone knows no steps: a call in one is the call itself.
-const plainly = vi.hoisted(() => ({ isOn: false }));
+// LangGraph alone knows no steps: a call in one is the call itself. Nor does it wait: the hour has come, all is told.
+const plainly = vi.hoisted(() => ({ isOn: false, signals: {} as Readonly<Record<string, unknown>> }));
 vi.mock('@devs/core/langgraph', async (original) => {
-  const engine = await original<{ step: typeof step }>();
+  const engine = await original<{ step: typeof step; sleep: typeof sleep; waitFor: typeof waitFor }>();
   const { signal } = new AbortController();
   const call = { key: 'plain', attempt: 1, signal, usage: () => {}, onActivity: () => {} };
   const either: typeof step = (name, fn, options) =>
     plainly.isOn ? Promise.resolve(fn(call)) : engine.step(name, fn, options);
-  return { ...engine, step: either };
+  const napping: typeof sleep = async (...until) => (plainly.isOn ? undefined : engine.sleep(...until));
+  const told = (name: string, options?: object) => {
+    if (!plainly.isOn) return engine.waitFor(name, options as never);
+    const payload = plainly.signals[name];
+    return options === undefined ? payload : { timedOut: !(name in plainly.signals), payload };
+  };
+  return { ...engine, step: either, sleep: napping, waitFor: told };
 });
 
 interface Ran {
@@ -58,7 +65,7 @@ const whatOf = (effects: readonly Effect[]): readonly string[] => effects.map(({
 
 /** Runs an example by LangGraph alone. */
 async function runPlainly(
-  { graph, input, answers = [], model = String, ends }: Example,
+  { graph, input, answers = [], signals = {}, model = String, ends }: Example,
   dir: string,
 ): Promise<Ran> {
   const ledger = join(dir, 'plain.jsonl');
@@ -67,6 +74,7 @@ async function runPlainly(
   const compiled = builder.compile({ checkpointer: new MemorySaver() });
   const config = { configurable: { thread_id: 'run' } };
   plainly.isOn = true;
+  plainly.signals = signals;
   try {
     let ran = await compiled.invoke(input, config);
     for (const resume of answers) {
@@ -83,14 +91,15 @@ async function runPlainly(
 }
 
 /** Runs an example by the engine, in this process. */
-async function runDurably({ app, input, answers = [], model = String }: Example, dir: string): Promise<Ran> {
+async function runDurably(example: Example, dir: string): Promise<Ran> {
+  const { app, input, answers = [], model = String } = example;
   const ledger = join(dir, 'durable.jsonl');
   const own = app(join(dir, 'durable.sqlite'), openWorld({ ledger, model }));
   try {
-    let ran = await own.run('run', input);
+    let ran = await passTime(own, await own.run('run', input), example);
     for (const value of answers) {
       await own.decide(only(ran.gates), { value, by: { kind: 'human', id: 'ada' } });
-      ran = await own.run('run');
+      ran = await passTime(own, await own.run('run'), example);
     }
     expect(ran).toMatchObject({ status: 'completed', reason: null });
     return { values: told(ran.values), effects: whatOf(effectsIn(ledger)) };

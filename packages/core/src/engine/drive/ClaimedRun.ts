@@ -53,7 +53,7 @@ export interface Claim {
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
   readonly goal: Goal | undefined;
-  /** What is due by then has come, in milliseconds since the Unix epoch. @defaultValue the clock of the moment */
+  /** What the run waits for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the clock's */
   readonly now?: number | undefined;
   /** For the graph, from whoever started the run and whoever drives it. */
   readonly given: GivenOptions & { readonly callbacks?: Callbacks };
@@ -94,7 +94,7 @@ export class ClaimedRun {
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
-    this.#now = () => now ?? deps.store.now();
+    this.#now = () => (this.#hasWorked ? undefined : now) ?? deps.store.now();
     const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }

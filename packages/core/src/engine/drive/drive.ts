@@ -23,7 +23,10 @@ export interface DriveOptions {
   readonly goal?: Goal;
   /** Run under the lease before the run is looked at: finishes what another process left half done. */
   readonly prepare?: (lease: Lease) => Promise<void>;
-  /** What is due by then has come, in milliseconds since the Unix epoch. @defaultValue the clock of each moment */
+  /**
+   * What the run waits for already and is due by then has come, in milliseconds since the Unix epoch; what it begins to wait
+   * for in this drive goes by the clock. @defaultValue the clock's
+   */
   readonly now?: number;
   /** Looked at under the lease: where it is false, nothing is driven and the run stays as it is. */
   readonly isDue?: () => boolean;

@@ -5,7 +5,7 @@ import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import type { DriveOptions } from './drive.ts';
 
 export interface DriveDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'callbacks'> {
-  /** What is due by then has come, in milliseconds since the Unix epoch. @defaultValue the app's clock */
+  /** What runs wait for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the app's clock */
   readonly now?: number;
   /** Of the runs that are driven. @defaultValue all that are due */
   readonly limit?: number;

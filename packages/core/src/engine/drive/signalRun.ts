@@ -5,7 +5,7 @@ import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import { problemOf } from '../gates/interruptGate.ts';
+import { interruptGate } from '../gates/interruptGate.ts';
 import { principalOf } from '../gates/principals.ts';
 import type { Message } from '../waits/message.ts';
 import { signalName } from '../waits/signalName.ts';
@@ -57,9 +57,11 @@ export function signalRun(
   });
 }
 
+/** What an answer may be: a node gets both in the same way. */
 function assertStorable(payload: unknown, threadId: string): void {
-  const problem = problemOf(payload);
-  if (problem === null) return;
+  const { error } = interruptGate.given.safeParse({ value: payload });
+  if (error === undefined) return;
+  const problem = error.issues[0]?.message ?? '';
   throw new DevsError(`A signal's payload for run "${threadId}" cannot be kept. ${problem}.`, {
     code: 'VALUE_NOT_STORABLE',
     remedy: 'Send plain JSON of at most 256 KiB; of what is larger, send where it is.',

@@ -16,8 +16,7 @@ const storable = z.unknown().superRefine((value, { addIssue }) => {
   if (problem !== null) addIssue({ code: 'custom', message: problem });
 });
 
-/** Why a value cannot be kept, for people; `null` for plain JSON of a fair size. */
-export function problemOf(value: unknown): string | null {
+function problemOf(value: unknown): string | null {
   if (value === undefined) return 'Missing';
   if (isDeeper(value, MAX_VALUE_DEPTH)) return `Nested deeper than ${MAX_VALUE_DEPTH} levels`;
   try {

@@ -38,14 +38,22 @@ describe('driveDue()', () => {
     expect(await ids()).toEqual([]);
   });
 
-  test('takes another hour than the clock has', async ({ db }) => {
+  test('takes another hour than the clock has, for what waits already', async ({ db }) => {
     const clock = new AClock();
-    const app = napping(db, clock);
-    await app.run('r', {});
-    expect((await app.driveDue({ now: clock.at + HOUR - 1 })).driven).toEqual([]);
-    expect(only((await app.driveDue({ now: clock.at + HOUR })).driven)).toMatchObject({
-      status: 'completed',
+    const graph = twoSteps(async () => {
+      await sleep(HOUR);
+      await sleep(HOUR);
+      return {};
     });
+    const app = durable(graph, { db, now: clock.now });
+    await app.run('r', {});
+    const until = clock.at + HOUR;
+    expect((await app.driveDue({ now: until - 1 })).driven).toEqual([]);
+    expect(only((await app.driveDue({ now: until + DAY })).driven)).toMatchObject({
+      status: 'suspended',
+      until,
+    });
+    expect(only((await app.driveDue({ now: until })).driven)).toMatchObject({ status: 'completed' });
   });
 
   test('refuses what is no number of runs and no time', async ({ db }) => {
