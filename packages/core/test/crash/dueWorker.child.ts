@@ -7,7 +7,7 @@ import { napping } from './napping.ts';
 const [, , file = '', start = '', now = ''] = process.argv;
 const app = napping(file, () => Number(now));
 process.stdout.write('ready\n');
-while (!existsSync(start)) await setTimeout(2);
+for (let looks = 0; looks < 10_000 && !existsSync(start); looks += 1) await setTimeout(2); // whoever starts it may be gone
 const driven: string[] = [];
 for (let looks = 0; looks < 3; looks += 1) {
   const due = await app.driveDue();
