@@ -13,6 +13,7 @@ import * as reactAgent from './reactAgent.ts';
 import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
+import * as scheduledReport from './scheduledReport.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
 
@@ -30,6 +31,7 @@ export const examples: Readonly<Record<string, Example>> = {
   reviewToolCalls,
   inputValidation,
   subgraph,
+  scheduledReport,
   retryPolicy,
   rag,
   chat,

@@ -259,6 +259,23 @@ CREATE TABLE threads (
   updated_at         INTEGER NOT NULL
 , declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER) STRICT;
 
+CREATE TABLE waits (
+  seq          INTEGER PRIMARY KEY,                      -- the order in which they began
+  thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
+  place        TEXT    NOT NULL,                         -- LangGraph's task id, and the place inside; or the gate it is for
+  name         TEXT    NOT NULL,                         -- which of the waits in that place
+  purpose      TEXT    NOT NULL,
+  subject      TEXT,                                     -- what comes, by its name; NULL where only time can pass
+  interrupt_id TEXT    NOT NULL,                         -- of the question that LangGraph is left with
+  due_at       INTEGER,                                  -- ms since the Unix epoch, UTC; NULL: never by itself
+  state        TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'due', 'met', 'void')),
+  met_by       TEXT,                                     -- the row that came
+  created_at   INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
+  ended_at     INTEGER,
+  UNIQUE (thread_id, place, name),
+  CHECK ((state = 'met') = (met_by IS NOT NULL))
+) STRICT;
+
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX agent_steps_spending ON agent_steps
@@ -287,6 +304,8 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 
+CREATE INDEX signals_untaken ON signals (thread_id, seq) WHERE consumed_at IS NULL;
+
 CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
 
 CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
@@ -303,3 +322,7 @@ CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');
+
+CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending';
+
+CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);
