@@ -16,6 +16,7 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import type { RunOptions } from '../../DurableApp.ts';
+import { endCancelled } from '../../drive/endCancelled.ts';
 import { durable } from '../../durable.ts';
 
 const turn = (key: string): RunOptions => ({ turn: key });
@@ -149,6 +150,26 @@ describe('a turn', () => {
     expect(heard[2]).toEqual([undefined, expect.not.arrayContaining(['t']), undefined, undefined]);
   });
 
+  test('is masked, told once, and known again with its secret', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', { log: ['a'] }, turn('1'));
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const { values } = await app.run('run', { log: [secret] }, turn('2'));
+    expect(await app.run('run', { log: [secret] }, turn('2'))).toMatchObject({ values });
+    expect(JSON.stringify(values)).not.toContain(secret);
+    const redacted = new EventStore(db).listNamed('run', 'SECRET_REDACTED').map(({ payload }) => payload);
+    expect(redacted).toEqual([{ place: 'input', count: 1 }]);
+  });
+
+  test('is told without its values once they were pruned away', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    for (const key of ['1', '2', '3']) await app.run('run', { log: [key] }, turn(key));
+    await app.prune('run', { keepLast: 1 });
+    expect(await app.run('run', undefined, turn('2'))).toMatchObject({ status: 'completed', values: null });
+    expect((await app.run('run', undefined, turn('3'))).values?.log).toHaveLength(9);
+    expect((await app.run('run', { log: ['4'] }, turn('4'))).values?.log).toHaveLength(12);
+  });
+
   test('is given also under the run_id of the one before, by which LangGraph might go on with that', async ({
     db,
   }) => {
@@ -165,7 +186,8 @@ describe('a turn', () => {
     const first = await app.run('run', { log: ['a'] });
     expect(first).not.toHaveProperty('turn');
     await app.run('run', { log: ['b'] }, turn('2'));
-    expect(await app.run('run', { log: ['a'] })).toMatchObject({ turn: '2' });
+    expect(await app.run('run')).toMatchObject({ turn: '2' });
+    expect(await app.run('run', { log: ['a'] })).toEqual(first);
     await expect(app.run('run', { log: ['b'] })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
   });
 
@@ -316,6 +338,15 @@ describe('a turn that did not complete', () => {
     await app.revive('run', { by: ada });
     await app.run('run');
     expect(await app.run('run', { log: ['b'] }, turn('2'))).toMatchObject({ status: 'completed' });
+  });
+
+  test('is not cancelled by a request to the one before that comes late', async ({ db }) => {
+    const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
+    await app.run('run', {}, turn('1'));
+    await app.hold('run', async (lease) => endCancelled(lease, { store: app.store, events: app.events }));
+    expect(await app.run('run')).toMatchObject({ status: 'suspended' });
+    await app.cancel('run');
+    expect(await app.run('run')).toMatchObject({ status: 'cancelled' });
   });
 
   test('leaves no request behind: what was asked of it is not done to the next', async ({ db }) => {
