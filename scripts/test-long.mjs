@@ -25,6 +25,18 @@ const LONG = [
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
   ['visible', { DEVS_VISIBLE_TEXTS: 200_000 }, 'visibleText', 'pairs of texts, shown'],
   ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
+  [
+    'waits',
+    { DEVS_WAIT_DEATHS_EVERY: 2, DEVS_WAIT_KILLS: 20 },
+    'killedWaits',
+    'runs that wait, killed at each second write',
+  ],
+  [
+    'wait-orders',
+    { DEVS_WAIT_CASES: 1000 },
+    'waits/__tests__/interleavings',
+    'waits, signals and clocks in any order',
+  ],
   ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],

@@ -5,6 +5,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { examples } from './examples.ts';
+import { passTime } from './support/passTime.ts';
 import { linesOf, openWorld } from './support/world.ts';
 
 const [name = 'promptChaining', dir = fileURLToPath(new URL(`out/${name}`, import.meta.url))] =
@@ -14,7 +15,7 @@ if (example === undefined) throw new TypeError(`There is no ${name}. There are: 
 mkdirSync(dir, { recursive: true });
 
 const diesAfter = Number(process.env['GRAPH_DIES_AFTER'] ?? Number.NaN);
-const { input, turns, answers = [], model = (prompt) => prompt } = example;
+const { input, turns, answers = [], signals = {}, model = (prompt) => prompt } = example;
 const world = openWorld({
   ledger: join(dir, 'ledger.jsonl'),
   model,
@@ -25,12 +26,12 @@ const app = example.app(join(dir, 'state.sqlite'), world);
 const answered = join(dir, 'answers.jsonl');
 
 async function drive(given: object, options?: { turn: string }) {
-  let ran = await app.run('run', given, options);
+  let ran = await passTime(app, await app.run('run', given, options), { signals });
   while (ran.status === 'suspended') {
     const value = answers[linesOf(answered).length];
     for (const gate of ran.gates) await app.decide(gate, { value, by: { kind: 'human', id: 'you' } });
     appendFileSync(answered, `${JSON.stringify(value)}\n`);
-    ran = await app.run('run');
+    ran = await passTime(app, await app.run('run'), { signals });
   }
   return ran;
 }

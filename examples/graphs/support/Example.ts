@@ -12,6 +12,8 @@ export interface Example {
   readonly turns?: readonly object[];
   /** The answers to its questions, in their order. */
   readonly answers?: readonly unknown[];
+  /** What it is told while it waits, by the names of the signals. */
+  readonly signals?: Readonly<Record<string, unknown>>;
   /** What the model says to a prompt. */
   model?(prompt: string): string;
   /** Some of the values it ends with. */
@@ -21,12 +23,27 @@ export interface Example {
 export interface App {
   run(id: string, input?: unknown, options?: { turn?: string }): Promise<Ran>;
   decide(gate: Gate, answer: { value: unknown; by: { kind: 'human'; id: string } }): Promise<unknown>;
+  signal(
+    id: string,
+    name: string,
+    payload: unknown,
+    told: { by: Teller; signalId: string },
+  ): Promise<unknown>;
+  driveDue(options: { now?: number }): Promise<{ readonly driven: readonly Ran[] }>;
   close(): void;
 }
 
-interface Ran {
+interface Teller {
+  readonly kind: 'human';
+  readonly id: string;
+}
+
+export interface Ran {
   readonly status: string;
   readonly reason: string | null;
   readonly gates: readonly Gate[];
+  /** When it goes on by itself, in milliseconds since the Unix epoch. */
+  readonly until?: number;
+  readonly waitsFor?: readonly string[];
   readonly values: unknown;
 }

@@ -1,3 +1,4 @@
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
@@ -14,6 +15,7 @@ import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
+import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
 import { endCancelled } from './drive/endCancelled.ts';
 import {
   assertContext,
@@ -30,6 +32,7 @@ import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
+import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -41,10 +44,12 @@ import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
+import { NO_STORE } from './store/takeStore.ts';
 import { driveTurn } from './turns/driveTurn.ts';
 import { takeTurn } from './turns/takeTurn.ts';
 import { assertTurnKey } from './turns/turnKey.ts';
 import { assertTurnInput, unnamed } from './turns/turnRefused.ts';
+import { type Awaited, awaitedIn } from './waits/openWaits.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
@@ -56,6 +61,8 @@ export interface DurableParts<Graph> {
   /** Of runs that are started without one of their own. @defaultValue none */
   readonly budget?: Budget;
   readonly store: EngineStore;
+  /** The store its nodes have. @defaultValue none */
+  readonly memory?: BaseStore | undefined;
   readonly saver: SqliteSaver;
   readonly faults: FaultBox;
   readonly events: EventBus;
@@ -96,10 +103,10 @@ export type RunResult<State> = RunEnd & {
 };
 
 /** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'>, GivenOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
   /**
-   * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
-   * held meanwhile; aborting `signal` returns. @defaultValue false
+   * Stay until the run has ended: a decision or a signal recorded by another process is taken up within a second, a timer
+   * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
    */
   readonly wait?: boolean;
   /**
@@ -116,7 +123,7 @@ interface GivenToTurn {
   readonly turn: string | null;
 }
 
-export interface RunEnd {
+export interface RunEnd extends Awaited {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
   /** What a node threw, where this drive ended with it. */
@@ -141,6 +148,8 @@ export class DurableApp<Graph, State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
+  /** The store its nodes have as `config.store`, to read and write from outside. A `TypeError` where it was given none. */
+  readonly memory: BaseStore;
   readonly events: EventBus;
   /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
   readonly fingerprint: string;
@@ -152,6 +161,7 @@ export class DurableApp<Graph, State, Update> {
   constructor(parts: DurableParts<Graph>) {
     this.graph = parts.graph;
     this.store = parts.store;
+    this.memory = parts.memory ?? NO_STORE;
     this.events = parts.events;
     this.fingerprint = graphFingerprint(parts.shape);
     this.maxDepth = parts.maxDepth;
@@ -289,7 +299,9 @@ export class DurableApp<Graph, State, Update> {
   ): Promise<RunResult<State>> {
     let result = await this.#driveOnce(id, options);
     while (wait && result.status === 'suspended') {
-      if (!(await awaitWake(this.store.threads, id, { signal: options.signal, isOver }))) return result;
+      const { until } = result;
+      const awaiting = { threadId: id, until, signal: options.signal, isOver };
+      if (!(await awaitWake(this.store, awaiting))) return result;
       result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;
@@ -321,9 +333,44 @@ export class DurableApp<Graph, State, Update> {
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
-    const values = await this.values(id);
+    const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
     const turn = store.inputs.latest(id)?.key ?? null;
-    return { status: outcome.status, reason, ...failure, gates, values, ...(turn !== null && { turn }) };
+    const end = { status: outcome.status, reason, ...failure, ...besides, ...(turn !== null && { turn }) };
+    return { ...end, gates, values: await this.values(id) };
+  }
+
+  /**
+   * Drives every run of the state file that can go on without a human: its timer is due, it was told what it waits for, or
+   * whoever drove it is gone. Any number of processes may call it at once, each run is driven by one of them. Who wants
+   * runs to wake up by themselves calls it every few seconds, or with the next `until`.
+   *
+   * @returns The runs it has driven, and those that are due and could not be: they keep nobody from being driven.
+   * @throws RangeError for a `limit` below 1, or a `now` that is no time.
+   *
+   * @example
+   * ```ts
+   * for (const { id, status } of (await app.driveDue({ limit: 20 })).driven) log(id, status);
+   * ```
+   */
+  async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<State>>> {
+    return driveDue(options, { store: this.store, drive: (id, how) => this.#driveOnce(id, how) });
+  }
+
+  /**
+   * Tells a run something, from outside: kept until a node takes it by `waitFor(name)`, the oldest first. Drives nothing,
+   * and never decides a gate. The same `signalId` is the same signal; what is told is masked.
+   *
+   * @param payload - Plain JSON, at most 256 KiB.
+   * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` for a run that has ended, or a `signalId` that was another
+   *   signal; `VALUE_NOT_STORABLE`. Nothing is written then.
+   *
+   * @example
+   * ```ts
+   * await app.signal('order-7', 'payment', { amount: 120 }, { by: { kind: 'policy', id: 'bank' }, signalId: event.id });
+   * ```
+   */
+  async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
+    return signalRun(id, { name, payload, ...options }, { store: this.store, events: this.events });
   }
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */

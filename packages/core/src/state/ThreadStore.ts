@@ -65,7 +65,8 @@ export class ThreadStore {
   readonly #now: () => number;
   readonly #host: HostIdentity;
   readonly #stateFolders: readonly string[];
-  readonly #signals: SignalStore;
+  /** Rows of `signals`: requests, and messages for the run's nodes. */
+  readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
   readonly #selectAll: Statement<[], ThreadRow>;
   readonly #selectPolicy: Statement<[string, string], string | null>;
@@ -95,7 +96,7 @@ export class ThreadStore {
     this.#now = now;
     this.#host = host;
     this.#stateFolders = stateFoldersOf(db);
-    this.#signals = new SignalStore(db, { now });
+    this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#selectAll = prepare(db, `SELECT ${sql.COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
     this.#selectPolicy = prepare<[string, string], string | null>(db, sql.SELECT_POLICY).pluck();
@@ -232,17 +233,17 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   signal(threadId: string, signal: NewSignal): number {
-    return this.#write(() => this.#signals.record(threadId, signal) ?? notFound(threadId));
+    return this.#write(() => this.signals.record(threadId, signal) ?? notFound(threadId));
   }
 
   /** Signals nobody has consumed, oldest first. */
   pendingSignals(threadId: string): readonly Signal[] {
-    return this.#signals.pending(threadId);
+    return this.signals.pending(threadId);
   }
 
   /** Marks a signal as handled. */
   consume(signalId: string): void {
-    this.#signals.consume(signalId);
+    this.signals.consume(signalId);
   }
 
   /**

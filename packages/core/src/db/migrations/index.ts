@@ -755,4 +755,54 @@ CREATE INDEX agent_steps_spending ON agent_steps
   WHERE kind = 'call';
 `,
   },
+  {
+    version: 27,
+    name: '027_create_waits',
+    sha256: '9b136d727a224144a78d41d9b6b8cf3c109092e9221a879fee7c96d689288552',
+    sql: `-- What a run waits for that is no human: an hour, a named signal. Written by WaitStore only, which knows the purposes.
+CREATE TABLE waits (
+  seq          INTEGER PRIMARY KEY,                      -- the order in which they began
+  thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
+  place        TEXT    NOT NULL,                         -- LangGraph's task id, and the place inside; or the gate it is for
+  name         TEXT    NOT NULL,                         -- which of the waits in that place
+  purpose      TEXT    NOT NULL,
+  subject      TEXT,                                     -- what comes, by its name; NULL where only time can pass
+  interrupt_id TEXT    NOT NULL,                         -- of the question that LangGraph is left with
+  due_at       INTEGER,                                  -- ms since the Unix epoch, UTC; NULL: never by itself
+  state        TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'due', 'met', 'void')),
+  met_by       TEXT,                                     -- the row that came
+  created_at   INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
+  ended_at     INTEGER,
+  UNIQUE (thread_id, place, name),
+  CHECK ((state = 'met') = (met_by IS NOT NULL))
+) STRICT;
+
+CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending';
+CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);
+
+-- Signals of a run that nobody has taken. Written by SignalStore only.
+CREATE INDEX signals_untaken ON signals (thread_id, seq) WHERE consumed_at IS NULL;
+`,
+  },
+  {
+    version: 29,
+    name: '029_create_store_items',
+    sha256: '1e82efaf7cfb4ad85f608755f2bee285f952b67b217b02abf18a8202ae601ee4',
+    sql: `-- Items of the long-term store: what graphs keep beyond a run, masked, under a namespace and a key. Written by StoreItems
+-- only. They are of no run: deleting one leaves them.
+CREATE TABLE store_items (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: an item that is put anew comes last
+  namespace  TEXT    NOT NULL,                           -- its labels with a colon between, which no label has
+  born       INTEGER NOT NULL,                           -- the same for all items of a namespace: they come in its order
+  key        TEXT    NOT NULL,
+  value_json TEXT    NOT NULL,                           -- plain JSON: an object
+  created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  row_sha256 BLOB    NOT NULL                            -- of the other columns
+) STRICT;
+
+CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
+CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
+`,
+  },
 ];

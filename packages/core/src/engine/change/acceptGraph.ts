@@ -131,11 +131,16 @@ async function commit(
 }
 
 /** What hangs on LangGraph's id of a visit follows it. */
-function moveVisits(threadId: string, { staged, visits }: Move, { steps, sessions }: EngineStore): void {
+function moveVisits(
+  threadId: string,
+  { staged, visits }: Move,
+  { steps, waits, sessions }: EngineStore,
+): void {
   const checkpointId = staged.checkpoint.id;
   for (const { visit, interruptIds, sessionIds } of visits) {
     const { node, oldTaskId: visitId, taskId: toVisitId } = visit;
     steps.moveVisit({ threadId, visitId, toVisitId, node });
+    waits.moveVisit({ threadId, visitId, toVisitId });
     sessions.carry({ threadId, toVisitId, checkpointId, interruptIds, sessionIds });
   }
 }
