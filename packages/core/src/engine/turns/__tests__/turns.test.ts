@@ -18,6 +18,7 @@ import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownG
 import type { RunOptions } from '../../DurableApp.ts';
 import { endCancelled } from '../../drive/endCancelled.ts';
 import { durable } from '../../durable.ts';
+import { sleep } from '../../node/sleep.ts';
 
 const turn = (key: string): RunOptions => ({ turn: key });
 
@@ -327,6 +328,27 @@ describe('a turn that did not complete', () => {
     expect(only(second.gates).sessionId).not.toBe(old.sessionId);
     expect(app.store.sessions.require(old.sessionId)).toMatchObject({ status: 'cancelled' });
     await expect(app.decide(old, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+  });
+
+  test('leaves no timer: what slept beside a failure wakes nobody in the next one', async ({ db }) => {
+    let now = 1_000;
+    let fails = true;
+    const graph = twoBranches(
+      async () => {
+        if (fails) await sleep(60_000);
+        return {};
+      },
+      () => {
+        if (fails) throw new Error('no');
+        return { answer: interrupt<string, string>('what?') };
+      },
+    );
+    const app = durable(graph, { db, now: () => now });
+    expect(await app.run('run', {}, turn('1'))).toMatchObject({ status: 'failed' });
+    fails = false;
+    expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'suspended' });
+    now += 120_000;
+    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
   });
 
   test('as a dead letter is followed by none until a human has brought it back', async ({ db }) => {
