@@ -195,8 +195,9 @@ export class DurableApp<Graph, State, Update> {
   async run(id: string, input?: Update, { turn, ...options }: RunOptions = {}): Promise<RunResult<State>> {
     if (turn !== undefined) assertTurnKey(turn, id);
     const given: GivenToTurn = { input, options: givenAmong(options), turn: turn ?? null };
-    if (turn !== undefined || input !== undefined || !isNothing(given.options)) await this.#begin(id, given);
-    return turn === undefined ? this.drive(id, options) : this.#driveTurn(id, turn, options);
+    if (turn === undefined && input === undefined && isNothing(given.options)) return this.drive(id, options);
+    await this.#begin(id, given);
+    return this.#driveTurn(id, given.turn, options);
   }
 
   async #begin(threadId: string, given: GivenToTurn): Promise<void> {
@@ -223,7 +224,7 @@ export class DurableApp<Graph, State, Update> {
     await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
   }
 
-  async #driveTurn(id: string, turn: string, options: RunOptions): Promise<RunResult<State>> {
+  async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
@@ -236,7 +237,7 @@ export class DurableApp<Graph, State, Update> {
         reason,
         gates: [],
         values: checkpointId === null ? null : await this.#valuesAt(id, checkpointId),
-        turn,
+        ...(turn !== null && { turn }),
       }),
     });
   }

@@ -719,7 +719,7 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
   {
     version: 26,
     name: '026_add_turns',
-    sha256: 'e74ad06f0597c85bb5ab38acd885f146a37cb369f6d548b5abcb151a48353234',
+    sha256: 'd15bd354d3595e49c216a5f67c5c5e0ca64cd243e348f7f063233ceb7f8f8037',
     sql: `-- A run may be given more than one input: a turn each. Written by ThreadInputStore only, which knows the statuses.
 DROP INDEX thread_inputs_by_thread;
 
@@ -729,8 +729,8 @@ ALTER TABLE thread_inputs ADD COLUMN turn INTEGER NOT NULL DEFAULT 1 CHECK (turn
 -- The caller's name of the turn: the same key is the same turn. Empty where a run was started without one.
 ALTER TABLE thread_inputs ADD COLUMN turn_key TEXT NOT NULL DEFAULT '';
 
--- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. NULL
--- until then, and in rows of an older engine: there a run that has a checkpoint has taken its input up.
+-- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. Of a first
+-- turn the latter stays NULL: a run that has a checkpoint has taken it up.
 ALTER TABLE thread_inputs ADD COLUMN begun_at INTEGER;
 ALTER TABLE thread_inputs ADD COLUMN taken_at INTEGER;
 
