@@ -14,6 +14,7 @@ import { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import { heldLease } from '../state/heldLeases.ts';
 import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
+import { RunDirectory } from '../state/RunDirectory.ts';
 import { RunFootprint } from '../state/RunFootprint.ts';
 import { RunRemover } from '../state/RunRemover.ts';
 import { StepStore } from '../state/StepStore.ts';
@@ -76,6 +77,7 @@ export class EngineStore {
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
+  readonly directory: RunDirectory;
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
 
@@ -119,6 +121,7 @@ export class EngineStore {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
+    this.directory = new RunDirectory(db);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });

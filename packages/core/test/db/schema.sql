@@ -246,7 +246,7 @@ CREATE TABLE threads (
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER) STRICT;
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER) STRICT;
 
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
@@ -283,6 +283,12 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq);
 
 CREATE UNIQUE INDEX thread_inputs_by_thread ON thread_inputs (thread_id);
+
+CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
+
+CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
+
+CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');

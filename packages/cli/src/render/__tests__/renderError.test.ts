@@ -50,6 +50,7 @@ describe('exit codes', () => {
         'PATH_REFUSED',
         'REPLAY_MISS',
         'REWIND_CONFLICT',
+        'RUN_FAILED',
         'SYNC_CONFLICT',
         'THREAD_DEAD',
         'VALUE_NOT_STORABLE',
@@ -93,6 +94,7 @@ describe('exit codes', () => {
         'POLICY_NOT_DECLARED',
         'REMOVE_REFUSED',
         'REWIND_REFUSED',
+        'UPDATE_REFUSED',
         'USE_DECIDE',
       ],
     });

@@ -716,4 +716,22 @@ CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq);
 CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 `,
   },
+  {
+    version: 31,
+    name: '031_find_runs_by_status_and_age',
+    sha256: '5e2f20ed7720a6ac74a09ae70ab3d2bce181e8509168bf18786804e043a393ad',
+    sql: `-- Finding runs among many, page by page, without looking at the others.
+
+-- When the run ended, in ms since the Unix epoch, UTC; NULL while it has not. Written by ThreadStore only.
+ALTER TABLE threads ADD COLUMN ended_at INTEGER;
+
+UPDATE threads SET ended_at = coalesce(
+  (SELECT max(at) FROM events WHERE events.thread_id = threads.thread_id AND events.name = 'RUN_FINISHED'), updated_at)
+WHERE status IN ('completed', 'failed', 'cancelled', 'dead_letter');
+
+CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
+CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
+CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
+`,
+  },
 ];
