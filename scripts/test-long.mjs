@@ -32,6 +32,13 @@ const LONG = [
   ['disks', { DEVS_DISK_COMMANDS: 9 }, 'badDisks', 'commands on a full and a read-only disk'],
   ['usage', { DEVS_USAGE_CASES: 50_000 }, '__tests__/usage', 'figures that calls say about themselves'],
   ['backups', { DEVS_BACKUPS: 300 }, 'backupUnderWriter', 'backups beside a live writer'],
+  [
+    'deeds',
+    { DEVS_KILLED_DEEDS: 20, DEVS_DEATHS_OF_DEEDS: 100 },
+    'killedDeeds',
+    'forks, updates and deletions, killed',
+  ],
+  ['lists', { DEVS_LISTS: 2000 }, 'listRuns', 'pages of runs'],
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
   ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],

@@ -7,9 +7,7 @@
 export { DEFAULT_PRICES, loadPrices, type ModelPrice, type PriceTable } from './config/prices.ts';
 export type { AcceptedGraph, GraphAcceptance } from './engine/change/acceptGraph.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
-export type { Fork, Forked } from './engine/change/forkRun.ts';
 export type { NotAcceptedReason } from './engine/change/notAccepted.ts';
-export type { StateUpdate } from './engine/change/updateRun.ts';
 export {
   DurableApp,
   type GateAnswer,
@@ -45,10 +43,12 @@ export type { DeclaredGate } from './engine/node/entry.ts';
 export { progress } from './engine/node/progress.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
 export type { Deleted, Expiry } from './engine/runs/deleteRuns.ts';
+export type { Fork, Forked } from './engine/runs/forkRun.ts';
 export type { GatePage } from './engine/runs/inbox.ts';
 export type { RunFilter, RunPage, RunSummary } from './engine/runs/listRuns.ts';
 export type { PageRequest } from './engine/runs/pages.ts';
 export type { HistoryOptions, RunSnapshot, SnapshotOptions } from './engine/runs/snapshots.ts';
+export type { StateUpdate } from './engine/runs/updateRun.ts';
 export { CheckpointWindow } from './engine/saver/CheckpointWindow.ts';
 export type { SaverLimits } from './engine/saver/limits.ts';
 export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';

@@ -3,6 +3,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf, onTestFinished } from 'vitest';
 import { DurableApp } from '../src/engine/DurableApp.ts';
 import { durable } from '../src/engine/durable.ts';
+import { ManagedRuns } from '../src/engine/runs/ManagedRuns.ts';
 import { Orchestrator } from '../src/surface/Orchestrator.ts';
 import { Run } from '../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../src/testing/index.ts';
@@ -70,6 +71,16 @@ const SURFACES: readonly Surface[] = [
     type: DurableApp,
     synchronous: ['close'],
     takesAnything: ['gates'],
+    open: async (dbPath) => {
+      const app = openApp(dbPath);
+      await app.run('r', {});
+      return { subject: app, close: () => app.close() };
+    },
+  },
+  {
+    type: ManagedRuns,
+    synchronous: [],
+    takesAnything: [],
     open: async (dbPath) => {
       const app = openApp(dbPath);
       await app.run('r', {});

@@ -7,11 +7,9 @@ import type { HitlSession } from '../state/HitlSessionStore.ts';
 import type { Lease, Policies, Thread } from '../state/ThreadStore.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
 import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
-import { type Fork, type Forked, forkRun } from './change/forkRun.ts';
 import type { PlanningGraph } from './change/pendingVisits.ts';
 import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
-import { type StateUpdate, type UpdateDeps, updateRun } from './change/updateRun.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
@@ -41,19 +39,7 @@ import { asHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
 import { type ReadableGraph, readState } from './readState.ts';
-import { type Deleted, deleteExpired, deleteRun, type Expiry } from './runs/deleteRuns.ts';
-import { type GatePage, inbox } from './runs/inbox.ts';
-import { listRuns, type RunFilter, type RunPage } from './runs/listRuns.ts';
-import type { PageRequest } from './runs/pages.ts';
-import {
-  type HistoryOptions,
-  type RunSnapshot,
-  readHistory,
-  readSnapshot,
-  type SnapshotDeps,
-  type SnapshotGraph,
-  type SnapshotOptions,
-} from './runs/snapshots.ts';
+import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
@@ -130,7 +116,7 @@ export interface RunEnd {
  * A compiled graph with its state file. Several processes may open the same file. What reads or writes a run returns a
  * promise, and a wrong call rejects it.
  */
-export class DurableApp<Graph, State, Update> {
+export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
@@ -143,6 +129,7 @@ export class DurableApp<Graph, State, Update> {
   readonly #drivable: DrivableGraph;
 
   constructor(parts: DurableParts<Graph>) {
+    super(parts);
     this.graph = parts.graph;
     this.store = parts.store;
     this.events = parts.events;
@@ -316,54 +303,6 @@ export class DurableApp<Graph, State, Update> {
     return metadata === undefined ? null : values;
   }
 
-  /**
-   * A run's state as LangGraph tells it: values, what comes next, tasks and their questions; with `subgraphs`, those of
-   * the graphs inside nodes, too.
-   *
-   * @throws DevsError `THREAD_NOT_FOUND`, `CHECKPOINT_NOT_FOUND`.
-   */
-  async getState(id: string, options: SnapshotOptions = {}): Promise<RunSnapshot<State>> {
-    return outsideGraphs(() => readSnapshot(id, options, this.#snapshotDeps()));
-  }
-
-  /**
-   * What a run was at its checkpoints, newest first, 100 unless told otherwise; pruned ones are gone.
-   *
-   * @throws DevsError `THREAD_NOT_FOUND`; `CHECKPOINT_NOT_FOUND` for a `before` that is none of the run's.
-   *
-   * @example
-   * ```ts
-   * const [last] = await app.getStateHistory('post-42', { limit: 1 });
-   * const earlier = await app.getStateHistory('post-42', { before: last.config });
-   * ```
-   */
-  async getStateHistory(id: string, options: HistoryOptions = {}): Promise<readonly RunSnapshot<State>[]> {
-    return outsideGraphs(() => readHistory(id, options, this.#snapshotDeps()));
-  }
-
-  #snapshotDeps(): SnapshotDeps<State> {
-    return { ...this.#parts, graph: this.graph as unknown as SnapshotGraph<State> };
-  }
-
-  /**
-   * Runs of the state file, newest first, page by page: a run that matches all the while is on exactly one page.
-   *
-   * @throws RangeError for a filter, `limit` or `after` that is none.
-   *
-   * @example
-   * ```ts
-   * const { runs, next } = await app.list({ status: ['running', 'waiting'], graph: app.fingerprint, limit: 20 });
-   * ```
-   */
-  async list(filter: RunFilter = {}): Promise<RunPage> {
-    return listRuns(filter, this.store);
-  }
-
-  /** The inbox: open questions of every run in the state file, oldest first, page by page. @throws RangeError */
-  async openGates(page: PageRequest = {}): Promise<GatePage> {
-    return inbox(page, this.store.sessions);
-  }
-
   /** The questions a run waits for. */
   async gates(id: string): Promise<readonly Gate[]> {
     return openGates(id, this.store.sessions);
@@ -416,69 +355,6 @@ export class DurableApp<Graph, State, Update> {
     const human = asHuman(by, id, 'revive');
     if (this.store.threads.require(id).status !== 'dead_letter') return false;
     return this.hold(id, async (lease) => revive(lease, human, { store: this.store, events: this.events }));
-  }
-
-  /**
-   * Begins the run `as` where another one stood at a checkpoint. The old one is only read. What lies before is in the
-   * state and is not paid for again; what follows is done anew, whatever the old run has recorded of it. Who did it is an
-   * event of the new run, `RUN_FORKED`. Drives nothing.
-   *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `THREAD_NOT_FOUND`,
-   *   `CHECKPOINT_NOT_FOUND`, `GRAPH_CHANGED`, `THREAD_EXISTS`, `THREAD_NOT_OURS`; `WORKSPACE_BUSY` for a run with a
-   *   folder. Nothing is written then.
-   *
-   * @example
-   * ```ts
-   * await app.fork('post-42', { as: 'post-42b', checkpointId, by: { kind: 'human', id: 'ada' } });
-   * await app.run('post-42b');
-   * ```
-   */
-  async fork(id: string, fork: Fork): Promise<Forked> {
-    return outsideGraphs(() => forkRun(id, fork, this.#parts));
-  }
-
-  /**
-   * LangGraph's `updateState` between two visits of a run: writes values as if `asNode` had returned them. Masked; open
-   * questions are withdrawn and asked anew; who did it is an event, `STATE_UPDATED`. Drives nothing.
-   *
-   * @returns The config of the new checkpoint.
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `UPDATE_REFUSED` with a `reason` in
-   *   its context; `THREAD_BUSY`, `THREAD_NOT_FOUND`, `GRAPH_CHANGED`, `VALUE_NOT_STORABLE`. The run is untouched then.
-   * @throws TypeError for a channel or a node that the graph does not have.
-   */
-  async updateState(
-    id: string,
-    values: Partial<Update> | null,
-    update: StateUpdate,
-  ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
-    const graph = this.graph as unknown as UpdateDeps['graph'];
-    return outsideGraphs(() => updateRun(id, values, update, { ...this.#parts, graph }));
-  }
-
-  /**
-   * Deletes a run that has ended, in one transaction: all of it but the lines of the decision log, which are a chain.
-   *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `REMOVE_REFUSED` for a run that has
-   *   not ended, or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. Nothing is deleted then.
-   */
-  async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
-    return deleteRun(id, by, this.#parts);
-  }
-
-  /**
-   * Deletes runs of every graph in the file that ended before a time, longest ago first, a few in each transaction: a
-   * process that dies in between is gone on with by the next call. Left are runs that somebody holds, or with a folder.
-   *
-   * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; RangeError.
-   *
-   * @example
-   * ```ts
-   * const aMonthAgo = new Date(Date.now() - 30 * 86_400_000);
-   * await app.deleteOlderThan({ endedBefore: aMonthAgo, limit: 1000, by: { kind: 'human', id: 'ops' } });
-   * ```
-   */
-  async deleteOlderThan(expiry: Expiry): Promise<Deleted> {
-    return deleteExpired(expiry, this.#parts);
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
@@ -29,8 +29,8 @@ async function pagesOf(app: App, filter: RunFilter): Promise<readonly (readonly 
 /** What statements are planned to do, as SQLite tells it. */
 function plansOf(db: Database): readonly string[] {
   const plans: string[] = [];
-  const prepare = db.prepare.bind(db) as (sql: string) => ReturnType<Database['prepare']>;
-  const noted = (sql: string): ReturnType<Database['prepare']> => {
+  const prepare = db.prepare.bind(db) as (sql: string) => Statement<unknown[]>;
+  const noted = (sql: string): Statement<unknown[]> => {
     if (/FROM json_each\(@statuses\)|ORDER BY ended_at|ORDER BY suspended_at, id LIMIT/.test(sql)) {
       const rows = prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/@\w+/g, "''")}`).all();
       plans.push(...rows.map((row) => (row as { readonly detail: string }).detail));

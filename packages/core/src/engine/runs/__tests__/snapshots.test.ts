@@ -1,7 +1,7 @@
 import { Annotation, END, MemorySaver, START, StateGraph, type StateSnapshot } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
-import { type Own, repeating, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { type Own, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import type { RunSnapshot } from '../snapshots.ts';
 
@@ -68,7 +68,7 @@ describe('the state of a run and its history', () => {
   test('tell the state of graphs inside nodes, where that is asked', async ({ db }) => {
     const Inner = Annotation.Root({ log: Annotation<readonly string[]> });
     const inner = new StateGraph(Inner)
-      .addNode('deep', says('deep'))
+      .addNode('deep', () => ({ log: ['deep'] }))
       .addEdge(START, 'deep')
       .addEdge('deep', END)
       .compile({ interruptBefore: ['deep'] });

@@ -10,9 +10,9 @@ import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../gates/principals.ts';
-import { checkpointNotFound } from '../runs/snapshots.ts';
 import { configOf, requiredId } from '../saver/checkpointConfig.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { checkpointNotFound } from './snapshots.ts';
 
 /** A new run that begins where another one stood. */
 export interface Fork {

@@ -3,6 +3,9 @@ import { isCommand } from '@langchain/langgraph';
 import { DevsError, isDevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { isOfVisit } from '../../state/StepStore.ts';
+import type { PlanningGraph } from '../change/pendingVisits.ts';
+import { place, type SetBackDeps, type StagedPlacement, stagePlacement } from '../change/setBack.ts';
+import type { UpdatableGraph } from '../change/stagedUpdate.ts';
 import { GUARD_NAMES } from '../channels.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
@@ -15,9 +18,6 @@ import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../gates/principals.ts';
 import { configOf } from '../saver/checkpointConfig.ts';
-import type { PlanningGraph } from './pendingVisits.ts';
-import { place, type SetBackDeps, type StagedPlacement, stagePlacement } from './setBack.ts';
-import type { UpdatableGraph } from './stagedUpdate.ts';
 
 /** Who changes the state of a run, and in whose name. */
 export interface StateUpdate {
