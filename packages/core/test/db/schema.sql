@@ -288,6 +288,10 @@ CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at,
 
 CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
 
+CREATE INDEX threads_due ON threads (created_at, thread_id)
+  WHERE status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq);
+
 CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)

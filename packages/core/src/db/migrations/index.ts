@@ -719,7 +719,7 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
   {
     version: 31,
     name: '031_find_runs_by_status_and_age',
-    sha256: '5e2f20ed7720a6ac74a09ae70ab3d2bce181e8509168bf18786804e043a393ad',
+    sha256: 'fa9074e8d7e1e4b26d221ce51101de8a536509a22f75e7c446d00611b6de0746',
     sql: `-- Finding runs among many, page by page, without looking at the others.
 
 -- When the run ended, in ms since the Unix epoch, UTC; NULL while it has not. Written by ThreadStore only.
@@ -732,6 +732,11 @@ WHERE status IN ('completed', 'failed', 'cancelled', 'dead_letter');
 CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
 CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
 CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
+
+-- What would go on if somebody drove it: begun, left by its driver, stopped with its process, or woken since it was left.
+CREATE INDEX threads_due ON threads (created_at, thread_id)
+  WHERE status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq);
 `,
   },
 ];

@@ -9,6 +9,12 @@ export interface RunFilter extends PageRequest {
   readonly status?: ThreadStatus | readonly ThreadStatus[];
   /** The `fingerprint` of the app whose runs are wanted. @defaultValue of every graph in the file */
   readonly graph?: string;
+  /**
+   * Only runs that would go on if somebody drove them: begun, left by a driver that died or whose process was told to
+   * stop, or woken by a decision or a request since. Whoever takes them up leaves those that are driven. Timers are
+   * not among them. @defaultValue false
+   */
+  readonly due?: boolean;
   /** Started then or later. */
   readonly createdSince?: Date;
   /** Started before. */
@@ -40,12 +46,13 @@ export interface RunPage {
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
 export function listRuns(filter: RunFilter, { db, directory, threads }: EngineStore): RunPage {
-  const { status, graph, createdSince, createdBefore } = filter;
+  const { status, graph, due = false, createdSince, createdBefore } = filter;
   const limit = pageLimit(filter.limit);
   const end = { at: timeOf('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
   const query = {
     statuses: statusesOf(status),
     graph: graph ?? null,
+    due,
     since: timeOf('createdSince', createdSince) ?? Number.MIN_SAFE_INTEGER,
     before: earlier(placeOf(filter.after), end),
     limit: limit + 1,
