@@ -33,6 +33,7 @@ const NAMING = [
   'events',
   'rewinds',
   'signals',
+  'waits',
   'thread_inputs',
   'threads',
 ] as const;

@@ -68,6 +68,7 @@ export function place(
     save();
     withdrawQuestions(lease.threadId, store);
     store.steps.abandon(lease.threadId);
+    store.waits.keepOnly(lease.threadId, []);
     record(emit, id);
   });
 }

@@ -52,16 +52,16 @@ export async function forkRun(
   assertSameGraph(thread, shape);
   assertWithoutFolder(thread);
   assertFree(id, store);
-  const tuples = await checkpointsAt(threadId, checkpointId, { store, saver });
+  const { root, tuples, seq } = await checkpointsAt(threadId, checkpointId, { store, saver });
   const saves = await Promise.all(tuples.map((tuple) => stageCopy(id, tuple, saver)));
-  const from = tuples[0].checkpoint.id;
-  const input = store.inputs.require(threadId);
+  const from = root.checkpoint.id;
   const { workspace, briefSha256, graphFingerprint, policies } = thread;
   const declared = { workspace, briefSha256, graphFingerprint, policies };
   store.transact(events, (emit) => {
+    store.threads.require(threadId);
     assertFree(id, store);
     store.threads.create({ ...declared, threadId: id, projectId: id });
-    store.inputs.insert(id, input);
+    store.inputs.copy(threadId, id, seq);
     for (const save of saves) save();
     emit(
       'RUN_FORKED',
@@ -72,12 +72,21 @@ export async function forkRun(
   return { id, checkpointId: from };
 }
 
+/** Where a fork begins. */
+interface Begun {
+  readonly root: CheckpointTuple;
+  /** With those of graphs inside nodes. */
+  readonly tuples: readonly CheckpointTuple[];
+  /** Where the checkpoint stands in the order of the file. */
+  readonly seq: number;
+}
+
 /** The checkpoint, and those of the graphs inside nodes that keep their state from visit to visit, as of then. */
 async function checkpointsAt(
   threadId: string,
   checkpointId: string | undefined,
   { store, saver }: Pick<ForkDeps, 'store' | 'saver'>,
-): Promise<readonly [CheckpointTuple, ...CheckpointTuple[]]> {
+): Promise<Begun> {
   const at = {
     thread_id: threadId,
     checkpoint_ns: '',
@@ -88,7 +97,7 @@ async function checkpointsAt(
   const seq = store.checkpoints.findSeq(root.checkpoint.id, threadId) ?? 0;
   const lasting = store.checkpoints.lastingBefore(threadId, seq).map((key) => saver.getTuple(configOf(key)));
   const inside = await Promise.all(lasting);
-  return [root, ...inside.filter((tuple) => tuple !== undefined)];
+  return { root, tuples: [root, ...inside.filter((tuple) => tuple !== undefined)], seq };
 }
 
 /** Every channel at its version: values are shared by what they are, so that a copy takes little. */

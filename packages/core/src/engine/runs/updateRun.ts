@@ -106,7 +106,9 @@ async function assertBetween(threadId: string, { store, saver, graph, shape }: U
   if (isOver(status) && status !== 'completed') throw refused(threadId, 'ended', `it is ${status}`);
   const at = { configurable: { thread_id: threadId } };
   const tuple = await saver.getTuple(at);
-  if (tuple === undefined) throw refused(threadId, 'not_begun', 'it has not taken its input yet');
+  const latest = store.inputs.latest(threadId);
+  const isTaken = latest === null || latest.turn === 1 || latest.isTaken;
+  if (tuple === undefined || !isTaken) throw refused(threadId, 'not_begun', 'it has not taken its input yet');
   assertNothingAnswered(threadId, store);
   const { pendingWrites = [] } = tuple;
   const { tasks } = await graph.getState(tuple.config);

@@ -131,6 +131,22 @@ describe('a fork', () => {
     expect(await app.gates('old')).toMatchObject([{ sessionId: stopped.sessionId }]);
   });
 
+  test('has the turns that the other run had taken up by then, and no later one', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    for (const turn of ['m-1', 'm-2', 'm-3']) await app.run('old', { log: [turn] }, { turn });
+    const { values } = await app.getState('old');
+    const second = (await app.getStateHistory('old')).find(
+      (snapshot) => snapshot.values.log.at(-1) === 'm-2' && snapshot.next.includes('first'),
+    );
+    const checkpointId = String(second?.config.configurable?.['checkpoint_id']);
+    await app.fork('old', { as: 'new', checkpointId, by: ada });
+    await app.run('new', { log: ['m-2'] }, { turn: 'm-2' }); // is its turn
+    expect((await app.getState('new')).values.log).toEqual(values.log.slice(0, 6));
+    expect((await app.run('new', { log: ['m-1'] }, { turn: 'm-1' })).status).toBe('completed'); // was one
+    await app.run('new', { log: ['m-3'] }, { turn: 'm-3' }); // is a new one
+    expect(await app.values('new')).toEqual(values);
+  });
+
   test('of a run that has ended has ended, once it is driven', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.run('old', {});
