@@ -41,6 +41,9 @@ import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
@@ -53,6 +56,8 @@ export interface DurableParts<Graph> {
   readonly budget?: Budget;
   readonly store: EngineStore;
   readonly saver: SqliteSaver;
+  /** @defaultValue nothing is recorded of what runs stream */
+  readonly streams?: RunStreams;
   readonly faults: FaultBox;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
@@ -120,6 +125,7 @@ export class DurableApp<Graph, State, Update> {
   readonly newId: () => string;
   readonly #parts: DurableParts<Graph>;
   readonly #drivable: DrivableGraph;
+  readonly #streams: RunStreams;
 
   constructor(parts: DurableParts<Graph>) {
     this.graph = parts.graph;
@@ -130,6 +136,7 @@ export class DurableApp<Graph, State, Update> {
     this.newId = parts.newId;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
+    this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
   }
 
   /**
@@ -249,13 +256,40 @@ export class DurableApp<Graph, State, Update> {
       hasOptions(store.inputs.typeOf(id)) ? (await given()).options : {};
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, optionsOf, endOf, goals, leave, breakpoints },
+      { store, saver, graph, shape, faults, events, streams: this.#streams, inputOf, optionsOf, endOf, goals, leave, breakpoints },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
     return { status: outcome.status, reason, ...failure, gates, values: await this.values(id) };
+  }
+
+  /**
+   * What a run streams, as it does so. With an input, or without one, this process drives the run as {@link run} does, from
+   * the first event that is asked for to the end of the drive; with `null` it only reads, in any process, until the run has
+   * ended or `signal` is aborted. Every event is in the state file first, so `after` goes on where a reader stopped, today
+   * and tomorrow. Leaving the loop asks the drive to stop at the next safe point and waits for that.
+   *
+   * @throws DevsError as {@link run}; `STREAM_NOT_KEPT` when `after` is older than what is kept, the run was not recorded, or
+   *   a checkpoint was pruned. RangeError, TypeError for other options than these.
+   *
+   * @example
+   * ```ts
+   * for await (const { mode, seq, data } of app.stream('mail-7', { mail })) if (mode === 'updates') show(seq, data);
+   * for await (const event of app.stream('mail-7', null, { after: 12 })) show(event); // any process
+   * ```
+   */
+  stream<const Mode extends StreamMode = 'updates'>(
+    id: string,
+    input?: Update | null,
+    options: StreamOptions<Mode> & RunOptions = {},
+  ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
+    const drive = input === null ? null : (signal: AbortSignal) => this.run(id, input, { ...options, signal });
+    const valuesAt: StreamParts['valuesAt'] = (threadId, checkpointId) =>
+      this.#valuesAt({ thread_id: threadId, checkpoint_id: checkpointId });
+    const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
+    return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
   }
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
@@ -268,7 +302,7 @@ export class DurableApp<Graph, State, Update> {
     this.#request(id, 'cancel');
     if (this.store.threads.driverOf(id) !== null) return;
     try {
-      await this.hold(id, async (lease) => endCancelled(lease, { store: this.store, events: this.events }));
+      await this.hold(id, async (lease) => endCancelled(lease, { ...this.#parts, streams: this.#streams }));
     } catch (error) {
       // Somebody took it up in between, and finds the request.
       if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
@@ -281,12 +315,18 @@ export class DurableApp<Graph, State, Update> {
 
   /** The graph's values at the latest checkpoint. */
   async values(id: string): Promise<State | null> {
+    return this.#valuesAt({ thread_id: id });
+  }
+
+  async #valuesAt(configurable: {
+    readonly thread_id: string;
+    readonly checkpoint_id?: string;
+  }): Promise<State | null> {
     const graph = this.graph as unknown as ReadableGraph<{
       readonly values: State;
       readonly metadata?: unknown;
     }>;
-    const config = { configurable: { thread_id: id } };
-    const { values, metadata } = await outsideGraphs(() => readState(graph, config, this.#parts.saver));
+    const { values, metadata } = await outsideGraphs(() => readState(graph, { configurable }, this.#parts.saver));
     return metadata === undefined ? null : values;
   }
 

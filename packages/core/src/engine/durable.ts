@@ -30,6 +30,8 @@ import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -54,6 +56,8 @@ export interface DurableOptions<State, Name extends string = string> {
   readonly budget?: Budget;
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
   readonly prices?: PriceTable | string;
+  /** How much of the streams of runs is kept in the file; `false` for none. @defaultValue 10,000 events of each run */
+  readonly streams?: StreamsOptions | false;
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
@@ -101,20 +105,23 @@ export function durable<Source extends GraphSource>(
     options.gates,
   );
   const budget = parseBudget(options.budget ?? {});
+  const keep = keptEvents(options.streams);
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
   const prices = pricesOf(options.prices);
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
+  const streams = new RunStreams(db, keep);
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const breakpoints = innerBreakpoints(builder);
   const saver = new DrivenSaver(db, store, {
     breakpoints,
     onLook: noteBegun,
+    streamOf: (lease) => streams.of(lease),
     ...(options.limits && { limits: options.limits }),
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });
-  const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
+  const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
@@ -125,6 +132,7 @@ export function durable<Source extends GraphSource>(
     budget,
     store,
     saver,
+    streams,
     faults,
     events,
     ...known,

@@ -25,6 +25,7 @@ const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['driven_time', OF_RUN],
   ['guard_firings', OF_RUN],
   ['events', OF_RUN],
+  ['stream_events', OF_RUN],
   ['rewinds', OF_RUN],
   ['signals', OF_RUN],
   ['thread_inputs', OF_RUN],

@@ -138,6 +138,7 @@ async function runBody<State extends object>(
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const active = activate(visit, state, { config: own, deps });
+    deps.streams?.of(visit.lease)?.taskBegins(visit.lgTaskId);
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
     const left = await work(active, body).then(returned, handedUp);
     return { left, progressed: active.progressed };
