@@ -139,7 +139,9 @@ describe('what reads or writes a run', () => {
     expectTypeOf<Synchronous<Run>>().toEqualTypeOf<'onActivity'>();
     expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close' | 'onActivity'>();
     // `stream` is read with `for await`; `newId` is a property: the maker of ids that the app was given.
-    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<'close' | 'newId' | 'stream'>();
+    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<
+      'close' | 'newId' | 'stream'
+    >();
   });
 
   test('rejects also where an orchestrator is opened wrongly', async () => {

@@ -256,7 +256,21 @@ export class DurableApp<Graph, State, Update> {
       hasOptions(store.inputs.typeOf(id)) ? (await given()).options : {};
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, streams: this.#streams, inputOf, optionsOf, endOf, goals, leave, breakpoints },
+      {
+        store,
+        saver,
+        graph,
+        shape,
+        faults,
+        events,
+        streams: this.#streams,
+        inputOf,
+        optionsOf,
+        endOf,
+        goals,
+        leave,
+        breakpoints,
+      },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
@@ -285,7 +299,8 @@ export class DurableApp<Graph, State, Update> {
     input?: Update | null,
     options: StreamOptions<Mode> & RunOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const drive = input === null ? null : (signal: AbortSignal) => this.run(id, input, { ...options, signal });
+    const drive =
+      input === null ? null : (signal: AbortSignal) => this.run(id, input, { ...options, signal });
     const valuesAt: StreamParts['valuesAt'] = (threadId, checkpointId) =>
       this.#valuesAt({ thread_id: threadId, checkpoint_id: checkpointId });
     const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
@@ -326,7 +341,9 @@ export class DurableApp<Graph, State, Update> {
       readonly values: State;
       readonly metadata?: unknown;
     }>;
-    const { values, metadata } = await outsideGraphs(() => readState(graph, { configurable }, this.#parts.saver));
+    const { values, metadata } = await outsideGraphs(() =>
+      readState(graph, { configurable }, this.#parts.saver),
+    );
     return metadata === undefined ? null : values;
   }
 

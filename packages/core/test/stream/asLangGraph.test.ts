@@ -25,10 +25,13 @@ const root = mkdtempSync(join(tmpdir(), 'devs-streams-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe(`programs from ${FIRST} on, DEVS_STREAMED_FIRST=${FIRST}`, () => {
-  test.each(chosen)('stream what LangGraph alone streams: $topic, $name', async ({ topic, name, program }) => {
-    const plain = await streamedByLangGraph(program, join(root, `${topic}-${name}-plain`));
-    const own = await streamedDurably(program, join(root, `${topic}-${name}-own`));
-    if (plain.isCut) expect(own).toEqual(expect.arrayContaining([...plain.chunks]));
-    else expect(bySteps(own)).toStrictEqual(bySteps(plain.chunks));
-  });
+  test.each(chosen)(
+    'stream what LangGraph alone streams: $topic, $name',
+    async ({ topic, name, program }) => {
+      const plain = await streamedByLangGraph(program, join(root, `${topic}-${name}-plain`));
+      const own = await streamedDurably(program, join(root, `${topic}-${name}-own`));
+      if (plain.isCut) expect(own).toEqual(expect.arrayContaining([...plain.chunks]));
+      else expect(bySteps(own)).toStrictEqual(bySteps(plain.chunks));
+    },
+  );
 });

@@ -17,10 +17,7 @@ const MAX_STOPS = 20;
 const CONFIG = { configurable: { thread_id: 'run' }, durability: 'sync' } as const;
 
 interface Streamable {
-  stream(
-    input: unknown,
-    config: object,
-  ): Promise<AsyncIterable<[string[], string, Record<string, unknown>]>>;
+  stream(input: unknown, config: object): Promise<AsyncIterable<[string[], string, Record<string, unknown>]>>;
 }
 
 interface Asked {
@@ -57,7 +54,10 @@ export async function streamedByLangGraph(
         if ('__interrupt__' in data) {
           stopped.add(path);
           if (path === '' && mode === 'updates') open.push(...(data['__interrupt__'] as Asked[]));
-        } else if (!(mode === 'values' && stopped.has(path)) && !(mode === 'updates' && '__metadata__' in data)) {
+        } else if (
+          !(mode === 'values' && stopped.has(path)) &&
+          !(mode === 'updates' && '__metadata__' in data)
+        ) {
           chunks.push(streamed(ns, mode, data));
         }
       }
@@ -108,11 +108,15 @@ export async function streamedDurably(
 export function bySteps(chunks: readonly Streamed[]): Readonly<Record<string, readonly unknown[]>> {
   const graphs: Record<string, { readonly steps: unknown[]; beside: string[]; values: string }> = {};
   for (const { ns, mode, data } of chunks) {
-    const graph = (graphs[ns] ??= { steps: [], beside: [], values: '' });
+    const graph = graphs[ns] ?? { steps: [], beside: [], values: '' };
+    graphs[ns] = graph;
     const text = JSON.stringify({ mode, data });
     if (mode !== 'values') graph.beside.push(text);
     else if (text !== graph.values) {
-      graph.steps.push(graph.beside.sort().map((each) => JSON.parse(each) as unknown), { mode, data });
+      graph.steps.push(
+        graph.beside.sort().map((each) => JSON.parse(each) as unknown),
+        { mode, data },
+      );
       graph.beside = [];
       graph.values = text;
     }

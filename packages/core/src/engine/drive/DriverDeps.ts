@@ -8,9 +8,9 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { GoalReader } from '../Goal.ts';
 import type { FaultBox } from '../node/FaultBox.ts';
 import type { Breakpoints } from '../stops/Breakpoints.ts';
+import type { RunStreams } from '../stream/RunStreams.ts';
 import type { DrivenConfigurable } from '../visit.ts';
 import type { GivenOptions } from './givenOptions.ts';
-import type { RunStreams } from '../stream/RunStreams.ts';
 import type { EndOfRun } from './outcome.ts';
 
 /** What the driver gives LangGraph with every call. */

@@ -26,7 +26,8 @@ export function endCancelled(lease: Lease, { store, events, streams }: CancelDep
     sessions.supersedeOpen(threadId, 'cancelled');
     emit('RUN_FINISHED', { outcome: 'cancelled' }, { threadId });
     const settle = (): boolean =>
-      threads.settle(lease, 'cancelled', { reason: CANCELLED_BY_REQUEST, seenWakeSeq: wakeSeq }) === 'settled';
+      threads.settle(lease, 'cancelled', { reason: CANCELLED_BY_REQUEST, seenWakeSeq: wakeSeq }) ===
+      'settled';
     const told = [runEnded('cancelled', CANCELLED_BY_REQUEST)];
     if (streams === undefined) settle();
     else streams.settling(threadId, settle, told);

@@ -11,7 +11,14 @@ import type { FencedLease } from '../../state/Fence.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import { withoutUnseen } from '../stops/unseen.ts';
 import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
-import { configOf, leaseOf, namespaceOf, optionalId, requiredId, requiredNamespace } from './checkpointConfig.ts';
+import {
+  configOf,
+  leaseOf,
+  namespaceOf,
+  optionalId,
+  requiredId,
+  requiredNamespace,
+} from './checkpointConfig.ts';
 import { type Commit, SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.ts';
 
@@ -108,7 +115,10 @@ export class DrivenSaver extends SqliteSaver {
 }
 
 async function commitWith(streamed: Alongside | undefined, staged: Promise<Commit>): Promise<void> {
-  if (streamed === undefined) return (await staged)();
+  if (streamed === undefined) {
+    (await staged)();
+    return;
+  }
   try {
     const commit = await staged;
     await streamed.ready();

@@ -21,8 +21,8 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { NewStreamEvent, RecordedMode } from '../../state/StreamStore.ts';
 import { maskWrite } from '../saver/maskWrite.ts';
-import { StrictSerde } from '../saver/StrictSerde.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
+import { StrictSerde } from '../saver/StrictSerde.ts';
 import { graphNsOf, isWithin, lastingTask, taskNsHere } from './tasks.ts';
 import { shapeOf } from './updateShape.ts';
 
@@ -180,7 +180,11 @@ export class StreamRecorder implements StreamedGraph {
     // LangGraph does not wait for the writes of the tasks before it asks for the checkpoint they lead to.
     const begun = [...this.#begun];
     const { ready, ...alongside } = this.#alongside(() => (isTold ? told : null));
-    return { ...alongside, ready: async () => void (await Promise.all(begun), await ready()) };
+    const readyAfter = async (): Promise<void> => {
+      await Promise.all(begun);
+      await ready();
+    };
+    return { ...alongside, ready: readyAfter };
   }
 
   /** A task of the run's own graph begins, or begins anew: what it tells is counted from the start. */
@@ -239,7 +243,10 @@ export class StreamRecorder implements StreamedGraph {
   #innerValues(ns: string, chunk: Chunk): void {
     const at = this.#envelope;
     this.#envelope = null;
-    if (!this.#keeping.has(ns) || at?.ns !== ns) return this.#tell('values', ns, chunk, ns);
+    if (!this.#keeping.has(ns) || at?.ns !== ns) {
+      this.#tell('values', ns, chunk, ns);
+      return;
+    }
     if (at.source !== 'loop') return;
     const event = { mode: 'values', ns, once: { scope: `checkpoint ${ns} ${at.id}`, ordinal: 0 } } as const;
     const latest = this.#latest.get(ns);
@@ -254,7 +261,10 @@ export class StreamRecorder implements StreamedGraph {
 
   /** @param taskNs - The task it is told in; `null` where that is unknown: then it may be told again after a restart. */
   #tell(mode: RecordedMode, ns: string, chunk: unknown, taskNs: string | null): void {
-    if (taskNs === null) return this.#add(this.#serialize({ mode, ns }, chunk));
+    if (taskNs === null) {
+      this.#add(this.#serialize({ mode, ns }, chunk));
+      return;
+    }
     const task = lastingTask(taskNs, (graphNs) => this.#keeping.has(graphNs));
     const counts = this.#counts.get(task) ?? new Map<RecordedMode, number>();
     this.#counts.set(task, counts);

@@ -1,5 +1,5 @@
-import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { RunnableConfig } from '@langchain/core/runnables';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
@@ -55,7 +55,11 @@ export async function readEvent(
   const { refers } = body;
   switch (mode) {
     case 'gate':
-      return { seq, mode, gate: gateOf(sources.sessions.require((refers as { sessionId: string }).sessionId)) };
+      return {
+        seq,
+        mode,
+        gate: gateOf(sources.sessions.require((refers as { sessionId: string }).sessionId)),
+      };
     case 'end':
       return { seq, mode, ...(refers as End) };
     default: {
