@@ -7,7 +7,7 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
 });
 
-/** Branches that tell what they do, and a loop: no two chunks are the same. */
+/** Branches that tell what they do, a graph inside one of them, and a loop: no two chunks are the same. */
 export function toldApp(file: string) {
   const teller =
     (name: string) =>
@@ -19,15 +19,26 @@ export function toldApp(file: string) {
       writer?.(`${at} ends`);
       return { log: [done] };
     };
+  const inner = new StateGraph(State)
+    .addNode('deep', teller('deep'))
+    .addNode('deeper', teller('deeper'))
+    .addEdge(START, 'deep')
+    .addEdge('deep', 'deeper')
+    .addEdge('deeper', END)
+    .compile();
   const builder = new StateGraph(State)
     .addNode('plan', teller('plan'))
     .addNode('left', teller('left'))
     .addNode('right', teller('right'))
+    .addNode('inside', async (state) => ({
+      log: (await inner.invoke({ log: state.log })).log.slice(state.log.length),
+    }))
     .addNode('join', teller('join'))
     .addEdge(START, 'plan')
     .addEdge('plan', 'left')
     .addEdge('plan', 'right')
-    .addEdge(['left', 'right'], 'join')
+    .addEdge('plan', 'inside')
+    .addEdge(['left', 'right', 'inside'], 'join')
     .addConditionalEdges('join', ({ log }) => (log.length < 12 ? 'plan' : END));
   return durable(builder, { file, guards: { maxDepth: 1_000 } });
 }

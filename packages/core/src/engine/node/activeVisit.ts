@@ -54,6 +54,9 @@ export function activeVisit(caller: string): ActiveVisit {
   throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
 }
 
+/** The execution of a node that this code is in; `null` outside one. */
+export const visitHere = (): ActiveVisit | null => storage.getStore() ?? null;
+
 /** The rows of the run whose node this is; `null` outside one, and without a state file. */
 export function visitStore(): { readonly store: EngineStore; readonly threadId: string } | null {
   const active = storage.getStore();

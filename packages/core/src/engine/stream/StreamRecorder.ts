@@ -23,7 +23,7 @@ import type { NewStreamEvent, RecordedMode } from '../../state/StreamStore.ts';
 import { maskWrite } from '../saver/maskWrite.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
-import { graphNsOf, isWithin, lastingTask, taskNsHere } from './tasks.ts';
+import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
 import { shapeOf } from './updateShape.ts';
 
 /** What LangGraph pushes: the namespace of a graph, a mode, and the chunk. */
@@ -55,6 +55,8 @@ interface Envelope {
   readonly ns: string;
   readonly id: string;
   readonly source: string;
+  /** The same when the super-step is ended anew; the id is another one then. */
+  readonly step: number;
 }
 
 /** In bytes, as a value of the state. */
@@ -94,8 +96,8 @@ export class StreamRecorder implements StreamedGraph {
   readonly #keeping = new Set<string>();
   /** The latest checkpoint of each, until it was pushed as values. */
   readonly #latest = new Map<string, Pick<Checkpoint, 'id' | 'channel_values'>>();
-  /** By task, how many chunks of a mode this execution has told. */
-  readonly #counts = new Map<string, Map<RecordedMode, number>>();
+  /** By task of the run's own graph, how many chunks each teller in it has told in this execution. */
+  readonly #counts = new Map<string, Map<string, { readonly attempt: number; readonly told: number }>>();
 
   constructor(run: RecordedRun, sink: StreamSink) {
     this.#run = run;
@@ -112,7 +114,9 @@ export class StreamRecorder implements StreamedGraph {
   /** As `config.writer`. @throws DevsError `VALUE_NOT_STORABLE`, `VALUE_TOO_LARGE`: the chunk is nowhere then. */
   readonly writer = (chunk: unknown): void => {
     const taskNs = taskNsHere();
-    this.#tell('custom', taskNs === null ? '' : graphNsOf(taskNs), chunk, taskNs);
+    // Who cannot be told apart may tell it again after a restart.
+    if (taskNs === null) this.#add(this.#serialize({ mode: 'custom', ns: '' }, chunk));
+    else this.#tell({ mode: 'custom', ns: graphNsOf(taskNs) }, chunk, taskNs, placeHere());
   };
 
   push(pushed: Pushed): void {
@@ -189,7 +193,7 @@ export class StreamRecorder implements StreamedGraph {
 
   /** A task of the run's own graph begins, or begins anew: what it tells is counted from the start. */
   taskBegins(taskId: string): void {
-    for (const task of this.#counts.keys()) if (isWithin(task, taskId)) this.#counts.delete(task);
+    this.#counts.delete(taskId);
   }
 
   /** @throws what could not be recorded. */
@@ -236,7 +240,7 @@ export class StreamRecorder implements StreamedGraph {
     }
     // Written before, and pushed again as the run goes on.
     if ('__metadata__' in chunk && (ns === '' || this.#keeping.has(ns))) return;
-    this.#tell('updates', ns, chunk, ns);
+    this.#tell({ mode: 'updates', ns }, chunk, ns);
   }
 
   /** Pushed once the checkpoint is in the file, and again as the graph goes on from it. */
@@ -244,11 +248,11 @@ export class StreamRecorder implements StreamedGraph {
     const at = this.#envelope;
     this.#envelope = null;
     if (!this.#keeping.has(ns) || at?.ns !== ns) {
-      this.#tell('values', ns, chunk, ns);
+      this.#tell({ mode: 'values', ns }, chunk, ns);
       return;
     }
     if (at.source !== 'loop') return;
-    const event = { mode: 'values', ns, once: { scope: `checkpoint ${ns} ${at.id}`, ordinal: 0 } } as const;
+    const event = { mode: 'values', ns, once: { scope: `values ${ns}`, ordinal: at.step } } as const;
     const latest = this.#latest.get(ns);
     this.#latest.delete(ns);
     const channels = Object.keys(chunk);
@@ -259,19 +263,22 @@ export class StreamRecorder implements StreamedGraph {
     } else this.#add(this.#serialize(event, chunk));
   }
 
-  /** @param taskNs - The task it is told in; `null` where that is unknown: then it may be told again after a restart. */
-  #tell(mode: RecordedMode, ns: string, chunk: unknown, taskNs: string | null): void {
-    if (taskNs === null) {
-      this.#add(this.#serialize({ mode, ns }, chunk));
-      return;
-    }
-    const task = lastingTask(taskNs, (graphNs) => this.#keeping.has(graphNs));
-    const counts = this.#counts.get(task) ?? new Map<RecordedMode, number>();
+  /** The n-th of who tells it, in a task: the n-th of another execution is the same. */
+  #tell(
+    event: Pick<NewStreamEvent, 'mode' | 'ns'>,
+    chunk: unknown,
+    taskNs: string,
+    place: Teller | null = null,
+  ): void {
+    const { id, attempt } = place ?? lastingTask(taskNs, (graphNs) => this.#keeping.has(graphNs));
+    const task = ownTaskOf(taskNs);
+    const scope = `${event.mode} ${id}`;
+    const counts = this.#counts.get(task) ?? new Map<string, { attempt: number; told: number }>();
     this.#counts.set(task, counts);
-    const ordinal = counts.get(mode) ?? 0;
-    const once = { scope: `${mode} ${task}`, ordinal };
-    const told = this.#serialize({ mode, ns, once }, chunk);
-    counts.set(mode, ordinal + 1);
+    const before = counts.get(scope);
+    const ordinal = before?.attempt === attempt ? before.told : 0;
+    const told = this.#serialize({ ...event, once: { scope, ordinal } }, chunk);
+    counts.set(scope, { attempt, told: ordinal + 1 });
     this.#add(told);
   }
 
@@ -330,8 +337,9 @@ export class StreamRecorder implements StreamedGraph {
 
   /** A task has ended, and what was in it. */
   #forget(taskId: string): void {
-    for (const known of [this.#keeping, this.#latest, this.#counts]) {
-      for (const ns of known.keys()) if (isWithin(ns, taskId)) known.delete(ns);
+    this.#counts.delete(taskId);
+    for (const known of [this.#keeping, this.#latest]) {
+      for (const ns of known.keys()) if (ownTaskOf(ns) === taskId) known.delete(ns);
     }
   }
 }
