@@ -68,7 +68,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: DurableApp,
-    synchronous: ['close'],
+    synchronous: ['close', 'stream'],
     takesAnything: ['gates'],
     open: async (dbPath) => {
       const app = openApp(dbPath);

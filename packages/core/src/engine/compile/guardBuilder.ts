@@ -9,6 +9,7 @@ import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardE
 
 interface NodeSpec {
   readonly runnable: NodeRunnable;
+  readonly cachePolicy?: unknown;
   readonly isErrorHandler?: boolean;
 }
 
@@ -50,7 +51,9 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       stateAt: (config) => readChannels(config, names) as State | null,
       fold: (state, writes) => foldUpdate(original.channels, state, writes),
     };
-    replaceNode(copy, name, spec, guardNode(node, deps));
+    // A result from the cache is of nobody's answer: what a human has let go is done.
+    const own = node.gate === null ? spec : { ...spec, cachePolicy: false };
+    replaceNode(copy, name, own, guardNode(node, deps));
   }
   return copy as unknown as StateGraph<unknown, State, Update, Name>;
 }
