@@ -60,4 +60,15 @@ export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
 export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore.ts';
+export type {
+  CustomChunk,
+  GateOpened,
+  RunEnded,
+  StreamEvent,
+  StreamMode,
+  UpdatesChunk,
+  ValuesChunk,
+} from './engine/stream/StreamEvent.ts';
+export type { StreamsOptions } from './engine/stream/StreamsOptions.ts';
+export type { StreamOptions } from './engine/stream/streamRun.ts';
 export type { Activity, ActivityListener, ActivityScope, OnActivity, PlanEntry } from './events/Activity.ts';

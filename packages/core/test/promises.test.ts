@@ -69,7 +69,7 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: DurableApp,
-    synchronous: ['close'],
+    synchronous: ['close', 'stream'],
     takesAnything: ['gates'],
     open: async (dbPath) => {
       const app = openApp(dbPath);
@@ -149,8 +149,10 @@ describe('what reads or writes a run', () => {
   test('has the type of a promise', () => {
     expectTypeOf<Synchronous<Run>>().toEqualTypeOf<'onActivity'>();
     expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close' | 'onActivity'>();
-    // `newId` is a property: the maker of ids that the app was given.
-    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<'close' | 'newId'>();
+    // `stream` is read with `for await`; `newId` is a property: the maker of ids that the app was given.
+    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<
+      'close' | 'newId' | 'stream'
+    >();
   });
 
   test('rejects also where an orchestrator is opened wrongly', async () => {

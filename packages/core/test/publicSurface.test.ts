@@ -245,6 +245,7 @@ describe('the public surface', () => {
         "STATE_REPLACED",
         "STEP_AMBIGUOUS",
         "STORE_UNSUPPORTED",
+        "STREAM_NOT_KEPT",
         "SYNC_CONFLICT",
         "THREAD_BUSY",
         "THREAD_DEAD",

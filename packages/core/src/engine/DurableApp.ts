@@ -47,6 +47,9 @@ import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 import { NO_STORE } from './store/takeStore.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
 import { takeTurn } from './turns/takeTurn.ts';
 import { assertTurnKey } from './turns/turnKey.ts';
@@ -66,6 +69,8 @@ export interface DurableParts<Graph> {
   /** The store its nodes have. @defaultValue none */
   readonly memory?: BaseStore | undefined;
   readonly saver: SqliteSaver;
+  /** @defaultValue nothing is recorded of what runs stream */
+  readonly streams?: RunStreams;
   readonly faults: FaultBox;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
@@ -164,6 +169,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   readonly newId: () => string;
   readonly #parts: DurableParts<Graph>;
   readonly #drivable: DrivableGraph;
+  readonly #streams: RunStreams;
 
   constructor(parts: DurableParts<Graph>) {
     super(parts);
@@ -176,6 +182,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     this.newId = parts.newId;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
+    this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
   }
 
   /**
@@ -350,7 +357,21 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
       hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, optionsOf, endOf, goals, leave, breakpoints },
+      {
+        store,
+        saver,
+        graph,
+        shape,
+        faults,
+        events,
+        streams: this.#streams,
+        inputOf,
+        optionsOf,
+        endOf,
+        goals,
+        leave,
+        breakpoints,
+      },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
@@ -396,6 +417,33 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     return signalRun(id, { name, payload, ...options }, { store: this.store, events: this.events });
   }
 
+  /**
+   * What a run streams, as it does so. With an input, or without one, this process drives the run as {@link run} does, from
+   * the first event that is asked for to the end of the drive; with `null` it only reads, in any process, until the run has
+   * ended or `signal` is aborted. Every event is in the state file first, so `after` goes on where a reader stopped, today
+   * and tomorrow. Leaving the loop asks the drive to stop at the next safe point and waits for that.
+   *
+   * @throws DevsError as {@link run}; `STREAM_NOT_KEPT` when `after` is older than what is kept, the run was not recorded, or
+   *   a checkpoint was pruned. RangeError, TypeError for other options than these.
+   *
+   * @example
+   * ```ts
+   * for await (const { mode, seq, data } of app.stream('mail-7', { mail })) if (mode === 'updates') show(seq, data);
+   * for await (const event of app.stream('mail-7', null, { after: 12 })) show(event); // any process
+   * ```
+   */
+  stream<const Mode extends StreamMode = 'updates'>(
+    id: string,
+    input?: Update | null,
+    options: StreamOptions<Mode> & RunOptions = {},
+  ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
+    const drive =
+      input === null ? null : (signal: AbortSignal) => this.run(id, input, { ...options, signal });
+    const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
+    const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
+    return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
+  }
+
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
   async pause(id: string): Promise<void> {
     this.#request(id, 'pause');
@@ -409,7 +457,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     this.#request(id, 'cancel');
     if (this.store.threads.driverOf(id) !== null) return;
     try {
-      await this.hold(id, async (lease) => endCancelled(lease, { store: this.store, events: this.events }));
+      await this.hold(id, async (lease) => endCancelled(lease, { ...this.#parts, streams: this.#streams }));
     } catch (error) {
       // Somebody took it up in between, and finds the request.
       if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;

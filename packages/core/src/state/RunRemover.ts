@@ -31,6 +31,7 @@ const NAMING = [
   'driven_time',
   'guard_firings',
   'events',
+  'stream_events',
   'rewinds',
   'signals',
   'waits',
