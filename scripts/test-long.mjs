@@ -50,6 +50,12 @@ const LONG = [
     'killedDeeds',
     'forks, updates and deletions, killed',
   ],
+  [
+    'service',
+    { DEVS_SERVICE_RUNS: 60, DEVS_SERVICE_DEATHS: 40 },
+    'crash/service',
+    'runs of a service, killed',
+  ],
   ['lists', { DEVS_LISTS: 2000 }, 'listRuns', 'pages of runs'],
   ['project', { DEVS_PROJECT_TASKS: 1000 }, 'largeProject', 'tasks of one project'],
   ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],
