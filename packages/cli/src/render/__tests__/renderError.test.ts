@@ -70,7 +70,7 @@ describe('exit codes', () => {
         'THREAD_NOT_OURS',
       ],
       [EXIT.busy]: ['LEASE_LOST', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
-      [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'THREAD_NOT_FOUND'],
+      [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'STREAM_NOT_KEPT', 'THREAD_NOT_FOUND'],
       [EXIT.stateFile]: [
         'GRAPH_CHANGED',
         'JOURNAL_DEGRADED',

@@ -107,8 +107,8 @@ async function assertBetween(threadId: string, { store, saver, graph, shape }: U
   const at = { configurable: { thread_id: threadId } };
   const tuple = await saver.getTuple(at);
   const latest = store.inputs.latest(threadId);
-  const isTaken = latest === null || latest.turn === 1 || latest.isTaken;
-  if (tuple === undefined || !isTaken) throw refused(threadId, 'not_begun', 'it has not taken its input yet');
+  const isBegun = latest?.turn === 1 || latest?.isTaken === true;
+  if (tuple === undefined || !isBegun) throw refused(threadId, 'not_begun', 'it has not taken its input yet');
   assertNothingAnswered(threadId, store);
   const { pendingWrites = [] } = tuple;
   const { tasks } = await graph.getState(tuple.config);

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
@@ -75,6 +75,30 @@ describe('deleting a run', () => {
     expect((await app.getState('shop/42')).values.log).toHaveLength(3);
     expect(app.store.sessions.listClosed('shop/42')).toHaveLength(1);
     expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('takes rows from every table that names runs or their sessions, but the decision log', async ({
+    db,
+  }) => {
+    const deleted = new Set<string>();
+    const prepare = db.prepare.bind(db) as (sql: string) => Statement<unknown[]>;
+    const noted = (sql: string): Statement<unknown[]> => {
+      const [, table] = /^\s*DELETE FROM (\w+)/.exec(sql) ?? [];
+      if (table !== undefined) deleted.add(table);
+      return prepare(sql);
+    };
+    db.prepare = noted as typeof db.prepare;
+    const app = open(db);
+    await ended(app, 'run', 'yes');
+    deleted.clear();
+    await app.delete('run', { by: ada });
+    const naming = prepare(
+      `SELECT DISTINCT t.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
+       WHERE t.type = 'table' AND c.name IN ('thread_id', 'graph_id', 'session_id') AND t.name <> 'hitl_decisions'`,
+    )
+      .pluck()
+      .all() as readonly string[];
+    expect([...deleted].sort()).toEqual([...naming].sort());
   });
 
   test('is refused before anything is deleted', async ({ db }) => {

@@ -195,6 +195,16 @@ describe('an update of the state is refused', () => {
     expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
   });
 
+  test('before its next turn has begun', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', {}, { turn: 'm-1' });
+    await app.start('run', { log: ['next'] }, { turn: 'm-2' });
+    await expect(app.updateState('run', {}, { by: ada })).rejects.toMatchObject(refusal('not_begun'));
+    await app.run('run');
+    await app.updateState('run', { log: ['by hand'] }, { asNode: 'second', by: ada });
+    expect((await app.values('run'))?.log).toEqual(['first', 'second', 'next', 'first', 'second', 'by hand']);
+  });
+
   test('before it has begun, and once it was cancelled', async ({ db }) => {
     const app = gated(db);
     await app.admit({ threadId: 'run', input: {} });
@@ -267,6 +277,12 @@ describe('an update of the state is refused', () => {
       { __metadata__: {} },
       { log: [], __proto__: null, constructor: 1 },
     ];
+    // @ts-expect-error: no channel of the graph
+    const typo = () => app.updateState('run', { lgo: [] }, { by });
+    await expect(typo()).rejects.toThrow('the graph has no channel "lgo"');
+    // @ts-expect-error: somebody has to have done it
+    const nobody = () => app.updateState('run', {}, {});
+    await expect(nobody()).rejects.toThrow(TypeError);
     for (const values of wrong)
       await expect(app.updateState('run', values as never, { by })).rejects.toThrow(TypeError);
     for (const asNode of ['nobody', '__copy__', '__input__', '__end__', '__start__', 7]) {
