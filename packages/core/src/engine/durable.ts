@@ -34,6 +34,8 @@ import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { SqliteStore } from './store/SqliteStore.ts';
 import { takeStore } from './store/takeStore.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
 import { noteInput } from './turns/noteInput.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
@@ -66,6 +68,8 @@ export interface DurableOptions<State, Name extends string = string> {
   readonly budget?: Budget;
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
   readonly prices?: PriceTable | string;
+  /** How much of the streams of runs is kept in the file; `false` for none. @defaultValue 10,000 events of each run */
+  readonly streams?: StreamsOptions | false;
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
@@ -113,23 +117,26 @@ export function durable<Source extends GraphSource>(
     options.gates,
   );
   const budget = parseBudget(options.budget ?? {});
+  const keep = keptEvents(options.streams);
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
   const prices = pricesOf(options.prices);
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
+  const streams = new RunStreams(db, keep);
   const faults = new FaultBox();
   // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const breakpoints = innerBreakpoints(builder);
   const saver = new DrivenSaver(db, store, {
     breakpoints,
     onLook: noteBegun,
+    streamOf: (lease) => streams.of(lease),
     ...(options.limits && { limits: options.limits }),
     onCheckpoint: (lease, stored) => {
       store.threads.resetRecoveries(lease);
       noteInput({ runId: lease.threadId, stored }, store.inputs);
     },
   });
-  const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
+  const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
   const gates = declaredGates(options.gates ?? {});
   const ownStore = () =>
     new SqliteStore(db, { now, events, ...(options.limits && { limits: options.limits }) });
@@ -150,6 +157,7 @@ export function durable<Source extends GraphSource>(
     store,
     memory,
     saver,
+    streams,
     faults,
     events,
     ...known,

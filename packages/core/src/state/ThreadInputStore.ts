@@ -76,6 +76,20 @@ const END = `
   UPDATE thread_inputs SET ended_as = @status, ended_because = @reason, end_checkpoint_id = @checkpointId
   WHERE thread_id = @threadId AND turn = ${LATEST}`;
 
+// The turn that a checkpoint is of: the first that has not ended before it. An end that was pruned away is older.
+const SELECT_TURN_AT = `
+  SELECT coalesce(min(i.turn), ${LATEST}) FROM thread_inputs AS i JOIN checkpoints AS c
+    ON c.thread_id = i.thread_id AND c.checkpoint_ns = '' AND c.checkpoint_id = i.end_checkpoint_id
+  WHERE i.thread_id = @threadId AND c.seq >= @seq`;
+
+// The last of them stands as the run does.
+const COPY = `
+  INSERT INTO thread_inputs (thread_id, turn, turn_key, type, value, sha256, begun_at, taken_at, ended_as, ended_because,
+                             end_checkpoint_id)
+  SELECT @to, turn, turn_key, type, value, sha256, @now, @now, iif(turn < @turn, ended_as, NULL),
+         iif(turn < @turn, ended_because, NULL), iif(turn < @turn, end_checkpoint_id, NULL)
+  FROM thread_inputs WHERE thread_id = @from AND turn <= @turn`;
+
 /**
  * Rows of `thread_inputs`: what a run was given, as serialized bytes, a turn each: its input until a checkpoint holds it. Rows of
  * their own, because every claim and every settlement rewrites the row of the run. What is read is checked against its SHA-256.
@@ -89,9 +103,11 @@ export class ThreadInputStore {
   readonly #update: Statement<[object]>;
   readonly #markTaken: Statement<[object]>;
   readonly #end: Statement<[object]>;
+  readonly #db: Database;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#db = db;
     this.#now = now;
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectByKey = prepare(db, SELECT_BY_KEY);
@@ -115,6 +131,13 @@ export class ThreadInputStore {
   /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. */
   markTaken(threadId: string): void {
     this.#markTaken.run({ threadId, now: this.#now() });
+  }
+
+  /** Gives a run the turns that another one had taken up by a checkpoint, in the transaction that creates it. */
+  copy(from: string, to: string, seq: number): void {
+    const turn = prepare<[object], number>(this.#db, SELECT_TURN_AT).pluck().get({ threadId: from, seq });
+    const { changes } = prepare(this.#db, COPY).run({ from, to, turn, now: this.#now() });
+    if (changes === 0) throw corrupt(from, 'is missing');
   }
 
   /** Records how the latest turn ended, in the transaction that begins the next. */

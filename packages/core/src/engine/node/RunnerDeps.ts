@@ -15,6 +15,8 @@ export interface RunnerDeps<State> {
   readonly faults: FaultBox;
   /** Where the graphs inside its nodes were compiled to stop. @defaultValue nowhere that is known */
   readonly breakpoints?: InnerBreakpoints;
+  /** Is told when a task begins. @defaultValue nobody streams */
+  readonly streams?: { of(lease: unknown): { taskBegins(taskId: string): void } | undefined };
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;
