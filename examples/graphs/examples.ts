@@ -1,4 +1,5 @@
 import * as agentLoop from './agentLoop.ts';
+import * as chat from './chat.ts';
 import * as evaluatorOptimizer from './evaluatorOptimizer.ts';
 import * as handoffs from './handoffs.ts';
 import * as humanApproval from './humanApproval.ts';
@@ -7,10 +8,12 @@ import * as mapReduce from './mapReduce.ts';
 import * as orchestratorWorker from './orchestratorWorker.ts';
 import * as parallelization from './parallelization.ts';
 import * as promptChaining from './promptChaining.ts';
+import * as rag from './rag.ts';
 import * as reactAgent from './reactAgent.ts';
 import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
+import * as scheduledReport from './scheduledReport.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
 
@@ -28,5 +31,8 @@ export const examples: Readonly<Record<string, Example>> = {
   reviewToolCalls,
   inputValidation,
   subgraph,
+  scheduledReport,
   retryPolicy,
+  rag,
+  chat,
 };

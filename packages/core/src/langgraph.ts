@@ -16,6 +16,8 @@ export {
 } from './engine/DurableApp.ts';
 export type { GatePolicies, GatePolicy } from './engine/drive/decideByPolicy.ts';
 export type { DriveOptions } from './engine/drive/drive.ts';
+export type { DriveDueOptions, DrivenDue } from './engine/drive/driveDue.ts';
+export type { SignalOptions, SignalReceipt } from './engine/drive/signalRun.ts';
 export { type DurableOptions, durable } from './engine/durable.ts';
 export type { EntropyScore, EntropyShare } from './engine/entropy/EntropyMeter.ts';
 export type { EntropyPartName } from './engine/entropy/EntropyPart.ts';
@@ -43,11 +45,14 @@ export {
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
 export { progress } from './engine/node/progress.ts';
+export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
+export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
 export { CheckpointWindow } from './engine/saver/CheckpointWindow.ts';
 export type { SaverLimits } from './engine/saver/limits.ts';
 export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';
 export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver.ts';
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
+export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore.ts';
 export type { Activity, ActivityListener, ActivityScope, OnActivity, PlanEntry } from './events/Activity.ts';

@@ -62,6 +62,7 @@ describe('the public surface', () => {
         "STATE_FILE",
         "SecretRegistry",
         "SqliteSaver",
+        "SqliteStore",
         "StepStore",
         "StrictSerde",
         "TaskFailureGate",
@@ -123,6 +124,7 @@ describe('the public surface', () => {
         "runMigrations",
         "scoreEntropy",
         "secretRegistry",
+        "sleep",
         "step",
         "summariseCheck",
         "testLosses",
@@ -130,6 +132,7 @@ describe('the public surface', () => {
         "verifyNode",
         "visibleJson",
         "visibleText",
+        "waitFor",
       ]
     `);
   });
@@ -143,6 +146,7 @@ describe('the public surface', () => {
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "SqliteSaver",
+        "SqliteStore",
         "StrictSerde",
         "WindowedSaver",
         "callUsage",
@@ -154,7 +158,9 @@ describe('the public surface', () => {
         "recurseAll",
         "runGraphIteratively",
         "scoreEntropy",
+        "sleep",
         "step",
+        "waitFor",
       ]
     `);
   });
@@ -183,10 +189,13 @@ describe('the public surface', () => {
       [
         "MemoryRunWorkspace",
         "MemoryWorkspace",
+        "SkippingClock",
+        "TestApp",
         "aPlan",
         "fakeAgents",
         "lineChanges",
         "scriptedChecks",
+        "testApp",
       ]
     `);
   });
@@ -228,11 +237,13 @@ describe('the public surface', () => {
         "REWIND_REFUSED",
         "SANDBOX_MISSING",
         "SCHEMA_TOO_NEW",
+        "SIGNAL_NOT_TAKEN",
         "STATE_CORRUPT",
         "STATE_DISK_FULL",
         "STATE_IO",
         "STATE_REPLACED",
         "STEP_AMBIGUOUS",
+        "STORE_UNSUPPORTED",
         "SYNC_CONFLICT",
         "THREAD_BUSY",
         "THREAD_DEAD",
@@ -287,12 +298,15 @@ describe('the public surface', () => {
         "RUN_SYNCED",
         "SANDBOX_WAIVED",
         "SECRET_REDACTED",
+        "SIGNAL_RECEIVED",
+        "SIGNAL_TAKEN",
         "STEP_FINISHED",
         "TASK_BLOCKED",
         "TASK_COMPLETED",
         "TASK_FAILED",
         "TASK_REOPENED",
         "TASK_SKIPPED",
+        "TIMER_FIRED",
         "TRANSCRIPT_LOST",
         "USAGE_REFUSED",
         "WORKSPACE_RESCUED",

@@ -27,6 +27,7 @@ interface CompiledGraph extends NodeRunnable {
 }
 
 interface CompiledNode {
+  readonly cachePolicy?: unknown;
   readonly bound: NodeRunnable;
   readonly subgraphs?: readonly unknown[];
 }
@@ -60,7 +61,8 @@ export function gatedGraph<State extends object>(
     const gate = gates.get(name);
     const bound = gate === undefined ? entered : gated({ name, run: entered, gate }, graph, deps);
     const subgraphs = entered === node.bound ? node.subgraphs : [entered];
-    nodes[name] = likewise(node, { bound, ...(subgraphs && { subgraphs }) });
+    // A result from the cache is of nobody’s answer.
+    nodes[name] = likewise(node, { bound, cachePolicy: undefined, ...(subgraphs && { subgraphs }) });
   }
   return likewise(graph, { nodes });
 }

@@ -3,10 +3,12 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { GraphInterrupt } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { VisitActivities } from '../activity/VisitActivities.ts';
+import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { CallsInFlight } from './CallsInFlight.ts';
 import type { InnerRuns } from './innerRuns.ts';
+import type { VisitWaits } from './VisitWaits.ts';
 
 /** What code inside a node can reach of its own execution. */
 export interface ActiveVisit {
@@ -24,6 +26,7 @@ export interface ActiveVisit {
   readonly calls: CallsInFlight;
   readonly told: VisitActivities;
   readonly inner: InnerRuns;
+  readonly waits: VisitWaits;
   /** What is asked before a call is made: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */
@@ -53,6 +56,9 @@ export function activeVisit(caller: string): ActiveVisit {
   if (active !== undefined) return active;
   throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
 }
+
+/** Whether this code is in no run at all: a unit test of a node, or plain LangGraph use. */
+export const isAlone = (): boolean => storage.getStore() === undefined && driving() === null;
 
 /** The rows of the run whose node this is; `null` outside one, and without a state file. */
 export function visitStore(): { readonly store: EngineStore; readonly threadId: string } | null {

@@ -27,6 +27,7 @@ import {
 import { isDevsError } from '../../errors/DevsError.ts';
 import { NO_FENCE } from '../../state/Fence.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
+import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
@@ -36,6 +37,7 @@ import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
+import { passing } from './crashPoint.ts';
 import { decidedWrites } from './decidedWrites.ts';
 import { askAtEntry, type Entered } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
@@ -52,6 +54,7 @@ import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { towardsGoal } from './towardsGoal.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
+import { VisitWaits } from './VisitWaits.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 
@@ -75,6 +78,7 @@ export function guardNode<State extends object>(
   return async (state, config) => {
     const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
     deps.store?.assertDriven(visit);
+    noteEntered();
     try {
       deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });
@@ -154,7 +158,9 @@ async function runBody<State extends object>(
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const active = activate(visit, state, { config: own, deps });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
+    await passing(`before node ${node.name}`);
     const left = await work(active, body).then(returned, handedUp);
+    await passing(`after node ${node.name}`);
     return { left, progressed: active.progressed };
   };
   const held = HeldAnswers.of(config, visit, deps.store);
@@ -176,17 +182,23 @@ function handedUp(error: unknown): Left {
 
 /**
  * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
- * not made whatever its author made of that.
+ * not made, or its waits, whatever its author made of that.
  */
 async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
   const ran = runInVisit(active, async () => body());
-  await ran.catch(() => {
-    active.hasThrown = true; // what it threw is thrown below
-  });
+  const thrown: unknown = await ran.then(
+    () => undefined,
+    (error: unknown) => {
+      active.hasThrown = true;
+      return error; // thrown below
+    },
+  );
   if (!active.visit.signal.aborted) await active.calls.settled();
   active.told.close();
   if (active.fault !== null) throw active.fault;
   if (active.question !== null) throw active.question;
+  const waiting = active.waits.leaving(thrown);
+  if (waiting !== null) throw waiting;
   return ran;
 }
 
@@ -211,6 +223,7 @@ function activate<State>(visit: Visit, state: State, { config, deps }: Executed<
     calls: new CallsInFlight(),
     told: new VisitActivities({ visit, taskId, store, fence, events, now }),
     inner: new InnerRuns(config),
+    waits: new VisitWaits(),
     question: null,
     hasThrown: false,
     progressed: false,
