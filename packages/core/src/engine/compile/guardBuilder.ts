@@ -46,7 +46,8 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       continue;
     }
     const within = gatesWithin(gates, name);
-    const runnable = within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
+    const runnable =
+      within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
     const node: GuardedNode<State> = {
       name,
       run: callOf(runnable),

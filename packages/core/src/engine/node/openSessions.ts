@@ -67,7 +67,9 @@ export function openSessions<State extends object>(
 function voidedAnswers(session: HitlSession, { artifactHash: shows }: Question) {
   const { id: sessionId, kind, principal, votes = [] } = session;
   const artifactHash = session.artifactHash ?? '';
-  const answered = new Set([...votes.map((vote) => vote.principal), ...(principal === null ? [] : [principal])].map(principalText));
+  const answered = new Set(
+    [...votes.map((vote) => vote.principal), ...(principal === null ? [] : [principal])].map(principalText),
+  );
   return [...answered].map((by) => ({ sessionId, kind, principal: by, artifactHash, shows }));
 }
 
