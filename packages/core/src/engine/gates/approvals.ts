@@ -25,18 +25,22 @@ export interface RecordedApprovals {
 
 /** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
 export function assertApprovals(gate: string, { of, count = 1, notInitiator = false }: Approvals): void {
-  if (typeof notInitiator !== 'boolean')
+  if (typeof notInitiator !== 'boolean') {
     throw new TypeError(`Gate "${gate}": expected notInitiator as a boolean.`);
-  if (of !== undefined && !(Array.isArray(of) && of.every((id) => typeof id === 'string' && id !== ''))) {
-    throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
   }
-  const named = of === undefined ? Number.POSITIVE_INFINITY : new Set(of).size;
-  if (of !== undefined && named !== of.length)
-    throw new RangeError(`Gate "${gate}": \`of\` names somebody twice.`);
+  const named = of === undefined ? Number.POSITIVE_INFINITY : namedIn(of, gate);
   if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
   throw new RangeError(
     `Gate "${gate}": expected count from 1 to the number of those named, got ${String(count)}.`,
   );
+}
+
+function namedIn(of: readonly string[], gate: string): number {
+  if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
+    throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
+  }
+  if (new Set(of).size !== of.length) throw new RangeError(`Gate "${gate}": \`of\` names somebody twice.`);
+  return of.length;
 }
 
 /**
