@@ -65,6 +65,43 @@ export function gatePolicies(
   };
 }
 
+/** The graph that a run goes on with once a human has accepted it. */
+export interface AcceptedGates {
+  readonly threadId: string;
+  /** The gates of the graph before, under the names they have now. */
+  readonly before: ReadonlySet<string>;
+  readonly gates: ReadonlyMap<string, { readonly approvals?: Approvals }> | undefined;
+  /** The name of a gate now; `null` where it is gone. */
+  readonly renamed: (gate: string) => string | null;
+}
+
+/**
+ * What a run was started with goes with its gates; a gate that the accepted graph is the first to have is held to what its
+ * program declares.
+ *
+ * @throws DevsError `INVALID_INPUT` as {@link gatePolicies}.
+ */
+export function acceptedPolicies(
+  policies: Policies,
+  { threadId, before, gates = new Map(), renamed }: AcceptedGates,
+): Policies {
+  const { approvals: recorded = {}, startedBy, ...others } = policies;
+  const kept = Object.entries(recorded as Readonly<Record<string, RecordedApprovals>>).flatMap(
+    ([gate, approvals]) => {
+      const name = renamed(gate);
+      return name === null ? [] : [[name, approvals] as const];
+    },
+  );
+  const added = new Map([...gates].filter(([gate]) => !before.has(gate)));
+  const fresh = gatePolicies(added, startedBy as Principal | undefined, threadId);
+  const approvals = { ...(fresh['approvals'] as object | undefined), ...Object.fromEntries(kept) };
+  return {
+    ...others,
+    ...(startedBy !== undefined && { startedBy }),
+    ...(Object.keys(approvals).length > 0 && { approvals }),
+  };
+}
+
 function atStart(
   gate: string,
   { of, count = 1, notInitiator = false }: Approvals,
@@ -83,7 +120,7 @@ function atStart(
 }
 
 function unstartable(threadId: string, why: string): DevsError {
-  return new DevsError(`Run "${threadId}" cannot be started: ${why}.`, {
+  return new DevsError(`Nobody could decide the gates of run "${threadId}": ${why}.`, {
     code: 'INVALID_INPUT',
     remedy: 'Start it with `by`, the person it is started for, and let others approve.',
     context: { threadId },
