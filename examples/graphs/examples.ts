@@ -16,6 +16,7 @@ import * as routing from './routing.ts';
 import * as scheduledReport from './scheduledReport.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
+import * as twoApprovers from './twoApprovers.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   promptChaining,
@@ -29,6 +30,7 @@ export const examples: Readonly<Record<string, Example>> = {
   handoffs,
   humanApproval,
   reviewToolCalls,
+  twoApprovers,
   inputValidation,
   subgraph,
   scheduledReport,

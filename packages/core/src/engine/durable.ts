@@ -24,9 +24,10 @@ import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
+import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
+import { type GivenGates, parsedGates } from './gates/parsedGate.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { noteBegun } from './node/activeVisit.ts';
-import type { DeclaredGate } from './node/entry.ts';
 import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
@@ -38,13 +39,17 @@ import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
 import { noteInput } from './turns/noteInput.ts';
 
-export interface DurableOptions<State, Name extends string = string> {
+export interface DurableOptions<
+  State,
+  Name extends string = string,
+  Gates = { readonly [Node in Name]?: GateOf<State> },
+> {
   /** Path of the state file; created when missing. Give this or `db`. */
   readonly file?: string;
   /** An open state file made by `createDatabase`. It stays open when the app is closed. */
   readonly db?: Database;
-  /** What a human must approve before a node runs: a function of the state, or one with `onReject`. */
-  readonly gates?: { readonly [Node in Name]?: DeclaredGate<State>['show'] | DeclaredGate<State> };
+  /** What a human must approve before a node runs: a function of the state, or a gate that takes more than a yes or no. */
+  readonly gates?: Gates;
   readonly guards?: {
     /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
     readonly maxDepth?: number;
@@ -105,9 +110,13 @@ export interface KnownGraph<State> {
  * await app.run('post-42');
  * ```
  */
-export function durable<Source extends GraphSource>(
+export function durable<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
   source: Source,
-  options: DurableOptions<StateOf<Source>, NameOf<Source>>,
+  options: DurableOptions<
+    StateOf<Source>,
+    NameOf<Source>,
+    GatesBefore<StateOf<Source>, NameOf<Source>, Answers>
+  >,
   { profile, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
@@ -116,6 +125,7 @@ export function durable<Source extends GraphSource>(
     source,
     options.gates,
   );
+  const gates = parsedGates(options.gates as GivenGates<StateOf<Source>> | undefined);
   const budget = parseBudget(options.budget ?? {});
   const keep = keptEvents(options.streams);
   registerSecrets(options.secrets);
@@ -137,7 +147,6 @@ export function durable<Source extends GraphSource>(
     },
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
-  const gates = declaredGates(options.gates ?? {});
   const ownStore = () =>
     new SqliteStore(db, { now, events, ...(options.limits && { limits: options.limits }) });
   const memory = takeStore(options.store, carried.store, ownStore);
@@ -154,6 +163,7 @@ export function durable<Source extends GraphSource>(
     graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
     maxDepth,
     budget,
+    gates,
     store,
     memory,
     saver,
@@ -182,11 +192,4 @@ function openFile({ file, db }: { readonly file?: string; readonly db?: Database
   if (db !== undefined) return { db, close: () => {} };
   const opened = createDatabase({ dbPath: file as string });
   return { db: opened, close: () => opened.close() };
-}
-
-function declaredGates<State, Name extends string>(
-  gates: NonNullable<DurableOptions<State, Name>['gates']>,
-): ReadonlyMap<string, DeclaredGate<State>> {
-  const entries = Object.entries(gates) as [string, DeclaredGate<State>['show'] | DeclaredGate<State>][];
-  return new Map(entries.map(([node, gate]) => [node, typeof gate === 'function' ? { show: gate } : gate]));
 }

@@ -5,14 +5,18 @@ import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engin
 import type { DurableApp, GateAnswer, RunOptions, RunResult } from '../engine/DurableApp.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
 import type { Gate } from '../engine/Gate.ts';
+import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
 import { abandonLeases } from '../state/abandonLeases.ts';
 import { SkippingClock } from './SkippingClock.ts';
 import { TESTER, yesTo } from './yesTo.ts';
 
 /** As of `durable`, without a file: the state is in memory. */
-export interface TestOptions<State, Name extends string = string>
-  extends Omit<DurableOptions<State, Name>, 'file' | 'db' | 'now'> {
+export interface TestOptions<
+  State,
+  Name extends string = string,
+  Gates = DurableOptions<State, Name>['gates'],
+> extends Omit<DurableOptions<State, Name, Gates>, 'file' | 'db' | 'now'> {
   /** @defaultValue one that begins in 2030 */
   readonly clock?: SkippingClock;
 }
@@ -31,9 +35,12 @@ export interface TestOptions<State, Name extends string = string>
  * await app.answer(gate);
  * ```
  */
-export function testApp<Source extends GraphSource>(
+export function testApp<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
   source: Source,
-  { clock = new SkippingClock(), ...options }: TestOptions<StateOf<Source>, NameOf<Source>> = {},
+  {
+    clock = new SkippingClock(),
+    ...options
+  }: TestOptions<StateOf<Source>, NameOf<Source>, GatesBefore<StateOf<Source>, NameOf<Source>, Answers>> = {},
 ): TestApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   return new TestApp((db) => durable(source, { ...options, db, now: clock.now }), clock);
 }
