@@ -1,14 +1,32 @@
 import type { Database } from 'better-sqlite3';
-import { createDatabase, openCopy } from '../db/createDatabase.ts';
+import { createDatabase } from '../db/createDatabase.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engine/compile/graphSource.ts';
 import type { DurableApp, GateAnswer, RunOptions, RunResult } from '../engine/DurableApp.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
 import type { Gate } from '../engine/Gate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
-import { abandonLeases } from '../state/abandonLeases.ts';
+import { afterDeath } from '../state/afterDeath.ts';
 import { SkippingClock } from './SkippingClock.ts';
-import { TESTER, yesTo } from './yesTo.ts';
+
+/** The human of tests. */
+const TESTER = { kind: 'human', id: 'tester' } as const;
+
+type Answer = Omit<GateAnswer, 'by'>;
+
+/** What lets a run go on at a gate of each kind; one that is not named is approved. */
+const YES: { readonly [Kind in Gate['kind']]?: Answer } = {
+  interrupt: { value: true },
+  task_failure: { action: 'retry' },
+  recursion_limit: { action: 'continue' },
+  step: { action: 'use' },
+};
+
+/** @throws TypeError at a budget: how much more there is to spend is nobody's default. */
+function yesTo({ kind }: Gate): Answer {
+  if (kind === 'budget') throw new TypeError("Say how much: answer(gate, { action: 'raise', usd: 1 }).");
+  return YES[kind] ?? { approved: true };
+}
 
 /** As of `durable`, without a file: the state is in memory. */
 export interface TestOptions<State, Name extends string = string>
@@ -74,11 +92,8 @@ export class TestApp<Graph, State, Update> {
 
   /** Ends the process where it stands, as if nobody drove a run, and starts another one. */
   restart(): void {
-    const db = openCopy(this.#db);
-    this.#db.close();
-    abandonLeases(db);
-    this.#db = db;
-    this.#app = this.#open(db);
+    this.#db = afterDeath(this.#db);
+    this.#app = this.#open(this.#db);
   }
 
   /**

@@ -2,7 +2,7 @@ import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { step } from '../../engine/node/step.ts';
-import { type CrashPoint, SkippingClock, type TestApp, type TestOptions, testApp } from '../index.ts';
+import { type CrashPoint, SkippingClock, type TestApp, testApp } from '../index.ts';
 
 /** What the graph did outside. */
 let effects: string[] = [];
@@ -44,7 +44,7 @@ describe('an app for tests', () => {
     const wrong = () => app.run('other', { log: 7 });
     expect(wrong).toBeTypeOf('function');
     // @ts-expect-error: its state is in memory
-    expectTypeOf<{ file: string }>().toMatchTypeOf<TestOptions<object>>();
+    expect(() => testApp(publishing(), { file: 'state.sqlite' })).toThrow(TypeError);
   });
 
   test('is answered as the test says, by whom it says', async () => {
