@@ -39,7 +39,7 @@ describe('an app for tests', () => {
       ['draft 1', 'publish 2'],
       ['draft 1', 'publish 1'],
     ]);
-    expectTypeOf(ended.values).toEqualTypeOf<typeof OwnState.State | null>();
+    expectTypeOf(ended.values?.log).toEqualTypeOf<readonly string[] | undefined>();
     // @ts-expect-error: the log is a list of texts
     const wrong = () => app.run('other', { log: 7 });
     expect(wrong).toBeTypeOf('function');
