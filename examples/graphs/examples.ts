@@ -1,4 +1,5 @@
 import * as agentLoop from './agentLoop.ts';
+import * as chat from './chat.ts';
 import * as evaluatorOptimizer from './evaluatorOptimizer.ts';
 import * as handoffs from './handoffs.ts';
 import * as humanApproval from './humanApproval.ts';
@@ -12,6 +13,7 @@ import * as reactAgent from './reactAgent.ts';
 import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
+import * as scheduledReport from './scheduledReport.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
 
@@ -29,6 +31,8 @@ export const examples: Readonly<Record<string, Example>> = {
   reviewToolCalls,
   inputValidation,
   subgraph,
+  scheduledReport,
   retryPolicy,
   rag,
+  chat,
 };

@@ -8,8 +8,12 @@ export interface Example {
   /** The same, durable. */
   app(file: string, world: World): App;
   readonly input: object;
+  /** What it is given once that has ended, a turn each: as `m-2`, `m-3`, …, the first as `m-1`. */
+  readonly turns?: readonly object[];
   /** The answers to its questions, in their order. */
   readonly answers?: readonly unknown[];
+  /** What it is told while it waits, by the names of the signals. */
+  readonly signals?: Readonly<Record<string, unknown>>;
   /** What the model says to a prompt. */
   model?(prompt: string): string;
   /** Some of the values it ends with. */
@@ -17,14 +21,29 @@ export interface Example {
 }
 
 export interface App {
-  run(id: string, input?: unknown): Promise<Ran>;
+  run(id: string, input?: unknown, options?: { turn?: string }): Promise<Ran>;
   decide(gate: Gate, answer: { value: unknown; by: { kind: 'human'; id: string } }): Promise<unknown>;
+  signal(
+    id: string,
+    name: string,
+    payload: unknown,
+    told: { by: Teller; signalId: string },
+  ): Promise<unknown>;
+  driveDue(options: { now?: number }): Promise<{ readonly driven: readonly Ran[] }>;
   close(): void;
 }
 
-interface Ran {
+interface Teller {
+  readonly kind: 'human';
+  readonly id: string;
+}
+
+export interface Ran {
   readonly status: string;
   readonly reason: string | null;
   readonly gates: readonly Gate[];
+  /** When it goes on by itself, in milliseconds since the Unix epoch. */
+  readonly until?: number;
+  readonly waitsFor?: readonly string[];
   readonly values: unknown;
 }

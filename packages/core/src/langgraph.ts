@@ -16,6 +16,8 @@ export {
 } from './engine/DurableApp.ts';
 export type { GatePolicies, GatePolicy } from './engine/drive/decideByPolicy.ts';
 export type { DriveOptions } from './engine/drive/drive.ts';
+export type { DriveDueOptions, DrivenDue } from './engine/drive/driveDue.ts';
+export type { SignalOptions, SignalReceipt } from './engine/drive/signalRun.ts';
 export { type DurableOptions, durable } from './engine/durable.ts';
 export type { EntropyScore, EntropyShare } from './engine/entropy/EntropyMeter.ts';
 export type { EntropyPartName } from './engine/entropy/EntropyPart.ts';
@@ -41,7 +43,9 @@ export {
 export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
 export type { DeclaredGate } from './engine/node/entry.ts';
 export { progress } from './engine/node/progress.ts';
+export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
+export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
 export { CheckpointWindow } from './engine/saver/CheckpointWindow.ts';
 export type { SaverLimits } from './engine/saver/limits.ts';
 export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';

@@ -124,6 +124,7 @@ describe('the public surface', () => {
         "runMigrations",
         "scoreEntropy",
         "secretRegistry",
+        "sleep",
         "step",
         "summariseCheck",
         "testLosses",
@@ -131,6 +132,7 @@ describe('the public surface', () => {
         "verifyNode",
         "visibleJson",
         "visibleText",
+        "waitFor",
       ]
     `);
   });
@@ -156,7 +158,9 @@ describe('the public surface', () => {
         "recurseAll",
         "runGraphIteratively",
         "scoreEntropy",
+        "sleep",
         "step",
+        "waitFor",
       ]
     `);
   });
@@ -233,6 +237,7 @@ describe('the public surface', () => {
         "REWIND_REFUSED",
         "SANDBOX_MISSING",
         "SCHEMA_TOO_NEW",
+        "SIGNAL_NOT_TAKEN",
         "STATE_CORRUPT",
         "STATE_DISK_FULL",
         "STATE_IO",
@@ -293,12 +298,15 @@ describe('the public surface', () => {
         "RUN_SYNCED",
         "SANDBOX_WAIVED",
         "SECRET_REDACTED",
+        "SIGNAL_RECEIVED",
+        "SIGNAL_TAKEN",
         "STEP_FINISHED",
         "TASK_BLOCKED",
         "TASK_COMPLETED",
         "TASK_FAILED",
         "TASK_REOPENED",
         "TASK_SKIPPED",
+        "TIMER_FIRED",
         "TRANSCRIPT_LOST",
         "USAGE_REFUSED",
         "WORKSPACE_RESCUED",

@@ -36,6 +36,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   REWIND_REFUSED: EXIT.gateRefused,
   SANDBOX_MISSING: EXIT.usage,
   SCHEMA_TOO_NEW: EXIT.stateFile,
+  SIGNAL_NOT_TAKEN: EXIT.usage,
   STATE_CORRUPT: EXIT.stateFile,
   STATE_DISK_FULL: EXIT.stateFile,
   STATE_IO: EXIT.stateFile,

@@ -150,7 +150,15 @@ const SENTENCES: Sentences = {
   GUARD_SUPPRESSED: () => null,
   GOAL_SET: ({ goal }) => `to be driven: ${goal}`,
   GOAL_REACHED: ({ reason }) => `stopped as asked: ${reason}`,
-  RUN_SUSPENDED: ({ gates }) => `waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`,
+  RUN_SUSPENDED: ({ gates, until, waitsFor = [] }) =>
+    [
+      ...(gates > 0 ? [`waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`] : []),
+      ...(waitsFor.length > 0 ? [`waiting for ${waitsFor.join(', ')}`] : []),
+      ...(until === undefined ? [] : [`waiting until ${until}`]),
+    ].join('; '),
+  TIMER_FIRED: ({ dueAt }) => `woken at its hour, ${dueAt}`,
+  SIGNAL_RECEIVED: ({ name, principal }) => `told ${name}, by ${principal}`,
+  SIGNAL_TAKEN: ({ name }) => `took ${name}`,
   RUN_REMOVED: ({ id, principal }) => `${id} was removed by ${principal}`,
   RUN_FINISHED: ({ outcome }) => `ended: ${outcome}`,
   GRAPH_ACCEPTED: ({ principal, changes }) => `goes on with a changed graph, by ${principal}: ${changes}`,

@@ -15,6 +15,7 @@ import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
+import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
 import { endCancelled } from './drive/endCancelled.ts';
 import {
   assertContext,
@@ -26,11 +27,12 @@ import {
 } from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
-import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
+import type { DriveOutcome, EndOfRun, EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
+import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
@@ -43,6 +45,11 @@ import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 import { NO_STORE } from './store/takeStore.ts';
+import { driveTurn } from './turns/driveTurn.ts';
+import { takeTurn } from './turns/takeTurn.ts';
+import { assertTurnKey } from './turns/turnKey.ts';
+import { assertTurnInput, unnamed } from './turns/turnRefused.ts';
+import { type Awaited, awaitedIn } from './waits/openWaits.ts';
 
 export interface DurableParts<Graph> {
   readonly graph: Graph;
@@ -89,24 +96,48 @@ export interface Admission {
 /** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
 export type RunResult<State> = RunEnd & {
   readonly gates: readonly Gate[];
-  /** `null` before the first checkpoint. */
+  /** `null` before the first checkpoint. Of an earlier turn, those it has left; `null` once they were pruned away. */
   readonly values: State | null;
+  /** Key of the turn that this is told of; absent where it has none. */
+  readonly turn?: string;
 };
 
 /** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare'>, GivenOptions {
+export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
   /**
-   * Stay until the run has ended: a decision recorded by another process is taken up within a second. Nothing is
-   * held meanwhile; aborting `signal` returns. @defaultValue false
+   * Stay until the run has ended: a decision or a signal recorded by another process is taken up within a second, a timer
+   * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
    */
   readonly wait?: boolean;
+  /**
+   * Key of the turn that the input is: the same one is the same turn, for ever. Such as the id of a message. With
+   * a new one, a run that has ended goes on with the input. @defaultValue the run has one turn
+   */
+  readonly turn?: string;
 }
 
-export interface RunEnd {
+/** What a turn is given. */
+interface GivenToTurn {
+  readonly input: unknown;
+  readonly options: GivenOptions;
+  readonly turn: string | null;
+}
+
+export interface RunEnd extends Awaited {
   readonly status: DriveOutcome['status'];
   readonly reason: string | null;
   /** What a node threw, where this drive ended with it. */
   readonly error?: RunError;
+}
+
+/** A run as it was recorded, and what it was given this time. */
+interface Recorded {
+  readonly thread: Thread;
+  readonly created: boolean;
+  /** Masked. */
+  readonly dumped: TypedBytes;
+  /** Places where a secret was masked in it. */
+  readonly redacted: number;
 }
 
 /**
@@ -145,33 +176,69 @@ export class DurableApp<Graph, State, Update> {
    * later drive has, in any process; `callbacks` are of this call. Returns when the run has ended, waits for a human or
    * was asked to stop.
    *
+   * With `turn`, the input is that of a turn: under a new key it goes to the state that the turn before has left, as
+   * LangGraph's second `invoke` on a thread does; a known key is its turn, ended or not, and is not executed again.
+   *
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
-   *   context than it was started with; `INVALID_INPUT` for a `Command`, a context the graph does not take or a reserved
-   *   name in `configurable`; `VALUE_NOT_STORABLE`; `THREAD_BUSY` while another process drives it;
+   *   context than it was started with, and for a new turn while the one before has not ended; `INVALID_INPUT` for a
+   *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input;
+   *   `VALUE_NOT_STORABLE`; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
    *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made.
    *
    * @example
    * ```ts
    * await app.run('mail-7', { mail }, { context: { tenant: 'acme' }, callbacks: [tracer] });
    * await app.run('mail-7'); // any process: the same context
+   * await app.run('chat-1', { messages: [asked] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
-    const given = givenAmong(options);
-    if (input !== undefined || !isNothing(given)) await this.#begin(id, input, given);
-    return this.drive(id, options);
+  async run(id: string, input?: Update, { turn, ...options }: RunOptions = {}): Promise<RunResult<State>> {
+    if (turn !== undefined) assertTurnKey(turn, id);
+    const given: GivenToTurn = { input, options: givenAmong(options), turn: turn ?? null };
+    if (turn !== undefined || input !== undefined || !isNothing(given.options)) await this.#begin(id, given);
+    return turn === undefined ? this.drive(id, options) : this.#driveTurn(id, turn, options);
   }
 
-  async #begin(threadId: string, input: Update | undefined, options: GivenOptions): Promise<void> {
+  async #begin(threadId: string, given: GivenToTurn): Promise<void> {
+    const { input, options, turn } = given;
     assertInput(input, threadId);
     assertGiven(options, threadId);
     const known = this.store.threads.get(threadId);
     if (known === null && input === undefined) this.store.threads.require(threadId);
-    if (known === null) await assertContext(this.graph as ContextGraph, options, threadId);
-    const { dumped, created } = await this.#record({ threadId, input, options }, known);
+    const recorded = known === null ? null : this.store.inputs.find(threadId, turn);
+    if (turn !== null && recorded === null) assertTurnInput(input, { threadId, key: turn });
+    if (known === null || (turn !== null && recorded === null)) {
+      await assertContext(this.graph as ContextGraph, options, threadId);
+    }
+    const { dumped, redacted, created } = await this.#record({ threadId, ...given }, known);
     if (created) return;
-    const { serde } = this.#parts.saver;
-    await assertSameGiven(dumped, this.store.inputs.require(threadId), { serde, threadId });
+    const { store, events, shape, saver } = this.#parts;
+    const { serde } = saver;
+    if (turn !== null) {
+      const asked = { threadId, key: turn, given: dumped, redacted };
+      return takeTurn(asked, { store, events, shape, serde });
+    }
+    const first = recorded ?? store.inputs.find(threadId, null);
+    if (first === null) throw unnamed(threadId);
+    await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
+  }
+
+  async #driveTurn(id: string, turn: string, options: RunOptions): Promise<RunResult<State>> {
+    const end = () => this.store.inputs.find(id, turn)?.end ?? null;
+    return driveTurn({
+      end,
+      drive: (assertCurrent) => {
+        const prepare = async () => assertCurrent();
+        return this.#drive(id, { ...options, prepare }, () => end() !== null);
+      },
+      past: async ({ status, reason, checkpointId }) => ({
+        status: status as EndStatus,
+        reason,
+        gates: [],
+        values: checkpointId === null ? null : await this.#valuesAt(id, checkpointId),
+        turn,
+      }),
+    });
   }
 
   /**
@@ -183,25 +250,18 @@ export class DurableApp<Graph, State, Update> {
     const { threadId } = admission;
     assertInput(admission.input, threadId);
     const known = this.store.threads.get(threadId);
-    return known ?? (await this.#record({ ...admission, options: {} }, null)).thread;
+    return known ?? (await this.#record({ ...admission, options: {}, turn: null }, null)).thread;
   }
 
   /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
   async #record(
-    {
-      threadId,
-      input,
-      options,
-      redacted = 0,
-      policies,
-      ...about
-    }: Admission & { readonly options: GivenOptions },
+    { threadId, input, options, turn, redacted = 0, policies, ...about }: Admission & GivenToTurn,
     known: Thread | null,
-  ): Promise<{ readonly thread: Thread; readonly created: boolean; readonly dumped: TypedBytes }> {
+  ): Promise<Recorded> {
     const masked = maskPreciseDeep({ input, options });
     const dumped = await dumpGiven(masked.value, this.#parts.saver.serde);
-    if (known !== null) return { thread: known, created: false, dumped };
     const count = redacted + masked.count;
+    if (known !== null) return { thread: known, created: false, dumped, redacted: count };
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     return this.store.transact(this.events, (emit) => {
       assertOurs(threadId, this.store);
@@ -217,20 +277,30 @@ export class DurableApp<Graph, State, Update> {
           graph: this.#parts.shape,
         },
       });
-      if (created) this.store.inputs.insert(threadId, dumped);
+      if (created) this.store.inputs.insert(threadId, dumped, turn);
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
-      return { thread, created, dumped };
+      return { thread, created, dumped, redacted: count };
     });
   }
 
-  /** Drives a recorded run; see {@link run}. */
+  /** Drives a recorded run in the turn that it stands in; see {@link run}. */
   async drive(
     id: string,
-    { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal' | 'prepare'> = {},
+    options: Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'> = {},
+  ): Promise<RunResult<State>> {
+    return this.#drive(id, options);
+  }
+
+  async #drive(
+    id: string,
+    { wait = false, ...options }: Pick<RunOptions, 'wait'> & DriveOptions,
+    isOver?: () => boolean,
   ): Promise<RunResult<State>> {
     let result = await this.#driveOnce(id, options);
     while (wait && result.status === 'suspended') {
-      if (!(await awaitWake(this.store.threads, id, options.signal))) return result;
+      const { until } = result;
+      const awaiting = { threadId: id, until, signal: options.signal, isOver };
+      if (!(await awaitWake(this.store, awaiting))) return result;
       result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;
@@ -253,7 +323,7 @@ export class DurableApp<Graph, State, Update> {
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
     const inputOf = async (): Promise<unknown> => (await given()).input;
     const optionsOf = async (): Promise<GivenOptions> =>
-      hasOptions(store.inputs.typeOf(id)) ? (await given()).options : {};
+      hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
     const outcome = await drive(
       id,
       { store, saver, graph, shape, faults, events, inputOf, optionsOf, endOf, goals, leave, breakpoints },
@@ -262,7 +332,44 @@ export class DurableApp<Graph, State, Update> {
     const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
-    return { status: outcome.status, reason, ...failure, gates, values: await this.values(id) };
+    const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
+    const turn = store.inputs.latest(id)?.key ?? null;
+    const end = { status: outcome.status, reason, ...failure, ...besides, ...(turn !== null && { turn }) };
+    return { ...end, gates, values: await this.values(id) };
+  }
+
+  /**
+   * Drives every run of the state file that can go on without a human: its timer is due, it was told what it waits for, or
+   * whoever drove it is gone. Any number of processes may call it at once, each run is driven by one of them. Who wants
+   * runs to wake up by themselves calls it every few seconds, or with the next `until`.
+   *
+   * @returns The runs it has driven, and those that are due and could not be: they keep nobody from being driven.
+   * @throws RangeError for a `limit` below 1, or a `now` that is no time.
+   *
+   * @example
+   * ```ts
+   * for (const { id, status } of (await app.driveDue({ limit: 20 })).driven) log(id, status);
+   * ```
+   */
+  async driveDue(options: DriveDueOptions = {}): Promise<DrivenDue<RunResult<State>>> {
+    return driveDue(options, { store: this.store, drive: (id, how) => this.#driveOnce(id, how) });
+  }
+
+  /**
+   * Tells a run something, from outside: kept until a node takes it by `waitFor(name)`, the oldest first. Drives nothing,
+   * and never decides a gate. The same `signalId` is the same signal; what is told is masked.
+   *
+   * @param payload - Plain JSON, at most 256 KiB.
+   * @throws DevsError `THREAD_NOT_FOUND`; `SIGNAL_NOT_TAKEN` for a run that has ended, or a `signalId` that was another
+   *   signal; `VALUE_NOT_STORABLE`. Nothing is written then.
+   *
+   * @example
+   * ```ts
+   * await app.signal('order-7', 'payment', { amount: 120 }, { by: { kind: 'policy', id: 'bank' }, signalId: event.id });
+   * ```
+   */
+  async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
+    return signalRun(id, { name, payload, ...options }, { store: this.store, events: this.events });
   }
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
@@ -270,7 +377,10 @@ export class DurableApp<Graph, State, Update> {
     this.#request(id, 'pause');
   }
 
-  /** Ends the run: at once where nobody drives it, else at its next safe point. It cannot go on afterwards. */
+  /**
+   * Ends the run, or the turn that it stands in: at once where nobody drives it, else at its next safe point. That cannot go
+   * on afterwards; the next turn can begin.
+   */
   async cancel(id: string): Promise<void> {
     this.#request(id, 'cancel');
     if (this.store.threads.driverOf(id) !== null) return;
@@ -294,6 +404,17 @@ export class DurableApp<Graph, State, Update> {
     }>;
     const config = { configurable: { thread_id: id } };
     const { values, metadata } = await outsideGraphs(() => readState(graph, config, this.#parts.saver));
+    return metadata === undefined ? null : values;
+  }
+
+  /** At an earlier checkpoint; `null` once it was pruned away. */
+  async #valuesAt(id: string, checkpointId: string): Promise<State | null> {
+    const graph = this.graph as unknown as ReadableGraph<{
+      readonly values: State;
+      readonly metadata?: unknown;
+    }>;
+    const config = { configurable: { thread_id: id, checkpoint_id: checkpointId } };
+    const { values, metadata } = await outsideGraphs(() => graph.getState(config));
     return metadata === undefined ? null : values;
   }
 

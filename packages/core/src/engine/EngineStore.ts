@@ -21,6 +21,7 @@ import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadInputStore } from '../state/ThreadInputStore.ts';
 import { ThreadStore } from '../state/ThreadStore.ts';
 import { TranscriptStore } from '../state/TranscriptStore.ts';
+import { WaitStore } from '../state/WaitStore.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
@@ -76,8 +77,11 @@ export class EngineStore {
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
+  readonly waits: WaitStore;
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
 
   readonly #seams: StoreOptions;
   /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
@@ -99,8 +103,9 @@ export class EngineStore {
     assertDecisions(db);
     this.db = db;
     this.#seams = seams;
+    this.now = now ?? Date.now;
     this.threads = new ThreadStore(db, seams);
-    this.inputs = new ThreadInputStore(db);
+    this.inputs = new ThreadInputStore(db, seams);
     this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
     this.transcripts = new TranscriptStore(db, seams);
     this.checkpoints = new GraphCheckpointStore(db);
@@ -114,11 +119,12 @@ export class EngineStore {
       steps,
       sessions,
       times: new DrivenTimeStore(db),
-      now: now ?? Date.now,
+      now: this.now,
     });
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
+    this.waits = new WaitStore(db, seams);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });

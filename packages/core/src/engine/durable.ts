@@ -34,6 +34,7 @@ import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { SqliteStore } from './store/SqliteStore.ts';
 import { takeStore } from './store/takeStore.ts';
+import { noteInput } from './turns/noteInput.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -123,7 +124,10 @@ export function durable<Source extends GraphSource>(
     breakpoints,
     onLook: noteBegun,
     ...(options.limits && { limits: options.limits }),
-    onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
+    onCheckpoint: (lease, stored) => {
+      store.threads.resetRecoveries(lease);
+      noteInput({ runId: lease.threadId, stored }, store.inputs);
+    },
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
   const gates = declaredGates(options.gates ?? {});

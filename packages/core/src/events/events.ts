@@ -140,8 +140,20 @@ export interface OrchestratorEvents {
   GOAL_SET: { readonly goal: string };
   /** The run stopped where it was to be driven; the next drive goes on. */
   GOAL_REACHED: { readonly goal: string; readonly reason: string };
-  /** The run waits for a human. */
-  RUN_SUSPENDED: { readonly gates: number };
+  /** The run waits: for humans, or for what is none. */
+  RUN_SUSPENDED: {
+    readonly gates: number;
+    /** When the first of its timers is due: ISO 8601, UTC. */
+    readonly until?: string;
+    /** Names of the signals it waits for. */
+    readonly waitsFor?: readonly string[];
+  };
+  /** A timer of a run was due; it goes on. */
+  TIMER_FIRED: { readonly purpose: string; readonly dueAt: string };
+  /** Somebody told the run something; kept until a node takes it. */
+  SIGNAL_RECEIVED: { readonly name: string; readonly signalId: string; readonly principal: string };
+  /** A node that waited for a signal has it. */
+  SIGNAL_TAKEN: { readonly name: string; readonly signalId: string };
   /** A run and all its files were deleted; of no run, as it is in no log any more. */
   RUN_REMOVED: { readonly id: string; readonly principal: string };
   /** The run reached an end. */

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { parseStored } from './parseStored.ts';
 import { isSound, SIGNAL_SEAL, sealOf, useSeals } from './rowSeals.ts';
@@ -31,6 +32,7 @@ export class SignalStore {
   readonly #wake: Statement<[object], number>;
   readonly #insert: Statement<[object]>;
   readonly #consume: Statement<[number, string]>;
+  readonly #selectMessage: Statement<[string, string], string>;
 
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     useSeals(db);
@@ -38,8 +40,15 @@ export class SignalStore {
     this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
     this.#selectPending = prepare(
       db,
-      `SELECT ${COLUMNS} FROM signals WHERE thread_id = ? AND consumed_at IS NULL ORDER BY seq ASC`,
+      `SELECT ${COLUMNS} FROM signals
+       WHERE thread_id = ? AND consumed_at IS NULL AND kind <> 'message' ORDER BY seq ASC`,
     );
+    this.#selectMessage = prepare<[string, string], string>(
+      db,
+      `SELECT id FROM signals
+       WHERE thread_id = ? AND consumed_at IS NULL AND kind = 'message' AND payload_json ->> 'name' = ?
+       ORDER BY seq ASC LIMIT 1`,
+    ).pluck();
     this.#wake = prepare<[object], number>(db, WAKE).pluck();
     this.#insert = prepare(db, INSERT);
     this.#consume = prepare(db, 'UPDATE signals SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL');
@@ -62,6 +71,24 @@ export class SignalStore {
     return seq;
   }
 
+  find(id: string): Signal | null {
+    const row = this.#selectById.get(id);
+    return row === undefined ? null : fromRow(row);
+  }
+
+  /** @throws DevsError `STATE_CORRUPT` for a row that somebody refers to and that is gone. */
+  require(id: string): Signal {
+    return this.find(id) ?? missing(id);
+  }
+
+  /** Takes the oldest message of a name that nobody has; its id, or `null`. In the caller's transaction. */
+  takeMessage(threadId: string, name: string): string | null {
+    const id = this.#selectMessage.get(threadId, name) ?? null;
+    if (id !== null) this.consume(id);
+    return id;
+  }
+
+  /** Requests that nobody has handled, oldest first; messages wait for whoever takes them. */
   pending(threadId: string): readonly Signal[] {
     return this.#selectPending.all(threadId).map(fromRow);
   }
@@ -69,6 +96,14 @@ export class SignalStore {
   consume(id: string): void {
     this.#consume.run(this.#now(), id);
   }
+}
+
+function missing(id: string): never {
+  throw new DevsError(`Signal "${id}" was taken by a node and is not in this state file.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { id },
+  });
 }
 
 function sequenceOf({ id, threadId: owner, seq }: SignalRow, threadId: string): number {

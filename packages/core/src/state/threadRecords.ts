@@ -86,11 +86,19 @@ export type ClaimResult =
       readonly snapshot: LeaseSnapshot;
     };
 
-export const SIGNAL_KINDS = ['decision', 'pause', 'resume', 'cancel', 'rewind', 'timeout'] as const;
+export const SIGNAL_KINDS = [
+  'decision',
+  'pause',
+  'resume',
+  'cancel',
+  'rewind',
+  'timeout',
+  'message',
+] as const;
 
 export type SignalKind = (typeof SIGNAL_KINDS)[number];
 
-/** A recorded request to a run; kept after it was handled. */
+/** A recorded request to a run, or a message for its nodes; kept after it was handled. */
 export interface Signal {
   readonly id: string;
   readonly threadId: string;

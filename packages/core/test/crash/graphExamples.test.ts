@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { examples } from '../../../../examples/graphs/examples.ts';
 import type { Example } from '../../../../examples/graphs/support/Example.ts';
+import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
+import type { sleep, waitFor } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -19,6 +21,19 @@ import { tried } from '../support/tried.ts';
 /** Kills per example, each right after another effect; `DEVS_GRAPH_SEED=42` repeats which. */
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
+
+// LangGraph alone does not wait: the hour has come, all is told.
+const plainly = vi.hoisted(() => ({ isOn: false, signals: {} as Readonly<Record<string, unknown>> }));
+vi.mock('@devs/core/langgraph', async (original) => {
+  const engine = await original<{ sleep: typeof sleep; waitFor: typeof waitFor }>();
+  const napping: typeof sleep = async (...until) => (plainly.isOn ? undefined : engine.sleep(...until));
+  const told = (name: string, options?: object) => {
+    if (!plainly.isOn) return engine.waitFor(name, options as never);
+    const payload = plainly.signals[name];
+    return options === undefined ? payload : { timedOut: !(name in plainly.signals), payload };
+  };
+  return { ...engine, sleep: napping, waitFor: told };
+});
 
 interface Ran {
   readonly values: unknown;
@@ -46,7 +61,7 @@ const whatOf = (effects: readonly Effect[]): readonly string[] => effects.map(({
 
 /** Runs an example by LangGraph alone. */
 async function runPlainly(
-  { graph, input, answers = [], model = String, ends }: Example,
+  { graph, input, turns = [], answers = [], signals = {}, model = String, ends }: Example,
   dir: string,
 ): Promise<Ran> {
   const ledger = join(dir, 'plain.jsonl');
@@ -54,26 +69,37 @@ async function runPlainly(
   const builder = 'builder' in source ? source.builder : source;
   const compiled = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
   const config = { configurable: { thread_id: 'run' } };
-  let ran = await compiled.invoke(input, config);
-  for (const resume of answers) {
-    expect(ran.__interrupt__).toHaveLength(1);
-    ran = await compiled.invoke(new Command({ resume }), config);
+  plainly.isOn = true;
+  plainly.signals = signals;
+  try {
+    let ran = await compiled.invoke(input, config);
+    for (const resume of answers) {
+      expect(ran.__interrupt__).toHaveLength(1);
+      ran = await compiled.invoke(new Command({ resume }), config);
+    }
+    for (const next of turns) ran = await compiled.invoke(next, config);
+    expect(ran.__interrupt__).toBeUndefined();
+    const { values } = await compiled.getState(config);
+    expect(values).toMatchObject(ends);
+    return { values: told(values), effects: whatOf(effectsIn(ledger)) };
+  } finally {
+    plainly.isOn = false;
   }
-  expect(ran.__interrupt__).toBeUndefined();
-  const { values } = await compiled.getState(config);
-  expect(values).toMatchObject(ends);
-  return { values: told(values), effects: whatOf(effectsIn(ledger)) };
 }
 
 /** Runs an example by the engine, in this process. */
-async function runDurably({ app, input, answers = [], model = String }: Example, dir: string): Promise<Ran> {
+async function runDurably(example: Example, dir: string): Promise<Ran> {
+  const { app, input, turns, answers = [], model = String } = example;
   const ledger = join(dir, 'durable.jsonl');
   const own = app(join(dir, 'durable.sqlite'), openWorld({ ledger, model }));
   try {
-    let ran = await own.run('run', input);
+    let ran = await passTime(own, await own.run('run', input, turns && { turn: 'm-1' }), example);
     for (const value of answers) {
       await own.decide(only(ran.gates), { value, by: { kind: 'human', id: 'ada' } });
-      ran = await own.run('run');
+      ran = await passTime(own, await own.run('run'), example);
+    }
+    for (const [index, next] of (turns ?? []).entries()) {
+      ran = await own.run('run', next, { turn: `m-${index + 2}` });
     }
     expect(ran).toMatchObject({ status: 'completed', reason: null });
     return { values: told(ran.values), effects: whatOf(effectsIn(ledger)) };

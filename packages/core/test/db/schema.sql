@@ -27,7 +27,7 @@ CREATE TABLE "agent_steps" (
   reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
   reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
-  finished_at INTEGER, codec TEXT,
+  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -234,7 +234,7 @@ CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
   value     ANY  NOT NULL,                               -- the bytes; their base64 in rows of an older engine
-  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), -- of the bytes
+  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, -- of the bytes
   CHECK (typeof(value) = iif(sha256 IS NULL, 'text', 'blob'))
 ) STRICT;
 
@@ -259,10 +259,27 @@ CREATE TABLE threads (
   updated_at         INTEGER NOT NULL
 , declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER) STRICT;
 
+CREATE TABLE waits (
+  seq          INTEGER PRIMARY KEY,                      -- the order in which they began
+  thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
+  place        TEXT    NOT NULL,                         -- LangGraph's task id, and the place inside; or the gate it is for
+  name         TEXT    NOT NULL,                         -- which of the waits in that place
+  purpose      TEXT    NOT NULL,
+  subject      TEXT,                                     -- what comes, by its name; NULL where only time can pass
+  interrupt_id TEXT    NOT NULL,                         -- of the question that LangGraph is left with
+  due_at       INTEGER,                                  -- ms since the Unix epoch, UTC; NULL: never by itself
+  state        TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'due', 'met', 'void')),
+  met_by       TEXT,                                     -- the row that came
+  created_at   INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
+  ended_at     INTEGER,
+  UNIQUE (thread_id, place, name),
+  CHECK ((state = 'met') = (met_by IS NOT NULL))
+) STRICT;
+
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX agent_steps_spending ON agent_steps
-  (thread_id, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
+  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
   WHERE kind = 'call';
 
 CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
@@ -287,6 +304,8 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 
+CREATE INDEX signals_untaken ON signals (thread_id, seq) WHERE consumed_at IS NULL;
+
 CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
 
 CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
@@ -297,7 +316,13 @@ CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
 
 CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
 
-CREATE UNIQUE INDEX thread_inputs_by_thread ON thread_inputs (thread_id);
+CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
+
+CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');
+
+CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending';
+
+CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);

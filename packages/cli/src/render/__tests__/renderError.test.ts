@@ -64,6 +64,7 @@ describe('exit codes', () => {
         'INPUT_NOT_TAKEN',
         'INVALID_INPUT',
         'SANDBOX_MISSING',
+        'SIGNAL_NOT_TAKEN',
         'THREAD_EXISTS',
         'THREAD_NOT_OURS',
       ],

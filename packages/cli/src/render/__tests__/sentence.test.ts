@@ -91,6 +91,15 @@ const EXAMPLES: Examples = {
   GOAL_SET: [{ goal: 'only T4' }, 'to be driven: only T4'],
   GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped as asked: T4 is finished'],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
+  TIMER_FIRED: [
+    { purpose: 'sleep', dueAt: '2026-01-02T00:00:00.000Z' },
+    'woken at its hour, 2026-01-02T00:00:00.000Z',
+  ],
+  SIGNAL_RECEIVED: [
+    { name: 'payment', signalId: 'e-1', principal: 'policy:bank' },
+    'told payment, by policy:bank',
+  ],
+  SIGNAL_TAKEN: [{ name: 'payment', signalId: 'e-1' }, 'took payment'],
   RUN_REMOVED: [{ id: 'sum', principal: 'human:ada' }, 'sum was removed by human:ada'],
   RUN_FINISHED: [{ outcome: 'completed' }, 'ended: completed'],
   GRAPH_ACCEPTED: [

@@ -717,6 +717,74 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 `,
   },
   {
+    version: 26,
+    name: '026_add_turns',
+    sha256: 'e74ad06f0597c85bb5ab38acd885f146a37cb369f6d548b5abcb151a48353234',
+    sql: `-- A run may be given more than one input: a turn each. Written by ThreadInputStore only, which knows the statuses.
+DROP INDEX thread_inputs_by_thread;
+
+-- The run's turns are counted from 1; its latest one stands as the run does.
+ALTER TABLE thread_inputs ADD COLUMN turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1);
+
+-- The caller's name of the turn: the same key is the same turn. Empty where a run was started without one.
+ALTER TABLE thread_inputs ADD COLUMN turn_key TEXT NOT NULL DEFAULT '';
+
+-- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. NULL
+-- until then, and in rows of an older engine: there a run that has a checkpoint has taken its input up.
+ALTER TABLE thread_inputs ADD COLUMN begun_at INTEGER;
+ALTER TABLE thread_inputs ADD COLUMN taken_at INTEGER;
+
+-- How long the run had been driven when the turn was recorded, in ms.
+ALTER TABLE thread_inputs ADD COLUMN driven_before INTEGER NOT NULL DEFAULT 0;
+
+-- How the turn ended, and the run's last checkpoint then: written when the next turn is recorded.
+ALTER TABLE thread_inputs ADD COLUMN ended_as TEXT;
+ALTER TABLE thread_inputs ADD COLUMN ended_because TEXT;
+ALTER TABLE thread_inputs ADD COLUMN end_checkpoint_id TEXT;
+
+CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
+CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
+
+-- The turn in which a step was begun first: budgets count by turn. Written by StepStore only.
+ALTER TABLE agent_steps ADD COLUMN turn INTEGER NOT NULL DEFAULT 1;
+
+DROP INDEX agent_steps_spending;
+
+CREATE INDEX agent_steps_spending ON agent_steps
+  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
+  WHERE kind = 'call';
+`,
+  },
+  {
+    version: 27,
+    name: '027_create_waits',
+    sha256: '9b136d727a224144a78d41d9b6b8cf3c109092e9221a879fee7c96d689288552',
+    sql: `-- What a run waits for that is no human: an hour, a named signal. Written by WaitStore only, which knows the purposes.
+CREATE TABLE waits (
+  seq          INTEGER PRIMARY KEY,                      -- the order in which they began
+  thread_id    TEXT    NOT NULL REFERENCES threads (thread_id),
+  place        TEXT    NOT NULL,                         -- LangGraph's task id, and the place inside; or the gate it is for
+  name         TEXT    NOT NULL,                         -- which of the waits in that place
+  purpose      TEXT    NOT NULL,
+  subject      TEXT,                                     -- what comes, by its name; NULL where only time can pass
+  interrupt_id TEXT    NOT NULL,                         -- of the question that LangGraph is left with
+  due_at       INTEGER,                                  -- ms since the Unix epoch, UTC; NULL: never by itself
+  state        TEXT    NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'due', 'met', 'void')),
+  met_by       TEXT,                                     -- the row that came
+  created_at   INTEGER NOT NULL,                         -- ms since the Unix epoch, UTC
+  ended_at     INTEGER,
+  UNIQUE (thread_id, place, name),
+  CHECK ((state = 'met') = (met_by IS NOT NULL))
+) STRICT;
+
+CREATE INDEX waits_by_due ON waits (due_at) WHERE state = 'pending';
+CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);
+
+-- Signals of a run that nobody has taken. Written by SignalStore only.
+CREATE INDEX signals_untaken ON signals (thread_id, seq) WHERE consumed_at IS NULL;
+`,
+  },
+  {
     version: 29,
     name: '029_create_store_items',
     sha256: '1e82efaf7cfb4ad85f608755f2bee285f952b67b217b02abf18a8202ae601ee4',

@@ -57,4 +57,16 @@ describe('a graph is taken with its types', () => {
     // @ts-expect-error: there is no such node, in a compiled graph either
     expect(() => durable(twoSteps().compile(), { db, gates: { third: () => 1 } })).toThrow('third');
   });
+
+  test('and gives turns of it', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    const { turn } = await app.run('run', { log: ['a'] }, { turn: 'm-1', wait: true });
+    const key: string | undefined = turn;
+    expect(key).toBe('m-1');
+    // @ts-expect-error: a key is a text
+    const wrong = () => app.run('run', {}, { turn: 17 });
+    // @ts-expect-error: what is driven is the turn that the run stands in
+    const other = () => app.drive('run', { turn: 'm-1' });
+    expect([wrong, other]).toHaveLength(2);
+  });
 });

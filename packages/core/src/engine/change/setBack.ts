@@ -41,6 +41,7 @@ export async function setBack(
     save();
     withdrawQuestions(threadId, store);
     store.steps.abandon(threadId);
+    store.waits.keepOnly(threadId, []);
     record(emit, staged.checkpoint.id);
   });
 }

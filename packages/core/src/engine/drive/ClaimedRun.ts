@@ -1,7 +1,8 @@
-// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and inputs are given here and nowhere else.
 //
-//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
-//   waiting · open questions: apply recorded answers, or settle as waiting · else go on
+//   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or
+//   settle as waiting · open waits: end what has come and go on · open questions: apply recorded answers, or settle as
+//   waiting · else go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
@@ -9,6 +10,7 @@
 //       harmless and another question refuses it.
 //   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
 //   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+//   D5. An input is given until a checkpoint holds it, which says so in its own transaction: never lost, never twice.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
@@ -17,20 +19,24 @@ import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
+import type { Wait } from '../../state/WaitStore.ts';
 import { noteAnswers } from '../cache/GuardedCache.ts';
 import type { Goal } from '../Goal.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
 import { NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { isNo, refusedAt } from '../stops/Stop.ts';
+import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
 import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
+import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import { CANCELLED_BY_REQUEST } from './endCancelled.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import type { DriveOutcome, EndStatus } from './outcome.ts';
 import { RunGoal } from './RunGoal.ts';
@@ -50,6 +56,8 @@ export interface Claim {
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
   readonly goal: Goal | undefined;
+  /** What the run waits for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the clock's */
+  readonly now?: number | undefined;
   /** For the graph, from whoever started the run and whoever drives it. */
   readonly given: GivenOptions & { readonly callbacks?: Callbacks };
 }
@@ -76,18 +84,23 @@ export class ClaimedRun {
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
+  readonly #now: () => number;
   readonly #statusBefore: ThreadStatus;
+  /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
+  readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal, given }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal, now, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
+    this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
     this.#requests = requests;
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
+    this.#now = () => (this.#hasWorked ? undefined : now) ?? deps.store.now();
     const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
   }
@@ -119,7 +132,10 @@ export class ClaimedRun {
     if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
-    if (tuple === undefined) return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    if (tuple === undefined || this.#isInputDue()) {
+      if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
+      return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    }
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
@@ -130,6 +146,11 @@ export class ClaimedRun {
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
+  }
+
+  #isInputDue(): boolean {
+    const { inputs } = this.#deps.store;
+    return !this.#isFirstTurn && inputs.latest(this.#held.lease.threadId)?.isTaken === false;
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
@@ -148,30 +169,31 @@ export class ClaimedRun {
     open: readonly PendingQuestion[],
     due: Due,
   ): Promise<DriveOutcome | null> {
-    const { store } = this.#deps;
+    const { store, events } = this.#deps;
     if (open.length === 0) return this.#goOn(null, due);
 
-    const answers = readAnswers(open, thread.threadId, this.#deps);
+    const { lease } = this.#held;
+    const waits = openWaits(open, { lease, store, events, now: this.#now() });
+    const answers = readAnswers(waits.questions, thread.threadId, this.#deps);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) {
-      noteAnswers();
-      return this.#goOn(resumeWith(answers.given), due);
-    }
+    if (answers.given.length > 0) noteAnswers();
+    if (waits.hasEnded || answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
-    return this.#wait(thread, answers.unanswered);
+    return this.#wait(thread, answers.unanswered, waits.pending);
   }
 
-  #wait(thread: Thread, gates: readonly HitlSession[]): DriveOutcome | null {
+  #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): DriveOutcome | null {
     const { store, events } = this.#deps;
-    if (!this.#settle('waiting', `${gates.length} open gate(s)`, thread.wakeSeq)) return null;
+    const besides = awaited(waits);
+    if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq)) return null;
     if (this.#isNews('waiting')) {
       const scope = { threadId: thread.threadId };
-      store.transact(events, (emit) => emit('RUN_SUSPENDED', { gates: gates.length }, scope));
+      store.transact(events, (emit) => emit('RUN_SUSPENDED', suspendedBy(gates.length, besides), scope));
     }
-    return { status: 'suspended', gates };
+    return { status: 'suspended', gates, ...besides };
   }
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
@@ -262,7 +284,7 @@ export class ClaimedRun {
   #stopped(): DriveOutcome | null {
     if (this.#requests.has('cancel')) return this.#cancel();
     this.#requests.consume('pause');
-    const reason = this.#control.drainReason ?? 'asked to stop';
+    const reason = this.#control.drainReason ?? ASKED_TO_STOP;
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
     return this.#settle('paused', reason, wakeSeq) ? { status: 'drained', reason } : null;
   }

@@ -1,24 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ThreadStore } from '../../state/ThreadStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
 import { isOver } from './outcome.ts';
 
-/** How often a waiting process looks for a decision. It holds no lease meanwhile. */
+/** How often a waiting process looks for a decision, a signal or the hour. It holds no lease meanwhile. */
 const LOOK_EVERY_MS = 500;
 
+/** A run that is waited for. */
+export interface Awaiting {
+  readonly threadId: string;
+  /** When its first timer is due, in milliseconds since the Unix epoch. */
+  readonly until?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether what is waited for has ended otherwise. @defaultValue no */
+  readonly isOver?: (() => boolean) | undefined;
+}
+
 /**
- * Returns true once a signal came in that no driver has handled and none is about to, or once another driver has brought
- * the run to its end; false once `signal` was aborted.
+ * Returns true once a signal came in that no driver has handled and none is about to, once the run is due, or once another
+ * driver has brought it to its end; false once `signal` was aborted.
  */
 export async function awaitWake(
-  threads: ThreadStore,
-  threadId: string,
-  signal: AbortSignal | undefined,
+  { threads, now }: EngineStore,
+  { threadId, until = Number.POSITIVE_INFINITY, signal, isOver: isTurnOver = () => false }: Awaiting,
 ): Promise<boolean> {
   while (signal?.aborted !== true) {
+    if (isTurnOver()) return true;
     const { wakeSeq, handledSeq, status } = threads.require(threadId);
     if (isOver(status)) return true;
-    if (wakeSeq > handledSeq && threads.driverOf(threadId) === null) return true;
-    await sleep(LOOK_EVERY_MS);
+    const left = until - now();
+    if ((left <= 0 || wakeSeq > handledSeq) && threads.driverOf(threadId) === null) return true;
+    await sleep(left > 0 ? Math.min(left, LOOK_EVERY_MS) : LOOK_EVERY_MS);
   }
   return false;
 }

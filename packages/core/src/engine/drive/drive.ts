@@ -24,7 +24,17 @@ export interface DriveOptions {
   readonly goal?: Goal;
   /** Run under the lease before the run is looked at: finishes what another process left half done. */
   readonly prepare?: (lease: Lease) => Promise<void>;
+  /**
+   * What the run waits for already and is due by then has come, in milliseconds since the Unix epoch; what it begins to wait
+   * for in this drive goes by the clock. @defaultValue the clock's
+   */
+  readonly now?: number;
+  /** Looked at under the lease: where it is false, nothing is driven and the run stays as it is. */
+  readonly isDue?: () => boolean;
 }
+
+/** Somebody was faster: the run stays as it is. */
+const NOT_DUE: DriveOutcome = { status: 'drained', reason: 'it is not due' };
 
 /**
  * Drives a run until it ends, waits for a human or is asked to stop. Any process may call it, any number of times.
@@ -43,25 +53,19 @@ export async function drive(
 async function driveAlone(
   threadId: string,
   deps: DriverDeps,
-  { signal, abort, goal, prepare, callbacks }: DriveOptions,
+  { isDue, ...options }: DriveOptions,
 ): Promise<DriveOutcome> {
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
   const held = await holdLease(deps.store.threads, threadId);
-  return releasing(held, () => driveHeld(held, deps, { signal, abort, goal, prepare, callbacks }));
+  return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
 }
 
 async function driveHeld(
   held: HeldLease,
   deps: DriverDeps,
-  {
-    signal,
-    abort,
-    goal,
-    prepare,
-    callbacks,
-  }: { readonly [Name in keyof DriveOptions]: DriveOptions[Name] | undefined },
+  { signal, abort, goal, prepare, callbacks, now }: DriveOptions,
 ): Promise<DriveOutcome> {
   const { threadId } = held.lease;
   const control = new RunControl();
@@ -72,7 +76,7 @@ async function driveHeld(
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
-    return await new ClaimedRun({ held, control, requests, abort, goal, given }, deps).toEnd();
+    return await new ClaimedRun({ held, control, requests, abort, goal, now, given }, deps).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.

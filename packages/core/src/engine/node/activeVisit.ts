@@ -8,6 +8,7 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { CallsInFlight } from './CallsInFlight.ts';
 import type { InnerRuns } from './innerRuns.ts';
+import type { VisitWaits } from './VisitWaits.ts';
 
 /** What code inside a node can reach of its own execution. */
 export interface ActiveVisit {
@@ -25,6 +26,7 @@ export interface ActiveVisit {
   readonly calls: CallsInFlight;
   readonly told: VisitActivities;
   readonly inner: InnerRuns;
+  readonly waits: VisitWaits;
   /** What is asked before a call is made: the node leaves with it, even if it caught it. */
   question: GraphInterrupt | null;
   /** Set once the node has thrown: what it began side by side may end, and begins no further calls. */

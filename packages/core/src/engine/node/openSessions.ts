@@ -16,6 +16,7 @@ import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
 import type { ScopedUse } from '../guards/RunBudgets.ts';
 import { type GuardFinding, reportGuard } from '../guards/reportGuard.ts';
 import type { Visit } from '../visit.ts';
+import { isWaitQuestion } from '../waits/waitQuestion.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 
 /**
@@ -33,7 +34,7 @@ export function openSessions<State extends object>(
   const { value: interrupts, count } = maskPreciseDeep(unmasked.map(withId(visit)));
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }, at) => {
-    if (id === undefined || isFrameQuestion(value)) return [];
+    if (id === undefined || isFrameQuestion(value) || isWaitQuestion(unmasked[at]?.value)) return [];
     const isEngines = isEngineQuestion(unmasked[at]?.value);
     return [
       { id, question: isEngines ? (value as Question) : bareQuestion({ id, value, responseSchema }, taskId) },

@@ -1,13 +1,11 @@
 import type { StepKey } from '../../state/StepStore.ts';
 import type { RecordedVisit } from './activeVisit.ts';
-import { firstTaskOf } from './firstTask.ts';
-import type { InnerLevel } from './innerRuns.ts';
 import { olderKey } from './olderStep.ts';
-import { placeId, type StepPlace } from './stepPlace.ts';
+import { recordedPlace } from './recordedPlace.ts';
+import type { StepPlace } from './stepPlace.ts';
 
 /**
- * Where a step is recorded: where LangGraph's first attempt at the tasks around it had or would have it. What the first
- * attempt did not come to is recorded by its relative place, and found there by every attempt.
+ * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
  *
  * @throws as {@link olderKey}.
  */
@@ -16,29 +14,11 @@ export function recordedKey(
   place: StepPlace,
   name: string,
 ): StepKey | Promise<StepKey> {
-  if (place.anew === null) return keyAt(active, place, name);
-  return firstPlace(active, place, place.anew).then((first) => keyAt(active, first, name));
-}
-
-function keyAt(active: RecordedVisit, place: StepPlace, name: string): StepKey | Promise<StepKey> {
   const { store, visit } = active;
-  const { id, relativeId } = place;
-  const own = { threadId: visit.threadId, lgTaskId: id, name };
-  if (relativeId !== null && store.steps.timesOf(own) === null) {
-    const relative = { ...own, lgTaskId: relativeId };
-    if (store.steps.timesOf(relative) !== null) return relative;
-  }
-  return olderKey(active, place, name);
-}
-
-async function firstPlace(
-  active: RecordedVisit,
-  place: StepPlace,
-  anew: readonly InnerLevel[],
-): Promise<StepPlace> {
-  const first = await firstTaskOf(active, anew);
-  if (first === null) return { ...place, id: place.relativeId ?? place.id };
-  const { taskId, checkpoint } = first;
-  const id = placeId(active.visit, taskId, place.toolCallId);
-  return { ...place, id, task: { checkpoint, isKept: true } };
+  const isAt = (lgTaskId: string): boolean =>
+    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
+  const found = recordedPlace(active, place, isAt);
+  return found instanceof Promise
+    ? found.then((at) => olderKey(active, at, name))
+    : olderKey(active, found, name);
 }

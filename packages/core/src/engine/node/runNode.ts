@@ -52,6 +52,7 @@ import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
 import { towardsGoal } from './towardsGoal.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
+import { VisitWaits } from './VisitWaits.ts';
 
 export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig) => unknown;
 
@@ -166,17 +167,23 @@ function handedUp(error: unknown): Left {
 
 /**
  * Runs the node's body. It is left only when the calls it began are recorded, and with the question of a call that was
- * not made whatever its author made of that.
+ * not made, or its waits, whatever its author made of that.
  */
 async function work(active: ActiveVisit, body: () => unknown): Promise<unknown> {
   const ran = runInVisit(active, async () => body());
-  await ran.catch(() => {
-    active.hasThrown = true; // what it threw is thrown below
-  });
+  const thrown: unknown = await ran.then(
+    () => undefined,
+    (error: unknown) => {
+      active.hasThrown = true;
+      return error; // thrown below
+    },
+  );
   if (!active.visit.signal.aborted) await active.calls.settled();
   active.told.close();
   if (active.fault !== null) throw active.fault;
   if (active.question !== null) throw active.question;
+  const waiting = active.waits.leaving(thrown);
+  if (waiting !== null) throw waiting;
   return ran;
 }
 
@@ -201,6 +208,7 @@ function activate<State>(visit: Visit, state: State, { config, deps }: Executed<
     calls: new CallsInFlight(),
     told: new VisitActivities({ visit, taskId, store, fence, events, now }),
     inner: new InnerRuns(config),
+    waits: new VisitWaits(),
     question: null,
     hasThrown: false,
     progressed: false,

@@ -1,0 +1,83 @@
+import { isDevsError } from '../../errors/DevsError.ts';
+import type { DueSince } from '../../state/WaitStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { ASKED_TO_STOP } from './drainOnAbort.ts';
+import type { DriveOptions } from './drive.ts';
+
+export interface DriveDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'callbacks'> {
+  /** What runs wait for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the app's clock */
+  readonly now?: number;
+  /** Of the runs that are driven. @defaultValue all that are due */
+  readonly limit?: number;
+}
+
+/** A run that is due and could not be driven, such as one of another graph: it stays due. */
+export interface RefusedRun {
+  readonly id: string;
+  readonly error: unknown;
+}
+
+/** What a look at everything that is due has led to. */
+export interface DrivenDue<Result> {
+  /** Runs that this call has driven, in that order, and where they stand. */
+  readonly driven: readonly (Result & { readonly id: string })[];
+  readonly refused: readonly RefusedRun[];
+}
+
+interface DueDeps<Result> {
+  readonly store: EngineStore;
+  /** Drives one run, if `isDue` still says so once it is held. */
+  readonly drive: (id: string, options: DriveOptions) => Promise<Result>;
+}
+
+/**
+ * Drives every run that can go on without a human, one after the other, the one that is due longest first. A run that
+ * another process drives is its business.
+ *
+ * @throws RangeError for a `limit` that is no number of runs, or a `now` that is no time.
+ */
+export async function driveDue<Result extends object>(
+  { now, limit = Number.POSITIVE_INFINITY, ...options }: DriveDueOptions,
+  deps: DueDeps<Result>,
+): Promise<DrivenDue<Result>> {
+  if (now !== undefined && !Number.isFinite(now)) throw new RangeError(`now: expected a time, got ${now}`);
+  if (!(limit >= 1)) throw new RangeError(`limit: expected 1 or more, got ${limit}`);
+  const { waits, now: clock } = deps.store;
+  const since: DueSince = { now: now ?? clock(), leftFor: ASKED_TO_STOP };
+  const how = { ...options, ...(now !== undefined && { now }) };
+  const isLeaving = (): boolean => options.signal?.aborted === true || options.abort?.aborted === true;
+  const driven: (Result & { readonly id: string })[] = [];
+  const refused: RefusedRun[] = [];
+  for (const id of waits.dueRuns(since)) {
+    if (driven.length >= limit || isLeaving()) break;
+    const looked = await driveIfDue(id, { since, how }, deps);
+    if (looked === null) continue;
+    if (looked.isDriven) driven.push({ id, ...looked.result });
+    else refused.push({ id, error: looked.error });
+  }
+  return { driven, refused };
+}
+
+type Looked<Result> =
+  | { readonly isDriven: true; readonly result: Result }
+  | { readonly isDriven: false; readonly error: unknown };
+
+/** `null` where another process has the run, or was faster. */
+async function driveIfDue<Result>(
+  id: string,
+  { since, how }: { readonly since: DueSince; readonly how: DriveOptions },
+  { store: { threads, waits }, drive }: DueDeps<Result>,
+): Promise<Looked<Result> | null> {
+  if (threads.driverOf(id) !== null) return null;
+  let isDriven = false;
+  const isDue = (): boolean => {
+    isDriven = waits.isDue(id, since);
+    return isDriven;
+  };
+  try {
+    const result = await drive(id, { ...how, isDue });
+    return isDriven ? { isDriven, result } : null;
+  } catch (error) {
+    return isDevsError(error, 'THREAD_BUSY') ? null : { isDriven: false, error };
+  }
+}

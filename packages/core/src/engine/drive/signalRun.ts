@@ -1,0 +1,83 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { interruptGate } from '../gates/interruptGate.ts';
+import { principalOf } from '../gates/principals.ts';
+import type { Message } from '../waits/message.ts';
+import { signalName } from '../waits/signalName.ts';
+import { isOver } from './outcome.ts';
+
+/** Who tells it, and what it is known by. */
+export interface SignalOptions {
+  readonly by: Principal;
+  /** The same id is the same signal, in any process: whoever is not sure tells it again. */
+  readonly signalId: string;
+}
+
+/** What became of a signal. */
+export interface SignalReceipt {
+  /** False where it was recorded before; nothing is written then. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Records a signal of a run and wakes the run, in one transaction; see `DurableApp.signal`.
+ *
+ * @throws DevsError `THREAD_NOT_FOUND`, `SIGNAL_NOT_TAKEN`, `VALUE_NOT_STORABLE`
+ * @throws TypeError, RangeError as of `signalName` and `principalOf`, and for an empty `signalId`.
+ */
+export function signalRun(
+  threadId: string,
+  given: { readonly name: string; readonly payload: unknown } & SignalOptions,
+  { store, events }: { readonly store: EngineStore; readonly events: EventBus },
+): SignalReceipt {
+  const by = principalOf(given.by);
+  const name = signalName(given.name);
+  if (typeof given.signalId !== 'string' || given.signalId === '')
+    throw new TypeError('Expected a signalId: what tells it from other signals of the run.');
+  const { value, count } = maskPreciseDeep({ payload: given.payload ?? null, signalId: given.signalId });
+  assertStorable(value.payload, threadId);
+  const message: Message = { ...value, name, by };
+  const id = `message:${hashOf([threadId, given.signalId])}`;
+  return store.transact(events, (emit) => {
+    const { status } = store.threads.require(threadId);
+    const known = store.threads.signals.find(id)?.payload as Message | undefined;
+    if (known !== undefined) return assertSame(known, message, threadId);
+    if (isOver(status))
+      throw notTaken(threadId, `it is ${status}`, 'Start another run, or tell one that has not ended.');
+    store.threads.signal(threadId, { id, kind: 'message', payload: message });
+    const { signalId } = message;
+    emit('SIGNAL_RECEIVED', { name, signalId, principal: principalText(by) }, { threadId });
+    if (count > 0) emit('SECRET_REDACTED', { place: `signal ${name}`, count }, { threadId });
+    return { isNew: true };
+  });
+}
+
+/** What an answer may be: a node gets both in the same way. */
+function assertStorable(payload: unknown, threadId: string): void {
+  const { error } = interruptGate.given.safeParse({ value: payload });
+  if (error === undefined) return;
+  const problem = error.issues[0]?.message ?? '';
+  throw new DevsError(`A signal's payload for run "${threadId}" cannot be kept. ${problem}.`, {
+    code: 'VALUE_NOT_STORABLE',
+    remedy: 'Send plain JSON of at most 256 KiB; of what is larger, send where it is.',
+    context: { threadId },
+  });
+}
+
+function assertSame(known: Message, { name, payload }: Message, threadId: string): SignalReceipt {
+  if (canonicalJson([known.name, known.payload]) === canonicalJson([name, payload])) return { isNew: false };
+  const why = `its signalId "${known.signalId}" was another signal`;
+  throw notTaken(threadId, why, 'Give each signal of a run an id of its own.');
+}
+
+const notTaken = (threadId: string, why: string, remedy: string): DevsError =>
+  new DevsError(`Run "${threadId}" does not take the signal: ${why}.`, {
+    code: 'SIGNAL_NOT_TAKEN',
+    remedy,
+    context: { threadId },
+  });

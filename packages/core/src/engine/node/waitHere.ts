@@ -1,0 +1,65 @@
+import { GraphDrained } from '@langchain/langgraph';
+import type { NewWait, Wait, WaitKey } from '../../state/WaitStore.ts';
+import { endWait } from '../waits/endWait.ts';
+import { waitInterruptId } from '../waits/waitQuestion.ts';
+import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
+import { engineFaultOf } from './FaultBox.ts';
+import { recordedPlace } from './recordedPlace.ts';
+import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
+
+/** What to wait for. */
+export interface Awaiting extends Pick<NewWait, 'purpose' | 'subject'> {
+  /** Told from other waits of its place by it, and by how many of that name were before. */
+  readonly name: string;
+  /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */
+  readonly dueAt: (now: number) => number | null;
+}
+
+/**
+ * Waits in the node around this code: returns the wait once it has ended, and leaves the node until then. No process is
+ * held; the node runs again when its run is driven and the wait has ended.
+ *
+ * @param caller - For the message to whoever calls it in the wrong place.
+ * @throws GraphInterrupt while it has not ended.
+ * @throws TypeError outside a node of a run, and inside a step, whose call would be made twice.
+ * @throws RangeError for a date that is none.
+ */
+export async function waitHere(caller: string, awaiting: Awaiting): Promise<Wait> {
+  const active = activeVisit(caller);
+  assertMayWait(active, caller);
+  const place = stepPlace(active);
+  const count = active.waits.count(claimOf(place, awaiting.name));
+  if (active.fault !== null) throw active.fault;
+  try {
+    const name = `${awaiting.name}#${count}`;
+    const key = (id: string): WaitKey => ({ threadId: active.visit.threadId, place: id, name });
+    const found = recordedPlace(active, place, (id) => active.store.waits.find(key(id)) !== null);
+    const at: StepPlace = found instanceof Promise ? await found : found;
+    return waitAt(active, key(at.id), awaiting);
+  } catch (error) {
+    active.fault ??= engineFaultOf(error);
+    throw error;
+  }
+}
+
+function waitAt(active: RecordedVisit, key: WaitKey, { purpose, subject, dueAt }: Awaiting): Wait {
+  const { store, events, visit } = active;
+  const now = store.now();
+  const known = store.waits.find(key);
+  const due = known === null ? dueAt(now) : null;
+  if (active.hasThrown) throw new GraphDrained('its node was left');
+  const wait = store.transact(events, (emit) => {
+    store.fenceOf(visit).assertInTx();
+    const asked: NewWait = { ...key, purpose, subject, interruptId: waitInterruptId(key), dueAt: due };
+    return endWait(store.waits.begin(asked), { store, emit, now });
+  });
+  if (wait.state === 'pending') throw active.waits.leaveAt(wait);
+  return wait;
+}
+
+function assertMayWait(active: ActiveVisit, caller: string): asserts active is RecordedVisit {
+  if (!isRecorded(active) || active.visit.epoch === null)
+    throw new TypeError(`${caller} needs a run: drive the graph with app.run().`);
+  if (active.calls.isInside)
+    throw new TypeError(`${caller} cannot be called inside a step: its call would be made twice.`);
+}

@@ -1,0 +1,228 @@
+import { END, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { ada, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
+import { durable } from '../../durable.ts';
+import { sleep } from '../../node/sleep.ts';
+import { step } from '../../node/step.ts';
+import { waitFor } from '../../node/waitFor.ts';
+import { AClock, DAY, HOUR } from './aClock.ts';
+
+const napping = (db: Database, clock: AClock, hours = 1) =>
+  durable(
+    twoSteps(async () => {
+      await sleep(hours * HOUR);
+      return { log: ['slept'] };
+    }),
+    { db, now: clock.now },
+  );
+
+describe('driveDue()', () => {
+  test('drives the one that is due longest first, no more than it may', async ({ db }) => {
+    const clock = new AClock();
+    for (const [id, hours] of [
+      ['late', 3],
+      ['early', 1],
+      ['middle', 2],
+      ['never', 99],
+    ] as const)
+      await napping(db, clock, hours).run(id, {});
+    clock.step(DAY);
+    const app = napping(db, clock);
+    const ids = async (limit?: number) =>
+      (await app.driveDue(limit === undefined ? {} : { limit })).driven.map(({ id }) => id);
+    expect(await ids(2)).toEqual(['early', 'middle']);
+    expect(await ids()).toEqual(['late']);
+    expect(await ids()).toEqual([]);
+  });
+
+  test('takes another hour than the clock has, for what waits already', async ({ db }) => {
+    const clock = new AClock();
+    const graph = twoSteps(async () => {
+      await sleep(HOUR);
+      await sleep(HOUR);
+      return {};
+    });
+    const app = durable(graph, { db, now: clock.now });
+    await app.run('r', {});
+    const until = clock.at + HOUR;
+    expect((await app.driveDue({ now: until - 1 })).driven).toEqual([]);
+    expect(only((await app.driveDue({ now: until + DAY })).driven)).toMatchObject({
+      status: 'suspended',
+      until,
+    });
+    expect(only((await app.driveDue({ now: until })).driven)).toMatchObject({ status: 'completed' });
+  });
+
+  test('refuses what is no number of runs and no time', async ({ db }) => {
+    const app = napping(db, new AClock());
+    for (const limit of [0, -1, Number.NaN])
+      await expect(app.driveDue({ limit })).rejects.toThrow(RangeError);
+    for (const now of [Number.NaN, Number.POSITIVE_INFINITY])
+      await expect(app.driveDue({ now })).rejects.toThrow(RangeError);
+  });
+
+  test('tells of runs that it cannot drive, which keep no other from it', async ({ db }) => {
+    const clock = new AClock();
+    const other = durable(
+      new StateGraph(OwnState)
+        .addNode('other', async () => {
+          await sleep(1);
+          return {};
+        })
+        .addEdge(START, 'other')
+        .addEdge('other', END),
+      { db, now: clock.now },
+    );
+    await other.run('foreign', {});
+    const app = napping(db, clock);
+    await app.run('own', {});
+    clock.step(HOUR);
+    const { driven, refused } = await app.driveDue({ limit: 1 });
+    expect(only(driven)).toMatchObject({ id: 'own', status: 'completed' });
+    expect(only(refused)).toMatchObject({ id: 'foreign', error: { code: 'GRAPH_CHANGED' } });
+    expect((await other.driveDue()).driven).toMatchObject([{ id: 'foreign', status: 'completed' }]);
+  });
+
+  test('leaves a run alone that another process drives, or has driven meanwhile', async ({ db }) => {
+    const clock = new AClock();
+    const app = napping(db, clock);
+    await app.run('r', {});
+    clock.step(HOUR);
+    await app.hold('r', async () => {
+      expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    });
+    // Both have read the same list before one of them drives.
+    const [one, two] = await Promise.all([app.driveDue(), app.driveDue()]);
+    expect([...one.driven, ...two.driven]).toMatchObject([{ id: 'r', status: 'completed' }]);
+    expect([...one.refused, ...two.refused]).toEqual([]);
+  });
+
+  test('goes on with a run whose driver died after its hour', async ({ db }) => {
+    const clock = new AClock();
+    const app = napping(db, clock);
+    await app.run('r', {});
+    // As a process leaves it that is killed between the timer and the node.
+    db.exec("UPDATE waits SET state = 'due', ended_at = 0; UPDATE threads SET status = 'running'");
+    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
+  });
+
+  test('goes on with a run that a process left which was told to stop', async ({ db }) => {
+    const clock = new AClock();
+    const leaving = new AbortController();
+    const graph = twoSteps(async () => {
+      await sleep(HOUR);
+      await step('work', () => leaving.abort());
+      await step('more', () => undefined);
+      return {};
+    });
+    const app = durable(graph, { db, now: clock.now });
+    await app.run('r', {});
+    await app.run('other', {});
+    clock.step(HOUR);
+    const { driven } = await app.driveDue({ signal: leaving.signal });
+    expect(only(driven)).toMatchObject({ status: 'drained' });
+    const left = (await app.driveDue()).driven.map(({ id, status }) => [id, status]);
+    expect(left.sort()).toEqual([
+      ['other', 'completed'],
+      ['r', 'completed'],
+    ]);
+  });
+
+  test('leaves a run alone that somebody has paused', async ({ db }) => {
+    const clock = new AClock();
+    const app = durable(
+      twoSteps(async () => {
+        await sleep(HOUR);
+        await step('work', () => app.pause('r'));
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        await step('more', () => undefined);
+        return {};
+      }),
+      { db, now: clock.now },
+    );
+    await app.run('r', {});
+    clock.step(HOUR);
+    expect(await app.run('r')).toMatchObject({ status: 'drained', reason: 'pause' });
+    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+  });
+
+  test('leaves runs alone that wait for humans, or for what has not come', async ({ db }) => {
+    const clock = new AClock();
+    const app = durable(
+      twoSteps(async () => ({ answer: await waitFor('x') })),
+      { db, now: clock.now, gates: { first: () => 'go?' } },
+    );
+    const { gates } = await app.run('r', {});
+    await app.signal('r', 'x', 1, { by: ada, signalId: '1' });
+    expect((await app.driveDue()).driven).toEqual([]);
+    await app.decide(only(gates), { approved: true, by: ada });
+    await app.run('other', {});
+    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { answer: 1 } });
+    await app.signal('other', 'y', 1, { by: ada, signalId: '1' });
+    expect((await app.driveDue()).driven).toEqual([]);
+  });
+});
+
+describe('a run that sleeps', () => {
+  test('goes on under a changed graph with the date it had', async ({ db }) => {
+    const clock = new AClock();
+    const graph = (nap: string) =>
+      durable(
+        new StateGraph(OwnState)
+          .addNode(nap, async () => {
+            await sleep(HOUR);
+            return { log: [nap] };
+          })
+          .addNode('last', says('last'))
+          .addEdge(START, nap)
+          .addEdge(nap, 'last')
+          .addEdge('last', END),
+        { db, now: clock.now },
+      );
+    await graph('nap').run('r', {});
+    clock.step(HOUR / 2);
+    const changed = graph('rest');
+    await changed.acceptGraph('r', { by: ada, renamed: { nodes: { nap: 'rest' } } });
+    expect(await changed.run('r')).toMatchObject({ status: 'suspended', until: clock.at + HOUR / 2 });
+    clock.step(HOUR / 2);
+    expect(only((await changed.driveDue()).driven)).toMatchObject({ values: { log: ['rest', 'last'] } });
+  });
+
+  test('leaves a wait behind that its node does not come back to, with what others wait for', async ({
+    db,
+  }) => {
+    let other = 'b';
+    const app = durable(
+      twoSteps(
+        async () => ({ log: (await Promise.all([waitFor('a'), waitFor(other)])).map(String) }),
+        async () => ({ log: [String(await waitFor('b'))] }),
+      ),
+      { db },
+    );
+    const tell = (name: string) => app.signal('r', name, name, { by: ada, signalId: name });
+    expect(await app.run('r', {})).toMatchObject({ waitsFor: ['a', 'b'] });
+    other = 'c';
+    await tell('a');
+    expect(await app.run('r')).toMatchObject({ waitsFor: ['c'] });
+    await tell('b');
+    expect((await app.driveDue()).driven).toEqual([]);
+    await tell('c');
+    expect(only((await app.driveDue()).driven)).toMatchObject({
+      status: 'completed',
+      values: { log: ['a', 'c', 'b'] },
+    });
+  });
+
+  test('is removed with all that is kept of it', async ({ db }) => {
+    const app = napping(db, new AClock());
+    await app.run('r', {});
+    await app.signal('r', 'x', 1, { by: ada, signalId: '1' });
+    await app.hold('r', async (lease) => app.store.remover.remove(lease));
+    expect(
+      db.prepare('SELECT (SELECT count(*) FROM waits) + (SELECT count(*) FROM signals)').pluck().get(),
+    ).toBe(0);
+  });
+});

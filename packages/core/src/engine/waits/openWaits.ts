@@ -1,0 +1,80 @@
+import type { EventBus } from '../../events/EventBus.ts';
+import type { Lease } from '../../state/ThreadStore.ts';
+import type { Wait } from '../../state/WaitStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { endWait } from './endWait.ts';
+
+interface Looking {
+  readonly lease: Lease;
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  /** Milliseconds since the Unix epoch: what is due by then has come. */
+  readonly now: number;
+}
+
+/** Of the open interrupts of a run those that are no questions to a human. */
+export interface OpenWaits<Open> {
+  readonly questions: readonly Open[];
+  readonly pending: readonly Wait[];
+  /** Whether a node can go on. */
+  readonly hasEnded: boolean;
+}
+
+/** Looks at what a run waits for, and ends what has come. */
+export function openWaits<Open extends { readonly interruptId: string }>(
+  open: readonly Open[],
+  { lease, store, events, now }: Looking,
+): OpenWaits<Open> {
+  const { threadId } = lease;
+  const ids = open.map(({ interruptId }) => interruptId);
+  if (ids.length === 0 || store.waits.at(threadId, ids).length === 0)
+    return { questions: open, pending: [], hasEnded: false };
+  const looked = store.transact(events, (emit) => {
+    store.fenceOf(lease).assertInTx();
+    store.waits.keepOnly(threadId, ids);
+    return store.waits.at(threadId, ids).map((wait) => endWait(wait, { store, emit, now }));
+  });
+  const waiting = new Set(looked.map(({ interruptId }) => interruptId));
+  return {
+    questions: open.filter(({ interruptId }) => !waiting.has(interruptId)),
+    pending: looked.filter(({ state }) => state === 'pending'),
+    hasEnded: looked.some(({ state }) => state !== 'pending'),
+  };
+}
+
+/** What a run waits for besides humans. */
+export interface Awaited {
+  /** When the first of its timers is due, in milliseconds since the Unix epoch; absent where none is. */
+  readonly until?: number;
+  /** Names of the signals it waits for, in the order it began to; absent where it waits for none. */
+  readonly waitsFor?: readonly string[];
+}
+
+/** The same of what has it among others. */
+export function awaitedIn({ until, waitsFor }: Awaited): Awaited {
+  return { ...(until !== undefined && { until }), ...(waitsFor && { waitsFor }) };
+}
+
+export function awaited(pending: readonly Wait[]): Awaited {
+  const dates = pending.flatMap(({ dueAt }) => dueAt ?? []);
+  const names = pending.flatMap(({ subject }) => subject ?? []);
+  return {
+    ...(dates.length > 0 && { until: Math.min(...dates) }),
+    ...(names.length > 0 && { waitsFor: [...new Set(names)] }),
+  };
+}
+
+/** The same for the log. */
+export function suspendedBy(gates: number, { until, ...names }: Awaited) {
+  return { gates, ...(until !== undefined && { until: new Date(until).toISOString() }), ...names };
+}
+
+/** Why a run waits, for people. */
+export function waitingFor(gates: number, { until, waitsFor = [] }: Awaited): string {
+  const parts = [
+    ...(gates > 0 || (until === undefined && waitsFor.length === 0) ? [`${gates} open gate(s)`] : []),
+    ...waitsFor.map((name) => `signal "${name}"`),
+    ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`]),
+  ];
+  return parts.join(', ');
+}

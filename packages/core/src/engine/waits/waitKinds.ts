@@ -1,0 +1,31 @@
+import type { EventSink } from '../../events/EventBus.ts';
+import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { messageOf } from './message.ts';
+
+/** Where waits are ended: one transaction of the run's driver. */
+export interface Ending {
+  readonly store: EngineStore;
+  readonly emit: EventSink['emit'];
+  /** Milliseconds since the Unix epoch: what is due by then has come. */
+  readonly now: number;
+}
+
+/** How a wait ends but by its time. */
+interface WaitKind {
+  /** Takes what has come, and tells it; the row that came, or `null`. */
+  readonly take: (wait: Wait, ending: Ending) => string | null;
+}
+
+export const WAIT_KINDS: Readonly<Record<WaitPurpose, WaitKind>> = {
+  sleep: { take: () => null },
+  signal: {
+    take: ({ threadId, subject }, { store, emit }) => {
+      const row = store.threads.signals.takeMessage(threadId, subject ?? '');
+      if (row === null) return null;
+      const { name, signalId } = messageOf(row, store);
+      emit('SIGNAL_TAKEN', { name, signalId }, { threadId });
+      return row;
+    },
+  },
+};

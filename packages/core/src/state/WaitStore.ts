@@ -1,0 +1,122 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
+import type { StoreOptions } from './StoreOptions.ts';
+import * as sql from './waitSql.ts';
+
+/** What a wait is for. The table takes any word; this list is what the engine knows. */
+export const WAIT_PURPOSES = ['sleep', 'signal'] as const;
+
+export type WaitPurpose = (typeof WAIT_PURPOSES)[number];
+
+/** Which wait of a run: the same in every execution of its node. */
+export interface WaitKey {
+  readonly threadId: string;
+  /** LangGraph's task id, with the place inside the visit. */
+  readonly place: string;
+  readonly name: string;
+}
+
+export interface NewWait extends WaitKey {
+  readonly purpose: WaitPurpose;
+  /** What comes, by its name; `null` where only time can pass. */
+  readonly subject: string | null;
+  /** Of the question that LangGraph is left with. */
+  readonly interruptId: string;
+  /** Milliseconds since the Unix epoch; `null`: never by itself. */
+  readonly dueAt: number | null;
+}
+
+export interface Wait extends NewWait {
+  /** The order in which waits began. */
+  readonly seq: number;
+  /** `due`: its time came first. `met`: what it waits for did. `void`: nobody waits any more. */
+  readonly state: 'pending' | 'due' | 'met' | 'void';
+  /** The row that came. */
+  readonly metBy: string | null;
+}
+
+/** The visit whose waits another one takes over. */
+export interface MovedWaits {
+  readonly threadId: string;
+  readonly visitId: string;
+  readonly toVisitId: string;
+}
+
+/** What makes a run due. */
+export interface DueSince {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Why a run is paused that only its driver's process was told to leave. */
+  readonly leftFor: string;
+}
+
+/**
+ * What runs wait for that is no human. A row is pending until its time or what it waits for came, whichever is first:
+ * one conditional update ends it, and nothing changes it afterwards.
+ */
+export class WaitStore {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #prepared = new Map<string, Statement<[object]>>();
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  /** Records a wait; one that is known keeps the date of its first time. In the caller's transaction. */
+  begin(wait: NewWait): Wait {
+    if (!WAIT_PURPOSES.includes(wait.purpose)) throw new RangeError(`purpose: "${wait.purpose}" is none`);
+    this.#of(sql.INSERT).run({ ...wait, now: this.#now() });
+    return this.find(wait) as Wait;
+  }
+
+  find({ threadId, place, name }: WaitKey): Wait | null {
+    return this.#of<Wait>(sql.SELECT).get({ threadId, place, name }) ?? null;
+  }
+
+  /** The waits that a run's open interrupts stand for. */
+  at(threadId: string, interruptIds: readonly string[]): readonly Wait[] {
+    return this.#of<Wait>(sql.SELECT_AT).all({ threadId, interruptIds: JSON.stringify(interruptIds) });
+  }
+
+  /** Ends a wait whose time has come: true for exactly one caller. @param at - Milliseconds since the Unix epoch. */
+  fire({ seq }: Pick<Wait, 'seq'>, at: number): boolean {
+    return this.#of(sql.FIRE).run({ seq, at, now: this.#now() }).changes === 1;
+  }
+
+  /** Ends a wait with what came: true for exactly one caller. */
+  meet({ seq }: Pick<Wait, 'seq'>, metBy: string): boolean {
+    return this.#of(sql.MEET).run({ seq, metBy, now: this.#now() }).changes === 1;
+  }
+
+  /** Gives up the pending waits of a run but those of these interrupts: nobody comes back to the others. */
+  keepOnly(threadId: string, interruptIds: readonly string[]): void {
+    this.#of(sql.KEEP_ONLY).run({ threadId, interruptIds: JSON.stringify(interruptIds), now: this.#now() });
+  }
+
+  /** Hands the waits of a visit to the one that takes its place. */
+  moveVisit(moved: MovedWaits): void {
+    this.#of(sql.MOVE_VISIT).run(moved);
+  }
+
+  /** Runs that can go on without a human, those whose time came first in front. */
+  dueRuns(since: DueSince): readonly string[] {
+    return this.#of<{ readonly threadId: string }>(sql.SELECT_DUE)
+      .all(since)
+      .map(({ threadId }) => threadId);
+  }
+
+  /** Whether a run is among {@link dueRuns}. */
+  isDue(threadId: string, since: DueSince): boolean {
+    return this.#of(sql.SELECT_IS_DUE).get({ ...since, threadId }) !== undefined;
+  }
+
+  /** Prepared when it is first used: most runs wait for nothing but humans. */
+  #of<Row = unknown>(text: string): Statement<[object], Row> {
+    const known = this.#prepared.get(text) ?? prepare<[object]>(this.#db, text);
+    this.#prepared.set(text, known);
+    return known as Statement<[object], Row>;
+  }
+}

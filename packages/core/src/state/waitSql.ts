@@ -1,0 +1,54 @@
+// SQL of WaitStore.
+
+const COLUMNS = `
+  seq, thread_id AS threadId, place, name, purpose, subject, interrupt_id AS interruptId, due_at AS dueAt, state,
+  met_by AS metBy`;
+
+// One that was given up and is come back to goes on with the date it had.
+export const INSERT = `
+  INSERT INTO waits (thread_id, place, name, purpose, subject, interrupt_id, due_at, created_at)
+  VALUES (@threadId, @place, @name, @purpose, @subject, @interruptId, @dueAt, @now)
+  ON CONFLICT (thread_id, place, name) DO UPDATE SET state = 'pending', ended_at = NULL WHERE state = 'void'`;
+
+export const SELECT = `
+  SELECT ${COLUMNS} FROM waits WHERE thread_id = @threadId AND place = @place AND name = @name`;
+
+export const SELECT_AT = `
+  SELECT ${COLUMNS} FROM waits
+  WHERE thread_id = @threadId AND interrupt_id IN (SELECT value FROM json_each(@interruptIds)) ORDER BY seq`;
+
+export const FIRE = `
+  UPDATE waits SET state = 'due', ended_at = @now WHERE seq = @seq AND state = 'pending' AND due_at <= @at`;
+
+export const MEET = `
+  UPDATE waits SET state = 'met', met_by = @metBy, ended_at = @now WHERE seq = @seq AND state = 'pending'`;
+
+export const KEEP_ONLY = `
+  UPDATE waits SET state = 'void', ended_at = @now
+  WHERE thread_id = @threadId AND state = 'pending'
+    AND interrupt_id NOT IN (SELECT value FROM json_each(@interruptIds))`;
+
+// A visit's id, or one with a slash behind it.
+export const MOVE_VISIT = `
+  UPDATE waits SET place = @toVisitId || substr(place, length(@visitId) + 1)
+  WHERE thread_id = @threadId AND (place = @visitId OR substr(place, 1, length(@visitId) + 1) = @visitId || '/')`;
+
+const IS_TIME = 'w.due_at <= @now';
+
+const HAS_COME = `
+  w.purpose = 'signal' AND EXISTS (
+    SELECT 1 FROM signals AS s
+    WHERE s.thread_id = w.thread_id AND s.consumed_at IS NULL AND s.kind = 'message'
+      AND s.payload_json ->> 'name' = w.subject)`;
+
+// A run that waits, and one that has waited before and whose driver is gone or was told to leave.
+const DUE = `
+  FROM threads AS t JOIN waits AS w ON w.thread_id = t.thread_id
+  WHERE (t.status = 'waiting' AND w.state = 'pending' AND (${IS_TIME} OR ${HAS_COME}))
+     OR (t.status = 'running' OR (t.status = 'paused' AND t.reason = @leftFor))`;
+
+export const SELECT_DUE = `
+  SELECT t.thread_id AS threadId ${DUE}
+  GROUP BY t.thread_id ORDER BY min(coalesce(w.due_at, w.created_at)), t.rowid`;
+
+export const SELECT_IS_DUE = `SELECT 1 FROM (SELECT t.thread_id ${DUE}) WHERE thread_id = @threadId LIMIT 1`;

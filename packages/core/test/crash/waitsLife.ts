@@ -1,0 +1,85 @@
+import { appendFileSync } from 'node:fs';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { durable } from '../../src/engine/durable.ts';
+import { sleep } from '../../src/engine/node/sleep.ts';
+import { step } from '../../src/engine/node/step.ts';
+import { waitFor } from '../../src/engine/node/waitFor.ts';
+
+const HOUR = 3_600_000;
+const State = Annotation.Root({
+  log: Annotation<readonly string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+});
+
+/** What a life of a run comes to, however often it was killed. */
+export const LIVED = ['asleep', 'awake', 'paid 7', 'nobody came'];
+
+/** A run that sleeps, is told something and waits in vain, beside a branch that sleeps longer. */
+function waiting(effect: (what: string, key: string) => void) {
+  const told = async () => {
+    await step('asleep', ({ key }) => effect('asleep', key));
+    await sleep(HOUR);
+    await step('awake', ({ key }) => effect('awake', key));
+    const { amount } = await waitFor<{ readonly amount: number }>('paid');
+    const late = await waitFor('late', { within: HOUR });
+    return { log: ['asleep', 'awake', `paid ${amount}`, late.timedOut ? 'nobody came' : 'somebody came'] };
+  };
+  const beside = async () => {
+    await sleep(2 * HOUR);
+    await step('beside', ({ key }) => effect('beside', key));
+    return {};
+  };
+  return new StateGraph(State)
+    .addNode('told', told)
+    .addNode('beside', beside)
+    .addEdge(START, 'told')
+    .addEdge(START, 'beside')
+    .addEdge('told', END)
+    .addEdge('beside', END);
+}
+
+/**
+ * Lives a run to its end: every process that is started on the file does the same from the beginning, as a worker does that
+ * is restarted. Its clock is where the run's next hour is.
+ */
+export async function live(db: Database, id: string, effects: string): Promise<readonly string[]> {
+  let now = Date.UTC(2026, 0, 2);
+  const app = durable(
+    waiting((what, key) => appendFileSync(effects, `${what} ${key}\n`)),
+    { db, now: () => now },
+  );
+  const isKnown = app.store.threads.get(id) !== null;
+  let { until } = await app.run(id, isKnown ? undefined : {});
+  const paid = { by: { kind: 'policy', id: 'bank' }, signalId: 'event-1' } as const;
+  for (let looks = 0; looks < 20; looks += 1) {
+    await app.signal(id, 'paid', { amount: 7 }, paid);
+    const { driven, refused } = await app.driveDue();
+    if (refused.length > 0) throw refused[0]?.error;
+    const [ran] = driven;
+    if (ran?.status === 'completed') return ran.values?.log ?? [];
+    const left = await app.run(id);
+    if (left.status === 'completed') return left.values?.log ?? [];
+    ({ until } = left);
+    now = until ?? now + HOUR;
+  }
+  throw new Error('The run does not end.');
+}
+
+/** What the file says of the waits of a run: none was ended twice, nothing was taken twice. */
+export function waitsIn(db: Database, id: string) {
+  const count = (name: string): unknown =>
+    db.prepare('SELECT count(*) FROM events WHERE thread_id = ? AND name = ?').pluck().get(id, name);
+  const states = db
+    .prepare('SELECT state, count(*) FROM waits WHERE thread_id = ? GROUP BY state ORDER BY state')
+    .raw()
+    .all(id);
+  const signals = db
+    .prepare("SELECT count(*), count(consumed_at) FROM signals WHERE thread_id = ? AND kind = 'message'")
+    .raw()
+    .get(id);
+  return {
+    states,
+    signals,
+    events: [count('TIMER_FIRED'), count('SIGNAL_RECEIVED'), count('SIGNAL_TAKEN')],
+  };
+}
