@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Driving {
   /** Super-steps that were looked up in the cache, since a node was entered last. */
   lookupsInARow: number;
-  /** Whether the super-step that is looked up next, or was last, is given answers of humans or policies. */
+  /** Whether the super-step that is looked up next, or was last, is told what only this run is told: answers, signals. */
   answers: 'next' | 'last' | 'none';
 }
 

@@ -3,6 +3,7 @@ import { createDatabase } from '../db/createDatabase.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engine/compile/graphSource.ts';
 import type { DurableApp, GateAnswer, RunOptions, RunResult } from '../engine/DurableApp.ts';
+import type { DrivenDue } from '../engine/drive/driveDue.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
 import type { Gate } from '../engine/Gate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
@@ -88,6 +89,17 @@ export class TestApp<Graph, State, Update> {
   async answer(gate: Gate | undefined, given?: Partial<GateAnswer>): Promise<void> {
     if (gate === undefined) throw new TypeError('There is no gate to answer: the run does not wait.');
     await this.#app.decide(gate, { by: TESTER, ...(given ?? yesTo(gate)) });
+  }
+
+  /**
+   * Lets time pass, and drives every run for which that was what it waited for.
+   *
+   * @param ms - Milliseconds; negative where the clock is set back.
+   * @throws RangeError for what is no whole number of milliseconds; DevsError as {@link DurableApp.driveDue}.
+   */
+  skip(ms: number): Promise<DrivenDue<RunResult<State>>> {
+    this.clock.advance(ms);
+    return this.#app.driveDue();
   }
 
   /** Ends the process where it stands, as if nobody drove a run, and starts another one. */

@@ -1,8 +1,11 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
 import { type CrashPoint, SkippingClock, type TestApp, testApp } from '../index.ts';
+
+const DAY = 86_400_000;
 
 /** What the graph did outside. */
 let effects: string[] = [];
@@ -87,18 +90,33 @@ describe('an app for tests', () => {
     await expect(app.answer(gates[0])).rejects.toThrow('There is no gate');
   });
 
+  test('skips what its runs wait for', async () => {
+    const naps = async () => {
+      await sleep(2 * DAY);
+      return { log: [await step('wake', () => 'woken')] };
+    };
+    const app = opened(testApp(twoSteps(naps)));
+    expect(await app.run('nap', { log: [] })).toMatchObject({ status: 'suspended' });
+    expect((await app.skip(DAY)).driven).toEqual([]);
+    app.restart();
+    app.clock.advance(DAY);
+    await app.crashAt('in step wake', 'nap');
+    const { driven } = await app.skip(0);
+    expect(driven).toMatchObject([{ id: 'nap', status: 'completed', values: { log: ['woken', 'second'] } }]);
+  });
+
   test('has a clock that the test moves', async () => {
     const clock = new SkippingClock(new Date('2026-01-01T00:00:00Z'));
     const app = opened(testApp(publishing(), { clock }));
     const { gates } = await app.run('post', { log: [] });
-    clock.advance(86_400_000);
+    clock.advance(DAY);
     await app.run('late', { log: [] });
     const late = await app.app.gates('late');
     expect([gates[0]?.openedAt, late[0]?.openedAt]).toEqual([
       '2026-01-01T00:00:00.000Z',
       '2026-01-02T00:00:00.000Z',
     ]);
-    clock.advance(-86_400_000);
+    clock.advance(-DAY);
     expect(app.clock.now()).toBe(Date.UTC(2026, 0, 1));
     expect(() => clock.advance(Number.NaN)).toThrow(RangeError);
     expect(() => new SkippingClock(0.5)).toThrow(RangeError);
