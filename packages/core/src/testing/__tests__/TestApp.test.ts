@@ -1,5 +1,5 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
@@ -184,13 +184,26 @@ describe('a process that a test ends', () => {
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
   });
 
-  test('keeps nothing of a branch beside its place that had not committed', async () => {
-    const app = opened(testApp(twoBranches(pays('left'), pays('right'))));
+  test('leaves the calls beside its place unanswered and unrecorded', async () => {
+    const heard: string[] = [];
+    let answer: (text: string) => void = () => {};
+    const asks = () =>
+      step('right', () => {
+        effects.push('right');
+        return new Promise<string>((resolve) => {
+          answer = resolve;
+        });
+      });
+    const right = async () => ({ log: [await asks().finally(() => heard.push('right'))] });
+    const app = opened(testApp(twoBranches(pays('left'), right)));
     await app.crashAt('in step left', 'run', { log: [] });
+    answer('too late');
     await new Promise((resolve) => setImmediate(resolve));
-    const { status, values } = await app.run('run');
-    expect([status, values?.log.length]).toEqual(['completed', 3]);
-    expect(effects.filter((effect) => effect.startsWith('left'))).toEqual(['left 1', 'left 2']);
+    expect(heard).toEqual([]);
+    const again = app.run('run');
+    await vi.waitFor(() => expect(effects.filter((effect) => effect === 'right')).toHaveLength(2));
+    answer('in time');
+    expect((await again).values?.log).toEqual(['start', 'left 3', 'in time']);
   });
 
   test('did not die where the run does not come by', async () => {
