@@ -45,7 +45,7 @@ export interface TestOptions<State, Name extends string = string>
  * @example
  * ```ts
  * const app = testApp(mailAgent(model, send));
- * await app.crashAt('in step mail', 'mail-1', { messages: ['Write to Bob.'] });
+ * await app.crashAt('in step llm', 'mail-1', { messages: ['Write to Bob.'] });
  * const { gates: [gate] } = await app.run('mail-1');
  * await app.answer(gate);
  * ```
@@ -83,12 +83,13 @@ export class TestApp<Graph, State, Update> {
   /**
    * Decides a gate as a human of the test.
    *
-   * @param given - @defaultValue yes, of the gate's kind
+   * @param given - @defaultValue yes, as the gate's kind has it, by the test's own human
    * @throws TypeError without a gate, and for a budget without an answer; DevsError as {@link DurableApp.decide}.
    */
-  async answer(gate: Gate | undefined, given?: Partial<GateAnswer>): Promise<void> {
+  async answer(gate: Gate | undefined, { by = TESTER, ...said }: Partial<GateAnswer> = {}): Promise<void> {
     if (gate === undefined) throw new TypeError('There is no gate to answer: the run does not wait.');
-    await this.#app.decide(gate, { by: TESTER, ...(given ?? yesTo(gate)) });
+    const answer = Object.keys(said).length > 0 ? said : yesTo(gate);
+    await this.#app.decide(gate, { by, ...answer });
   }
 
   /**

@@ -55,8 +55,11 @@ describe('an app for tests', () => {
     const { gates } = await app.run('post', { log: [] });
     await app.answer(gates[0], { value: false, by: { kind: 'human', id: 'ada' } });
     expect((await app.run('post')).values?.log).toEqual(['draft 1', 'kept']);
-    const { principal } = app.app.store.sessions.listClosed('post')[0] ?? {};
-    expect(principal).toMatchObject({ id: 'ada' });
+    const again = await app.run('again', { log: [] });
+    await app.answer(again.gates[0], { by: { kind: 'human', id: 'bob' } });
+    expect((await app.run('again')).values?.log).toEqual(['draft 2', 'publish 3']);
+    const decided = ['post', 'again'].map((id) => app.app.store.sessions.listClosed(id)[0]?.principal?.id);
+    expect(decided).toEqual(['ada', 'bob']);
   });
 
   test('says yes to a declared gate and to the depth guard, and not to a budget', async () => {
