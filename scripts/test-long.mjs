@@ -61,6 +61,12 @@ const LONG = [
   ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
+  [
+    'store',
+    { DEVS_STORE_RUNS: 10_000 },
+    'equalsInMemory',
+    'operations of a store, and of LangGraph’s in memory',
+  ],
   ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],
   ['turns', { DEVS_TURN_KILLS: 200 }, 'killedTurns', 'chats of three turns, killed at a write'],
   [

@@ -6,7 +6,6 @@ import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import { GuardedCache } from './cache/GuardedCache.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import {
   type BuilderOf,
@@ -33,7 +32,6 @@ import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
-import { SqliteStore } from './store/SqliteStore.ts';
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
@@ -147,15 +145,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     },
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
-  const ownStore = () =>
-    new SqliteStore(db, { now, events, ...(options.limits && { limits: options.limits }) });
-  const memory = takeStore(options.store, carried.store, ownStore);
-  const cache = options.cache ?? carried.cache;
-  const kept = {
-    ...carried,
-    ...(memory !== undefined && { store: memory }),
-    ...(cache !== undefined && { cache: new GuardedCache(cache, maxDepth) }),
-  };
+  const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
     ...compiled,
@@ -165,7 +155,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     budget,
     gates,
     store,
-    memory,
+    memory: kept.store,
     saver,
     streams,
     faults,
