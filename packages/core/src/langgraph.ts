@@ -65,9 +65,12 @@ export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore
 export type {
   CustomChunk,
   GateOpened,
+  LastingEvent,
+  Restarted,
   RunEnded,
   StreamEvent,
   StreamMode,
+  TokensChunk,
   UpdatesChunk,
   ValuesChunk,
 } from './engine/stream/StreamEvent.ts';

@@ -157,7 +157,7 @@ async function runBody<State extends object>(
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const active = activate(visit, state, { config: own, deps });
-    deps.streams?.of(visit.lease)?.taskBegins(visit.lgTaskId);
+    deps.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
     await passing(`before node ${node.name}`);
     const left = await work(active, body).then(returned, handedUp);
