@@ -31,7 +31,7 @@ import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
-import { innerBreakpoints } from './stops/innerBreakpoints.ts';
+import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
@@ -91,6 +91,12 @@ export interface KnownGraph<State> {
   readonly leave?: LeaveRun;
 }
 
+interface SaverParts {
+  readonly breakpoints: InnerBreakpoints;
+  readonly streams: RunStreams;
+  readonly limits: Partial<SaverLimits> | undefined;
+}
+
 /**
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
  * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store,
@@ -132,18 +138,8 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
   const streams = new RunStreams(db, keep);
   const faults = new FaultBox();
-  // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const breakpoints = innerBreakpoints(builder);
-  const saver = new DrivenSaver(db, store, {
-    breakpoints,
-    onLook: noteBegun,
-    streamOf: (lease) => streams.of(lease),
-    ...(options.limits && { limits: options.limits }),
-    onCheckpoint: (lease, stored) => {
-      store.threads.resetRecoveries(lease);
-      noteInput({ runId: lease.threadId, stored }, store.inputs);
-    },
-  });
+  const saver = driversSaver(db, store, { breakpoints, streams, limits: options.limits });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
   const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
@@ -164,6 +160,24 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     now,
     newId,
     close,
+  });
+}
+
+function driversSaver(
+  db: Database,
+  store: EngineStore,
+  { breakpoints, streams, limits }: SaverParts,
+): DrivenSaver {
+  return new DrivenSaver(db, store, {
+    breakpoints,
+    onLook: noteBegun,
+    streamOf: (lease) => streams.of(lease),
+    ...(limits && { limits }),
+    // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
+    onCheckpoint: (lease, stored) => {
+      store.threads.resetRecoveries(lease);
+      noteInput({ runId: lease.threadId, stored }, store.inputs);
+    },
   });
 }
 
