@@ -126,12 +126,12 @@ export class TestApp<Graph, State, Update> {
   async crashAt(point: CrashPoint, id: string, input?: Update, options?: RunOptions): Promise<void> {
     const ended = await new Promise<RunResult<State> | null>((resolve, reject) => {
       let isDead = false;
-      const onPoint = (reached: CrashPoint): Promise<never> | undefined => {
-        if (!isDead && reached !== point) return undefined;
+      const onPoint = (reached: CrashPoint): boolean => {
+        if (!isDead && reached !== point) return false;
         if (!isDead) this.restart();
         isDead = true;
         resolve(null);
-        return new Promise(() => {});
+        return true;
       };
       withCrashPoints(onPoint, () => this.run(id, input, options)).then(resolve, reject);
     });
