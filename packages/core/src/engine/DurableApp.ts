@@ -29,7 +29,7 @@ import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
 import type { DriveOutcome, EndOfRun, EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
+import { assertInput, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
@@ -46,9 +46,9 @@ import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 import { NO_STORE } from './store/takeStore.ts';
 import { driveTurn } from './turns/driveTurn.ts';
-import { takeTurn } from './turns/takeTurn.ts';
+import { assertFirstTurn, takeTurn } from './turns/takeTurn.ts';
 import { assertTurnKey } from './turns/turnKey.ts';
-import { assertTurnInput, unnamed } from './turns/turnRefused.ts';
+import { assertTurnInput } from './turns/turnRefused.ts';
 import { type Awaited, awaitedIn } from './waits/openWaits.ts';
 
 export interface DurableParts<Graph> {
@@ -204,24 +204,17 @@ export class DurableApp<Graph, State, Update> {
     const { input, options, turn } = given;
     assertInput(input, threadId);
     assertGiven(options, threadId);
-    const known = this.store.threads.get(threadId);
-    if (known === null && input === undefined) this.store.threads.require(threadId);
-    const recorded = known === null ? null : this.store.inputs.find(threadId, turn);
-    if (turn !== null && recorded === null) assertTurnInput(input, { threadId, key: turn });
-    if (known === null || (turn !== null && recorded === null)) {
-      await assertContext(this.graph as ContextGraph, options, threadId);
-    }
+    const { store, events, shape, saver } = this.#parts;
+    const known = store.threads.get(threadId);
+    if (known === null && input === undefined) store.threads.require(threadId);
+    const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
+    if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
+    if (isNew) await assertContext(this.graph as ContextGraph, options, threadId);
     const { dumped, redacted, created } = await this.#record({ threadId, ...given }, known);
     if (created) return;
-    const { store, events, shape, saver } = this.#parts;
-    const { serde } = saver;
-    if (turn !== null) {
-      const asked = { threadId, key: turn, given: dumped, redacted };
-      return takeTurn(asked, { store, events, shape, serde });
-    }
-    const first = recorded ?? store.inputs.find(threadId, null);
-    if (first === null) throw unnamed(threadId);
-    await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
+    const deps = { store, events, shape, serde: saver.serde };
+    if (turn === null) return assertFirstTurn(threadId, dumped, deps);
+    return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
   }
 
   async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {

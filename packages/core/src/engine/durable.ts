@@ -34,7 +34,7 @@ import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { SqliteStore } from './store/SqliteStore.ts';
 import { takeStore } from './store/takeStore.ts';
-import { noteInput } from './turns/noteInput.ts';
+import { noteCheckpoints } from './turns/noteCheckpoints.ts';
 
 export interface DurableOptions<State, Name extends string = string> {
   /** Path of the state file; created when missing. Give this or `db`. */
@@ -118,16 +118,12 @@ export function durable<Source extends GraphSource>(
   const prices = pricesOf(options.prices);
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
   const faults = new FaultBox();
-  // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const breakpoints = innerBreakpoints(builder);
   const saver = new DrivenSaver(db, store, {
     breakpoints,
     onLook: noteBegun,
     ...(options.limits && { limits: options.limits }),
-    onCheckpoint: (lease, stored) => {
-      store.threads.resetRecoveries(lease);
-      noteInput({ runId: lease.threadId, stored }, store.inputs);
-    },
+    onCheckpoint: noteCheckpoints(store),
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
   const gates = declaredGates(options.gates ?? {});
