@@ -29,7 +29,7 @@ import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
 import type { DriveOutcome, EndOfRun, EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
+import { assertInput, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
 import { unlessFailed } from './drive/runFailed.ts';
@@ -54,9 +54,9 @@ import { RunStreams } from './stream/RunStreams.ts';
 import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
-import { takeTurn } from './turns/takeTurn.ts';
+import { assertFirstTurn, takeTurn } from './turns/takeTurn.ts';
 import { assertTurnKey } from './turns/turnKey.ts';
-import { assertTurnInput, unnamed } from './turns/turnRefused.ts';
+import { assertTurnInput } from './turns/turnRefused.ts';
 import { type Awaited, awaitedIn } from './waits/openWaits.ts';
 
 export interface DurableParts<Graph> {
@@ -243,24 +243,17 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     const { input, options, turn } = given;
     assertInput(input, threadId);
     assertGiven(options, threadId);
-    const known = this.store.threads.get(threadId);
-    if (known === null && input === undefined) this.store.threads.require(threadId);
-    const recorded = known === null ? null : this.store.inputs.find(threadId, turn);
-    if (turn !== null && recorded === null) assertTurnInput(input, { threadId, key: turn });
-    if (known === null || (turn !== null && recorded === null)) {
-      await assertContext(this.graph as ContextGraph, options, threadId);
-    }
+    const { store, events, shape, saver } = this.#parts;
+    const known = store.threads.get(threadId);
+    if (known === null && input === undefined) store.threads.require(threadId);
+    const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
+    if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
+    if (isNew) await assertContext(this.graph as ContextGraph, options, threadId);
     const { dumped, redacted, created } = await this.#record({ threadId, ...given }, known);
     if (created) return;
-    const { store, events, shape, saver } = this.#parts;
-    const { serde } = saver;
-    if (turn !== null) {
-      const asked = { threadId, key: turn, given: dumped, redacted };
-      return takeTurn(asked, { store, events, shape, serde });
-    }
-    const first = recorded ?? store.inputs.find(threadId, null);
-    if (first === null) throw unnamed(threadId);
-    await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
+    const deps = { store, events, shape, serde: saver.serde };
+    if (turn === null) return assertFirstTurn(threadId, dumped, deps);
+    return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
   }
 
   async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
@@ -448,8 +441,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     input?: Update | null,
     options: StreamOptions<Mode> & RunOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const drive =
-      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
+    const drive = input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
     const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
     const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;

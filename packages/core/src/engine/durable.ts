@@ -35,7 +35,7 @@ import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoint
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
-import { noteInput } from './turns/noteInput.ts';
+import { noteCheckpoints } from './turns/noteCheckpoints.ts';
 
 export interface DurableOptions<
   State,
@@ -173,11 +173,7 @@ function driversSaver(
     onLook: noteBegun,
     streamOf: (lease) => streams.of(lease),
     ...(limits && { limits }),
-    // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
-    onCheckpoint: (lease, stored) => {
-      store.threads.resetRecoveries(lease);
-      noteInput({ runId: lease.threadId, stored }, store.inputs);
-    },
+    onCheckpoint: noteCheckpoints(store),
   });
 }
 

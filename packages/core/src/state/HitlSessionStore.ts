@@ -75,6 +75,10 @@ export interface RecordedDecision {
   readonly principal: Principal;
 }
 
+/** Statuses, as JSON: of a question that nobody has answered, and of one whose answer nobody has taken up, too. */
+const OPEN = '["awaiting_approval"]';
+const UNTAKEN = '["awaiting_approval", "decided"]';
+
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
@@ -106,8 +110,7 @@ export class HitlSessionStore {
   readonly #decide: Statement<[object]>;
   readonly #resumeUnbound: Statement<[number, string]>;
   readonly #markResumed: Statement<[object]>;
-  readonly #closeOpen: Statement<[string, string], string>;
-  readonly #closeTurn: Statement<[string]>;
+  readonly #close: Statement<[status: string, threadId: string, closed: string], string>;
   #selectInbox: Statement<[object], SessionRow> | null = null;
 
   /** @param db - An open, migrated state file. */
@@ -158,8 +161,7 @@ export class HitlSessionStore {
     this.#decide = prepare(db, sql.DECIDE);
     this.#resumeUnbound = prepare(db, sql.RESUME_UNBOUND);
     this.#markResumed = prepare(db, sql.MARK_RESUMED);
-    this.#closeOpen = prepare<[string, string], string>(db, sql.CLOSE_OPEN).pluck();
-    this.#closeTurn = prepare(db, sql.CLOSE_TURN);
+    this.#close = prepare<[string, string, string], string>(db, sql.CLOSE).pluck();
   }
 
   /**
@@ -327,12 +329,12 @@ export class HitlSessionStore {
 
   /** Withdraws a run's open sessions, because it was set back or has ended; returns them. */
   supersedeOpen(threadId: string, as: 'superseded' | 'cancelled' = 'superseded'): readonly HitlSession[] {
-    return this.#write(() => this.#closeOpen.all(as, threadId)).map((id) => this.require(id));
+    return this.#write(() => this.#close.all(as, threadId, OPEN)).map((id) => this.require(id));
   }
 
-  /** Withdraws what a run's turn has left: nobody takes it up once the next one begins. */
+  /** Withdraws what a run's turn has left, also what was answered: nobody takes it up once the next one begins. */
   closeTurn(threadId: string): void {
-    this.#write(() => this.#closeTurn.run(threadId));
+    this.#write(() => this.#close.all('cancelled', threadId, UNTAKEN));
   }
 
   #from(row: SessionRow | undefined): HitlSession | null {

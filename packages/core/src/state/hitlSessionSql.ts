@@ -85,14 +85,9 @@ export const MARK_RESUMED = `
   WHERE thread_id = @threadId AND status = 'decided'
     AND interrupt_id NOT IN (SELECT value FROM json_each(@openInterruptIds)) AND ${SOUND}`;
 
-export const CLOSE_OPEN = `
+export const CLOSE = `
   UPDATE hitl_sessions SET status = ?, ${UNSEALED}
-  WHERE thread_id = ? AND status = 'awaiting_approval' AND ${SOUND} RETURNING id`;
-
-// A question that was answered and not taken up is of the turn that is over, too.
-export const CLOSE_TURN = `
-  UPDATE hitl_sessions SET status = 'cancelled', ${UNSEALED}
-  WHERE thread_id = ? AND status IN ('awaiting_approval', 'decided') AND ${SOUND}`;
+  WHERE thread_id = ? AND status IN (SELECT value FROM json_each(?)) AND ${SOUND} RETURNING id`;
 
 export const SELECT_OPEN_FOR_TASK = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions

@@ -8,7 +8,7 @@ import { shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { assertSameGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { type AskedTurn, assertEnded, drivenBy, wouldLose } from './turnRefused.ts';
+import { type AskedTurn, assertEnded, drivenBy, unnamed, wouldLose } from './turnRefused.ts';
 
 /** A turn as its caller gives it to a run that exists. */
 export interface GivenTurn extends AskedTurn {
@@ -57,6 +57,21 @@ export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> 
     await sleep(LEASE_TTL_MS);
     unchangedFor = taken;
   }
+}
+
+/**
+ * What is given without a key is that of a first turn that was.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN`
+ */
+export async function assertFirstTurn(
+  threadId: string,
+  given: TypedBytes,
+  { store, serde }: Pick<TurnDeps, 'store' | 'serde'>,
+): Promise<void> {
+  const first = store.inputs.find(threadId, null);
+  if (first === null) throw unnamed(threadId);
+  await assertSameGiven(given, store.inputs.require(threadId, first.turn), { serde, threadId });
 }
 
 function findOrBegin(
