@@ -61,6 +61,12 @@ const LONG = [
   ['loop', { DEVS_LOOP_CASES: 1000 }, 'taskLoop.property', 'attempts of agents that lie, at one task'],
   ['programs', { DEVS_FLAT_CASES: 5000 }, 'flatEqualsPlain', 'random programs, flat and recursive'],
   ['graphs', { DEVS_GRAPH_CASES: 3000 }, 'equalsLangGraph', 'random graphs, durable and by LangGraph alone'],
+  [
+    'store',
+    { DEVS_STORE_RUNS: 10_000 },
+    'equalsInMemory',
+    'operations of a store, and of LangGraph’s in memory',
+  ],
   ['stops', { DEVS_STOPS_EVERY: 1 }, 'breakpoints', 'a death at every write around breakpoints'],
   ['turns', { DEVS_TURN_KILLS: 200 }, 'killedTurns', 'chats of three turns, killed at a write'],
   [
@@ -79,6 +85,9 @@ const LONG = [
     'crash/programs',
     'programs of every kind, killed at each call',
   ],
+  ['streams', { DEVS_STREAM_KILLS: 200 }, 'stream/killed', 'streams of runs whose drivers are killed'],
+  ['reconnects', { DEVS_STREAM_RECONNECTS: 1000 }, 'stream/killed', 'readers of 200 runs that come and go'],
+  ['streamed', { DEVS_STREAMED_PROGRAMS: 81 }, 'stream/asLangGraph', 'programs of every kind, streamed'],
   ['trial', { DEVS_TRIAL_TURNS: 9 }, 'trial/trial', 'agents with vices on three repositories, three ways'],
   ['floods', { DEVS_FLOOD_MIB: 1024 }, 'acp/acpAgents', 'agents over the protocol that print without end'],
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],

@@ -14,8 +14,10 @@ import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
 import * as scheduledReport from './scheduledReport.ts';
+import * as streaming from './streaming.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
+import * as twoApprovers from './twoApprovers.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
   promptChaining,
@@ -29,10 +31,12 @@ export const examples: Readonly<Record<string, Example>> = {
   handoffs,
   humanApproval,
   reviewToolCalls,
+  twoApprovers,
   inputValidation,
   subgraph,
   scheduledReport,
   retryPolicy,
   rag,
   chat,
+  streaming,
 };

@@ -12,6 +12,8 @@ export interface Example {
   readonly turns?: readonly object[];
   /** The answers to its questions, in their order. */
   readonly answers?: readonly unknown[];
+  /** Who says yes at its gate, one after the other. LangGraph alone asks nobody. */
+  readonly approvers?: readonly string[];
   /** What it is told while it waits, by the names of the signals. */
   readonly signals?: Readonly<Record<string, unknown>>;
   /** What the model says to a prompt. */
@@ -22,13 +24,18 @@ export interface Example {
 
 export interface App {
   run(id: string, input?: unknown, options?: { turn?: string }): Promise<Ran>;
-  decide(gate: Gate, answer: { value: unknown; by: { kind: 'human'; id: string } }): Promise<unknown>;
+  decide(gate: Gate, answer: ({ value: unknown } | { approved: true }) & { by: Teller }): Promise<unknown>;
   signal(
     id: string,
     name: string,
     payload: unknown,
     told: { by: Teller; signalId: string },
   ): Promise<unknown>;
+  stream(
+    id: string,
+    input: null,
+    options: { streamMode: readonly ('updates' | 'custom')[]; after: number },
+  ): AsyncIterable<{ readonly seq: number; readonly mode: string }>;
   driveDue(options: { now?: number }): Promise<{ readonly driven: readonly Ran[] }>;
   close(): void;
 }

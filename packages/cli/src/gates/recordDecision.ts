@@ -2,6 +2,7 @@ import { DevsError, type Gate, type HitlSession, type Principal } from '@devs/co
 import type { Session } from '../project/Session.ts';
 import type { Decision } from './Decision.ts';
 import { assertTakes, type ChoiceName, choiceCommands, GATE_WORDS } from './gateWords.ts';
+import { openVote } from './openVote.ts';
 import { isPassedBudget } from './passedBudget.ts';
 import type { NamedGate } from './resolveGate.ts';
 import { ShownGates } from './ShownGates.ts';
@@ -25,23 +26,24 @@ export async function recordDecision(
   { by, hash, name = sessionId.slice(0, 8) }: Signed,
   session: Session,
 ): Promise<HitlSession> {
-  assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
+  assertTakes(gate ?? kind, decision.choice, { gate: name, devs: session.devs });
   if (gate !== null) assertRaisesPassed(gate, decision, session);
   const shown = new ShownGates(session);
   if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
   // A closed gate has no hash to approve; the engine refuses and says who decided.
   const artifactHash = hash ?? gate?.artifactHash ?? '';
   const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by });
-  shown.forget({ sessionId });
+  if (openVote(decided) === null) shown.forget({ sessionId });
   return decided;
 }
 
 /** `approved: design of csv-export, hash 9b74c9897bac, by ada` */
-export function decisionWords(
-  { choice }: Decision,
-  { kind, threadId, artifactHash, principal }: HitlSession,
-) {
-  return `${SAID[choice]}: ${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}, by ${principal?.id}`;
+export function decisionWords({ choice }: Decision, session: HitlSession) {
+  const { kind, threadId, artifactHash, principal } = session;
+  const about = `${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}`;
+  const open = openVote(session);
+  if (open === null) return `${SAID[choice]}: ${about}, by ${principal?.id}`;
+  return `approved, ${open.votes} of ${open.needed}: ${about}, by ${open.voters.join(', ')}`;
 }
 
 /**

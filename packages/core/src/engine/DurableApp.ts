@@ -37,7 +37,10 @@ import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signa
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
+import { gatePolicies } from './gates/approvals.ts';
+import { assertFitsDeclared } from './gates/fitsDeclared.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import type { NamedGates } from './gates/parsedGate.ts';
 import { asHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
@@ -65,6 +68,8 @@ export interface DurableParts<Graph> {
   readonly maxDepth: number;
   /** Of runs that are started without one of their own. @defaultValue none */
   readonly budget?: Budget;
+  /** What its author declared to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates;
   readonly store: EngineStore;
   /** The store its nodes have. @defaultValue none */
   readonly memory?: BaseStore | undefined;
@@ -95,6 +100,8 @@ export interface Admission {
   readonly briefSha256?: string | null;
   readonly policies?: Policies;
   readonly budget?: Budget | undefined;
+  /** Who it is started for. */
+  readonly by?: Principal | undefined;
   readonly input: unknown;
   /** Places where the caller masked a secret in the input. */
   readonly redacted?: number;
@@ -116,6 +123,8 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
    * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
    */
   readonly wait?: boolean;
+  /** Who starts the run: recorded with it, and read by gates that are not for them. Not read of a run that is known. */
+  readonly by?: Principal;
   /**
    * Reject with `RUN_FAILED` where the run ends `failed`, as LangGraph's `invoke` would: the cause is what the node threw.
    * @defaultValue false
@@ -133,6 +142,7 @@ interface GivenToTurn {
   readonly input: unknown;
   readonly options: GivenOptions;
   readonly turn: string | null;
+  readonly by?: Principal | undefined;
 }
 
 export interface RunEnd extends Awaited {
@@ -208,11 +218,10 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * ```
    */
   async run(id: string, input?: Update, { turn, ...options }: RunOptions = {}): Promise<RunResult<State>> {
-    if (turn !== undefined || input !== undefined || !isNothing(givenAmong(options))) {
-      await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
-    }
-    if (turn === undefined) return this.drive(id, options);
-    return unlessFailed(id, await this.#driveTurn(id, turn, options), options);
+    if (turn === undefined && input === undefined && isNothing(givenAmong(options)))
+      return this.drive(id, options);
+    await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
+    return unlessFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
   }
 
   /**
@@ -224,10 +233,10 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   async start(
     id: string,
     input?: Update,
-    { turn, ...options }: GivenOptions & Pick<RunOptions, 'turn'> = {},
+    { turn, ...options }: GivenOptions & Pick<RunOptions, 'turn' | 'by'> = {},
   ): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn, id);
-    await this.#begin(id, { input, options: givenAmong(options), turn: turn ?? null });
+    await this.#begin(id, { input, options: givenAmong(options), turn: turn ?? null, by: options.by });
   }
 
   async #begin(threadId: string, given: GivenToTurn): Promise<void> {
@@ -254,7 +263,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
   }
 
-  async #driveTurn(id: string, turn: string, options: RunOptions): Promise<RunResult<State>> {
+  async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
@@ -267,7 +276,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
         reason,
         gates: [],
         values: checkpointId === null ? null : await this.#valuesAt(id, checkpointId),
-        turn,
+        ...(turn !== null && { turn }),
       }),
     });
   }
@@ -294,6 +303,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     const count = redacted + masked.count;
     if (known !== null) return { thread: known, created: false, dumped, redacted: count };
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
+    const gates = gatePolicies(this.#parts.gates, about.by, threadId);
     return this.store.transact(this.events, (emit) => {
       assertOurs(threadId, this.store);
       const { thread, created } = this.store.threads.create({
@@ -304,6 +314,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
         graphFingerprint: this.fingerprint,
         policies: {
           ...policies,
+          ...gates,
           ...(Object.keys(budget).length > 0 && { budget }),
           graph: this.#parts.shape,
         },
@@ -438,7 +449,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     options: StreamOptions<Mode> & RunOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
     const drive =
-      input === null ? null : (signal: AbortSignal) => this.run(id, input, { ...options, signal });
+      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
     const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
     const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
@@ -496,15 +507,18 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   }
 
   /**
-   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process.
+   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process. At a gate that wants
+   * several yeses, one of them is a vote: the session is still `awaiting_approval`, with its `votes`.
    *
    * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
-   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is written then.
+   *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is
+   *   written then.
    */
   async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
     { by, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
+    assertFitsDeclared(this.store.sessions.find(sessionId), answer, this.#parts.gates);
     return this.store.manager.decide(sessionId, { artifactHash, answer, by });
   }
 

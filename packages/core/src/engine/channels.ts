@@ -24,6 +24,9 @@ export interface GuardedState {
   readonly progressStep?: number;
 }
 
+/** What a node may write: to its author's channels, and to the engine's own. */
+export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
+
 /** The guards' channels of a state that has them among its fields. */
 export const guardsOf = (state: object): GuardedState => state;
 
@@ -59,9 +62,15 @@ export function readChannels(
 }
 
 /** Written with what the task returns, and dropped with it when the task fails or is tried again. */
-export function writeGuards({ configurable }: LangGraphRunnableConfig, update: GuardedState): void {
-  const writes = Object.entries(update);
+export function writeChannels(
+  { configurable }: LangGraphRunnableConfig,
+  writes: readonly (readonly [string, unknown])[],
+): void {
   if (writes.length === 0) return;
   const { __pregel_send: send } = (configurable ?? {}) as TaskAccess;
   send?.(writes);
+}
+
+export function writeGuards(config: LangGraphRunnableConfig, update: GuardedState): void {
+  writeChannels(config, Object.entries(update));
 }

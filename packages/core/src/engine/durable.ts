@@ -6,7 +6,6 @@ import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import { GuardedCache } from './cache/GuardedCache.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import {
   type BuilderOf,
@@ -24,27 +23,31 @@ import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
+import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
+import { type GivenGates, parsedGates } from './gates/parsedGate.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { noteBegun } from './node/activeVisit.ts';
-import type { DeclaredGate } from './node/entry.ts';
 import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
-import { SqliteStore } from './store/SqliteStore.ts';
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
 import { noteInput } from './turns/noteInput.ts';
 
-export interface DurableOptions<State, Name extends string = string> {
+export interface DurableOptions<
+  State,
+  Name extends string = string,
+  Gates = { readonly [Node in Name]?: GateOf<State> },
+> {
   /** Path of the state file; created when missing. Give this or `db`. */
   readonly file?: string;
   /** An open state file made by `createDatabase`. It stays open when the app is closed. */
   readonly db?: Database;
-  /** What a human must approve before a node runs: a function of the state, or one with `onReject`. */
-  readonly gates?: { readonly [Node in Name]?: DeclaredGate<State>['show'] | DeclaredGate<State> };
+  /** What a human must approve before a node runs: a function of the state, or a gate that takes more than a yes or no. */
+  readonly gates?: Gates;
   readonly guards?: {
     /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
     readonly maxDepth?: number;
@@ -105,9 +108,13 @@ export interface KnownGraph<State> {
  * await app.run('post-42');
  * ```
  */
-export function durable<Source extends GraphSource>(
+export function durable<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
   source: Source,
-  options: DurableOptions<StateOf<Source>, NameOf<Source>>,
+  options: DurableOptions<
+    StateOf<Source>,
+    NameOf<Source>,
+    GatesBefore<StateOf<Source>, NameOf<Source>, Answers>
+  >,
   { profile, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
@@ -116,6 +123,7 @@ export function durable<Source extends GraphSource>(
     source,
     options.gates,
   );
+  const gates = parsedGates(options.gates as GivenGates<StateOf<Source>> | undefined);
   const budget = parseBudget(options.budget ?? {});
   const keep = keptEvents(options.streams);
   registerSecrets(options.secrets);
@@ -137,16 +145,7 @@ export function durable<Source extends GraphSource>(
     },
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
-  const gates = declaredGates(options.gates ?? {});
-  const ownStore = () =>
-    new SqliteStore(db, { now, events, ...(options.limits && { limits: options.limits }) });
-  const memory = takeStore(options.store, carried.store, ownStore);
-  const cache = options.cache ?? carried.cache;
-  const kept = {
-    ...carried,
-    ...(memory !== undefined && { store: memory }),
-    ...(cache !== undefined && { cache: new GuardedCache(cache, maxDepth) }),
-  };
+  const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
     ...compiled,
@@ -154,8 +153,9 @@ export function durable<Source extends GraphSource>(
     graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
     maxDepth,
     budget,
+    gates,
     store,
-    memory,
+    memory: kept.store,
     saver,
     streams,
     faults,
@@ -182,11 +182,4 @@ function openFile({ file, db }: { readonly file?: string; readonly db?: Database
   if (db !== undefined) return { db, close: () => {} };
   const opened = createDatabase({ dbPath: file as string });
   return { db: opened, close: () => opened.close() };
-}
-
-function declaredGates<State, Name extends string>(
-  gates: NonNullable<DurableOptions<State, Name>['gates']>,
-): ReadonlyMap<string, DeclaredGate<State>> {
-  const entries = Object.entries(gates) as [string, DeclaredGate<State>['show'] | DeclaredGate<State>][];
-  return new Map(entries.map(([node, gate]) => [node, typeof gate === 'function' ? { show: gate } : gate]));
 }

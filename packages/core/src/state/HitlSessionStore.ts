@@ -4,12 +4,13 @@ import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
+import { HitlVoteStore, type Vote } from './HitlVoteStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
-import { parseStored } from './parseStored.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
+import { type SessionRow, sessionOf } from './sessionRow.ts';
 
 export type * from './hitlSession.ts';
 
@@ -31,6 +32,11 @@ export interface InterruptedQuestion {
   /** LangGraph's id of the visit that asks, where it is known: it takes over what {@link HitlSessionStore.carry} left it. */
   readonly visitId?: string;
 }
+
+/** Names a question that a visit may have asked. */
+export type AskedBefore = Pick<InterruptedQuestion, 'threadId' | 'questionKey' | 'kind'> & {
+  readonly visitId: string;
+};
 
 /** The session of a question, and what became of earlier ones. */
 export interface OpenedSession {
@@ -69,19 +75,11 @@ export interface RecordedDecision {
   readonly principal: Principal;
 }
 
-/** A row; `sound` is there where it was compared with its SHA-256. */
-interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal'> {
-  readonly questionJson: string | null;
-  readonly evidenceJson: string | null;
-  readonly decisionJson: string | null;
-  readonly principalKind: Principal['kind'] | null;
-  readonly principalId: string | null;
-  readonly sound?: 1;
-}
-
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
+  /** Made when the first gate that counts votes is read. */
+  #votes: HitlVoteStore | null = null;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #select: Statement<[string], SessionRow>;
@@ -92,6 +90,8 @@ export class HitlSessionStore {
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], SessionRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
+  /** Prepared for the first gate that may not ask. */
+  #selectAsked: Statement<[AskedBefore], SessionRow> | null = null;
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
@@ -119,11 +119,9 @@ export class HitlSessionStore {
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
     this.#selectByInterrupt = prepare(db, `${rows} WHERE thread_id = ? AND interrupt_id = ?`);
-    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${sql.OLDEST_FIRST}`);
-    this.#selectOpenOf = prepare(
-      db,
-      `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
-    );
+    const open = `${rows} WHERE status = 'awaiting_approval'`;
+    this.#selectOpen = prepare(db, `${open} ${sql.OLDEST_FIRST}`);
+    this.#selectOpenOf = prepare(db, `${open} AND thread_id = ? ${sql.OLDEST_FIRST}`);
     this.#selectClosed = prepare(
       db,
       `${rows} WHERE status <> 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
@@ -173,7 +171,7 @@ export class HitlSessionStore {
    * else now, answered or not.
    *
    * @returns `opened` is true only for a new row; a bound one was announced when it was opened. `voided`: sessions whose
-   *   answer was given for what the question no longer shows.
+   *   answer or votes were given for what the question no longer shows.
    * @throws DevsError `LEASE_LOST`
    */
   openForInterrupt(question: InterruptedQuestion, fence: Fence = NO_FENCE): OpenedSession {
@@ -192,7 +190,7 @@ export class HitlSessionStore {
       const older = this.#voidOlder.all(columns);
       this.#seal.run();
       const withdrawn = [...cleared, ...older].map((id) => this.require(id));
-      const voided = withdrawn.filter(({ decision }) => decision !== null);
+      const voided = withdrawn.filter(({ decision, votes = [] }) => decision !== null || votes.length > 0);
       return { session: this.#requireByInterrupt(question), opened, voided };
     });
   }
@@ -219,7 +217,7 @@ export class HitlSessionStore {
   }
 
   find(id: string): HitlSession | null {
-    return fromRow(this.#select.get(id));
+    return this.#from(this.#select.get(id));
   }
 
   /** Whether there is such a row, damaged or not. */
@@ -233,7 +231,7 @@ export class HitlSessionStore {
   }
 
   findByInterrupt(threadId: string, interruptId: string): HitlSession | null {
-    return fromRow(this.#selectByInterrupt.get(threadId, interruptId));
+    return this.#from(this.#selectByInterrupt.get(threadId, interruptId));
   }
 
   /** The session of an interrupt, or the bound one that its question key names. */
@@ -248,15 +246,21 @@ export class HitlSessionStore {
     return named?.threadId === threadId && named.interruptId !== null ? named : null;
   }
 
+  /** The latest session of a question that this visit has asked and that was not withdrawn. */
+  findAsked(asked: AskedBefore): HitlSession | null {
+    this.#selectAsked ??= prepare<[AskedBefore], SessionRow>(this.#db, sql.SELECT_ASKED);
+    return this.#from(this.#selectAsked.get(asked));
+  }
+
   /** The oldest open session of a kind about a task, of this run or, with `null`, of none. */
   findOpenForTask(taskId: string, kind: HitlSessionKind, threadId: string | null): HitlSession | null {
-    return fromRow(this.#selectOpenForTask.get(taskId, kind, threadId));
+    return this.#from(this.#selectOpenForTask.get(taskId, kind, threadId));
   }
 
   /** Open sessions, of one run or of all, oldest first. */
   listOpen(threadId?: string): readonly HitlSession[] {
     return (threadId === undefined ? this.#selectOpen.all() : this.#selectOpenOf.all(threadId)).map(
-      toSession,
+      this.#toSession,
     );
   }
 
@@ -264,22 +268,22 @@ export class HitlSessionStore {
   pageOpen(after: Pick<HitlSession, 'suspendedAt' | 'id'> | null, limit: number): readonly HitlSession[] {
     this.#selectInbox ??= prepare(this.#db, sql.SELECT_INBOX);
     const { suspendedAt, id } = after ?? { suspendedAt: Number.MIN_SAFE_INTEGER, id: '' };
-    return this.#selectInbox.all({ suspendedAt, id, limit }).map(toSession);
+    return this.#selectInbox.all({ suspendedAt, id, limit }).map(this.#toSession);
   }
 
   /** Sessions of a run that are not open any more, oldest first. */
   listClosed(threadId: string): readonly HitlSession[] {
-    return this.#selectClosed.all(threadId).map(toSession);
+    return this.#selectClosed.all(threadId).map(this.#toSession);
   }
 
   /** Sessions that hold or claim to hold a decision, oldest first. */
   listAnswered(): readonly HitlSession[] {
-    return this.#selectAnswered.all().map(toSession);
+    return this.#selectAnswered.all().map(this.#toSession);
   }
 
   /** Answered sessions of a run and kind, oldest first. */
   listDecided(threadId: string, kind: HitlSessionKind): readonly HitlSession[] {
-    return this.#selectDecided.all(threadId, kind).map(toSession);
+    return this.#selectDecided.all(threadId, kind).map(this.#toSession);
   }
 
   /** Decisions recorded, for one run or for all. */
@@ -331,6 +335,17 @@ export class HitlSessionStore {
     this.#write(() => this.#closeTurn.run(threadId));
   }
 
+  #from(row: SessionRow | undefined): HitlSession | null {
+    return row === undefined ? null : this.#toSession(row);
+  }
+
+  readonly #toSession = (row: SessionRow): HitlSession => sessionOf(row, (id) => this.#votesOf(id));
+
+  #votesOf(sessionId: string): readonly Vote[] {
+    this.#votes ??= new HitlVoteStore(this.#db);
+    return this.#votes.of(sessionId);
+  }
+
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
     return this.findByInterrupt(threadId, interruptId) ?? notFound(interruptId);
   }
@@ -350,25 +365,6 @@ function toColumns({ question, evidence, visitId = '', ...columns }: Interrupted
 
 function toJson(value: unknown): string | null {
   return value === undefined || value === null ? null : canonicalJson(value);
-}
-
-function fromRow(row: SessionRow | undefined): HitlSession | null {
-  return row === undefined ? null : toSession(row);
-}
-
-function toSession(row: SessionRow): HitlSession {
-  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
-  return {
-    ...session,
-    question: parse(questionJson, session.id),
-    evidence: parse(evidenceJson, session.id),
-    decision: parse(decisionJson, session.id),
-    principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
-  };
-}
-
-function parse(json: string | null, id: string): unknown {
-  return json === null ? null : parseStored(json, `session "${id}"`);
 }
 
 function notFound(id: string): never {

@@ -43,6 +43,7 @@ const NAMING = [
 const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['hitl_failure_gates', OF_ITS_SESSIONS],
   ['hitl_failure_gates_history', OF_ITS_SESSIONS],
+  ['hitl_votes', OF_ITS_SESSIONS],
   ['langgraph_checkpoints', isOfRun('langgraph_checkpoints.graph_id')],
   ...NAMING.map((table) => [table, isOfRun(`${table}.thread_id`)] as const),
 ];

@@ -14,7 +14,7 @@ export interface InputTurn {
   readonly key: string | null;
   /** The serializer's name of the form of what was given. */
   readonly type: string;
-  /** Whether a checkpoint holds its input. Of a first turn, it may be one that was written before this was recorded. */
+  /** Whether a checkpoint holds its input. Not said of a first turn: it is taken up where the run has a checkpoint. */
   readonly isTaken: boolean;
   /** `null` for the latest turn: it stands as the run does. */
   readonly end: TurnEnd | null;
@@ -67,8 +67,10 @@ const INSERT = `
 const UPDATE = `
   UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256 WHERE thread_id = @threadId AND turn = ${LATEST}`;
 
+// Of a first turn nothing is written: its row may be large, and a run that has a checkpoint has taken it up.
 const MARK_TAKEN = `
-  UPDATE thread_inputs SET taken_at = @now WHERE thread_id = @threadId AND turn = ${LATEST} AND taken_at IS NULL`;
+  UPDATE thread_inputs SET taken_at = @now
+  WHERE thread_id = @threadId AND turn > 1 AND turn = ${LATEST} AND taken_at IS NULL`;
 
 const END = `
   UPDATE thread_inputs SET ended_as = @status, ended_because = @reason, end_checkpoint_id = @checkpointId

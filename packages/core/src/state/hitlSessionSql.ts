@@ -106,3 +106,10 @@ export const SELECT_INBOX = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL AND (suspended_at, id) > (@suspendedAt, @id)
   ORDER BY suspended_at, id LIMIT @limit`;
+
+// Under a visit's own question, or handed to the visit under another id.
+export const SELECT_ASKED = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
+    AND (question_key = @questionKey OR (kind = @kind AND interrupt_id GLOB 'carried/' || @visitId || '/*'))
+  ORDER BY suspended_at DESC, rowid DESC LIMIT 1`;

@@ -89,11 +89,15 @@ async function runPlainly(
 
 /** Runs an example by the engine, in this process. */
 async function runDurably(example: Example, dir: string): Promise<Ran> {
-  const { app, input, turns, answers = [], model = String } = example;
+  const { app, input, turns, answers = [], approvers = [], model = String } = example;
   const ledger = join(dir, 'durable.jsonl');
   const own = app(join(dir, 'durable.sqlite'), openWorld({ ledger, model }));
   try {
     let ran = await passTime(own, await own.run('run', input, turns && { turn: 'm-1' }), example);
+    for (const id of approvers) {
+      await own.decide(only(ran.gates), { approved: true, by: { kind: 'human', id } });
+    }
+    if (approvers.length > 0) ran = await own.run('run');
     for (const value of answers) {
       await own.decide(only(ran.gates), { value, by: { kind: 'human', id: 'ada' } });
       ran = await passTime(own, await own.run('run'), example);

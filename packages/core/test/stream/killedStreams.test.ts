@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { StreamEvent } from '../../src/engine/stream/StreamEvent.ts';
+import type { LastingEvent } from '../../src/engine/stream/StreamEvent.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
@@ -13,22 +13,22 @@ const CHILD = 'packages/core/test/stream/told.child.ts';
 const KILLS = howMany('DEVS_STREAM_KILLS', 5);
 const OPTIONS = { streamMode: ['updates', 'values', 'custom'], subgraphs: true } as const;
 
-const eventsIn = (stdout: string): readonly StreamEvent[] =>
+const eventsIn = (stdout: string): readonly LastingEvent[] =>
   stdout
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as StreamEvent);
+    .map((line) => JSON.parse(line) as LastingEvent);
 
 /** Without the ids of tasks and the place in the run, which are others in every run. */
-const plain = (events: readonly StreamEvent[]): readonly string[] =>
+const plain = (events: readonly LastingEvent[]): readonly string[] =>
   events.map((event) => {
     const ns = 'ns' in event ? event.ns.map((part) => part.split(':', 1)[0]) : [];
     return JSON.stringify({ ...event, seq: 0, ns });
   });
 
-async function eventsOf(file: string, run: string): Promise<readonly StreamEvent[]> {
+async function eventsOf(file: string, run: string): Promise<readonly LastingEvent[]> {
   const app = toldApp(file);
-  const events: StreamEvent[] = [];
+  const events: LastingEvent[] = [];
   for await (const event of app.stream(run, null, { ...OPTIONS, after: 0 })) events.push(event);
   app.close();
   return events;
@@ -50,7 +50,7 @@ describe('a run that is killed between a chunk and its commit, and after it', ()
     let kills = 0;
     for (let run = 0; kills < KILLS; run += 1) {
       const id = `run-${run}`;
-      let known: readonly StreamEvent[] = [];
+      let known: readonly LastingEvent[] = [];
       const deaths: string[] = [];
       for (let isOver = false; !isOver; ) {
         const where = kills >= KILLS ? 'never' : randomInt(2) === 0 ? 'append' : 'commit';
@@ -92,7 +92,7 @@ describe('readers in other processes that come and go', () => {
       await app.admit({ threadId: id, input: { log: [] } });
       app.close();
       const driver = spawnProgram(CHILD, ['drive', file, id, 'never', '0']);
-      const read: StreamEvent[] = [];
+      const read: LastingEvent[] = [];
       for (let left = RECONNECTS / RUNS; left > 0; left -= 1) {
         // Anywhere in what is known: what comes again must be the same.
         const after = left % 2 === 0 ? read.length : randomInt(read.length + 1);

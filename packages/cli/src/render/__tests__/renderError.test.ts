@@ -85,6 +85,7 @@ describe('exit codes', () => {
       ],
       [EXIT.gateRefused]: [
         'AGENT_MAY_NOT_DECIDE',
+        'ALREADY_VOTED',
         'ASK_UNSUPPORTED',
         'BUDGET_SPENT',
         'FEEDBACK_REQUIRED',
@@ -93,6 +94,7 @@ describe('exit codes', () => {
         'GATE_STALE',
         'GRAPH_NOT_ACCEPTED',
         'INVALID_ANSWER',
+        'MAY_NOT_APPROVE',
         'POLICY_NOT_DECLARED',
         'REMOVE_REFUSED',
         'REWIND_REFUSED',

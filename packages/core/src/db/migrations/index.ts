@@ -744,7 +744,7 @@ CREATE UNIQUE INDEX stream_events_once ON stream_events (thread_id, scope, ordin
   {
     version: 26,
     name: '026_add_turns',
-    sha256: 'e74ad06f0597c85bb5ab38acd885f146a37cb369f6d548b5abcb151a48353234',
+    sha256: 'd15bd354d3595e49c216a5f67c5c5e0ca64cd243e348f7f063233ceb7f8f8037',
     sql: `-- A run may be given more than one input: a turn each. Written by ThreadInputStore only, which knows the statuses.
 DROP INDEX thread_inputs_by_thread;
 
@@ -754,8 +754,8 @@ ALTER TABLE thread_inputs ADD COLUMN turn INTEGER NOT NULL DEFAULT 1 CHECK (turn
 -- The caller's name of the turn: the same key is the same turn. Empty where a run was started without one.
 ALTER TABLE thread_inputs ADD COLUMN turn_key TEXT NOT NULL DEFAULT '';
 
--- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. NULL
--- until then, and in rows of an older engine: there a run that has a checkpoint has taken its input up.
+-- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. Of a first
+-- turn the latter stays NULL: a run that has a checkpoint has taken it up.
 ALTER TABLE thread_inputs ADD COLUMN begun_at INTEGER;
 ALTER TABLE thread_inputs ADD COLUMN taken_at INTEGER;
 
@@ -807,6 +807,23 @@ CREATE INDEX waits_by_interrupt ON waits (thread_id, interrupt_id);
 
 -- Signals of a run that nobody has taken. Written by SignalStore only.
 CREATE INDEX signals_untaken ON signals (thread_id, seq) WHERE consumed_at IS NULL;
+`,
+  },
+  {
+    version: 28,
+    name: '028_create_hitl_votes',
+    sha256: 'e87007e6153713eae276f461f57a61837948ee7b1106d927b0012525fb29c929',
+    sql: `-- Yeses at gates that want more than one, until the last of them is the decision. Written by HitlVoteStore only.
+CREATE TABLE hitl_votes (
+  session_id     TEXT    NOT NULL REFERENCES hitl_sessions (id),
+  principal_kind TEXT    NOT NULL,
+  principal_id   TEXT    NOT NULL,
+  artifact_hash  TEXT    NOT NULL,                       -- SHA-256 hex of what was shown
+  feedback       TEXT,                                   -- masked
+  voted_at       INTEGER NOT NULL,                       -- ms since the Unix epoch, UTC
+  row_sha256     BLOB    NOT NULL,                       -- of the other columns
+  PRIMARY KEY (session_id, principal_kind, principal_id)
+) STRICT;
 `,
   },
   {

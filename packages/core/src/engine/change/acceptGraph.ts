@@ -1,15 +1,17 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
 import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { acceptedPolicies } from '../gates/approvals.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { NamedGates } from '../gates/parsedGate.ts';
 import { asHuman } from '../gates/principals.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
@@ -33,6 +35,8 @@ export interface AcceptDeps {
   readonly saver: SqliteSaver;
   readonly graph: PlanningGraph;
   readonly shape: GraphShape;
+  /** What its author declared to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates;
   readonly events: EventBus;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
@@ -70,6 +74,8 @@ export async function acceptGraph(
 interface Plan {
   readonly thread: Thread;
   readonly changes: readonly string[];
+  /** What the run was declared with, under the new names. */
+  readonly policies: Policies;
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
   readonly move: Move | null;
@@ -86,14 +92,19 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
     throw notAccepted(threadId, 'not_recorded', 'the names of its graph were not recorded');
   const mapping = new GraphMapping({ threadId, before, now }, declared);
   const changes = graphChanges(before, now);
+  const renamed = (gate: string): string | null => mapping.gate(gate);
+  const names = new Set(Object.keys(before.gates).flatMap((gate) => renamed(gate) ?? []));
+  const policies = acceptedPolicies(thread.policies, { threadId, before: names, gates: deps.gates, renamed });
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   const latest = store.inputs.latest(threadId);
   const isDue = tuple === undefined || (latest !== null && latest.turn > 1 && !latest.isTaken);
   const input = isDue ? await inputUnder(mapping, threadId, deps) : null;
-  if (tuple === undefined) return { thread, changes, at: null, move: null, input };
+  if (tuple === undefined) return { thread, changes, policies, at: null, move: null, input };
   const steps = store.steps.listForThread(threadId);
-  const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);
-  return { thread, changes, at: tuple.config, move, input };
+  // What the turn before has left goes with it as soon as the input is given.
+  const standing = isDue ? { ...tuple, pendingWrites: [] } : tuple;
+  const move = await planMove(standing, { threadId, before, now, mapping, steps }, deps);
+  return { thread, changes, policies, at: tuple.config, move, input };
 }
 
 async function inputUnder(
@@ -106,12 +117,12 @@ async function inputUnder(
 }
 
 async function commit(
-  { thread, changes, at, move, input }: Plan,
+  { thread, changes, policies, at, move, input }: Plan,
   { epoch }: Lease,
   by: Principal,
   { store, saver, shape, events }: AcceptDeps,
 ): Promise<AcceptedGraph> {
-  const { threadId, policies } = thread;
+  const { threadId } = thread;
   const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };
   const save = move === null ? null : await saver.stage({ configurable }, move.staged);
   const fingerprint = graphFingerprint(shape);

@@ -1,10 +1,11 @@
 import type { StateGraph } from '@langchain/langgraph';
 import { readChannels } from '../channels.ts';
-import type { DeclaredGate } from '../node/entry.ts';
+import type { DeclaredGates } from '../gates/parsedGate.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
-import { foldUpdate } from './foldUpdate.ts';
+import { foldUpdate, isReduced } from './foldUpdate.ts';
+import { gatedGraph, gatesWithin } from './gatedGraph.ts';
 import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardErrorHandler.ts';
 
 interface NodeSpec {
@@ -32,7 +33,7 @@ interface BuilderFields {
 /** A copy of `builder` in which every node passes through the runner; `builder` itself stays as it is. */
 export function guardBuilder<State extends object, Update, Name extends string>(
   builder: StateGraph<unknown, State, Update, Name>,
-  gates: ReadonlyMap<string, DeclaredGate<State>>,
+  gates: DeclaredGates<State>,
   deps: RunnerDeps<State>,
 ): StateGraph<unknown, State, Update, Name> {
   const original = builder as unknown as BuilderFields;
@@ -44,15 +45,20 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       replaceNode(copy, name, spec, guardHandlerNode(spec.runnable, deps));
       continue;
     }
+    const within = gatesWithin(gates, name);
+    const runnable =
+      within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
     const node: GuardedNode<State> = {
       name,
-      run: callOf(spec.runnable),
+      run: callOf(runnable),
       gate: gates.get(name) ?? null,
       stateAt: (config) => readChannels(config, names) as State | null,
       fold: (state, writes) => foldUpdate(original.channels, state, writes),
+      reduces: (channel) => isReduced(original.channels[channel]),
     };
+    const inside = runnable === spec.runnable ? spec : { ...spec, subgraphs: [runnable] };
     // A result from the cache is of nobody's answer: what a human has let go is done.
-    const own = node.gate === null ? spec : { ...spec, cachePolicy: false };
+    const own = node.gate === null && inside === spec ? spec : { ...inside, cachePolicy: false };
     replaceNode(copy, name, own, guardNode(node, deps));
   }
   return copy as unknown as StateGraph<unknown, State, Update, Name>;

@@ -180,8 +180,10 @@ export class ClaimedRun {
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) noteAnswers();
-    if (waits.hasEnded || answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
+    if (waits.hasEnded || answers.given.length > 0) {
+      noteAnswers();
+      return this.#goOn(resumeWith(answers.given), due);
+    }
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered, waits.pending);

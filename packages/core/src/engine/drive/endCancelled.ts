@@ -21,8 +21,10 @@ export function endCancelled(lease: Lease, { store, events, streams }: CancelDep
   store.transact(events, (emit) => {
     store.fenceOf(lease).assertInTx();
     const { status, wakeSeq } = threads.require(threadId);
-    for (const { id, kind } of threads.pendingSignals(threadId)) if (kind === 'cancel') threads.consume(id);
-    if (isOver(status)) return;
+    const requests = threads.pendingSignals(threadId).filter(({ kind }) => kind === 'cancel');
+    for (const { id } of requests) threads.consume(id);
+    // Without a request, it was done since, or the turn that it was about has been followed by another.
+    if (isOver(status) || requests.length === 0) return;
     sessions.supersedeOpen(threadId, 'cancelled');
     emit('RUN_FINISHED', { outcome: 'cancelled' }, { threadId });
     const settle = (): boolean =>

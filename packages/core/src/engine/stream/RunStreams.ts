@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { type FencedLease, leaseFence } from '../../state/Fence.ts';
 import { immediately } from '../../state/immediately.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/StreamStore.ts';
+import { LiveTokens } from './LiveTokens.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { ToldOfRun } from './toldOfRun.ts';
 
@@ -16,6 +17,7 @@ export class RunStreams {
   readonly #db: Database;
   readonly #keep: number;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
+  readonly #live = new Map<string, Set<LiveTokens>>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /** @param keep - Events of a run that are kept at least; `null` for none. */
@@ -43,6 +45,9 @@ export class RunStreams {
             append(events);
           }),
         wake: () => this.wake(threadId),
+        taskBegins: (task) => {
+          for (const live of this.#live.get(threadId) ?? []) live.taskBegins(task);
+        },
       },
     );
     this.#recorders.set(lease, recorder);
@@ -65,6 +70,24 @@ export class RunStreams {
   #append(threadId: string, told: readonly ToldOfRun[]): true {
     for (const event of told) this.store.append(threadId, event, this.#keep);
     return true;
+  }
+
+  /** What models say while this process drives a run, until `end`. */
+  liveTokens(
+    threadId: string,
+    subgraphs: boolean,
+  ): { readonly tokens: LiveTokens; readonly end: () => void } {
+    const tokens = new LiveTokens(subgraphs, {
+      lastSeq: () => this.store.lastSeq(threadId),
+      wake: () => this.wake(threadId),
+    });
+    const all = this.#live.get(threadId) ?? new Set();
+    this.#live.set(threadId, all.add(tokens));
+    const end = (): void => {
+      all.delete(tokens);
+      if (all.size === 0) this.#live.delete(threadId);
+    };
+    return { tokens, end };
   }
 
   wake(threadId: string): void {

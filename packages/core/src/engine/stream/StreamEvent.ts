@@ -1,7 +1,7 @@
 import type { Gate } from '../Gate.ts';
 
 /** LangGraph's modes that a durable run streams. */
-export type StreamMode = 'updates' | 'values' | 'custom';
+export type StreamMode = 'updates' | 'values' | 'custom' | 'messages';
 
 /** What lasts: it has a place in its run, and is in the state file before anybody is given it. */
 interface Lasting {
@@ -45,8 +45,40 @@ export interface RunEnded extends Lasting {
   readonly reason: string | null;
 }
 
-/** Chunks of the modes that were asked for, and gates and ends always. */
+/** What a chat model says, word by word, in the process that drives alone. It is not kept: the task's result is. */
+export interface TokensChunk extends OfGraph, Attempt {
+  readonly mode: 'messages';
+  /** Of the call of the model: its words belong together. */
+  readonly id: string;
+  readonly data: string;
+}
+
+/** A task is made again: what models said in its attempts before counts for nothing. */
+export interface Restarted extends Attempt {
+  readonly mode: 'restarted';
+}
+
+/** An attempt at a task of the run's own graph. */
+interface Attempt {
+  readonly task: string;
+  readonly node: string;
+  /** LangGraph's super-step. */
+  readonly step: number;
+  /** From 1, in this drive. */
+  readonly attempt: number;
+}
+
+/** What lasts of a stream. */
+export type LastingEvent<State = unknown, Update = unknown> =
+  | UpdatesChunk<Update>
+  | ValuesChunk<State>
+  | CustomChunk
+  | GateOpened
+  | RunEnded;
+
+/** Chunks of the modes that were asked for, and gates and ends always. What has a `seq` lasts. */
 export type StreamEvent<State = unknown, Update = unknown, Mode extends StreamMode = StreamMode> =
-  | Extract<UpdatesChunk<Update> | ValuesChunk<State> | CustomChunk, { readonly mode: Mode }>
+  | Extract<UpdatesChunk<Update> | ValuesChunk<State> | CustomChunk | TokensChunk, { readonly mode: Mode }>
+  | ('messages' extends Mode ? Restarted : never)
   | GateOpened
   | RunEnded;

@@ -23,6 +23,7 @@ import type { NewStreamEvent, RecordedMode } from '../../state/StreamStore.ts';
 import { maskWrite } from '../saver/maskWrite.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
 import { StrictSerde } from '../saver/StrictSerde.ts';
+import type { BegunTask } from './LiveTokens.ts';
 import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
 import { shapeOf } from './updateShape.ts';
 
@@ -39,6 +40,7 @@ export interface StreamSink {
   record(events: readonly NewStreamEvent[]): void;
   /** Something was committed. */
   wake(): void;
+  taskBegins(task: BegunTask): void;
 }
 
 /** A chunk on its way to the file. */
@@ -192,8 +194,9 @@ export class StreamRecorder implements StreamedGraph {
   }
 
   /** A task of the run's own graph begins, or begins anew: what it tells is counted from the start. */
-  taskBegins(taskId: string): void {
-    this.#counts.delete(taskId);
+  taskBegins(task: BegunTask): void {
+    this.#counts.delete(task.id);
+    this.#sink.taskBegins(task);
   }
 
   /** @throws what could not be recorded. */

@@ -6,7 +6,7 @@ import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { StreamRecord } from '../../state/StreamStore.ts';
 import { gateOf } from '../Gate.ts';
 import { notKept } from './notKept.ts';
-import type { StreamEvent } from './StreamEvent.ts';
+import type { LastingEvent } from './StreamEvent.ts';
 import { type UpdateShape, updateOf } from './updateShape.ts';
 
 /** Where chunks are that the file has already. */
@@ -47,10 +47,10 @@ export async function readEvent(
   threadId: string,
   { seq, mode, ns: graphNs, body }: StreamRecord,
   sources: StreamSources,
-): Promise<StreamEvent> {
+): Promise<LastingEvent> {
   const ns = graphNs === '' ? [] : graphNs.split('|');
   if ('value' in body) {
-    return { seq, mode, ns, data: await load(body.value, sources) } as StreamEvent;
+    return { seq, mode, ns, data: await load(body.value, sources) } as LastingEvent;
   }
   const { refers } = body;
   switch (mode) {
@@ -69,7 +69,7 @@ export async function readEvent(
           ? await updatesAt(at, refers as UpdatesPlace, sources)
           : await valuesAt(at, refers as ValuesPlace, sources);
       if (data === null) throw notKept(threadId, 'pruned', { seq });
-      return { seq, mode, ns, data } as StreamEvent;
+      return { seq, mode, ns, data } as LastingEvent;
     }
   }
 }

@@ -1,4 +1,6 @@
+import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { ThreadStatus, ThreadStore } from '../../state/ThreadStore.ts';
+import type { LiveTokens } from './LiveTokens.ts';
 import { notKept } from './notKept.ts';
 import type { RunStreams } from './RunStreams.ts';
 import { readEvent, type StreamSources } from './readEvent.ts';
@@ -23,9 +25,21 @@ export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
   readonly streams: RunStreams;
 }
 
-const MODES: readonly StreamMode[] = ['updates', 'values', 'custom'];
+const MODES: readonly StreamMode[] = ['updates', 'values', 'custom', 'messages'];
 
 const HAS_ENDED: readonly ThreadStatus[] = ['completed', 'failed', 'cancelled', 'dead_letter'];
+
+/** With what a drive is called. */
+interface Called {
+  readonly signal?: AbortSignal | undefined;
+  readonly callbacks?: Callbacks | undefined;
+}
+
+/** Drives the run. */
+export type Drive = (call: {
+  readonly signal: AbortSignal;
+  readonly callbacks?: Callbacks;
+}) => Promise<unknown>;
 
 /** What a stream is asked for, checked. */
 interface StreamQuery {
@@ -56,13 +70,13 @@ function streamQuery({ streamMode = 'updates', subgraphs = false, after }: Strea
  */
 export async function* streamRun(
   threadId: string,
-  { signal, ...options }: StreamOptions & { readonly signal?: AbortSignal },
-  drive: ((signal: AbortSignal) => Promise<unknown>) | null,
+  { signal, callbacks, ...options }: StreamOptions & Called,
+  drive: Drive | null,
   parts: StreamParts,
 ): AsyncGenerator<StreamEvent, void> {
   const query = streamQuery(options);
   if (drive === null) yield* readStream(threadId, query, parts, signal);
-  else yield* driveStream(threadId, query, parts, { drive, signal });
+  else yield* driveStream(threadId, query, parts, { drive, signal, callbacks });
 }
 
 /** Reads a run's events, in any process, until the run has ended or `signal` is aborted. */
@@ -90,13 +104,7 @@ async function* driveStream(
   threadId: string,
   query: StreamQuery,
   parts: StreamParts,
-  {
-    drive,
-    signal,
-  }: {
-    readonly drive: (signal: AbortSignal) => Promise<unknown>;
-    readonly signal: AbortSignal | undefined;
-  },
+  { drive, signal, callbacks }: Called & { readonly drive: Drive },
 ): AsyncGenerator<StreamEvent, void> {
   const { streams } = parts;
   if (!streams.isKept) throw notKept(threadId, 'not recorded', {});
@@ -106,13 +114,17 @@ async function* driveStream(
   signal?.addEventListener('abort', follower, { once: true });
   if (signal?.aborted === true) follower();
   let hasEnded = false;
-  const driven = drive(stop.signal).finally(() => {
+  const live = query.modes.has('messages') ? streams.liveTokens(threadId, query.subgraphs) : null;
+  const heard = live === null ? callbacks : live.tokens.among(callbacks);
+  const driven = drive({ signal: stop.signal, ...(heard && { callbacks: heard }) }).finally(() => {
     hasEnded = true;
+    live?.end();
     streams.wake(threadId);
   });
   const ended = driven.catch(() => undefined);
   try {
-    yield* follow(threadId, { ...query, after }, parts, { hasEnded: () => hasEnded, signal: undefined });
+    const until = { hasEnded: () => hasEnded, signal: undefined, tokens: live?.tokens };
+    yield* follow(threadId, { ...query, after }, parts, until);
     await driven;
   } finally {
     stop.abort();
@@ -125,6 +137,7 @@ interface Until {
   /** Whether nothing is written after what can be read now. */
   readonly hasEnded: () => boolean;
   readonly signal: AbortSignal | undefined;
+  readonly tokens?: LiveTokens | undefined;
 }
 
 /** Returns the position it has come to. */
@@ -132,7 +145,7 @@ async function* follow(
   threadId: string,
   { modes, subgraphs, after = 0 }: StreamQuery,
   parts: StreamParts,
-  { hasEnded, signal }: Until,
+  { hasEnded, signal, tokens }: Until,
 ): AsyncGenerator<StreamEvent, number> {
   const { streams } = parts;
   const { store } = streams;
@@ -147,6 +160,7 @@ async function* follow(
     for (const event of events) {
       if (event.seq !== last + 1) throw notKept(threadId, 'trimmed', { seq: last + 1, first: event.seq });
       last = event.seq;
+      yield* tokens?.before(event.seq) ?? [];
       const isInside = event.ns !== '' && event.mode !== 'custom';
       const isAsked = event.mode === 'gate' || event.mode === 'end' || modes.has(event.mode);
       if (!isAsked || (isInside && !subgraphs)) continue;
@@ -154,6 +168,9 @@ async function* follow(
       if (isAborted()) return last;
     }
     if (events.length > 0) continue;
+    const said = tokens?.before() ?? [];
+    yield* said;
+    if (said.length > 0) continue;
     if (isOver) return last;
     await streams.news(threadId, signal);
   }

@@ -4,7 +4,7 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { durable } from '../../durable.ts';
-import type { StreamEvent } from '../StreamEvent.ts';
+import type { LastingEvent } from '../StreamEvent.ts';
 
 const ADA = { kind: 'human', id: 'ada' } as const;
 const EVERYTHING = { streamMode: ['updates', 'values', 'custom'] } as const;
@@ -44,10 +44,10 @@ async function all<Event>(events: AsyncIterable<Event>): Promise<readonly Event[
   return list;
 }
 
-const customOf = (events: readonly StreamEvent[]): readonly unknown[] =>
+const customOf = (events: readonly LastingEvent[]): readonly unknown[] =>
   events.flatMap((event) => (event.mode === 'custom' ? [event.data] : []));
 
-const seqsOf = (events: readonly StreamEvent[]): readonly number[] => events.map(({ seq }) => seq);
+const seqsOf = (events: readonly LastingEvent[]): readonly number[] => events.map(({ seq }) => seq);
 
 async function codeOf(events: AsyncIterable<unknown>): Promise<unknown> {
   try {

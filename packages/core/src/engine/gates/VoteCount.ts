@@ -1,0 +1,87 @@
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { EventOutbox } from '../../state/EventOutbox.ts';
+import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import { HitlVoteStore, type Vote } from '../../state/HitlVoteStore.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import { closed, principalText } from './decidable.ts';
+import { takesOf } from './Takes.ts';
+
+interface VoteCountDeps {
+  readonly db: Database;
+  readonly sessions: HitlSessionStore;
+  readonly outbox: EventOutbox;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+/** What somebody says, as it is recorded, about what they were shown. */
+interface Said {
+  readonly answer: object;
+  readonly artifactHash: string;
+  readonly by: Principal;
+}
+
+interface Counted {
+  readonly decision: object | null;
+  readonly isNew: boolean;
+}
+
+/** Counts the yeses at gates that want them of certain people or of several. */
+export class VoteCount {
+  readonly #deps: VoteCountDeps;
+
+  constructor(deps: VoteCountDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * In the transaction of the decision, which the last vote is.
+   *
+   * @returns What to record as the decision, which is `null` where others have to vote; `isNew` is false where all this
+   *   was said before.
+   * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
+   */
+  count(session: HitlSession, { answer, artifactHash, by }: Said): Counted {
+    const { approvals } = takesOf(session);
+    const { approved, feedback = null } = answer as {
+      readonly approved?: boolean;
+      readonly feedback?: string;
+    };
+    if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
+    const { db, sessions, outbox, now } = this.#deps;
+    const store = new HitlVoteStore(db);
+    const vote = { principal: by, artifactHash, feedback, votedAt: now() };
+    if (!store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
+    const votes = store.of(session.id);
+    const { id: sessionId, kind, threadId, taskId } = session;
+    const { count: needed } = approvals;
+    outbox.record(
+      'GATE_VOTED',
+      { sessionId, kind, principal: principalText(by), votes: votes.length, needed },
+      { taskId, ...(threadId !== null && { threadId }) },
+    );
+    const decision = votes.length < needed ? null : { ...answer, votes: votes.map(said) };
+    return { decision, isNew: true };
+  }
+}
+
+function repeated(session: HitlSession, { principal, feedback }: Vote): Counted {
+  const before = session.votes?.find(
+    ({ principal: { id, kind } }) => id === principal.id && kind === principal.kind,
+  );
+  if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
+  if (before.feedback === feedback) return { decision: null, isNew: false };
+  throw new DevsError(`${principalText(principal)} has said yes at session "${session.id}" in other words.`, {
+    code: 'ALREADY_VOTED',
+    remedy: 'A yes counts once; to stop what is asked for, say no.',
+    context: { sessionId: session.id, principal: principalText(principal) },
+  });
+}
+
+/** Votes as the decision names them. */
+const said = ({ principal, votedAt, feedback }: Vote) => ({
+  by: principal.id,
+  at: new Date(votedAt).toISOString(),
+  ...(feedback !== null && { feedback }),
+});
