@@ -7,11 +7,11 @@ import { ada, bob, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
-const open = (db: Database, now = { ms: 0 }) =>
-  durable(
-    twoSteps(async () => ({ log: [await step('call', () => 'x'.repeat(10_000))] })),
-    { db, gates: { second: ({ log }) => log.length }, now: () => now.ms },
-  );
+function open(db: Database, now = { ms: 0 }) {
+  db.pragma('synchronous = OFF');
+  const first = async () => ({ log: [await step('call', () => 'x'.repeat(10_000))] });
+  return durable(twoSteps(first), { db, gates: { second: ({ log }) => log.length }, now: () => now.ms });
+}
 
 type App = ReturnType<typeof open>;
 
@@ -164,7 +164,6 @@ describe('deleting runs by their age', () => {
   });
 
   test('deletes more than one transaction does', async ({ db }) => {
-    db.pragma('synchronous = OFF');
     const app = open(db);
     for (let i = 0; i < 45; i += 1) {
       await app.admit({ threadId: `r${i}`, input: {} });

@@ -13,6 +13,7 @@ import type { RunSnapshot } from '../snapshots.ts';
 
 /** Two nodes with a call each, and a gate before the second. */
 function paying(db: Database, calls: string[], version = '1') {
+  db.pragma('synchronous = OFF');
   const node = (name: string) => async () => {
     const [value] = [await step('call', ({ key }) => calls.push(`${name} ${key.split('/')[0] ?? ''}`))];
     return { log: [`${name} ${value}`] };

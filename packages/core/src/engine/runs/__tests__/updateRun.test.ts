@@ -8,8 +8,10 @@ import { ada, bob, type Own, OwnState, twoBranches, twoSteps } from '../../__tes
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 
-const gated = (db: Database, version = '1') =>
-  durable(twoSteps(), { db, version, gates: { second: ({ log }: Own) => log } });
+function gated(db: Database, version = '1') {
+  db.pragma('synchronous = OFF');
+  return durable(twoSteps(), { db, version, gates: { second: ({ log }: Own) => log } });
+}
 
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
