@@ -31,8 +31,11 @@ export {
   runGraphIteratively,
 } from './engine/frames/flatIterativeAdapter.ts';
 export { recurse, recurseAll } from './engine/frames/recurse.ts';
-export type { ClosedGate, Gate } from './engine/Gate.ts';
+export type { ClosedGate, Gate, GateVote } from './engine/Gate.ts';
+export type { Approvals, RecordedApprovals } from './engine/gates/approvals.ts';
+export type { AnswerSchema, DeclaredGate, GateOf } from './engine/gates/DeclaredGate.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
+export { type GatedToolCall, perToolCall, type ToolCallGate } from './engine/gates/perToolCall.ts';
 export type { Budget, BudgetLimits } from './engine/guards/Budget.ts';
 export {
   checkRecursionDepth,
@@ -41,7 +44,6 @@ export {
   type RecursionGuardOptions,
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
-export type { DeclaredGate } from './engine/node/entry.ts';
 export { progress } from './engine/node/progress.ts';
 export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';

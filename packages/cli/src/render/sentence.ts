@@ -111,6 +111,8 @@ const SENTENCES: Sentences = {
   RECURSION_LIMIT_REACHED: ({ limit }) => `stopped after ${limit} steps without progress`,
   HITL_SESSION_OPENED: ({ kind, sessionId }) => `gate opened: ${gateName(kind)} (${shortId(sessionId)})`,
   HITL_SESSION_DECIDED: decisionSentence,
+  GATE_VOTED: ({ kind, principal, votes, needed }) =>
+    `approval ${votes} of ${needed}: ${gateName(kind)}, by ${principal}`,
   HITL_ANSWER_VOIDED: ({ kind, principal }) =>
     `answer void: ${gateName(kind)} shows something else than ${principal} answered; it is asked again`,
   GATE_SHOWN: ({ kind, principal }) => `gate read: ${gateName(kind)}, by ${principal}`,

@@ -35,7 +35,10 @@ import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signa
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf, openGates } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
+import { gatePolicies } from './gates/approvals.ts';
+import { assertFitsDeclared } from './gates/fitsDeclared.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import type { NamedGates } from './gates/parsedGate.ts';
 import { asHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
@@ -54,6 +57,8 @@ export interface DurableParts<Graph> {
   readonly maxDepth: number;
   /** Of runs that are started without one of their own. @defaultValue none */
   readonly budget?: Budget;
+  /** What its author declared to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates;
   readonly store: EngineStore;
   readonly saver: SqliteSaver;
   readonly faults: FaultBox;
@@ -80,6 +85,8 @@ export interface Admission {
   readonly briefSha256?: string | null;
   readonly policies?: Policies;
   readonly budget?: Budget | undefined;
+  /** Who it is started for. */
+  readonly by?: Principal | undefined;
   readonly input: unknown;
   /** Places where the caller masked a secret in the input. */
   readonly redacted?: number;
@@ -99,6 +106,8 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
    * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
    */
   readonly wait?: boolean;
+  /** Who starts the run: recorded with it, and read by gates that are not for them. Not read of a run that is known. */
+  readonly by?: Principal;
 }
 
 export interface RunEnd extends Awaited {
@@ -154,17 +163,22 @@ export class DurableApp<Graph, State, Update> {
    */
   async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
     const given = givenAmong(options);
-    if (input !== undefined || !isNothing(given)) await this.#begin(id, input, given);
+    if (input !== undefined || !isNothing(given)) await this.#begin(id, input, given, options.by);
     return this.drive(id, options);
   }
 
-  async #begin(threadId: string, input: Update | undefined, options: GivenOptions): Promise<void> {
+  async #begin(
+    threadId: string,
+    input: Update | undefined,
+    options: GivenOptions,
+    by: Principal | undefined,
+  ): Promise<void> {
     assertInput(input, threadId);
     assertGiven(options, threadId);
     const known = this.store.threads.get(threadId);
     if (known === null && input === undefined) this.store.threads.require(threadId);
     if (known === null) await assertContext(this.graph as ContextGraph, options, threadId);
-    const { dumped, created } = await this.#record({ threadId, input, options }, known);
+    const { dumped, created } = await this.#record({ threadId, input, options, by }, known);
     if (created) return;
     const { serde } = this.#parts.saver;
     await assertSameGiven(dumped, this.store.inputs.require(threadId), { serde, threadId });
@@ -199,6 +213,7 @@ export class DurableApp<Graph, State, Update> {
     if (known !== null) return { thread: known, created: false, dumped };
     const count = redacted + masked.count;
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
+    const gates = gatePolicies(this.#parts.gates, about.by, threadId);
     return this.store.transact(this.events, (emit) => {
       assertOurs(threadId, this.store);
       const { thread, created } = this.store.threads.create({
@@ -209,6 +224,7 @@ export class DurableApp<Graph, State, Update> {
         graphFingerprint: this.fingerprint,
         policies: {
           ...policies,
+          ...gates,
           ...(Object.keys(budget).length > 0 && { budget }),
           graph: this.#parts.shape,
         },
@@ -335,15 +351,18 @@ export class DurableApp<Graph, State, Update> {
   }
 
   /**
-   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process.
+   * Records a decision on a gate that was read. The run goes on with the next `run`, in any process. At a gate that wants
+   * several yeses, one of them is a vote: the session is still `awaiting_approval`, with its `votes`.
    *
    * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
-   *   `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is written then.
+   *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is
+   *   written then.
    */
   async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
     { by, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
+    assertFitsDeclared(this.store.sessions.find(sessionId), answer, this.#parts.gates);
     return this.store.manager.decide(sessionId, { artifactHash, answer, by });
   }
 

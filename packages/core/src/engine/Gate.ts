@@ -1,7 +1,11 @@
 import { DevsError } from '../errors/DevsError.ts';
 import { hashOf } from '../state/canonicalJson.ts';
 import type { HitlSessionStore } from '../state/HitlSessionStore.ts';
+import type { Vote } from '../state/HitlVoteStore.ts';
 import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
+
+import { principalText } from './gates/decidable.ts';
+import type { Takes } from './gates/Takes.ts';
 
 /** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
 export interface Gate {
@@ -13,10 +17,22 @@ export interface Gate {
   readonly artifactHash: string;
   readonly message: string;
   readonly artifact: unknown;
-  /** JSON Schema of the values an `interrupt()` takes, where it was given one. */
+  /** JSON Schema of the values an `interrupt()` or a declared gate takes, where it was given one. */
   readonly responseSchema?: unknown;
+  /** What a declared gate takes besides one yes or no. */
+  readonly takes?: Takes;
+  /** Where it wants approvals of certain people, or of several: who has said yes, oldest first. */
+  readonly votes?: readonly GateVote[];
   /** ISO 8601, UTC. */
   readonly openedAt: string;
+}
+
+export interface GateVote {
+  /** Such as `human:ada`. */
+  readonly principal: string;
+  /** ISO 8601, UTC. */
+  readonly votedAt: string;
+  readonly feedback?: string;
 }
 
 /** A question that is not open any more: what was shown, and what became of it. */
@@ -48,8 +64,8 @@ export function closedGates(threadId: string, sessions: HitlSessionStore): reado
 
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
 export function gateOf(session: HitlSession): Gate {
-  const { message, artifact, responseSchema } = (session.question ?? {}) as Partial<
-    Pick<Gate, 'message' | 'artifact' | 'responseSchema'>
+  const { message, artifact, responseSchema, takes } = (session.question ?? {}) as Partial<
+    Pick<Gate, 'message' | 'artifact' | 'responseSchema' | 'takes'>
   >;
   if (session.question !== null && session.artifactHash !== hashOf(artifact ?? null))
     throw mismatch(session.id);
@@ -62,9 +78,17 @@ export function gateOf(session: HitlSession): Gate {
     message: message ?? '',
     artifact: artifact ?? null,
     ...(responseSchema !== undefined && { responseSchema }),
+    ...(takes !== undefined && { takes }),
+    ...(session.votes !== undefined && { votes: session.votes.map(voteOf) }),
     openedAt: new Date(session.suspendedAt).toISOString(),
   };
 }
+
+const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
+  principal: principalText(principal),
+  votedAt: new Date(votedAt).toISOString(),
+  ...(feedback !== null && { feedback }),
+});
 
 /** The questions a run waits for, oldest first. */
 export function openGates(threadId: string, sessions: HitlSessionStore): readonly Gate[] {

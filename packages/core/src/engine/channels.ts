@@ -59,9 +59,15 @@ export function readChannels(
 }
 
 /** Written with what the task returns, and dropped with it when the task fails or is tried again. */
-export function writeGuards({ configurable }: LangGraphRunnableConfig, update: GuardedState): void {
-  const writes = Object.entries(update);
+export function writeChannels(
+  { configurable }: LangGraphRunnableConfig,
+  writes: readonly (readonly [string, unknown])[],
+): void {
   if (writes.length === 0) return;
   const { __pregel_send: send } = (configurable ?? {}) as TaskAccess;
   send?.(writes);
+}
+
+export function writeGuards(config: LangGraphRunnableConfig, update: GuardedState): void {
+  writeChannels(config, Object.entries(update));
 }

@@ -22,9 +22,10 @@ import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
+import type { GateOf } from './gates/DeclaredGate.ts';
+import { parsedGates } from './gates/parsedGate.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { noteBegun } from './node/activeVisit.ts';
-import type { DeclaredGate } from './node/entry.ts';
 import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
@@ -36,8 +37,8 @@ export interface DurableOptions<State, Name extends string = string> {
   readonly file?: string;
   /** An open state file made by `createDatabase`. It stays open when the app is closed. */
   readonly db?: Database;
-  /** What a human must approve before a node runs: a function of the state, or one with `onReject`. */
-  readonly gates?: { readonly [Node in Name]?: DeclaredGate<State>['show'] | DeclaredGate<State> };
+  /** What a human must approve before a node runs: a function of the state, or a gate that takes more than a yes or no. */
+  readonly gates?: { readonly [Node in Name]?: GateOf<State> };
   readonly guards?: {
     /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
     readonly maxDepth?: number;
@@ -100,6 +101,7 @@ export function durable<Source extends GraphSource>(
     source,
     options.gates,
   );
+  const gates = parsedGates<StateOf<Source>>(options.gates ?? {});
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
@@ -115,7 +117,6 @@ export function durable<Source extends GraphSource>(
     onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
-  const gates = declaredGates(options.gates ?? {});
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
   return new DurableApp({
     ...compiled,
@@ -123,6 +124,7 @@ export function durable<Source extends GraphSource>(
     graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
     maxDepth,
     budget,
+    gates,
     store,
     saver,
     faults,
@@ -149,11 +151,4 @@ function openFile({ file, db }: { readonly file?: string; readonly db?: Database
   if (db !== undefined) return { db, close: () => {} };
   const opened = createDatabase({ dbPath: file as string });
   return { db: opened, close: () => opened.close() };
-}
-
-function declaredGates<State, Name extends string>(
-  gates: NonNullable<DurableOptions<State, Name>['gates']>,
-): ReadonlyMap<string, DeclaredGate<State>> {
-  const entries = Object.entries(gates) as [string, DeclaredGate<State>['show'] | DeclaredGate<State>][];
-  return new Map(entries.map(([node, gate]) => [node, typeof gate === 'function' ? { show: gate } : gate]));
 }

@@ -23,7 +23,10 @@ export interface OrchestratorEvents {
     readonly sessionId: string;
     readonly kind: string;
     readonly principal: string;
-    /** The human put a version of their own in the place of what was shown; the gate asks again. */
+    /**
+     * The human put a version of their own in the place of what was shown. A gate of the pipeline asks again, about that;
+     * a declared one has taken it as approved.
+     */
     readonly edited?: true;
     /** `approved`, `rejected`, `edited`, `answered`, or the action: `retry`, `skip`, `raise`, … Absent in older runs. */
     readonly said?: string;
@@ -33,6 +36,15 @@ export interface OrchestratorEvents {
     readonly raised?: Readonly<Partial<Record<'usd' | 'tokens' | 'calls' | 'ms', number>>>;
     /** Of a review: the tasks that are done again, such as `T2`. */
     readonly tasks?: readonly string[];
+  };
+  /** One of several who have to has said yes; the last of them is followed by the decision. */
+  GATE_VOTED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly principal: string;
+    /** Yeses so far, and how many it takes. */
+    readonly votes: number;
+    readonly needed: number;
   };
   /** What a gate shows is not what its answer was given for: the answer counts no more, and the gate asks again. */
   HITL_ANSWER_VOIDED: {

@@ -4,6 +4,7 @@ import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
+import { HitlVoteStore, type Vote } from './HitlVoteStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
@@ -31,6 +32,11 @@ export interface InterruptedQuestion {
   /** LangGraph's id of the visit that asks, where it is known: it takes over what {@link HitlSessionStore.carry} left it. */
   readonly visitId?: string;
 }
+
+/** Names a question that a visit may have asked. */
+export type AskedBefore = Pick<InterruptedQuestion, 'threadId' | 'questionKey' | 'kind'> & {
+  readonly visitId: string;
+};
 
 /** The session of a question, and what became of earlier ones. */
 export interface OpenedSession {
@@ -70,7 +76,7 @@ export interface RecordedDecision {
 }
 
 /** A row; `sound` is there where it was compared with its SHA-256. */
-interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal'> {
+interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'votes'> {
   readonly questionJson: string | null;
   readonly evidenceJson: string | null;
   readonly decisionJson: string | null;
@@ -82,6 +88,8 @@ interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decisi
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
+  /** Made when the first gate that counts votes is read. */
+  #votes: HitlVoteStore | null = null;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #select: Statement<[string], SessionRow>;
@@ -92,6 +100,7 @@ export class HitlSessionStore {
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], SessionRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
+  readonly #selectAsked: Statement<[AskedBefore], SessionRow>;
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
@@ -137,6 +146,7 @@ export class HitlSessionStore {
       db,
       `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${sql.OLDEST_FIRST}`,
     );
+    this.#selectAsked = prepare(db, sql.SELECT_ASKED);
     this.#selectState = prepare<[string], string>(
       db,
       'SELECT graph_state_json FROM hitl_sessions WHERE id = ?',
@@ -216,7 +226,7 @@ export class HitlSessionStore {
   }
 
   find(id: string): HitlSession | null {
-    return fromRow(this.#select.get(id));
+    return this.#from(this.#select.get(id));
   }
 
   /** Whether there is such a row, damaged or not. */
@@ -230,7 +240,7 @@ export class HitlSessionStore {
   }
 
   findByInterrupt(threadId: string, interruptId: string): HitlSession | null {
-    return fromRow(this.#selectByInterrupt.get(threadId, interruptId));
+    return this.#from(this.#selectByInterrupt.get(threadId, interruptId));
   }
 
   /** The session of an interrupt, or the bound one that its question key names. */
@@ -245,31 +255,36 @@ export class HitlSessionStore {
     return named?.threadId === threadId && named.interruptId !== null ? named : null;
   }
 
+  /** The latest session of a question that this visit has asked and that was not withdrawn. */
+  findAsked(asked: AskedBefore): HitlSession | null {
+    return this.#from(this.#selectAsked.get(asked));
+  }
+
   /** The oldest open session of a kind about a task, of this run or, with `null`, of none. */
   findOpenForTask(taskId: string, kind: HitlSessionKind, threadId: string | null): HitlSession | null {
-    return fromRow(this.#selectOpenForTask.get(taskId, kind, threadId));
+    return this.#from(this.#selectOpenForTask.get(taskId, kind, threadId));
   }
 
   /** Open sessions, of one run or of all, oldest first. */
   listOpen(threadId?: string): readonly HitlSession[] {
     return (threadId === undefined ? this.#selectOpen.all() : this.#selectOpenOf.all(threadId)).map(
-      toSession,
+      this.#toSession,
     );
   }
 
   /** Sessions of a run that are not open any more, oldest first. */
   listClosed(threadId: string): readonly HitlSession[] {
-    return this.#selectClosed.all(threadId).map(toSession);
+    return this.#selectClosed.all(threadId).map(this.#toSession);
   }
 
   /** Sessions that hold or claim to hold a decision, oldest first. */
   listAnswered(): readonly HitlSession[] {
-    return this.#selectAnswered.all().map(toSession);
+    return this.#selectAnswered.all().map(this.#toSession);
   }
 
   /** Answered sessions of a run and kind, oldest first. */
   listDecided(threadId: string, kind: HitlSessionKind): readonly HitlSession[] {
-    return this.#selectDecided.all(threadId, kind).map(toSession);
+    return this.#selectDecided.all(threadId, kind).map(this.#toSession);
   }
 
   /** Decisions recorded, for one run or for all. */
@@ -316,6 +331,36 @@ export class HitlSessionStore {
     return this.#write(() => this.#closeOpen.all(as, threadId)).map((id) => this.require(id));
   }
 
+  #from(row: SessionRow | undefined): HitlSession | null {
+    return row === undefined ? null : this.#toSession(row);
+  }
+
+  readonly #toSession = (row: SessionRow): HitlSession => {
+    const {
+      questionJson,
+      evidenceJson,
+      decisionJson,
+      principalKind,
+      principalId,
+      sound: _,
+      ...session
+    } = row;
+    const question = parse(questionJson, session.id);
+    return {
+      ...session,
+      question,
+      evidence: parse(evidenceJson, session.id),
+      decision: parse(decisionJson, session.id),
+      principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
+      ...(wantsVotes(question) && { votes: this.#votesOf(session.id) }),
+    };
+  };
+
+  #votesOf(sessionId: string): readonly Vote[] {
+    this.#votes ??= new HitlVoteStore(this.#db);
+    return this.#votes.of(sessionId);
+  }
+
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
     return this.findByInterrupt(threadId, interruptId) ?? notFound(interruptId);
   }
@@ -337,19 +382,9 @@ function toJson(value: unknown): string | null {
   return value === undefined || value === null ? null : canonicalJson(value);
 }
 
-function fromRow(row: SessionRow | undefined): HitlSession | null {
-  return row === undefined ? null : toSession(row);
-}
-
-function toSession(row: SessionRow): HitlSession {
-  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
-  return {
-    ...session,
-    question: parse(questionJson, session.id),
-    evidence: parse(evidenceJson, session.id),
-    decision: parse(decisionJson, session.id),
-    principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
-  };
+function wantsVotes(question: unknown): boolean {
+  const { takes } = (question ?? {}) as { readonly takes?: { readonly approvals?: unknown } };
+  return takes?.approvals !== undefined;
 }
 
 function parse(json: string | null, id: string): unknown {

@@ -15,6 +15,7 @@ const OF_ITS_SESSIONS = `session_id IN (SELECT id FROM hitl_sessions WHERE ${OF_
 const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['hitl_failure_gates', OF_ITS_SESSIONS],
   ['hitl_failure_gates_history', OF_ITS_SESSIONS],
+  ['hitl_votes', OF_ITS_SESSIONS],
   ['hitl_sessions', OF_RUN],
   ['agent_steps', OF_RUN],
   ['step_transcripts', OF_RUN],

@@ -11,8 +11,18 @@ export interface DecisionBody {
   readonly decision: unknown;
   readonly principal: unknown;
   readonly decidedAt: number | null;
+  /** SHA-256 (hex) of the version that a human put in the place of what `artifactHash` is of, and approved. */
+  readonly editHash?: string;
+  /** Ids of those whose yeses are the decision, where it took several. */
+  readonly voters?: readonly string[];
   /** Missing where the texts are in the line itself: an older engine wrote it. */
   readonly v?: typeof REFERRING;
+}
+
+/** What else a decision at a declared gate says in the line itself, for whoever has the line alone. */
+interface NodeGateDecision {
+  readonly editHash: string;
+  readonly votes: readonly { readonly by: string }[];
 }
 
 /** Texts by their SHA-256 (hex). */
@@ -26,7 +36,20 @@ const WORD = 'action';
 /** The body with each text in its place, as engines before migration 022 logged it. */
 export function inlineBody(session: HitlSession): DecisionBody {
   const { id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt } = session;
-  return { sessionId: id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt };
+  const { editHash, votes } = (decision ?? {}) as Partial<NodeGateDecision>;
+  const isNodeGate = kind === 'node_gate';
+  return {
+    sessionId: id,
+    kind,
+    threadId,
+    taskId,
+    artifactHash,
+    decision,
+    principal,
+    decidedAt,
+    ...(isNodeGate && editHash !== undefined && { editHash }),
+    ...(isNodeGate && votes !== undefined && { voters: votes.map(({ by }) => by) }),
+  };
 }
 
 /**

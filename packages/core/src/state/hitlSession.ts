@@ -1,3 +1,5 @@
+import type { Vote } from './HitlVoteStore.ts';
+
 export const HITL_SESSION_KINDS = [
   'design_approval',
   'dag_approval',
@@ -46,4 +48,6 @@ export interface HitlSession {
   readonly suspendedAt: number;
   readonly decidedAt: number | null;
   readonly resumedAt: number | null;
+  /** Who has said yes, oldest first; only where its gate wants that of certain people, or of several. */
+  readonly votes?: readonly Vote[];
 }

@@ -96,3 +96,10 @@ export const SELECT_OPEN_FOR_TASK = `
 export const SELECT_HUMAN_AT = `
   SELECT 1 FROM hitl_sessions
   WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
+
+// Under a visit's own question, or handed to the visit under another id.
+export const SELECT_ASKED = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE thread_id = @threadId AND status NOT IN ('superseded', 'cancelled')
+    AND (question_key = @questionKey OR (kind = @kind AND interrupt_id GLOB 'carried/' || @visitId || '/*'))
+  ORDER BY suspended_at DESC, rowid DESC LIMIT 1`;

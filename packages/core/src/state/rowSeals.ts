@@ -25,6 +25,14 @@ export const SESSION_SEAL: RowSeal = {
   ],
 };
 
+export const VOTE_SEAL: RowSeal = {
+  what: 'A vote at session',
+  table: 'hitl_votes',
+  id: 'session_id',
+  check: 'row_sha256',
+  columns: ['session_id', 'principal_kind', 'principal_id', 'artifact_hash', 'feedback', 'voted_at'],
+};
+
 export const SIGNAL_SEAL: RowSeal = {
   what: 'Signal',
   table: 'signals',

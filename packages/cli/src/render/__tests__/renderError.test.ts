@@ -83,6 +83,7 @@ describe('exit codes', () => {
       ],
       [EXIT.gateRefused]: [
         'AGENT_MAY_NOT_DECIDE',
+        'ALREADY_VOTED',
         'ASK_UNSUPPORTED',
         'BUDGET_SPENT',
         'FEEDBACK_REQUIRED',
@@ -91,6 +92,7 @@ describe('exit codes', () => {
         'GATE_STALE',
         'GRAPH_NOT_ACCEPTED',
         'INVALID_ANSWER',
+        'MAY_NOT_APPROVE',
         'POLICY_NOT_DECLARED',
         'REMOVE_REFUSED',
         'REWIND_REFUSED',

@@ -26,6 +26,10 @@ const EXAMPLES: Examples = {
     { sessionId: 's', kind: 'review', principal: 'human:ada' },
     'gate decided: code review, by human:ada',
   ],
+  GATE_VOTED: [
+    { sessionId: 's', kind: 'node_gate', principal: 'human:ada', votes: 1, needed: 2 },
+    'approval 1 of 2: next step, by human:ada',
+  ],
   HITL_ANSWER_VOIDED: [
     { sessionId: 's', kind: 'interrupt', principal: 'human:ada', artifactHash: '9b74', shows: '3f2a' },
     'answer void: question shows something else than human:ada answered; it is asked again',

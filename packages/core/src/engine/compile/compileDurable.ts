@@ -1,7 +1,7 @@
 import type { StateGraph } from '@langchain/langgraph';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { GUARD_CHANNELS, GUARD_NAMES } from '../channels.ts';
-import type { DeclaredGate } from '../node/entry.ts';
+import type { DeclaredGates } from '../gates/parsedGate.ts';
 import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
@@ -15,7 +15,7 @@ const LANGGRAPH_RECURSION_LIMIT = 1_000_000;
 export interface CompileOptions<State> {
   readonly checkpointer: BaseCheckpointSaver;
   readonly deps: RunnerDeps<State>;
-  readonly gates: ReadonlyMap<string, DeclaredGate<State>>;
+  readonly gates: DeclaredGates<State>;
   readonly version: string;
   /** What its author compiled it with. @defaultValue nothing */
   readonly carried?: Carried;

@@ -16,6 +16,9 @@ export function foldUpdate<State extends object>(
   return folded as State;
 }
 
+/** Whether a channel merges what is written to it, instead of holding the last. */
+export const isReduced = (channel: unknown): boolean => channel instanceof BinaryOperatorAggregate;
+
 function reduced(channel: unknown, current: unknown, value: unknown): unknown {
   if (!(channel instanceof BinaryOperatorAggregate)) return value;
   const scratch = channel.fromCheckpoint(ownCopy(current));

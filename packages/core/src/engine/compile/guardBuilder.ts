@@ -1,10 +1,10 @@
 import type { StateGraph } from '@langchain/langgraph';
 import { readChannels } from '../channels.ts';
-import type { DeclaredGate } from '../node/entry.ts';
+import type { DeclaredGates } from '../gates/parsedGate.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
-import { foldUpdate } from './foldUpdate.ts';
+import { foldUpdate, isReduced } from './foldUpdate.ts';
 import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardErrorHandler.ts';
 
 interface NodeSpec {
@@ -31,7 +31,7 @@ interface BuilderFields {
 /** A copy of `builder` in which every node passes through the runner; `builder` itself stays as it is. */
 export function guardBuilder<State extends object, Update, Name extends string>(
   builder: StateGraph<unknown, State, Update, Name>,
-  gates: ReadonlyMap<string, DeclaredGate<State>>,
+  gates: DeclaredGates<State>,
   deps: RunnerDeps<State>,
 ): StateGraph<unknown, State, Update, Name> {
   const original = builder as unknown as BuilderFields;
@@ -49,6 +49,7 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       gate: gates.get(name) ?? null,
       stateAt: (config) => readChannels(config, names) as State | null,
       fold: (state, writes) => foldUpdate(original.channels, state, writes),
+      reduces: (channel) => isReduced(original.channels[channel]),
     };
     replaceNode(copy, name, spec, guardNode(node, deps));
   }

@@ -2,6 +2,7 @@ import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Policies } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { declaredPolicy } from '../gates/principals.ts';
+import { takesPlainYes } from '../gates/Takes.ts';
 
 /** Who answers a gate of the pipeline: declared when a run starts, part of its record. */
 export interface GatePolicies {
@@ -21,7 +22,8 @@ export function decideByPolicy(
   store: EngineStore,
 ): boolean {
   let decided = false;
-  for (const { id, kind, artifactHash } of open) {
+  for (const { id, kind, artifactHash, question } of open) {
+    if (!takesPlainYes({ question })) continue;
     const policy = declaredPolicy(policies, store.rules[kind]);
     if (policy === null) continue;
     store.manager.decide(id, {

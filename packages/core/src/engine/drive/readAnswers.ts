@@ -5,6 +5,7 @@ import { answerOf } from '../gates/answers.ts';
 import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
 import type { interruptGate } from '../gates/interruptGate.ts';
 import {
+  askedId,
   bareKey,
   bareQuestion,
   type DeliveredAnswer,
@@ -107,7 +108,8 @@ function deliveredAnswer(
 }
 
 /** What was asked before a call is read from the recorded decisions: the node that asked only has to run again. */
-const isReadAnew = ({ kind }: HitlSession): boolean => kind === 'budget' || kind === 'step';
+const isReadAnew = ({ interruptId, questionKey }: HitlSession): boolean =>
+  questionKey !== null && interruptId === askedId(questionKey);
 
 function isAnswerOf(sessionId: string, stored: unknown): boolean {
   return (stored as Partial<DeliveredAnswer> | null)?.sessionId === sessionId;

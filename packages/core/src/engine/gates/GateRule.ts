@@ -16,6 +16,8 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
    * union would not name the field that is wrong.
    */
   readonly edit?: z.ZodType;
+  /** Other forms of an answer, each under the member that tells it from `given`. */
+  readonly forms?: Readonly<Record<string, z.ZodType>>;
   /** The answers in words, for whoever sent another one. */
   readonly shape: string;
   /**
@@ -25,6 +27,8 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   readonly policyName: string | null;
   /** Refuses an answer of the right form that this session cannot take, before it is recorded. */
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
+  /** What is recorded of an answer, masked, where that is more than was given. */
+  readonly toRecord?: (answer: object) => object;
 }
 
 /** The rules of every kind of gate that a graph asks: the only list of kinds there is. */

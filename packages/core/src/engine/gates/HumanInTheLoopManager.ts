@@ -18,12 +18,14 @@ import { immediately } from '../../state/immediately.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import { isEdit, parseAnswer } from './answers.ts';
+import { assertMayApprove } from './approvals.ts';
 import { assertDecidable, closed, principalText } from './decidable.ts';
 import { decisionWords } from './decisionWords.ts';
 import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
 import { assertMayDecide, principalOf } from './principals.ts';
+import { VoteCount } from './VoteCount.ts';
 
 export type { Principal } from '../../state/hitlSession.ts';
 
@@ -74,6 +76,7 @@ export class HumanInTheLoopManager<State = unknown> {
   readonly #failureGates: FailureGateStore;
   readonly #log: DecisionLog;
   readonly #outbox: EventOutbox;
+  readonly #votes: VoteCount;
 
   /** @param db - An open, migrated state file. */
   constructor(
@@ -94,6 +97,7 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#failureGates = new FailureGateStore(db);
     this.#log = new DecisionLog(db);
     this.#outbox = new EventOutbox(db, events, { now });
+    this.#votes = new VoteCount({ db, sessions: this.#sessions, outbox: this.#outbox, now });
   }
 
   /**
@@ -166,10 +170,13 @@ export class HumanInTheLoopManager<State = unknown> {
    * Records the answer to a session of a run, and wakes the run. The only door to a gate: exactly one decision is
    * recorded, and only for what the decider was shown.
    *
-   * @returns The decided session.
-   * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `INVALID_ANSWER`,
+   * Where several have to say yes, a yes is a vote, and the last one that is needed is the decision. The same vote given
+   * again changes nothing.
+   *
+   * @returns The decided session; still `awaiting_approval` after a vote that others have to follow.
+   * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`, `INVALID_ANSWER`,
    *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
-   *   for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
+   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
    */
   decide(sessionId: string, { artifactHash, answer, by: given }: SessionDecision): HitlSession {
     const by = principalOf(given);
@@ -179,11 +186,16 @@ export class HumanInTheLoopManager<State = unknown> {
     const rules = this.#rules;
     const thread = session.threadId === null ? null : this.#threads.get(session.threadId);
     assertMayDecide(by, session, { rules, thread });
+    assertMayApprove(by, session);
     const masked = maskPreciseDeep(parseAnswer(rules, session.kind, answer));
     const wholeHash = assertDecidable(session, artifactHash);
-    ruleOf(rules, session.kind).assertFits?.(masked.value, session, by);
+    const rule = ruleOf(rules, session.kind);
+    rule.assertFits?.(masked.value, session, by);
+    const said = rule.toRecord?.(masked.value) ?? masked.value;
     const decided = immediately(this.#db, () => {
-      this.#recordDecision(sessionId, wholeHash, masked.value, by);
+      const decision = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
+      if (decision === null) return this.#sessions.require(sessionId);
+      this.#recordDecision(sessionId, wholeHash, decision, by);
       if (masked.count > 0) this.#recordRedaction(session, masked.count);
       return this.#sessions.require(sessionId);
     });
@@ -214,7 +226,7 @@ export class HumanInTheLoopManager<State = unknown> {
       sessionId,
       kind,
       principal: principalText(principal),
-      ...(isEdit(answer) && { edited: true as const }),
+      ...((isEdit(answer) || 'edit' in answer) && { edited: true as const }),
       ...decisionWords(answer),
     };
     this.#outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));

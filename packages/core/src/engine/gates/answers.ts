@@ -12,11 +12,18 @@ import { type AnswerTo, type GateRule, type GateRules, ruleOf } from './GateRule
 export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unknown): object {
   const rule = ruleOf(rules, kind);
   const given = withoutUndefined(answer);
-  const parsed = ((isEdit(given) && rule.edit) || rule.given).safeParse(given);
+  const parsed = formOf(given, rule).safeParse(given);
   if (!parsed.success) throw invalidAnswer(kind, rule, parsed.error);
   const known = parsed.data as object;
   if (isUnexplainedRejection(known)) throw feedbackRequired(kind);
   return known;
+}
+
+/** A union of the forms would not name the field that is wrong. */
+function formOf(given: unknown, { given: plain, edit, forms = {} }: GateRule): z.ZodType {
+  if (isEdit(given) && edit !== undefined) return edit;
+  const other = Object.keys(forms).find((name) => Object.hasOwn(Object(given) as object, name));
+  return (other === undefined ? undefined : forms[other]) ?? plain;
 }
 
 /** Whether a recorded answer fits the kind of question it came to. Pure: a node asks again when it does not. */

@@ -19,13 +19,13 @@ const MAX_WORDS = 200;
 
 /** @param answer - As it is recorded. */
 export function decisionWords(answer: object): DecisionWords {
-  const { approved, action, value, feedback, guidance, reason, tasks } = answer as Readonly<
+  const { approved, action, value, edit, feedback, guidance, reason, tasks } = answer as Readonly<
     Record<string, unknown>
   >;
   const text = feedback ?? guidance ?? reason ?? ('value' in answer ? JSON.stringify(value) : undefined);
   const raised = raisedBy(answer as Readonly<Record<string, unknown>>);
   return {
-    said: saidBy(approved, action),
+    said: edit === undefined ? saidBy(approved, action) : 'edited',
     ...(typeof text === 'string' && text.trim() !== '' && { words: shortWords(text) }),
     ...(raised !== null && { raised }),
     ...(Array.isArray(tasks) && { tasks: tasks.map(String) }),

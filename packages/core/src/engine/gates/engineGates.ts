@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
+import { answerText } from './approval.ts';
 import { assertRaisesPassed } from './budgetAnswer.ts';
 import type { GateRules } from './GateRule.ts';
 import { interruptGate } from './interruptGate.ts';
+import { nodeGate } from './nodeGate.ts';
 
 const optionalText = z.exactOptional(answerText);
 const optionalCount = z.exactOptional(z.int().positive());
@@ -38,12 +39,7 @@ const step = z.strictObject({
 
 /** The gates that any graph may stop at: what its author declared, and the guards. */
 export const ENGINE_GATES = {
-  node_gate: {
-    given: approval,
-    recorded: recordedApproval,
-    shape: APPROVAL_SHAPE,
-    policyName: 'node_gate',
-  },
+  node_gate: nodeGate,
   interrupt: interruptGate,
   task_failure: {
     given: taskFailure,

@@ -5,6 +5,7 @@ import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
 import { shownValue } from './shownValue.ts';
+import type { Takes } from './Takes.ts';
 
 /**
  * What a node asks a human: the value it hands to LangGraph's `interrupt()`. Plain JSON, already masked.
@@ -22,10 +23,12 @@ export interface Question {
   readonly message: string;
   /** What the human is asked to read. */
   readonly artifact: unknown;
-  /** JSON Schema of the answers that the author of a bare `interrupt()` takes. */
+  /** JSON Schema of the values that the author of a bare `interrupt()` or of a declared gate takes. */
   readonly responseSchema?: unknown;
   /** Set where nothing in the graph handles a no: rejecting then ends the run. */
   readonly endsOnRejection?: true;
+  /** What it takes besides one yes or no. */
+  readonly takes?: Takes;
 }
 
 /** An answer on its way into a node. */
@@ -55,8 +58,11 @@ export function asEngineQuestion(question: Question): Question {
  * and so does their node when it runs again.
  */
 export function interruptAsking(value: Question): { readonly id: string; readonly value: Question } {
-  return { id: sha256Hex(value.key).slice(0, 32), value: asEngineQuestion(value) };
+  return { id: askedId(value.key), value: asEngineQuestion(value) };
 }
+
+/** The interrupt id of such a question. */
+export const askedId = (key: string): string => sha256Hex(key).slice(0, 32);
 
 /** Whether the engine asks this, and not a node that passes `interrupt()` something of the same form. */
 export function isEngineQuestion(value: unknown): value is Question {
@@ -129,7 +135,7 @@ export function sessionOf(
   interruptId: string,
   visit: Pick<Visit, 'threadId' | 'checkpointId'> & Partial<Pick<Visit, 'lgTaskId'>>,
 ) {
-  const { kind, key, taskId, artifactHash, artifact, message, responseSchema } = question;
+  const { kind, key, taskId, artifactHash, artifact, message, responseSchema, takes } = question;
   return {
     threadId: visit.threadId,
     interruptId,
@@ -137,7 +143,12 @@ export function sessionOf(
     kind,
     taskId,
     artifactHash,
-    question: { message, artifact, ...(responseSchema !== undefined && { responseSchema }) },
+    question: {
+      message,
+      artifact,
+      ...(responseSchema !== undefined && { responseSchema }),
+      ...(takes !== undefined && { takes }),
+    },
     evidence: null,
     checkpointId: visit.checkpointId,
     ...(visit.lgTaskId !== undefined && { visitId: visit.lgTaskId }),

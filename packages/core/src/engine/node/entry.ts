@@ -1,33 +1,30 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
-import { type AskOptions, ask } from '../gates/ask.ts';
-import { ENGINE_GATES } from '../gates/engineGates.ts';
+import { ask } from '../gates/ask.ts';
 import { ruleOf } from '../gates/GateRule.ts';
+import type { AnyGate } from '../gates/parsedGate.ts';
 import { type Question, questionAbout } from '../gates/question.ts';
 import { depthContext } from '../guards/depthLevel.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
 import { guardsIn, type Visit } from '../visit.ts';
+import { askDeclared, withdrawnIn } from './askDeclared.ts';
+import { askToolCalls, type Through } from './askToolCalls.ts';
 import { mergedState, withoutGuards } from './mergedState.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
-
-/** A gate an author declared in front of a node. */
-export interface DeclaredGate<State> {
-  /** What the human reads; plain JSON. An answer counts while it shows the same. */
-  readonly show: (state: State) => unknown;
-  /** The node's update when the human says no. Without it, a rejection cancels the run. */
-  readonly onReject?: (state: State, feedback: string | undefined) => StateUpdate<State>;
-}
 
 export interface Entered<State> {
   readonly update: StateUpdate<State>;
   readonly runNode: boolean;
   readonly answered: boolean;
+  /** What of the update a human's answer wrote to the author's channels, to be merged by their reducers. */
+  readonly decided?: StateUpdate<State>;
+  /** How the node is run, where an answer is about a part of its work. */
+  readonly through?: Through;
 }
 
 interface Entering<State> {
-  readonly name: string;
-  readonly gate: DeclaredGate<State> | null;
+  readonly gate: AnyGate<State> | null;
 }
 
 /**
@@ -43,12 +40,16 @@ export function askAtEntry<State extends object>(
   const guarded = askForGuard(state, visit, deps);
   const current = mergedState(state, withoutGuards(guarded.update, deps.profile));
   if (node.gate === null || !guarded.runNode) return guarded;
-  return askForGate(node.gate, current, visit, { guarded, deps });
-}
-
-/** Read from the file, which only ever adds to it: a void answer is void in every execution to come. */
-function withdrawnIn({ store }: Pick<RunnerDeps<object>, 'store'>): AskOptions {
-  return { isVoid: (sessionId) => store?.sessions.find(sessionId)?.status === 'superseded' };
+  const at = { visit, store: deps.store };
+  if ('showCall' in node.gate) {
+    const through = askToolCalls(node.gate, current, at);
+    return through === null ? guarded : { ...guarded, through, answered: true };
+  }
+  const decided = askDeclared(node.gate, current, at);
+  if (decided === null) return guarded;
+  const { update, runNode } = decided;
+  if (!runNode) return { update: { ...guarded.update, ...update }, runNode, answered: true };
+  return { ...guarded, decided: update, answered: true };
 }
 
 function askForGuard<State extends object>(
@@ -91,24 +92,4 @@ function guardQuestion<State extends object>(
   const message = `${depth} node transitions without progress; the limit is ${maxDepth}.`;
   const key = `recursion_limit/${visit.lgTaskId}`;
   return questionAbout({ depth, limit: maxDepth }, { kind: 'recursion_limit', key, taskId, message });
-}
-
-function askForGate<State extends object>(
-  gate: DeclaredGate<State>,
-  state: State,
-  visit: Visit,
-  { guarded, deps }: { readonly guarded: Entered<State>; readonly deps: Pick<RunnerDeps<State>, 'store'> },
-): Entered<State> {
-  const question = questionAbout(gate.show(state), {
-    kind: 'node_gate',
-    key: `node_gate/${visit.lgTaskId}`,
-    taskId: visit.threadId,
-    message: `Approve before "${visit.node}" runs.`,
-    ...(gate.onReject === undefined && { endsOnRejection: true }),
-  });
-  const parse = (value: unknown) => (isAnswer(ENGINE_GATES.node_gate, value) ? value : null);
-  const answer = ask(question, parse, withdrawnIn(deps));
-  if (answer.approved) return { ...guarded, answered: true };
-  const rejected = gate.onReject?.(state, answer.feedback) ?? {};
-  return { update: { ...guarded.update, ...rejected }, runNode: false, answered: true };
 }

@@ -25,17 +25,19 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { NO_FENCE } from '../../state/Fence.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
-import { readGuards, writeGuards } from '../channels.ts';
+import { readGuards, writeChannels, writeGuards } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
+import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
-import { askAtEntry, type DeclaredGate } from './entry.ts';
+import { askAtEntry, type Entered } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
 import { humanDecided } from './humanDecided.ts';
@@ -57,11 +59,13 @@ export type NodeFunction<State> = (state: State, config: LangGraphRunnableConfig
 export interface GuardedNode<State> {
   readonly name: string;
   readonly run: NodeFunction<State>;
-  readonly gate: DeclaredGate<State> | null;
+  readonly gate: AnyGate<State> | null;
   /** The graph's state as the super-step began, whatever the node is given; `null` outside a graph. */
   readonly stateAt: (config: LangGraphRunnableConfig) => State | null;
   /** The state with what this node writes, as the graph's reducers merge it. */
   readonly fold: (state: State, writes: readonly Write[]) => State;
+  /** Whether a channel takes several writes of one task. */
+  readonly reduces: (channel: string) => boolean;
 }
 
 /** Wraps a node so that the engine's promises hold around it. */
@@ -95,12 +99,14 @@ async function runVisit<State extends object>(
 ): Promise<unknown> {
   const entered = towardsGoal(askAtEntry(node, state, visit, deps), state, visit, deps);
   const own = withoutGuards(entered.update, deps.profile);
-  const before = mergedState(state, own);
+  const entering = mergedState(state, own);
+  const decided = writesOf(entered.decided);
+  const before = decided.length === 0 ? entering : node.fold(entering, decided);
   recordThought(visit, before, deps);
 
   const startedAt = deps.now();
   const { left, progressed: hasProgressed } = entered.runNode
-    ? await runBody(node, before, config, { visit, deps })
+    ? await runBody(throughGate(node, entered), before, config, { visit, deps })
     : { left: {}, progressed: false };
   const output = new NodeOutput(left.handedUp ? left.handedUp.command : left.returned);
 
@@ -112,20 +118,45 @@ async function runVisit<State extends object>(
   const after =
     deps.profile.turnsOf === null
       ? mergedState(before, output.update)
-      : node.fold(mergedState(node.stateAt(config) ?? state, own), output.writes);
+      : node.fold(mergedState(node.stateAt(config) ?? state, own), [...decided, ...output.writes]);
   const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
 
   const stamped: StateUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
+  const { beside, within } = around(decided, output, node);
   const { value: result, count: redacted } = output.toReturn({
-    before: withoutGuards(stamped, deps.profile),
+    before: { ...withoutGuards(stamped, deps.profile), ...within },
     after: withoutGuards(suspended.update, deps.profile),
   });
   const findings = [...deps.profile.findings(before, after), ...suspended.findings];
   recordAction(visit, { before: state, output: new NodeOutput(result), startedAt, redacted, findings }, deps);
+  writeChannels(config, beside);
   writeGuards(config, guardsAmong({ ...stamped, ...suspended.update }, deps.profile));
   if (left.handedUp === undefined) return result;
   left.handedUp.command = result as ParentCommand['command'];
   throw left.handedUp;
+}
+
+const throughGate = <State>(node: GuardedNode<State>, { through }: Entered<State>): GuardedNode<State> =>
+  through === undefined
+    ? node
+    : { ...node, run: through(node.run as NodeFunction<never>) as NodeFunction<State> };
+
+const writesOf = (update: object | undefined): readonly Write[] => Object.entries(update ?? {});
+
+/**
+ * What a human's answer changes is written with what the node writes, and before it: for itself where both write a channel
+ * that takes several, else in the same update, in which the node has the last word.
+ */
+function around<State>(
+  decided: readonly Write[],
+  output: NodeOutput,
+  { reduces }: Pick<GuardedNode<State>, 'reduces'>,
+): { readonly beside: readonly Write[]; readonly within: Readonly<Record<string, unknown>> } {
+  const isApart = ([name]: Write): boolean => reduces(name) && Object.hasOwn(output.update, name);
+  return {
+    beside: maskPreciseDeep(decided.filter(isApart)).value,
+    within: Object.fromEntries(decided.filter((write) => !isApart(write))),
+  };
 }
 
 /** The node's own work; again for an answer that was held back until the node asked for it. */

@@ -17,6 +17,7 @@ import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
 import { EngineStore } from '../../EngineStore.ts';
+import { parsedGates } from '../../gates/parsedGate.ts';
 import { ownGraphProfile } from '../../ownGraphProfile.ts';
 import { type Death, DyingSaver } from '../../saver/__tests__/DyingSaver.ts';
 import { FaultBox } from '../FaultBox.ts';
@@ -461,7 +462,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
       now: Date.now,
       newId: randomUUID,
     },
-    gates: new Map([['second', { show: ({ log }: Own) => log }]]),
+    gates: parsedGates<Own>({ second: ({ log }) => log }),
     version: '1',
   });
   return new DurableApp<typeof graph, Own, OwnUpdate>({

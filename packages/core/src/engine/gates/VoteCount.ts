@@ -1,0 +1,80 @@
+import type { Database } from 'better-sqlite3';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { EventOutbox } from '../../state/EventOutbox.ts';
+import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
+import { HitlVoteStore, type Vote } from '../../state/HitlVoteStore.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import { closed, principalText } from './decidable.ts';
+import { takesOf } from './Takes.ts';
+
+interface VoteCountDeps {
+  readonly db: Database;
+  readonly sessions: HitlSessionStore;
+  readonly outbox: EventOutbox;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
+/** What somebody says, as it is recorded, about what they were shown. */
+interface Said {
+  readonly answer: object;
+  readonly artifactHash: string;
+  readonly by: Principal;
+}
+
+/** Counts the yeses at gates that want them of certain people or of several. */
+export class VoteCount {
+  readonly #deps: VoteCountDeps;
+
+  constructor(deps: VoteCountDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * In the transaction of the decision, which the last vote is.
+   *
+   * @returns What to record as the decision; `null` where others have to vote, or nothing new was said.
+   * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
+   */
+  count(session: HitlSession, { answer, artifactHash, by }: Said): object | null {
+    const { approvals } = takesOf(session);
+    const { approved, feedback = null } = answer as {
+      readonly approved?: boolean;
+      readonly feedback?: string;
+    };
+    if (approvals === undefined || approved !== true) return answer;
+    const { db, sessions, outbox, now } = this.#deps;
+    const store = new HitlVoteStore(db);
+    const vote = { principal: by, artifactHash, feedback, votedAt: now() };
+    if (!store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
+    const votes = store.of(session.id);
+    const { id: sessionId, kind, threadId, taskId } = session;
+    const { count: needed } = approvals;
+    outbox.record(
+      'GATE_VOTED',
+      { sessionId, kind, principal: principalText(by), votes: votes.length, needed },
+      { taskId, ...(threadId !== null && { threadId }) },
+    );
+    return votes.length < needed ? null : { ...answer, votes: votes.map(said) };
+  }
+}
+
+function repeated(session: HitlSession, { principal, feedback }: Vote): null {
+  const before = session.votes?.find(
+    ({ principal: { id, kind } }) => id === principal.id && kind === principal.kind,
+  );
+  if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
+  if (before.feedback === feedback) return null;
+  throw new DevsError(`${principalText(principal)} has said yes at session "${session.id}" in other words.`, {
+    code: 'ALREADY_VOTED',
+    remedy: 'A yes counts once; to stop what is asked for, say no.',
+    context: { sessionId: session.id, principal: principalText(principal) },
+  });
+}
+
+/** Votes as the decision names them. */
+const said = ({ principal, votedAt, feedback }: Vote) => ({
+  by: principal.id,
+  at: new Date(votedAt).toISOString(),
+  ...(feedback !== null && { feedback }),
+});

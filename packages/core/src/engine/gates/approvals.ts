@@ -1,0 +1,116 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { Policies } from '../../state/threadRecords.ts';
+import { principalText } from './decidable.ts';
+import { principalOf } from './principals.ts';
+import { takesOf } from './Takes.ts';
+
+/** Who has to say yes at a gate, besides anybody once. Fixed with a run when it is started. */
+export interface Approvals {
+  /** Ids of the humans who may. @defaultValue every human */
+  readonly of?: readonly string[];
+  /** How many of them have to; each says yes once, and one no rejects. @defaultValue 1 */
+  readonly count?: number;
+  /** Whoever started the run may not: `run(id, input, { by })`. @defaultValue false */
+  readonly notInitiator?: boolean;
+}
+
+/** The same, as it is recorded with a run. */
+export interface RecordedApprovals {
+  readonly count: number;
+  readonly of?: readonly string[];
+  /** Who started the run, such as `human:ada`, where they may not. */
+  readonly not?: string;
+}
+
+/** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
+export function assertApprovals(gate: string, { of, count = 1, notInitiator = false }: Approvals): void {
+  if (typeof notInitiator !== 'boolean')
+    throw new TypeError(`Gate "${gate}": expected notInitiator as a boolean.`);
+  if (of !== undefined && !(Array.isArray(of) && of.every((id) => typeof id === 'string' && id !== ''))) {
+    throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
+  }
+  const named = of === undefined ? Number.POSITIVE_INFINITY : new Set(of).size;
+  if (of !== undefined && named !== of.length)
+    throw new RangeError(`Gate "${gate}": \`of\` names somebody twice.`);
+  if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
+  throw new RangeError(
+    `Gate "${gate}": expected count from 1 to the number of those named, got ${String(count)}.`,
+  );
+}
+
+/**
+ * What is recorded of a run that is started now: who starts it, and what its gates are held to.
+ *
+ * @throws TypeError if that is no principal.
+ * @throws DevsError `INVALID_INPUT` where nobody is named who starts it and one of its gates is not for them, or too few
+ *   are left.
+ */
+export function gatePolicies(
+  gates: ReadonlyMap<string, { readonly approvals?: Approvals }> = new Map(),
+  by: Principal | undefined,
+  threadId: string,
+): Policies {
+  const startedBy = by && principalOf(by);
+  const recorded = [...gates].flatMap(([gate, { approvals }]) =>
+    approvals === undefined ? [] : [[gate, atStart(gate, approvals, { startedBy, threadId })] as const],
+  );
+  return {
+    ...(startedBy && { startedBy }),
+    ...(recorded.length > 0 && { approvals: Object.fromEntries(recorded) }),
+  };
+}
+
+function atStart(
+  gate: string,
+  { of, count = 1, notInitiator = false }: Approvals,
+  { startedBy, threadId }: { readonly startedBy: Principal | undefined; readonly threadId: string },
+): RecordedApprovals {
+  if (!notInitiator) return { count, ...(of && { of }) };
+  if (startedBy === undefined) throw unstartable(threadId, `gate "${gate}" is not for whoever starts it`);
+  const others = of?.filter((id) => startedBy.kind !== 'human' || id !== startedBy.id);
+  if (others !== undefined && others.length < count) {
+    throw unstartable(
+      threadId,
+      `of the ${count} who have to approve at gate "${gate}", only ${others.length} are left`,
+    );
+  }
+  return { count, ...(of && { of }), not: principalText(startedBy) };
+}
+
+function unstartable(threadId: string, why: string): DevsError {
+  return new DevsError(`Run "${threadId}" cannot be started: ${why}.`, {
+    code: 'INVALID_INPUT',
+    remedy: 'Start it with `by`, the person it is started for, and let others approve.',
+    context: { threadId },
+  });
+}
+
+/** What the run was started with for this gate; `undefined` where any human says yes once. */
+export function recordedApprovals(
+  policies: Policies | undefined,
+  gate: string,
+): RecordedApprovals | undefined {
+  const recorded = policies?.['approvals'] as Readonly<Record<string, RecordedApprovals>> | undefined;
+  return recorded !== undefined && Object.hasOwn(recorded, gate) ? recorded[gate] : undefined;
+}
+
+/** @throws DevsError `MAY_NOT_APPROVE` for somebody whose word does not count at this gate. */
+export function assertMayApprove(by: Principal, session: HitlSession): void {
+  const { approvals } = takesOf(session);
+  if (approvals === undefined) return;
+  const isInitiator = approvals.not === principalText(by);
+  if (!isInitiator && (approvals.of === undefined || approvals.of.includes(by.id))) return;
+  const why = isInitiator
+    ? 'started the run, and this gate is for others'
+    : 'is not among those who decide it';
+  throw new DevsError(`${principalText(by)} may not decide session "${session.id}": ${by.id} ${why}.`, {
+    code: 'MAY_NOT_APPROVE',
+    remedy: approvals.of === undefined ? 'Ask somebody else.' : `Ask one of ${approvals.of.join(', ')}.`,
+    context: {
+      sessionId: session.id,
+      principal: principalText(by),
+      reason: isInitiator ? 'initiator' : 'not_named',
+    },
+  });
+}

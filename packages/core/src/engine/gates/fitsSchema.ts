@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+
+/**
+ * Refuses a value that the `responseSchema` of its question does not take. A schema that cannot be read is not checked:
+ * the gate could never be answered.
+ *
+ * @throws DevsError `INVALID_ANSWER` naming the place.
+ */
+export function assertFitsSchema(answer: object, { id, question }: HitlSession): void {
+  const { responseSchema } = (question ?? {}) as { readonly responseSchema?: unknown };
+  const schema = readSchema(responseSchema);
+  const parsed = schema?.safeParse((answer as { readonly value: unknown }).value);
+  if (parsed?.success !== false) return;
+  throw unfit(id, parsed.error.issues);
+}
+
+interface Place {
+  readonly message: string;
+  readonly path: readonly PropertyKey[];
+}
+
+/** Names the places, never what they hold. */
+export function unfit(sessionId: string, issues: readonly Place[]): DevsError {
+  const found = issues.map(({ path, message }) => `${['value', ...path].map(String).join('.')}: ${message}`);
+  return new DevsError(
+    `The value does not fit the schema that session "${sessionId}" asks by. ${found.join('; ')}.`,
+    {
+      code: 'INVALID_ANSWER',
+      remedy: 'Answer with { value: … } that fits the schema the gate shows.',
+      context: { sessionId },
+    },
+  );
+}
+
+function readSchema(responseSchema: unknown): z.ZodType | null {
+  if (typeof responseSchema !== 'object' || responseSchema === null) return null;
+  try {
+    return z.fromJSONSchema(responseSchema as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    return null; // a keyword it does not know
+  }
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { DevsError } from '../../errors/DevsError.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
+import { assertFitsSchema } from './fitsSchema.ts';
+import type { GateRule } from './GateRule.ts';
+import { storable } from './storable.ts';
+import { takesOf } from './Takes.ts';
+
+// The answers of a gate that an author declared before a node: a yes or no, and what else was declared that it takes.
+
+const value = z.strictObject({ value: storable });
+const edit = z.strictObject({ edit: storable });
+
+const vote = z.strictObject({ by: answerText, at: answerText, feedback: z.exactOptional(answerText) });
+const recorded = recordedApproval.extend({
+  votes: z.exactOptional(z.array(vote)),
+  edit: z.exactOptional(z.unknown()),
+  editHash: z.exactOptional(answerText),
+});
+
+export const nodeGate = {
+  given: approval,
+  recorded: z.union([recorded, value]),
+  forms: { value, edit },
+  shape: `${APPROVAL_SHAPE}; { edit } or { value } where the gate was declared to take one`,
+  policyName: 'node_gate',
+  assertFits,
+  toRecord: (answer) =>
+    'edit' in answer ? { ...answer, approved: true, editHash: hashOf(answer.edit) } : answer,
+} satisfies GateRule;
+
+/** Refuses what the gate was not declared to take. @throws DevsError `INVALID_ANSWER` */
+function assertFits(answer: object, session: HitlSession): void {
+  const takes = takesOf(session);
+  if ('edit' in answer) {
+    if (takes.edit === undefined) throw notTaken(session, 'takes no version of one’s own', APPROVAL_SHAPE);
+    if (takes.edit === 'args' && !isObject(answer.edit)) {
+      throw notTaken(session, 'is about a tool call, whose arguments are an object', '{ edit: { … } }');
+    }
+    return;
+  }
+  if ('value' in answer) {
+    if (takes.value === undefined) throw notTaken(session, 'takes no value', APPROVAL_SHAPE);
+    assertFitsSchema(answer, session);
+    return;
+  }
+  const isYes = (answer as { readonly approved?: unknown }).approved === true;
+  if (isYes && takes.value === true) {
+    throw notTaken(session, 'asks for a value', '{ value: … } or { approved: false, feedback }');
+  }
+}
+
+function notTaken({ id, kind }: HitlSession, why: string, shape: string): DevsError {
+  return new DevsError(`Session "${id}" ${why}.`, {
+    code: 'INVALID_ANSWER',
+    remedy: `Answer with ${shape}.`,
+    context: { sessionId: id, kind },
+  });
+}
+
+const isObject = (given: unknown): boolean =>
+  typeof given === 'object' && given !== null && !Array.isArray(given);

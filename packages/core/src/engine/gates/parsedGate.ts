@@ -1,0 +1,103 @@
+import { toJsonSchema } from '@langchain/core/utils/json_schema';
+import type { StateUpdate } from '../GraphProfile.ts';
+import { type Approvals, assertApprovals } from './approvals.ts';
+import type { AnswerSchema, DeclaredGate, GateOf } from './DeclaredGate.ts';
+import { isToolCallGate, type ToolCallGate } from './perToolCall.ts';
+
+/** A declared gate as the engine asks it. */
+export interface ParsedGate<State>
+  extends Pick<DeclaredGate<State>, 'show' | 'onReject' | 'edit' | 'approvals'> {
+  readonly name: string;
+  readonly answer?: TypedAnswer<State>;
+}
+
+/** By the names they were declared under. */
+export type DeclaredGates<State> = ReadonlyMap<string, AnyGate<State>>;
+
+export type AnyGate<State> = ParsedGate<State> | ParsedToolGate<State>;
+
+/** What is known of gates whatever their graph. */
+export type NamedGates = ReadonlyMap<
+  string,
+  { readonly approvals?: Approvals; readonly answer?: Pick<TypedAnswer<never>, 'schema'> }
+>;
+
+/** A gate before each call of a node of tools. */
+export interface ParsedToolGate<State> extends ToolCallGate<State> {
+  readonly name: string;
+}
+
+/** What a value that is answered has to be, and what it does. */
+export interface TypedAnswer<State> {
+  readonly schema: AnswerSchema<unknown>;
+  /** JSON Schema, where the schema has one. */
+  readonly responseSchema?: unknown;
+  readonly apply: (state: State, value: unknown) => StateUpdate<State>;
+}
+
+/**
+ * What an author declared, checked before anything runs.
+ *
+ * @throws TypeError for a declaration that is none, or that contradicts itself; RangeError for approvals nobody could give.
+ */
+export function parsedGates<State>(
+  gates: Readonly<Record<string, GateOf<State> | undefined>>,
+): DeclaredGates<State> {
+  const declared = Object.entries(gates).filter(([, gate]) => gate !== undefined);
+  return new Map(declared.map(([name, gate]) => [name, parsedGate(name, gate as GateOf<State>)]));
+}
+
+function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
+  if (typeof gate === 'function') return { name, show: gate };
+  if (isToolCallGate<State>(gate)) {
+    if (gate.approvals !== undefined) assertApprovals(name, gate.approvals);
+    return { name, ...gate };
+  }
+  const { show, onReject, edit, answer, onAnswer, approvals } = gate;
+  for (const [member, given] of Object.entries({ show, onReject, edit, onAnswer })) {
+    const isMissing = given === undefined && member !== 'show';
+    if (typeof given !== 'function' && !isMissing)
+      throw new TypeError(`Gate "${name}": expected ${member} as a function.`);
+  }
+  if (approvals !== undefined) {
+    if (edit !== undefined || answer !== undefined) {
+      throw new TypeError(
+        `Gate "${name}": those who approve say yes or no; leave out \`edit\` and \`answer\`.`,
+      );
+    }
+    assertApprovals(name, approvals);
+  }
+  if (onAnswer !== undefined && answer === undefined) {
+    throw new TypeError(`Gate "${name}": \`onAnswer\` needs the schema of the answer, \`answer\`.`);
+  }
+  return {
+    name,
+    show,
+    ...(onReject && { onReject }),
+    ...(edit && { edit }),
+    ...(approvals && { approvals }),
+    ...(answer && { answer: typedAnswer(name, answer, onAnswer) }),
+  };
+}
+
+function typedAnswer<State>(
+  name: string,
+  schema: AnswerSchema<unknown>,
+  apply: TypedAnswer<State>['apply'] = () => ({}),
+): TypedAnswer<State> {
+  if (typeof Object(schema)['~standard']?.validate !== 'function') {
+    throw new TypeError(`Gate "${name}": expected the schema of the answer from Zod, or a Standard Schema.`);
+  }
+  const responseSchema = jsonSchemaOf(schema);
+  return { schema, apply, ...(responseSchema !== undefined && { responseSchema }) };
+}
+
+/** `undefined` for a schema that says no JSON Schema of itself: it is checked where its code is. */
+function jsonSchemaOf(schema: AnswerSchema<unknown>): unknown {
+  try {
+    const found: unknown = toJsonSchema(schema as Parameters<typeof toJsonSchema>[0], { io: 'input' });
+    return Object.hasOwn(Object(found) as object, '~standard') ? undefined : found;
+  } catch {
+    return undefined;
+  }
+}

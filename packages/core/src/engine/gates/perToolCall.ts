@@ -1,0 +1,39 @@
+import type { Approvals } from './approvals.ts';
+
+/** A call a model asks for, as its message carries it. */
+export interface GatedToolCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly id?: string | undefined;
+}
+
+type ShowCall<State> = (call: GatedToolCall, state: State) => unknown;
+
+/** A gate before a node of tools that asks for each call on its own. */
+export interface ToolCallGate<State> {
+  readonly showCall: ShowCall<State>;
+  readonly approvals?: Approvals;
+}
+
+/**
+ * Asks before each tool call of a `ToolNode`, side by side. The node runs once all are answered: approved calls as they
+ * are, edited ones (`decide(gate, { edit: args, by })`) with those arguments, and in place of a refused one the model gets a
+ * message with the feedback.
+ *
+ * @param show - What the human reads of a call; plain JSON. `undefined`: this call is not asked about. @defaultValue its
+ *   tool and arguments
+ *
+ * @example
+ * ```ts
+ * durable(agent, { file, gates: { tools: perToolCall(({ name, args }) => (name === 'mail' ? args : undefined)) } });
+ * ```
+ */
+export function perToolCall<State>(
+  show: ShowCall<State> = ({ name, args }) => ({ tool: name, args }),
+  { approvals }: { readonly approvals?: Approvals } = {},
+): ToolCallGate<State> {
+  if (typeof show !== 'function') throw new TypeError('Expected what perToolCall() is given as a function.');
+  return { showCall: show, ...(approvals && { approvals }) };
+}
+
+export const isToolCallGate = <State>(gate: object): gate is ToolCallGate<State> => 'showCall' in gate;

@@ -1,0 +1,120 @@
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { StateUpdate } from '../GraphProfile.ts';
+import { isAnswer } from '../gates/answers.ts';
+import { recordedApprovals } from '../gates/approvals.ts';
+import { ask } from '../gates/ask.ts';
+import { ENGINE_GATES } from '../gates/engineGates.ts';
+import type { ParsedGate, TypedAnswer } from '../gates/parsedGate.ts';
+import { type Question, shownBy } from '../gates/question.ts';
+import type { Takes } from '../gates/Takes.ts';
+import { validated } from '../gates/validated.ts';
+import type { Visit } from '../visit.ts';
+
+/** What a human's answer does to the visit that asked: an update, and whether the node runs. */
+export interface Decided<State> {
+  readonly update: StateUpdate<State>;
+  readonly runNode: boolean;
+}
+
+/** Where a declared gate asks. */
+export interface AskedAt {
+  readonly visit: Pick<Visit, 'threadId' | 'lgTaskId' | 'node' | 'epoch'>;
+  /** `null` in plain LangGraph use without a state file. */
+  readonly store: EngineStore | null;
+}
+
+/**
+ * Asks what an author declared before a node, and returns what the answer does; `null` where there is nothing to ask.
+ *
+ * A gate that this visit has asked stays asked, even if it shows nothing by now: an answer to it may be on its way, and
+ * would be taken by the node's own next question. It then asks what it asked, and the answer to that counts.
+ *
+ * @throws GraphInterrupt until there is an answer.
+ */
+export function askDeclared<State>(
+  gate: ParsedGate<State>,
+  state: State,
+  at: AskedAt,
+): Decided<State> | null {
+  const shown = gate.show(state);
+  const about = shown === undefined ? askedBefore(at) : shownBy(shown);
+  if (about === null) return null;
+  const parse = (value: unknown) => decided(gate, state, value);
+  return ask(questionOf(gate, about, at), parse, withdrawnIn(at));
+}
+
+/** Read from the file, which only ever adds to it: a void answer is void in every execution to come. */
+export function withdrawnIn({ store }: Pick<AskedAt, 'store'>) {
+  return { isVoid: (sessionId: string) => store?.sessions.find(sessionId)?.status === 'superseded' };
+}
+
+const keyOf = ({ visit }: AskedAt): string => `node_gate/${visit.lgTaskId}`;
+
+type Shown = Pick<Question, 'artifact' | 'artifactHash'>;
+
+function askedBefore(at: AskedAt): Shown | null {
+  const { threadId, lgTaskId: visitId } = at.visit;
+  const asked = at.store?.sessions.findAsked({
+    threadId,
+    visitId,
+    questionKey: keyOf(at),
+    kind: 'node_gate',
+  });
+  return asked ? shownIn(asked) : null;
+}
+
+export function shownIn({ question, artifactHash }: HitlSession): Shown {
+  return {
+    artifact: (question as Partial<Shown> | null)?.artifact ?? null,
+    artifactHash: artifactHash ?? '',
+  };
+}
+
+function questionOf<State>(gate: ParsedGate<State>, about: Shown, at: AskedAt): Question {
+  const { visit } = at;
+  const takes = takesOf(gate, at);
+  const { responseSchema } = gate.answer ?? {};
+  return {
+    kind: 'node_gate',
+    key: keyOf(at),
+    taskId: visit.threadId,
+    ...about,
+    message: `Approve before "${visit.node}" runs.`,
+    ...(gate.onReject === undefined && { endsOnRejection: true }),
+    ...(responseSchema !== undefined && { responseSchema }),
+    ...(takes !== null && { takes }),
+  };
+}
+
+/** `null` for a gate that takes one yes or no, as every gate of an older release. */
+function takesOf<State>({ name, edit, answer }: ParsedGate<State>, at: AskedAt): Takes | null {
+  const takes = takesAt(name, at);
+  if (edit === undefined && answer === undefined && takes.approvals === undefined) return null;
+  return { ...takes, ...(edit && { edit: 'artefact' }), ...(answer && { value: true }) };
+}
+
+/** What the run was started with for a gate of this name. */
+export function takesAt(gate: string, { store, visit }: AskedAt): Takes {
+  const approvals = recordedApprovals(store?.threads.get(visit.threadId)?.policies, gate);
+  return { gate, ...(approvals && { approvals }) };
+}
+
+/** `null` for an answer that the gate does not take, or takes no more: it asks again. */
+function decided<State>(gate: ParsedGate<State>, state: State, value: unknown): Decided<State> | null {
+  if (!isAnswer(ENGINE_GATES.node_gate, value)) return null;
+  if ('value' in value) return gate.answer === undefined ? null : valued(gate.answer, state, value.value);
+  if ('edit' in value)
+    return gate.edit === undefined ? null : { update: gate.edit(state, value.edit), runNode: true };
+  if (!value.approved) return { update: gate.onReject?.(state, value.feedback) ?? {}, runNode: false };
+  return gate.answer === undefined ? { update: {}, runNode: true } : null;
+}
+
+function valued<State>(
+  { schema, apply }: TypedAnswer<State>,
+  state: State,
+  value: unknown,
+): Decided<State> | null {
+  const parsed = validated(schema, value);
+  return parsed.issues === undefined ? { update: apply(state, parsed.value), runNode: true } : null;
+}
