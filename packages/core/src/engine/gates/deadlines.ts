@@ -1,0 +1,160 @@
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { ThreadStore } from '../../state/ThreadStore.ts';
+import type { Policies, Thread } from '../../state/threadRecords.ts';
+import type { Wait, WaitStore } from '../../state/WaitStore.ts';
+import type { Visit } from '../visit.ts';
+import type { Approvals } from './approvals.ts';
+
+/** What is done about a gate that nobody has decided in time, once. */
+export interface Deadline {
+  /** Milliseconds from when the gate was opened. */
+  readonly within: number;
+  /** Tell of it again, tell that others are to decide, or decide it. */
+  readonly do: 'remind' | 'reject' | 'approve' | { readonly reassign: readonly string[] };
+}
+
+/** Who decides when a deadline does. */
+export const DEADLINE: Principal = { kind: 'policy', id: 'deadline' };
+
+/** Where they are read and written. */
+interface Tables {
+  readonly threads: ThreadStore;
+  readonly waits: WaitStore;
+}
+
+type RecordedDeadlines = Readonly<Record<string, readonly Deadline[]>>;
+
+/** Under which a run's deadlines are recorded with it. */
+const POLICY = 'deadlines';
+
+/** Half of what a `Date` can name: when it passes is a date. */
+const LONGEST = 4.32e15;
+
+/** What else a gate was declared with. */
+interface Besides {
+  readonly approvals?: Approvals | undefined;
+  readonly answer?: unknown;
+}
+
+/**
+ * The deadlines of a gate as they are recorded with a run, the earliest first.
+ *
+ * @throws TypeError for what is none, what contradicts the gate, and what would come after a decision; RangeError for a time
+ *   that is none.
+ */
+export function parsedDeadlines(
+  gate: string,
+  declared: Deadline | readonly Deadline[],
+  besides: Besides,
+): readonly Deadline[] {
+  const deadlines = [declared].flat().map((deadline) => parsed(gate, deadline, besides));
+  const sorted = deadlines.toSorted((one, other) => one.within - other.within);
+  if (sorted.slice(0, -1).some(decides))
+    throw new TypeError(`Gate "${gate}": a deadline that decides is the last one.`);
+  return sorted;
+}
+
+const decides = ({ do: act }: Deadline): boolean => act === 'approve' || act === 'reject';
+
+function parsed(gate: string, { within, do: act }: Deadline, { approvals, answer }: Besides): Deadline {
+  if (!Number.isSafeInteger(within) || within < 1 || within > LONGEST)
+    throw new RangeError(`Gate "${gate}": expected within as milliseconds from 1, got ${String(within)}.`);
+  if (act === 'approve' && (approvals ?? answer) !== undefined)
+    throw new TypeError(
+      `Gate "${gate}": time does not give the yes that \`approvals\` or \`answer\` asks for.`,
+    );
+  if (act === 'remind' || act === 'reject' || act === 'approve') return { within, do: act };
+  const { reassign } = Object(act) as { readonly reassign?: unknown };
+  if (!isIds(reassign))
+    throw new TypeError(`Gate "${gate}": expected do as remind, reject, approve or { reassign: ids }.`);
+  const stranger = approvals?.of && reassign.find((id) => !approvals.of?.includes(id));
+  if (stranger !== undefined)
+    throw new TypeError(`Gate "${gate}": "${stranger}" is not among those who may approve.`);
+  return { within, do: { reassign } };
+}
+
+const isIds = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === 'string' && id !== '');
+
+/** What is recorded of a run that is started now. */
+export function deadlinePolicies(
+  gates: ReadonlyMap<string, { readonly deadlines?: readonly Deadline[] }> = new Map(),
+): Policies {
+  const declared = [...gates].flatMap(([gate, { deadlines }]) =>
+    deadlines ? [[gate, deadlines] as const] : [],
+  );
+  return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
+}
+
+/** Records the deadlines of a gate that is opened, as its run was started with them; in the same transaction. */
+export function beginDeadlines(
+  { id, suspendedAt }: HitlSession,
+  { threadId, node }: Pick<Visit, 'threadId' | 'node'>,
+  { threads, waits }: Tables,
+): void {
+  const recorded = threads.policyOf(threadId, POLICY) as RecordedDeadlines | undefined;
+  for (const [index, { within }] of deadlinesAt(node, recorded).entries()) {
+    waits.begin({
+      threadId,
+      place: id,
+      name: String(index),
+      purpose: 'deadline',
+      subject: node,
+      interruptId: `deadline/${id}`,
+      dueAt: suspendedAt + within,
+    });
+  }
+}
+
+/** The deadline that a wait is for. */
+export function deadlineOf({ name, subject }: Wait, policies: Policies): Deadline {
+  const recorded = policies[POLICY] as RecordedDeadlines | undefined;
+  return deadlinesAt(subject ?? '', recorded)[Number(name)] as Deadline;
+}
+
+function deadlinesAt(gate: string, recorded: RecordedDeadlines = {}): readonly Deadline[] {
+  return (Object.hasOwn(recorded, gate) ? recorded[gate] : null) ?? [];
+}
+
+/** What a deadline answers; `null` where it decides nothing. */
+export function answerOf({ do: act, within }: Deadline): { readonly approved: boolean } | null {
+  if (act === 'approve') return { approved: true };
+  return act === 'reject' ? refusal(within) : null;
+}
+
+const refusal = (within: number) => ({ approved: false, feedback: `Nobody decided within ${within} ms.` });
+
+/** Whether somebody is a deadline of this gate that has passed, and says what it was declared to say. */
+export function isPassedDeadline(
+  { kind, id }: Principal,
+  session: HitlSession,
+  said: { readonly answer: unknown; readonly thread: Thread | null; readonly waits: WaitStore },
+): boolean {
+  const { answer, thread, waits } = said;
+  if (kind !== DEADLINE.kind || id !== DEADLINE.id || thread === null) return false;
+  const { approved } = Object(answer) as { readonly approved?: unknown };
+  return waits
+    .deadlines(thread.threadId, [session.id])
+    .some(
+      (wait) => wait.state === 'due' && answerOf(deadlineOf(wait, thread.policies))?.approved === approved,
+    );
+}
+
+/** What deadlines say about an open gate. */
+export function gateTimes(
+  { id, threadId }: HitlSession,
+  { threads, waits }: Tables,
+): { readonly dueAt?: string; readonly assignedTo?: readonly string[] } {
+  const all = threadId === null ? [] : waits.deadlines(threadId, [id]);
+  if (threadId === null || all.length === 0) return {};
+  const { policies } = threads.require(threadId);
+  const next = all.find(({ state }) => state === 'pending')?.dueAt ?? null;
+  const assigned = all
+    .filter(({ state }) => state === 'due')
+    .flatMap((wait) => {
+      const { do: act } = deadlineOf(wait, policies);
+      return typeof act === 'object' ? [act.reassign] : [];
+    });
+  const [assignedTo] = assigned.slice(-1);
+  return { ...(next !== null && { dueAt: new Date(next).toISOString() }), ...(assignedTo && { assignedTo }) };
+}
