@@ -6,7 +6,7 @@ import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import { type AnswerFlags, decisionFrom, decisionOf } from '../gates/answerFlags.ts';
 import { wordsFor } from '../gates/askWords.ts';
 import type { Decide, Decision } from '../gates/Decision.ts';
-import { assertTakes, type Choice, choiceCommands, GATE_WORDS } from '../gates/gateWords.ts';
+import { assertTakes, type Choice, choiceCommands, choicesAt, GATE_WORDS } from '../gates/gateWords.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -61,8 +61,9 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
 /** Shows the gate on a terminal and asks; what is decided is then about exactly what was shown. */
 function promptForAnswer(session: Session): Decide {
   return async ({ gate, kind, sessionId }) => {
-    const choices = GATE_WORDS[kind].choices.filter(({ verb }) => verb === 'answer');
-    if (choices.length === 0) assertTakes(kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
+    const all = gate === null ? GATE_WORDS[kind].choices : choicesAt(gate);
+    const choices = all.filter(({ verb }) => verb === 'answer');
+    if (choices.length === 0) assertTakes(gate ?? kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null || !isTerminal(session)) {
       const commands = choiceCommands(gate ?? kind, [sessionId.slice(0, 8)], session.devs);
       throw usageError('No answer is given.', `Use ${commands.map(({ command }) => command).join(', or ')}.`);

@@ -4,6 +4,7 @@ import type { DecideFlags, SignedFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import type { Decide } from '../gates/Decision.ts';
+import { type OpenVote, openVote } from '../gates/openVote.ts';
 import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
@@ -36,8 +37,9 @@ export async function decideGate(
     if (recorded === null) return EXIT.resumable;
     const { run, decided, words, isEdit } = recorded;
     const { driver, gates } = await run.status();
+    const vote = openVote(decided);
     const next =
-      driver === null
+      vote !== null ? moreOf(vote) : driver === null
         ? `recorded; ${session.devs('resume', run.id)} ${isEdit ? 'opens the gate again, with your version' : 'goes on'}`
         : TAKEN_UP;
     session.out.result({ ...view(decided), openGates: gates.length }, [words, next]);
@@ -64,6 +66,11 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
     const recorded = await record(asked, devs, session);
     if (recorded === null) return EXIT.resumable;
     const { run, decided, words } = recorded;
+    const vote = openVote(decided);
+    if (vote !== null) {
+      session.out.result(view(decided), [words, moreOf(vote)]);
+      return EXIT.ok;
+    }
     session.out.print(words);
     try {
       return await driveRun(devs, run, { spec, beside: { decided: view(decided) } }, session);
@@ -108,7 +115,13 @@ async function record(
   };
 }
 
-function view({ id, threadId, kind, artifactHash, decision, principal, decidedAt }: HitlSession) {
+const moreOf = ({ votes, needed }: OpenVote): string =>
+  `recorded; the gate stays open until ${needed - votes} more approve`;
+
+function view(session: HitlSession) {
+  const { id, threadId, kind, artifactHash, decision, principal, decidedAt } = session;
   const at = decidedAt === null ? null : new Date(decidedAt).toISOString();
-  return { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
+  const vote = openVote(session);
+  const about = { sessionId: id, run: threadId, kind, artifactHash, decision, principal, decidedAt: at };
+  return vote === null ? about : { ...about, votes: vote.votes, needed: vote.needed };
 }

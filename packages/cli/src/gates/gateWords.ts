@@ -131,14 +131,25 @@ export const GATE_WORDS: Readonly<Record<HitlSessionKind, GateWords>> = {
   },
 };
 
+/** Of a declared gate that asks for a value. */
+const VALUE_CHOICES: readonly Choice[] = [
+  answer('value', 'go on with this value, as JSON', '--value', '"yes"'),
+  reject('do not do it'),
+];
+
+type Answerable = Pick<Gate, 'kind' | 'artifact' | 'takes'>;
+
 /** What a human may say at this gate: a budget is raised where it was passed. */
-export function choicesAt({ kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): readonly Choice[] {
-  const choices = GATE_WORDS[kind].choices;
+export function choicesAt({ kind, artifact, takes }: Answerable): readonly Choice[] {
+  const choices = takes?.value === true ? VALUE_CHOICES : GATE_WORDS[kind].choices;
   if (!isPassedBudget(artifact)) return choices;
   return choices.map((choice) =>
     choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,
   );
 }
+
+const choicesOf = (gate: HitlSessionKind | Answerable): readonly Choice[] =>
+  typeof gate === 'string' ? GATE_WORDS[gate].choices : choicesAt(gate);
 
 /**
  * The command lines that answer a gate, to copy.
@@ -146,12 +157,11 @@ export function choicesAt({ kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): 
  * @param gate - Its kind alone where what it shows is not known.
  */
 export function choiceCommands(
-  gate: HitlSessionKind | Pick<Gate, 'kind' | 'artifact'>,
+  gate: HitlSessionKind | Answerable,
   words: readonly string[],
   devs: Session['devs'],
 ): readonly { readonly choice: Choice; readonly command: string }[] {
-  const choices = typeof gate === 'string' ? GATE_WORDS[gate].choices : choicesAt(gate);
-  return choices.map((choice) => ({
+  return choicesOf(gate).map((choice) => ({
     choice,
     command: devs(choice.verb, ...words, ...choice.flags),
   }));
@@ -163,12 +173,13 @@ export function choiceCommands(
  * @throws DevsError `INVALID_ANSWER`
  */
 export function assertTakes(
-  kind: HitlSessionKind,
+  asked: HitlSessionKind | Answerable,
   name: ChoiceName,
   { gate, devs }: { readonly gate: string; readonly devs: Session['devs'] },
 ): void {
-  if (GATE_WORDS[kind].choices.some((choice) => choice.name === name)) return;
-  const commands = choiceCommands(kind, [gate], devs).map(({ command }) => command);
+  if (choicesOf(asked).some((choice) => choice.name === name)) return;
+  const kind = typeof asked === 'string' ? asked : asked.kind;
+  const commands = choiceCommands(asked, [gate], devs).map(({ command }) => command);
   throw new DevsError(`The answer "${name}" fits no gate of this kind: ${GATE_WORDS[kind].name}.`, {
     code: 'INVALID_ANSWER',
     remedy: `Decide it with ${commands.join(', or ')}.`,

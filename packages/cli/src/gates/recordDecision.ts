@@ -2,6 +2,7 @@ import { DevsError, type Gate, type HitlSession, type Principal } from '@devs/co
 import type { Session } from '../project/Session.ts';
 import type { Decision } from './Decision.ts';
 import { assertTakes, type ChoiceName, choiceCommands, GATE_WORDS } from './gateWords.ts';
+import { openVote } from './openVote.ts';
 import { isPassedBudget } from './passedBudget.ts';
 import type { NamedGate } from './resolveGate.ts';
 import { ShownGates } from './ShownGates.ts';
@@ -25,7 +26,7 @@ export async function recordDecision(
   { by, hash, name = sessionId.slice(0, 8) }: Signed,
   session: Session,
 ): Promise<HitlSession> {
-  assertTakes(kind, decision.choice, { gate: name, devs: session.devs });
+  assertTakes(gate ?? kind, decision.choice, { gate: name, devs: session.devs });
   if (gate !== null) assertRaisesPassed(gate, decision, session);
   const shown = new ShownGates(session);
   if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
@@ -39,9 +40,13 @@ export async function recordDecision(
 /** `approved: design of csv-export, hash 9b74c9897bac, by ada` */
 export function decisionWords(
   { choice }: Decision,
-  { kind, threadId, artifactHash, principal }: HitlSession,
+  session: HitlSession,
 ) {
-  return `${SAID[choice]}: ${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}, by ${principal?.id}`;
+  const { kind, threadId, artifactHash, principal } = session;
+  const about = `${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}`;
+  const open = openVote(session);
+  if (open === null) return `${SAID[choice]}: ${about}, by ${principal?.id}`;
+  return `approved, ${open.votes} of ${open.needed}: ${about}, by ${open.voters.join(', ')}`;
 }
 
 /**

@@ -46,6 +46,7 @@ export function renderGate(
     ...code,
     ...talk,
     ...schemaLines(gate),
+    ...voteLines(gate),
     ...maskNotes(gate),
     ...(commands ? choicesAt(gate) : []).flatMap(({ name, meaning, verb, flags }): readonly Line[] => [
       { style: 'dim', text: `${name}: ${meaning}` },
@@ -65,7 +66,21 @@ export function maskNotes({ artifact }: Gate): readonly string[] {
   return [`Note: ${counted}, because it looks like a secret; search for REDACTED.${covers}`, ''];
 }
 
-/** What values an `interrupt()` takes. */
+/** Who has said yes where several have to, and who may. */
+function voteLines({ takes, votes = [] }: Gate): readonly string[] {
+  const { approvals } = takes ?? {};
+  if (approvals === undefined) return [];
+  const { count, of, not } = approvals;
+  const said = votes.map(({ principal }) => principal).join(', ');
+  return [
+    `approved ${votes.length} of ${count}${said === '' ? '' : `, by ${said}`}; one no rejects`,
+    ...(of === undefined ? [] : [`who may: ${of.join(', ')}`]),
+    ...(not === undefined ? [] : [`not ${not}, who started the run`]),
+    '',
+  ];
+}
+
+/** What values an `interrupt()` or a declared gate takes. */
 export function schemaLines({ responseSchema }: Gate): readonly string[] {
   if (responseSchema === undefined) return [];
   return ['The value has to fit this JSON Schema:', JSON.stringify(responseSchema, null, 2), ''];

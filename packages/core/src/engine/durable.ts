@@ -22,8 +22,8 @@ import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import type { GoalReader } from './Goal.ts';
 import type { GraphProfile } from './GraphProfile.ts';
-import type { GateOf } from './gates/DeclaredGate.ts';
-import { parsedGates } from './gates/parsedGate.ts';
+import type { AnswersAt, GateOf, GatesBefore } from './gates/DeclaredGate.ts';
+import { type GivenGates, parsedGates } from './gates/parsedGate.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import { noteBegun } from './node/activeVisit.ts';
 import { FaultBox } from './node/FaultBox.ts';
@@ -32,13 +32,17 @@ import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
 
-export interface DurableOptions<State, Name extends string = string> {
+export interface DurableOptions<
+  State,
+  Name extends string = string,
+  Gates = { readonly [Node in Name]?: GateOf<State> },
+> {
   /** Path of the state file; created when missing. Give this or `db`. */
   readonly file?: string;
   /** An open state file made by `createDatabase`. It stays open when the app is closed. */
   readonly db?: Database;
   /** What a human must approve before a node runs: a function of the state, or a gate that takes more than a yes or no. */
-  readonly gates?: { readonly [Node in Name]?: GateOf<State> };
+  readonly gates?: Gates;
   readonly guards?: {
     /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
     readonly maxDepth?: number;
@@ -90,9 +94,13 @@ export interface KnownGraph<State> {
  * await app.run('post-42');
  * ```
  */
-export function durable<Source extends GraphSource>(
+export function durable<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
   source: Source,
-  options: DurableOptions<StateOf<Source>, NameOf<Source>>,
+  options: DurableOptions<
+    StateOf<Source>,
+    NameOf<Source>,
+    GatesBefore<StateOf<Source>, NameOf<Source>, Answers>
+  >,
   { profile, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
@@ -101,7 +109,7 @@ export function durable<Source extends GraphSource>(
     source,
     options.gates,
   );
-  const gates = parsedGates<StateOf<Source>>(options.gates ?? {});
+  const gates = parsedGates(options.gates as GivenGates<StateOf<Source>> | undefined);
   const budget = parseBudget(options.budget ?? {});
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);

@@ -180,7 +180,7 @@ export class HitlSessionStore {
    * else now, answered or not.
    *
    * @returns `opened` is true only for a new row; a bound one was announced when it was opened. `voided`: sessions whose
-   *   answer was given for what the question no longer shows.
+   *   answer or votes were given for what the question no longer shows.
    * @throws DevsError `LEASE_LOST`
    */
   openForInterrupt(question: InterruptedQuestion, fence: Fence = NO_FENCE): OpenedSession {
@@ -199,7 +199,7 @@ export class HitlSessionStore {
       const older = this.#voidOlder.all(columns);
       this.#seal.run();
       const withdrawn = [...cleared, ...older].map((id) => this.require(id));
-      const voided = withdrawn.filter(({ decision }) => decision !== null);
+      const voided = withdrawn.filter(({ decision, votes = [] }) => decision !== null || votes.length > 0);
       return { session: this.#requireByInterrupt(question), opened, voided };
     });
   }

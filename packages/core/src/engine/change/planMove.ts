@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Checkpoint, CheckpointTuple, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type { DevsError } from '../../errors/DevsError.ts';
 import { isOfVisit, type StepSummary } from '../../state/StepStore.ts';
+import type { GraphShape } from '../compile/graphShape.ts';
 import { openQuestions } from '../drive/openQuestions.ts';
 import { interruptIds } from '../gates/interruptIds.ts';
 import { isFrameQuestion } from '../gates/question.ts';
@@ -122,9 +124,15 @@ function known({ oldTaskId, ...visit }: PendingVisit, { threadId }: Change): Kno
 
 /** Its answers are told apart by position in the visit, and a gate is a promise about all of the node's work. */
 function assertSameGate({ node, oldNode }: PendingVisit, { threadId, before, now }: Change): void {
-  if (before.gates[oldNode] === now.gates[node]) return;
-  const had = before.gates[oldNode] === undefined ? 'without a gate' : 'at a gate';
+  if (isDeepStrictEqual(gatesAt(oldNode, before), gatesAt(node, now))) return;
+  const had = gatesAt(oldNode, before).size === 0 ? 'without a gate' : 'at a gate';
   throw notAccepted(threadId, 'gate_changed', `node "${oldNode}" was begun ${had}, and "${node}" is not`);
+}
+
+/** The gates before a node and before nodes of a graph in it, by what follows its name. */
+function gatesAt(node: string, { gates }: Pick<GraphShape, 'gates'>): ReadonlyMap<string, string> {
+  const own = Object.entries(gates).filter(([name]) => name === node || name.startsWith(`${node}:`));
+  return new Map(own.map(([name, kind]) => [name.slice(node.length), kind]));
 }
 
 function movedVisit(visit: KnownVisit, tuple: CheckpointTuple, { threadId, steps }: Change): MovedVisit {

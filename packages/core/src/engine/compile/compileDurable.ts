@@ -48,7 +48,8 @@ export function compileDurable<
   assertLimit(deps.maxDepth);
   const nodes = ownNodes(builder.nodes);
   for (const name of gates.keys()) {
-    if (!nodes.includes(name)) throw new TypeError(`There is no node "${name}" to put a gate before.`);
+    const outermost = name.split(':')[0] ?? '';
+    if (!nodes.includes(outermost)) throw new TypeError(`There is no node "${outermost}" to put a gate before.`);
   }
   if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
   const guarded = guardBuilder(builder, gates, deps);

@@ -51,9 +51,13 @@ function gateChanges(
   { nodes, gates: before }: GraphShape,
   { nodes: left, gates: now }: GraphShape,
 ): readonly string[] {
-  return nodes
-    .filter((node) => left.includes(node) && before[node] !== now[node])
+  const inBoth = (name: string): boolean => nodes.includes(outermost(name)) && left.includes(outermost(name));
+  return [...new Set([...nodes, ...Object.keys(before), ...Object.keys(now)])]
+    .filter((node) => inBoth(node) && before[node] !== now[node])
     .map((node) => `node "${node}" asks ${asked(now[node])} where it asked ${asked(before[node])}`);
 }
+
+/** `sub` of `sub:publish`, the name of a gate inside a node. */
+const outermost = (name: string): string => name.split(':')[0] ?? '';
 
 const asked = (kind: string | undefined): string => (kind === undefined ? 'nothing' : `for ${kind}`);

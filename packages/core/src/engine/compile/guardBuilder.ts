@@ -5,6 +5,7 @@ import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
 import { foldUpdate, isReduced } from './foldUpdate.ts';
+import { gatedGraph, gatesWithin } from './gatedGraph.ts';
 import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardErrorHandler.ts';
 
 interface NodeSpec {
@@ -43,15 +44,18 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       replaceNode(copy, name, spec, guardHandlerNode(spec.runnable, deps));
       continue;
     }
+    const within = gatesWithin(gates, name);
+    const runnable = within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
     const node: GuardedNode<State> = {
       name,
-      run: callOf(spec.runnable),
+      run: callOf(runnable),
       gate: gates.get(name) ?? null,
       stateAt: (config) => readChannels(config, names) as State | null,
       fold: (state, writes) => foldUpdate(original.channels, state, writes),
       reduces: (channel) => isReduced(original.channels[channel]),
     };
-    replaceNode(copy, name, spec, guardNode(node, deps));
+    const inside = runnable === spec.runnable ? spec : { ...spec, subgraphs: [runnable] };
+    replaceNode(copy, name, inside, guardNode(node, deps));
   }
   return copy as unknown as StateGraph<unknown, State, Update, Name>;
 }

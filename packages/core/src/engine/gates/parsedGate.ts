@@ -5,6 +5,9 @@ import type { AnswerSchema, DeclaredGate, GateOf } from './DeclaredGate.ts';
 import { type Deadline, parsedDeadlines } from './deadlines.ts';
 import { isToolCallGate, type ToolCallGate } from './perToolCall.ts';
 
+/** By the nodes they are before, as they are declared. */
+export type GivenGates<State> = Readonly<Record<string, GateOf<State> | undefined>>;
+
 /** A declared gate as the engine asks it. */
 export interface ParsedGate<State>
   extends Pick<DeclaredGate<State>, 'show' | 'onReject' | 'edit' | 'approvals'> {
@@ -47,11 +50,11 @@ export interface TypedAnswer<State> {
  *
  * @throws TypeError for a declaration that is none, or that contradicts itself; RangeError for approvals nobody could give.
  */
-export function parsedGates<State>(
-  gates: Readonly<Record<string, GateOf<State> | undefined>>,
-): DeclaredGates<State> {
-  const declared = Object.entries(gates).filter(([, gate]) => gate !== undefined);
-  return new Map(declared.map(([name, gate]) => [name, parsedGate(name, gate as GateOf<State>)]));
+export function parsedGates<State>(gates: GivenGates<State> = {}): DeclaredGates<State> {
+  const declared = Object.entries(gates);
+  return new Map(
+    declared.flatMap(([name, gate]) => (gate === undefined ? [] : [[name, parsedGate(name, gate)] as const])),
+  );
 }
 
 function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
@@ -112,7 +115,8 @@ function typedAnswer<State>(
 function jsonSchemaOf(schema: AnswerSchema<unknown>): unknown {
   try {
     const found: unknown = toJsonSchema(schema as Parameters<typeof toJsonSchema>[0], { io: 'input' });
-    return Object.hasOwn(Object(found) as object, '~standard') ? undefined : found;
+    // As plain JSON: Zod hides its own schema in what it returns.
+    return found === schema ? undefined : (JSON.parse(JSON.stringify(found)) as unknown);
   } catch {
     return undefined;
   }

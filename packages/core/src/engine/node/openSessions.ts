@@ -51,7 +51,8 @@ export function openSessions<State extends object>(
       const { session, opened, voided } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
       const { kind, taskId } = question;
       const scope = { threadId: visit.threadId, taskId };
-      for (const answered of voided) emit('HITL_ANSWER_VOIDED', voidedAnswer(answered, question), scope);
+      for (const answer of voided.flatMap((session) => voidedAnswers(session, question)))
+        emit('HITL_ANSWER_VOIDED', answer, scope);
       for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
         reportGuard(finding, { store, emit, scope });
       if (!opened) continue;
@@ -64,9 +65,12 @@ export function openSessions<State extends object>(
   return interrupts;
 }
 
-function voidedAnswer({ id, kind, principal, artifactHash }: HitlSession, { artifactHash: shows }: Question) {
-  const by = principal === null ? '' : principalText(principal);
-  return { sessionId: id, kind, principal: by, artifactHash: artifactHash ?? '', shows };
+/** One for each who answered: several may have voted. */
+function voidedAnswers(session: HitlSession, { artifactHash: shows }: Question) {
+  const { id: sessionId, kind, principal, votes = [] } = session;
+  const artifactHash = session.artifactHash ?? '';
+  const answered = new Set([...votes.map((vote) => vote.principal), ...(principal === null ? [] : [principal])].map(principalText));
+  return [...answered].map((by) => ({ sessionId, kind, principal: by, artifactHash, shows }));
 }
 
 /** What a node throws by hand has no id: it gets one of its visit and place, the same in every execution. */

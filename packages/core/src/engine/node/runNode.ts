@@ -25,7 +25,6 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { NO_FENCE } from '../../state/Fence.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
@@ -37,6 +36,7 @@ import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
+import { decidedWrites } from './decidedWrites.ts';
 import { askAtEntry, type Entered } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
@@ -122,7 +122,7 @@ async function runVisit<State extends object>(
   const suspended = await suspendIfStuck(output.metadata, after, visit, deps);
 
   const stamped: StateUpdate<State> = { ...entered.update, ...(progressed && { progressStep: visit.step }) };
-  const { beside, within } = around(decided, output, node);
+  const { beside, within } = decidedWrites(decided, output, node.reduces);
   const { value: result, count: redacted } = output.toReturn({
     before: { ...withoutGuards(stamped, deps.profile), ...within },
     after: withoutGuards(suspended.update, deps.profile),
@@ -142,22 +142,6 @@ const throughGate = <State>(node: GuardedNode<State>, { through }: Entered<State
     : { ...node, run: through(node.run as NodeFunction<never>) as NodeFunction<State> };
 
 const writesOf = (update: object | undefined): readonly Write[] => Object.entries(update ?? {});
-
-/**
- * What a human's answer changes is written with what the node writes, and before it: for itself where both write a channel
- * that takes several, else in the same update, in which the node has the last word.
- */
-function around<State>(
-  decided: readonly Write[],
-  output: NodeOutput,
-  { reduces }: Pick<GuardedNode<State>, 'reduces'>,
-): { readonly beside: readonly Write[]; readonly within: Readonly<Record<string, unknown>> } {
-  const isApart = ([name]: Write): boolean => reduces(name) && Object.hasOwn(output.update, name);
-  return {
-    beside: maskPreciseDeep(decided.filter(isApart)).value,
-    within: Object.fromEntries(decided.filter((write) => !isApart(write))),
-  };
-}
 
 /** The node's own work; again for an answer that was held back until the node asked for it. */
 async function runBody<State extends object>(

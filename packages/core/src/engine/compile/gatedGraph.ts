@@ -1,0 +1,100 @@
+import { Annotation, StateGraph } from '@langchain/langgraph';
+import type { AnyGate, DeclaredGates } from '../gates/parsedGate.ts';
+import { gatedNode } from '../node/innerGate.ts';
+import type { RunnerDeps } from '../node/RunnerDeps.ts';
+import type { NodeFunction } from '../node/runNode.ts';
+import { callOf, type NodeRunnable } from './callOf.ts';
+import { foldUpdate, isReduced } from './foldUpdate.ts';
+
+/** Between the names on the way to a node of a graph inside a graph. LangGraph takes it in no name of a node. */
+const SEPARATOR = ':';
+
+export const isInnerName = (name: string): boolean => name.includes(SEPARATOR);
+
+/** The gates of the graph that is node `node`, by their names in there. */
+export function gatesWithin<State>(gates: DeclaredGates<State>, node: string): DeclaredGates<State> {
+  const prefix = `${node}${SEPARATOR}`;
+  const within = [...gates].filter(([path]) => path.startsWith(prefix));
+  return new Map(within.map(([path, gate]) => [path.slice(prefix.length), gate]));
+}
+
+/** The fields of LangGraph's compiled graphs and of their nodes that are read here; a test compares them with the installed version. */
+interface CompiledGraph extends NodeRunnable {
+  readonly lg_is_pregel: true;
+  readonly nodes: Readonly<Record<string, CompiledNode>>;
+  readonly checkpointer?: unknown;
+  readonly builder?: { readonly channels: Readonly<Record<string, unknown>> };
+}
+
+interface CompiledNode {
+  readonly bound: NodeRunnable;
+  readonly subgraphs?: readonly unknown[];
+}
+
+/**
+ * A copy of the graph that is a node, in which some of its nodes ask before they work. The graph itself stays as it is.
+ *
+ * @param path - The names that lead to it.
+ * @throws TypeError if it is no graph, has no such node, or keeps nothing between two calls: its questions would be others
+ *   each time.
+ */
+export function gatedGraph<State extends object>(
+  graph: NodeRunnable,
+  gates: DeclaredGates<State>,
+  { path, deps }: { readonly path: string; readonly deps: RunnerDeps<State> },
+): NodeRunnable {
+  if (!isGraph(graph)) {
+    throw new TypeError(`"${path}" is no graph that was added as a node: its nodes cannot have gates.`);
+  }
+  if (graph.checkpointer === false) {
+    throw new TypeError(`The graph "${path}" is compiled with \`checkpointer: false\`: its nodes cannot have gates.`);
+  }
+  const nodes = { ...graph.nodes };
+  const names = new Set([...gates.keys()].map((name) => name.split(SEPARATOR)[0] ?? ''));
+  for (const name of names) {
+    const node = Object.hasOwn(nodes, name) ? nodes[name] : undefined;
+    if (node === undefined) throw new TypeError(`There is no node "${name}" in "${path}" to put a gate before.`);
+    const inner = gatesWithin(gates, name);
+    const below = { path: `${path}${SEPARATOR}${name}`, deps };
+    const entered = inner.size === 0 ? node.bound : gatedGraph(node.bound, inner, below);
+    const gate = gates.get(name);
+    const bound = gate === undefined ? entered : gated({ name, run: entered, gate }, graph, deps);
+    const subgraphs = entered === node.bound ? node.subgraphs : [entered];
+    nodes[name] = likewise(node, { bound, ...(subgraphs && { subgraphs }) });
+  }
+  return likewise(graph, { nodes });
+}
+
+interface Gated<State> {
+  readonly name: string;
+  readonly run: NodeRunnable;
+  readonly gate: AnyGate<State>;
+}
+
+function gated<State extends object>(
+  { name, run, gate }: Gated<State>,
+  { builder }: CompiledGraph,
+  deps: RunnerDeps<State>,
+): NodeRunnable {
+  const channels = builder?.channels ?? {};
+  const node = {
+    name,
+    gate,
+    run: callOf(run),
+    fold: (state: State, writes: Parameters<typeof foldUpdate>[2]) => foldUpdate(channels, state, writes),
+    reduces: (channel: string) => isReduced(channels[channel]),
+  };
+  return asRunnable(gatedNode(node, deps));
+}
+
+/** As LangGraph wraps the function of a node. */
+function asRunnable<State>(run: NodeFunction<State>): NodeRunnable {
+  const { nodes } = new StateGraph(Annotation.Root({})).addNode('node', run as () => object);
+  return (nodes as unknown as { readonly node: { readonly runnable: NodeRunnable } }).node.runnable;
+}
+
+const isGraph = (runnable: unknown): runnable is CompiledGraph =>
+  (Object(runnable) as Partial<CompiledGraph>).lg_is_pregel === true;
+
+const likewise = <T extends object>(original: T, fields: object): T =>
+  Object.assign(Object.create(Object.getPrototypeOf(original) as object) as T, original, fields);
