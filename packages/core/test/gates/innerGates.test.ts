@@ -36,7 +36,8 @@ const outside = (work: Work) =>
     .addEdge('first', 'sub')
     .addEdge('sub', END);
 
-const outmost = (work: Work) => new StateGraph(OwnState).addNode('outer', outside(work).compile()).addEdge(START, 'outer');
+const outmost = (work: Work) =>
+  new StateGraph(OwnState).addNode('outer', outside(work).compile()).addEdge(START, 'outer');
 
 const gated = (db: Database, gate: GateOf<Inside>, work: Work = publishes) =>
   durable(outside(work), { db, gates: { 'sub:publish': gate } });
@@ -47,7 +48,11 @@ describe('a gate before a node of a subgraph', () => {
   test('asks there, and the node runs once it is approved', async ({ db }) => {
     const app = gated(db, draft);
     const gate = only((await app.run('run', {})).gates);
-    expect(gate).toMatchObject({ kind: 'node_gate', artifact: 'Helo', message: 'Approve before "publish" runs.' });
+    expect(gate).toMatchObject({
+      kind: 'node_gate',
+      artifact: 'Helo',
+      message: 'Approve before "publish" runs.',
+    });
     await app.decide(gate, { approved: true, by: ada });
     const { status, values } = await gated(db, draft).run('run');
     expect([status, values?.log]).toEqual(['completed', ['first', 'written', 'published Helo']]);
@@ -67,7 +72,11 @@ describe('a gate before a node of a subgraph', () => {
     await app.decide(only((await app.run('run', {})).gates), { approved: false, feedback: 'Typo.', by: ada });
     expect(await app.run('run')).toMatchObject({ status: 'cancelled', reason: 'rejected: Typo.' });
     const taking = gated(db, { show: draft, onReject: (_state, feedback) => ({ log: [`no: ${feedback}`] }) });
-    await taking.decide(only((await taking.run('other', {})).gates), { approved: false, feedback: 'Typo.', by: ada });
+    await taking.decide(only((await taking.run('other', {})).gates), {
+      approved: false,
+      feedback: 'Typo.',
+      by: ada,
+    });
     expect((await taking.run('other')).values?.log).toEqual(['first', 'written', 'no: Typo.']);
   });
 
@@ -81,7 +90,9 @@ describe('a gate before a node of a subgraph', () => {
   test('is not asked where it shows nothing, and stays asked once it was', async ({ db }) => {
     expect((await gated(db, () => undefined).run('easy', {})).status).toBe('completed');
     const gate = only((await gated(db, draft).run('run', {})).gates);
-    const today = gated(db, () => undefined, { publish: () => ({ log: [`sure: ${String(interrupt('sure?'))}`] }) });
+    const today = gated(db, () => undefined, {
+      publish: () => ({ log: [`sure: ${String(interrupt('sure?'))}`] }),
+    });
     expect((await today.run('run')).gates).toEqual([gate]);
     await today.decide(gate, { approved: true, by: ada });
     const asked = only((await today.run('run')).gates);
@@ -128,9 +139,14 @@ describe('a gate before a node of a subgraph', () => {
       .compile();
     const graph = new StateGraph(OwnState).addNode('sub', both).addEdge(START, 'sub');
     const onReject = () => ({ log: ['not left'] });
-    const app = durable(graph, { db, gates: { 'sub:left': { show: () => 'left', onReject }, 'sub:right': () => 'right' } });
+    const app = durable(graph, {
+      db,
+      gates: { 'sub:left': { show: () => 'left', onReject }, 'sub:right': () => 'right' },
+    });
     const { gates } = await app.run('run', {});
-    const [left, right] = ['left', 'right'].map((name) => only(gates.filter(({ artifact }) => artifact === name)));
+    const [left, right] = ['left', 'right'].map((name) =>
+      only(gates.filter(({ artifact }) => artifact === name)),
+    );
     if (left === undefined || right === undefined) throw new RangeError('Expected two gates.');
     await app.decide(right, { approved: true, by: ada });
     expect((await app.run('run')).gates).toEqual([left]);
@@ -145,7 +161,9 @@ describe('a gate before a node of a subgraph', () => {
       code: 'GRAPH_CHANGED',
       message: expect.stringContaining('node "sub:publish" asks nothing where it asked for node_gate'),
     });
-    await expect(without.acceptGraph('run', { by: ada })).rejects.toMatchObject({ code: 'GRAPH_NOT_ACCEPTED' });
+    await expect(without.acceptGraph('run', { by: ada })).rejects.toMatchObject({
+      code: 'GRAPH_NOT_ACCEPTED',
+    });
   });
 
   test('leaves the graph of its author as it is', async ({ db }) => {

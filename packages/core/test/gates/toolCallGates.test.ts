@@ -1,27 +1,24 @@
 import { AIMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { Command, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph';
 import { createReactAgent, ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
-import { FakeListChatModel } from '@langchain/core/utils/testing';
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { ada } from '../../src/engine/__tests__/ownGraph.ts';
 import { durable } from '../../src/engine/durable.ts';
-import { type GatedToolCall, type Gate, perToolCall, step } from '../../src/langgraph.ts';
+import { type Gate, type GatedToolCall, perToolCall, step } from '../../src/langgraph.ts';
 import { test } from '../support/fixtures.ts';
 import { only } from '../support/only.ts';
 
 type Sent = string[];
 
 const mailTool = (sent: Sent) =>
-  tool(
-    async ({ to }: { to: string }) => step('mail', async () => `sent to ${sent.push(to) && to}`),
-    {
-      name: 'mail',
-      description: 'Sends a mail.',
-      schema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
-    },
-  );
+  tool(async ({ to }: { to: string }) => step('mail', async () => `sent to ${sent.push(to) && to}`), {
+    name: 'mail',
+    description: 'Sends a mail.',
+    schema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  });
 
 const clock = tool(async () => 'noon', {
   name: 'clock',
@@ -66,7 +63,12 @@ const GRAPHS = {
 
 const CALLS = [time, call('c1', 'ann'), call('c2', 'ben'), call('c3', 'cid')];
 
-function mailing(db: Database, sent: Sent, kind: keyof typeof GRAPHS = 'a graph of one’s own', calls = CALLS as readonly GatedToolCall[]) {
+function mailing(
+  db: Database,
+  sent: Sent,
+  kind: keyof typeof GRAPHS = 'a graph of one’s own',
+  calls = CALLS as readonly GatedToolCall[],
+) {
   const graph = GRAPHS[kind](calls, sent) as ReturnType<(typeof GRAPHS)['a graph of one’s own']>;
   return durable(graph, {
     db,
@@ -126,13 +128,23 @@ describe.for(Object.keys(GRAPHS) as (keyof typeof GRAPHS)[])('a gate per tool ca
 });
 
 describe('a gate per tool call', () => {
-  test('takes arguments that are an object, and refuses others before anything is written', async ({ db }) => {
+  test('takes arguments that are an object, and refuses others before anything is written', async ({
+    db,
+  }) => {
     const app = mailing(db, [], undefined, [call('c1', 'ann')]);
     const gate = only((await app.run('run', INPUT)).gates);
     expect(gate.takes).toEqual({ gate: 'tools', edit: 'args' });
-    for (const wrong of [{ edit: 'bob' }, { edit: ['bob'] }, { edit: null }, { value: 1 }, { action: 'edit' }])
+    for (const wrong of [
+      { edit: 'bob' },
+      { edit: ['bob'] },
+      { edit: null },
+      { value: 1 },
+      { action: 'edit' },
+    ])
       await expect(app.decide(gate, { ...wrong, by: ada })).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
-    await expect(app.decide(gate, { approved: false, by: ada })).rejects.toMatchObject({ code: 'FEEDBACK_REQUIRED' });
+    await expect(app.decide(gate, { approved: false, by: ada })).rejects.toMatchObject({
+      code: 'FEEDBACK_REQUIRED',
+    });
     expect(await app.gates('run')).toEqual([gate]);
     await app.decide(gate, { edit: { to: 7 }, by: ada });
     const [[, status]] = results((await app.run('run')).values?.messages) as [[string, string]];
@@ -142,9 +154,11 @@ describe('a gate per tool call', () => {
   test('asks about one again that shows something else, and keeps the other’s answer', async ({ db }) => {
     const sent: Sent = [];
     const graph = () => GRAPHS['a graph of one’s own']([call('c1', 'ann'), call('c2', 'ben')], sent);
-    const shows = (of: (call: GatedToolCall) => unknown) => durable(graph(), { db, gates: { tools: perToolCall(of) } });
+    const shows = (of: (call: GatedToolCall) => unknown) =>
+      durable(graph(), { db, gates: { tools: perToolCall(of) } });
     const app = shows(({ args }) => args);
-    for (const gate of (await app.run('run', INPUT)).gates) await app.decide(gate, { approved: true, by: ada });
+    for (const gate of (await app.run('run', INPUT)).gates)
+      await app.decide(gate, { approved: true, by: ada });
     const today = shows(({ id, args }) => (id === 'c2' ? { ...args, cc: 'eve' } : args));
     const again = only((await today.run('run')).gates);
     expect([again.artifact, sent]).toEqual([{ to: 'ben', cc: 'eve' }, []]);
@@ -160,13 +174,20 @@ describe('a gate per tool call', () => {
     const today = durable(graph, { db, gates: { tools: perToolCall(() => undefined) } });
     expect((await today.run('run')).gates).toEqual([gate]);
     await today.decide(gate, { approved: false, feedback: 'No.', by: ada });
-    expect([results((await today.run('run')).values?.messages), sent]).toEqual([[['c1', 'error', 'No.']], []]);
+    expect([results((await today.run('run')).values?.messages), sent]).toEqual([
+      [['c1', 'error', 'No.']],
+      [],
+    ]);
   });
 
   test('keeps commands of tools in their places', async ({ db }) => {
     const jump = tool(
       async (_: object, config) =>
-        new Command({ update: { messages: [{ role: 'tool', content: 'jumped', tool_call_id: config.toolCall?.id ?? 'c2' }] } }),
+        new Command({
+          update: {
+            messages: [{ role: 'tool', content: 'jumped', tool_call_id: config.toolCall?.id ?? 'c2' }],
+          },
+        }),
       { name: 'jump', description: 'Jumps.', schema: { type: 'object', properties: {} } },
     );
     const calls = [call('c1', 'ann'), { id: 'c2', name: 'jump', args: {}, type: 'tool_call' as const }];
@@ -188,7 +209,9 @@ describe('a gate per tool call', () => {
     const sent: Sent = [];
     const { graph } = mailing(db, sent, undefined, [call('c1', 'ann')]);
     const config = { configurable: { thread_id: 'plain' } };
-    const { __interrupt__: asked } = (await graph.invoke(INPUT, config)) as { __interrupt__?: readonly { value: { key: string } }[] };
+    const { __interrupt__: asked } = (await graph.invoke(INPUT, config)) as {
+      __interrupt__?: readonly { value: { key: string } }[];
+    };
     const key = only(asked ?? []).value.key;
     await graph.invoke(new Command({ resume: { for: key, value: { approved: true } } }), config);
     expect(sent).toEqual(['ann']);
@@ -197,9 +220,14 @@ describe('a gate per tool call', () => {
   test('may want several, who then say yes to the same', async ({ db }) => {
     const sent: Sent = [];
     const graph = GRAPHS['a graph of one’s own']([call('c1', 'ann')], sent);
-    const app = durable(graph, { db, gates: { tools: perToolCall(({ args }) => args, { approvals: { count: 2 } }) } });
+    const app = durable(graph, {
+      db,
+      gates: { tools: perToolCall(({ args }) => args, { approvals: { count: 2 } }) },
+    });
     const gate = only((await app.run('run', INPUT)).gates);
-    await expect(app.decide(gate, { edit: { to: 'bob' }, by: ada })).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+    await expect(app.decide(gate, { edit: { to: 'bob' }, by: ada })).rejects.toMatchObject({
+      code: 'INVALID_ANSWER',
+    });
     await app.decide(gate, { approved: true, by: ada });
     await app.decide(gate, { approved: true, by: { kind: 'human', id: 'bob' } });
     await app.run('run');
@@ -212,7 +240,16 @@ describe('a gate per tool call', () => {
       .addNode('agent', () => ({}))
       .addNode('tools', new ToolNode([mailTool(sent)]))
       .addEdge(START, 'agent')
-      .addConditionalEdges('agent', (state) => [new Send('tools', { ...state, lg_tool_call: { name: 'mail', args: { to: 'ann' }, type: 'tool_call' } })], ['tools']);
+      .addConditionalEdges(
+        'agent',
+        (state) => [
+          new Send('tools', {
+            ...state,
+            lg_tool_call: { name: 'mail', args: { to: 'ann' }, type: 'tool_call' },
+          }),
+        ],
+        ['tools'],
+      );
     const app = durable(graph, { db, gates: { tools: perToolCall() } });
     await app.decide(only((await app.run('run', INPUT)).gates), { edit: { to: 'eve' }, by: ada });
     await app.run('run');

@@ -1,13 +1,20 @@
+import { AIMessage } from '@langchain/core/messages';
+import { tool } from '@langchain/core/tools';
+import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { ToolNode } from '@langchain/langgraph/prebuilt';
 import type { Database } from 'better-sqlite3';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
-import { ada, bob, twoSteps } from '../../__tests__/ownGraph.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { ada, bob, OwnState, says, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { AClock, DAY, HOUR } from '../../waits/__tests__/aClock.ts';
 import type { GateOf } from '../DeclaredGate.ts';
 import type { Deadline } from '../deadlines.ts';
+import { HumanInTheLoopManager } from '../HumanInTheLoopManager.ts';
+import { perToolCall } from '../perToolCall.ts';
 
 type Gate = GateOf<{ readonly log: readonly string[] }>;
 
@@ -186,6 +193,75 @@ describe('a deadline of a gate', () => {
     await expect(app.decide(gate, { approved: true, by: bob })).rejects.toMatchObject({
       code: 'GATE_ALREADY_DECIDED',
     });
+  });
+
+  test('gives way to whoever decides while it passes', async ({ db, dbPath }) => {
+    const clock = new AClock();
+    const app = gated(db, clock, [{ within: HOUR, do: 'reject' }]);
+    const gate = only((await app.run('r', {})).gates);
+    clock.step(HOUR);
+    const elsewhere = createDatabase({ dbPath });
+    const { waits } = app.store;
+    const read = waits.deadlines.bind(waits);
+    vi.spyOn(waits, 'deadlines').mockImplementationOnce((...asked) => {
+      const rows = read(...asked);
+      const { artifactHash } = gate;
+      const decision = { artifactHash, answer: { approved: true }, by: ada };
+      new HumanInTheLoopManager(elsewhere).decide(gate.sessionId, decision);
+      return rows;
+    });
+    expect(await app.run('r')).toMatchObject({ status: 'completed' });
+    expect(eventsOf(db, 'HITL_SESSION_DECIDED')).toMatchObject([{ principal: 'human:ada' }]);
+    elsewhere.close();
+  });
+
+  test('counts for each tool call of a message', async ({ db }) => {
+    const clock = new AClock();
+    const mail = tool(async () => 'sent', { name: 'mail', description: 'mails', schema: z.object({}) });
+    const call = (id: string) => ({ id, name: 'mail', args: {}, type: 'tool_call' as const });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('model', () => ({
+        messages: [new AIMessage({ content: '', tool_calls: [call('a'), call('b')] })],
+      }))
+      .addNode('tools', new ToolNode([mail]))
+      .addEdge(START, 'model')
+      .addEdge('model', 'tools')
+      .addEdge('tools', END);
+    const tools = perToolCall(undefined, { deadlines: { within: HOUR, do: 'reject' } });
+    const app = durable(graph, { db, now: clock.now, gates: { tools } });
+    const [first, second] = (await app.run('r', { messages: [] })).gates;
+    if (first === undefined || second === undefined) throw new RangeError('Expected two gates.');
+    await app.decide(first, { approved: true, by: ada });
+    clock.step(HOUR);
+    const { values } = await app.run('r');
+    expect(values?.messages.slice(1).map(({ text }) => text)).toEqual([
+      'sent',
+      `Nobody decided within ${HOUR} ms.`,
+    ]);
+  });
+
+  test('stays with its gate under a changed graph', async ({ db }) => {
+    const clock = new AClock();
+    const graph = (name: string) =>
+      durable(
+        new StateGraph(OwnState)
+          .addNode('start', says('start'))
+          .addNode(name, says('done'))
+          .addEdge(START, 'start')
+          .addEdge('start', name)
+          .addEdge(name, END),
+        {
+          db,
+          now: clock.now,
+          gates: { [name]: { show: () => 'go?', deadlines: { within: HOUR, do: 'approve' } } },
+        },
+      );
+    await graph('publish').run('r', {});
+    const changed = graph('release');
+    await changed.acceptGraph('r', { by: ada, renamed: { nodes: { publish: 'release' } } });
+    expect(await changed.run('r')).toMatchObject({ status: 'suspended', until: clock.at + HOUR });
+    clock.step(HOUR);
+    expect(await changed.run('r')).toMatchObject({ status: 'completed' });
   });
 
   test('wakes who stays with the run', async ({ db }) => {
