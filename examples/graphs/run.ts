@@ -4,6 +4,7 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Gate } from '@devs/core/langgraph';
 import { examples } from './examples.ts';
 import { passTime } from './support/passTime.ts';
 import { linesOf, openWorld } from './support/world.ts';
@@ -15,7 +16,7 @@ if (example === undefined) throw new TypeError(`There is no ${name}. There are: 
 mkdirSync(dir, { recursive: true });
 
 const diesAfter = Number(process.env['GRAPH_DIES_AFTER'] ?? Number.NaN);
-const { input, answers = [], model = (prompt) => prompt } = example;
+const { input, turns, answers = [], approvers = [], signals = {}, model = (prompt) => prompt } = example;
 const world = openWorld({
   ledger: join(dir, 'ledger.jsonl'),
   model,
@@ -24,14 +25,27 @@ const world = openWorld({
 
 const app = example.app(join(dir, 'state.sqlite'), world);
 const answered = join(dir, 'answers.jsonl');
-try {
-  let ran = await passTime(app, await app.run('run', input), example);
+
+async function drive(given: object, options?: { turn: string }) {
+  let ran = await passTime(app, await app.run('run', given, options), { signals });
   while (ran.status === 'suspended') {
-    const value = answers[linesOf(answered).length];
-    for (const gate of ran.gates) await app.decide(gate, { value, by: { kind: 'human', id: 'you' } });
-    appendFileSync(answered, `${JSON.stringify(value)}\n`);
-    ran = await passTime(app, await app.run('run'), example);
+    for (const id of approvers)
+      for (const gate of ran.gates) await app.decide(gate, { approved: true, by: { kind: 'human', id } });
+    if (approvers.length === 0) await answer(ran.gates);
+    ran = await passTime(app, await app.run('run'), { signals });
   }
+  return ran;
+}
+
+async function answer(gates: readonly Gate[]) {
+  const value = answers[linesOf(answered).length];
+  for (const gate of gates) await app.decide(gate, { value, by: { kind: 'human', id: 'you' } });
+  appendFileSync(answered, `${JSON.stringify(value)}\n`);
+}
+
+try {
+  let ran = await drive(input, turns && { turn: 'm-1' });
+  for (const [index, next] of (turns ?? []).entries()) ran = await drive(next, { turn: `m-${index + 2}` });
   console.log(JSON.stringify(ran));
 } finally {
   app.close();

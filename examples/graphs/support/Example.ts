@@ -8,8 +8,12 @@ export interface Example {
   /** The same, durable. */
   app(file: string, world: World): App;
   readonly input: object;
+  /** What it is given once that has ended, a turn each: as `m-2`, `m-3`, …, the first as `m-1`. */
+  readonly turns?: readonly object[];
   /** The answers to its questions, in their order. */
   readonly answers?: readonly unknown[];
+  /** Who says yes at its gate, one after the other. LangGraph alone asks nobody. */
+  readonly approvers?: readonly string[];
   /** What it is told while it waits, by the names of the signals. */
   readonly signals?: Readonly<Record<string, unknown>>;
   /** What the model says to a prompt. */
@@ -19,8 +23,8 @@ export interface Example {
 }
 
 export interface App {
-  run(id: string, input?: unknown): Promise<Ran>;
-  decide(gate: Gate, answer: { value: unknown; by: { kind: 'human'; id: string } }): Promise<unknown>;
+  run(id: string, input?: unknown, options?: { turn?: string }): Promise<Ran>;
+  decide(gate: Gate, answer: ({ value: unknown } | { approved: true }) & { by: Teller }): Promise<unknown>;
   signal(
     id: string,
     name: string,

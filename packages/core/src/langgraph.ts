@@ -55,4 +55,5 @@ export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';
 export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver.ts';
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
+export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore.ts';
 export type { Activity, ActivityListener, ActivityScope, OnActivity, PlanEntry } from './events/Activity.ts';

@@ -1,4 +1,4 @@
-import { durable, step } from '@devs/core/langgraph';
+import { durable, perToolCall, step } from '@devs/core/langgraph';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { MemorySaver } from '@langchain/langgraph';
@@ -68,6 +68,22 @@ describe('createAgent of langchain', () => {
     expect(told(values?.messages)).toEqual(told(expected.messages));
     expect(told(values?.messages)?.at(-1)).toEqual(['ai', 'Done: sent to bob.']);
     expect(sent).toEqual(['bob']);
+  });
+
+  test('asks about each tool call by a gate of its own', async ({ db }) => {
+    const sent: string[] = [];
+    const gates = { tools: perToolCall(({ args }) => args) };
+    const app = durable(mailing(sent), { db, gates });
+    const gate = only((await app.run('run', INPUT)).gates);
+    expect(gate.artifact).toEqual({ to: 'bob' });
+    await app.decide(gate, { edit: { to: 'eve' }, by: ada });
+    const { values } = await durable(mailing(sent), { db, gates }).run('run');
+    expect([told(values?.messages)?.at(-1), sent]).toEqual([['ai', 'Done: sent to eve.'], ['eve']]);
+
+    const refusing = only((await app.run('other', INPUT)).gates);
+    await app.decide(refusing, { approved: false, feedback: 'Bob is away.', by: ada });
+    const other = await app.run('other');
+    expect([told(other.values?.messages)?.at(-1), sent]).toEqual([['ai', 'Done: Bob is away..'], ['eve']]);
   });
 
   test('asks by its middleware, and sends once a human has said so', async ({ db }) => {

@@ -63,7 +63,8 @@ function promptForAnswer(session: Session): Decide {
   return async ({ gate, kind, sessionId }) => {
     const all = gate === null ? GATE_WORDS[kind].choices : choicesAt(gate);
     const choices = all.filter(({ verb }) => verb === 'answer');
-    if (choices.length === 0) assertTakes(gate ?? kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
+    if (choices.length === 0)
+      assertTakes(gate ?? kind, 'retry', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null || !isTerminal(session)) {
       const commands = choiceCommands(gate ?? kind, [sessionId.slice(0, 8)], session.devs);
       throw usageError('No answer is given.', `Use ${commands.map(({ command }) => command).join(', or ')}.`);

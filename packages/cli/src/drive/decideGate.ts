@@ -4,7 +4,7 @@ import type { DecideFlags, SignedFlags } from '../flags/decideFlags.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import type { Decide } from '../gates/Decision.ts';
-import { type OpenVote, openVote } from '../gates/openVote.ts';
+import { openVote } from '../gates/openVote.ts';
 import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
@@ -35,14 +35,9 @@ export async function decideGate(
   return withRuns(session, async (devs) => {
     const recorded = await record(asked, devs, session);
     if (recorded === null) return EXIT.resumable;
-    const { run, decided, words, isEdit } = recorded;
-    const { driver, gates } = await run.status();
-    const vote = openVote(decided);
-    const next =
-      vote !== null ? moreOf(vote) : driver === null
-        ? `recorded; ${session.devs('resume', run.id)} ${isEdit ? 'opens the gate again, with your version' : 'goes on'}`
-        : TAKEN_UP;
-    session.out.result({ ...view(decided), openGates: gates.length }, [words, next]);
+    const { driver, gates } = await recorded.run.status();
+    const next = nextWords(recorded, driver !== null, session);
+    session.out.result({ ...view(recorded.decided), openGates: gates.length }, [recorded.words, next]);
     return EXIT.ok;
   });
 }
@@ -66,11 +61,6 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
     const recorded = await record(asked, devs, session);
     if (recorded === null) return EXIT.resumable;
     const { run, decided, words } = recorded;
-    const vote = openVote(decided);
-    if (vote !== null) {
-      session.out.result(view(decided), [words, moreOf(vote)]);
-      return EXIT.ok;
-    }
     session.out.print(words);
     try {
       return await driveRun(devs, run, { spec, beside: { decided: view(decided) } }, session);
@@ -115,8 +105,12 @@ async function record(
   };
 }
 
-const moreOf = ({ votes, needed }: OpenVote): string =>
-  `recorded; the gate stays open until ${needed - votes} more approve`;
+function nextWords({ run, decided, isEdit }: Recorded, isDriven: boolean, { devs }: Session): string {
+  const vote = openVote(decided);
+  if (vote !== null) return `recorded; the gate stays open, ${vote.needed - vote.votes} more needed`;
+  if (isDriven) return TAKEN_UP;
+  return `recorded; ${devs('resume', run.id)} ${isEdit ? 'opens the gate again, with your version' : 'goes on'}`;
+}
 
 function view(session: HitlSession) {
   const { id, threadId, kind, artifactHash, decision, principal, decidedAt } = session;

@@ -10,7 +10,9 @@ export interface OpenVote {
 
 /** `null` where what was said has decided the gate. */
 export function openVote({ status, votes = [], question }: HitlSession): OpenVote | null {
-  const { takes } = (question ?? {}) as { readonly takes?: { readonly approvals?: { readonly count: number } } };
+  const { takes } = (question ?? {}) as {
+    readonly takes?: { readonly approvals?: { readonly count: number } };
+  };
   const needed = takes?.approvals?.count;
   if (status !== 'awaiting_approval' || needed === undefined) return null;
   return { votes: votes.length, needed, voters: votes.map(({ principal }) => principal.id) };

@@ -33,15 +33,12 @@ export async function recordDecision(
   // A closed gate has no hash to approve; the engine refuses and says who decided.
   const artifactHash = hash ?? gate?.artifactHash ?? '';
   const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by });
-  shown.forget({ sessionId });
+  if (openVote(decided) === null) shown.forget({ sessionId });
   return decided;
 }
 
 /** `approved: design of csv-export, hash 9b74c9897bac, by ada` */
-export function decisionWords(
-  { choice }: Decision,
-  session: HitlSession,
-) {
+export function decisionWords({ choice }: Decision, session: HitlSession) {
   const { kind, threadId, artifactHash, principal } = session;
   const about = `${GATE_WORDS[kind].name} of ${threadId}, hash ${artifactHash?.slice(0, 12)}`;
   const open = openVote(session);

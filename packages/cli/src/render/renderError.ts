@@ -44,6 +44,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   STATE_IO: EXIT.stateFile,
   STATE_REPLACED: EXIT.stateFile,
   STEP_AMBIGUOUS: EXIT.stateFile,
+  STORE_UNSUPPORTED: EXIT.runFailed,
   SYNC_CONFLICT: EXIT.runFailed,
   THREAD_BUSY: EXIT.busy,
   THREAD_DEAD: EXIT.runFailed,

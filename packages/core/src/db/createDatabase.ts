@@ -108,6 +108,14 @@ export function closeDatabase(): void {
   defaultDatabase = undefined;
 }
 
+/** A database in memory, to write, with everything that is committed in another one. Ends with its connection. */
+export function openCopy(of: Database): Database {
+  const db = connect(of.serialize());
+  applyPragmas(db, policyOf({ dbPath: MEMORY }));
+  markPrepared(db);
+  return db;
+}
+
 /** An empty database in memory without any settings, to try migrations on. */
 export function openScratch(): Database {
   return connect(MEMORY);

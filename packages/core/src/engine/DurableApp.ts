@@ -1,3 +1,4 @@
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
@@ -26,7 +27,7 @@ import {
 } from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
-import type { DriveOutcome, EndOfRun } from './drive/outcome.ts';
+import type { DriveOutcome, EndOfRun, EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
@@ -47,6 +48,11 @@ import { type ReadableGraph, readState } from './readState.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
+import { NO_STORE } from './store/takeStore.ts';
+import { driveTurn } from './turns/driveTurn.ts';
+import { takeTurn } from './turns/takeTurn.ts';
+import { assertTurnKey } from './turns/turnKey.ts';
+import { assertTurnInput, unnamed } from './turns/turnRefused.ts';
 import { type Awaited, awaitedIn } from './waits/openWaits.ts';
 
 export interface DurableParts<Graph> {
@@ -61,6 +67,8 @@ export interface DurableParts<Graph> {
   /** What its author declared to be asked. @defaultValue nothing */
   readonly gates?: NamedGates;
   readonly store: EngineStore;
+  /** The store its nodes have. @defaultValue none */
+  readonly memory?: BaseStore | undefined;
   readonly saver: SqliteSaver;
   readonly faults: FaultBox;
   readonly events: EventBus;
@@ -96,8 +104,10 @@ export interface Admission {
 /** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
 export type RunResult<State> = RunEnd & {
   readonly gates: readonly Gate[];
-  /** `null` before the first checkpoint. */
+  /** `null` before the first checkpoint. Of an earlier turn, those it has left; `null` once they were pruned away. */
   readonly values: State | null;
+  /** Key of the turn that this is told of; absent where it has none. */
+  readonly turn?: string;
 };
 
 /** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
@@ -109,6 +119,19 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
   readonly wait?: boolean;
   /** Who starts the run: recorded with it, and read by gates that are not for them. Not read of a run that is known. */
   readonly by?: Principal;
+  /**
+   * Key of the turn that the input is: the same one is the same turn, for ever. Such as the id of a message. With
+   * a new one, a run that has ended goes on with the input. @defaultValue the run has one turn
+   */
+  readonly turn?: string;
+}
+
+/** What a turn is given. */
+interface GivenToTurn {
+  readonly input: unknown;
+  readonly options: GivenOptions;
+  readonly turn: string | null;
+  readonly by?: Principal | undefined;
 }
 
 export interface RunEnd extends Awaited {
@@ -116,6 +139,16 @@ export interface RunEnd extends Awaited {
   readonly reason: string | null;
   /** What a node threw, where this drive ended with it. */
   readonly error?: RunError;
+}
+
+/** A run as it was recorded, and what it was given this time. */
+interface Recorded {
+  readonly thread: Thread;
+  readonly created: boolean;
+  /** Masked. */
+  readonly dumped: TypedBytes;
+  /** Places where a secret was masked in it. */
+  readonly redacted: number;
 }
 
 /**
@@ -126,6 +159,8 @@ export class DurableApp<Graph, State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
+  /** The store its nodes have as `config.store`, to read and write from outside. A `TypeError` where it was given none. */
+  readonly memory: BaseStore;
   readonly events: EventBus;
   /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
   readonly fingerprint: string;
@@ -137,6 +172,7 @@ export class DurableApp<Graph, State, Update> {
   constructor(parts: DurableParts<Graph>) {
     this.graph = parts.graph;
     this.store = parts.store;
+    this.memory = parts.memory ?? NO_STORE;
     this.events = parts.events;
     this.fingerprint = graphFingerprint(parts.shape);
     this.maxDepth = parts.maxDepth;
@@ -151,38 +187,69 @@ export class DurableApp<Graph, State, Update> {
    * later drive has, in any process; `callbacks` are of this call. Returns when the run has ended, waits for a human or
    * was asked to stop.
    *
+   * With `turn`, the input is that of a turn: under a new key it goes to the state that the turn before has left, as
+   * LangGraph's second `invoke` on a thread does; a known key is its turn, ended or not, and is not executed again.
+   *
    * @throws DevsError `THREAD_NOT_FOUND` without `input` for an id nobody started; `INPUT_NOT_TAKEN` for another input or
-   *   context than it was started with; `INVALID_INPUT` for a `Command`, a context the graph does not take or a reserved
-   *   name in `configurable`; `VALUE_NOT_STORABLE`; `THREAD_BUSY` while another process drives it;
+   *   context than it was started with, and for a new turn while the one before has not ended; `INVALID_INPUT` for a
+   *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input;
+   *   `VALUE_NOT_STORABLE`; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
    *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made.
    *
    * @example
    * ```ts
    * await app.run('mail-7', { mail }, { context: { tenant: 'acme' }, callbacks: [tracer] });
    * await app.run('mail-7'); // any process: the same context
+   * await app.run('chat-1', { messages: [asked] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  async run(id: string, input?: Update, options: RunOptions = {}): Promise<RunResult<State>> {
-    const given = givenAmong(options);
-    if (input !== undefined || !isNothing(given)) await this.#begin(id, input, given, options.by);
-    return this.drive(id, options);
+  async run(id: string, input?: Update, { turn, ...options }: RunOptions = {}): Promise<RunResult<State>> {
+    if (turn !== undefined) assertTurnKey(turn, id);
+    const given: GivenToTurn = { input, options: givenAmong(options), turn: turn ?? null, by: options.by };
+    if (turn !== undefined || input !== undefined || !isNothing(given.options)) await this.#begin(id, given);
+    return turn === undefined ? this.drive(id, options) : this.#driveTurn(id, turn, options);
   }
 
-  async #begin(
-    threadId: string,
-    input: Update | undefined,
-    options: GivenOptions,
-    by: Principal | undefined,
-  ): Promise<void> {
+  async #begin(threadId: string, given: GivenToTurn): Promise<void> {
+    const { input, options, turn } = given;
     assertInput(input, threadId);
     assertGiven(options, threadId);
     const known = this.store.threads.get(threadId);
     if (known === null && input === undefined) this.store.threads.require(threadId);
-    if (known === null) await assertContext(this.graph as ContextGraph, options, threadId);
-    const { dumped, created } = await this.#record({ threadId, input, options, by }, known);
+    const recorded = known === null ? null : this.store.inputs.find(threadId, turn);
+    if (turn !== null && recorded === null) assertTurnInput(input, { threadId, key: turn });
+    if (known === null || (turn !== null && recorded === null)) {
+      await assertContext(this.graph as ContextGraph, options, threadId);
+    }
+    const { dumped, redacted, created } = await this.#record({ threadId, ...given }, known);
     if (created) return;
-    const { serde } = this.#parts.saver;
-    await assertSameGiven(dumped, this.store.inputs.require(threadId), { serde, threadId });
+    const { store, events, shape, saver } = this.#parts;
+    const { serde } = saver;
+    if (turn !== null) {
+      const asked = { threadId, key: turn, given: dumped, redacted };
+      return takeTurn(asked, { store, events, shape, serde });
+    }
+    const first = recorded ?? store.inputs.find(threadId, null);
+    if (first === null) throw unnamed(threadId);
+    await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
+  }
+
+  async #driveTurn(id: string, turn: string, options: RunOptions): Promise<RunResult<State>> {
+    const end = () => this.store.inputs.find(id, turn)?.end ?? null;
+    return driveTurn({
+      end,
+      drive: (assertCurrent) => {
+        const prepare = async () => assertCurrent();
+        return this.#drive(id, { ...options, prepare }, () => end() !== null);
+      },
+      past: async ({ status, reason, checkpointId }) => ({
+        status: status as EndStatus,
+        reason,
+        gates: [],
+        values: checkpointId === null ? null : await this.#valuesAt(id, checkpointId),
+        turn,
+      }),
+    });
   }
 
   /**
@@ -194,25 +261,18 @@ export class DurableApp<Graph, State, Update> {
     const { threadId } = admission;
     assertInput(admission.input, threadId);
     const known = this.store.threads.get(threadId);
-    return known ?? (await this.#record({ ...admission, options: {} }, null)).thread;
+    return known ?? (await this.#record({ ...admission, options: {}, turn: null }, null)).thread;
   }
 
   /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
   async #record(
-    {
-      threadId,
-      input,
-      options,
-      redacted = 0,
-      policies,
-      ...about
-    }: Admission & { readonly options: GivenOptions },
+    { threadId, input, options, turn, redacted = 0, policies, ...about }: Admission & GivenToTurn,
     known: Thread | null,
-  ): Promise<{ readonly thread: Thread; readonly created: boolean; readonly dumped: TypedBytes }> {
+  ): Promise<Recorded> {
     const masked = maskPreciseDeep({ input, options });
     const dumped = await dumpGiven(masked.value, this.#parts.saver.serde);
-    if (known !== null) return { thread: known, created: false, dumped };
     const count = redacted + masked.count;
+    if (known !== null) return { thread: known, created: false, dumped, redacted: count };
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     const gates = gatePolicies(this.#parts.gates, about.by, threadId);
     return this.store.transact(this.events, (emit) => {
@@ -231,21 +291,30 @@ export class DurableApp<Graph, State, Update> {
           graph: this.#parts.shape,
         },
       });
-      if (created) this.store.inputs.insert(threadId, dumped);
+      if (created) this.store.inputs.insert(threadId, dumped, turn);
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
-      return { thread, created, dumped };
+      return { thread, created, dumped, redacted: count };
     });
   }
 
-  /** Drives a recorded run; see {@link run}. */
+  /** Drives a recorded run in the turn that it stands in; see {@link run}. */
   async drive(
     id: string,
-    { wait = false, ...options }: RunOptions & Pick<DriveOptions, 'goal' | 'prepare'> = {},
+    options: Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'> = {},
+  ): Promise<RunResult<State>> {
+    return this.#drive(id, options);
+  }
+
+  async #drive(
+    id: string,
+    { wait = false, ...options }: Pick<RunOptions, 'wait'> & DriveOptions,
+    isOver?: () => boolean,
   ): Promise<RunResult<State>> {
     let result = await this.#driveOnce(id, options);
     while (wait && result.status === 'suspended') {
       const { until } = result;
-      if (!(await awaitWake(this.store, { threadId: id, until, signal: options.signal }))) return result;
+      const awaiting = { threadId: id, until, signal: options.signal, isOver };
+      if (!(await awaitWake(this.store, awaiting))) return result;
       result = (await unlessBusy(() => this.#driveOnce(id, options))) ?? result;
     }
     return result;
@@ -268,7 +337,7 @@ export class DurableApp<Graph, State, Update> {
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
     const inputOf = async (): Promise<unknown> => (await given()).input;
     const optionsOf = async (): Promise<GivenOptions> =>
-      hasOptions(store.inputs.typeOf(id)) ? (await given()).options : {};
+      hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
     const outcome = await drive(
       id,
       { store, saver, graph, shape, faults, events, inputOf, optionsOf, endOf, goals, leave, breakpoints },
@@ -278,7 +347,9 @@ export class DurableApp<Graph, State, Update> {
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
     const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
-    return { status: outcome.status, reason, ...failure, ...besides, gates, values: await this.values(id) };
+    const turn = store.inputs.latest(id)?.key ?? null;
+    const end = { status: outcome.status, reason, ...failure, ...besides, ...(turn !== null && { turn }) };
+    return { ...end, gates, values: await this.values(id) };
   }
 
   /**
@@ -320,7 +391,10 @@ export class DurableApp<Graph, State, Update> {
     this.#request(id, 'pause');
   }
 
-  /** Ends the run: at once where nobody drives it, else at its next safe point. It cannot go on afterwards. */
+  /**
+   * Ends the run, or the turn that it stands in: at once where nobody drives it, else at its next safe point. That cannot go
+   * on afterwards; the next turn can begin.
+   */
   async cancel(id: string): Promise<void> {
     this.#request(id, 'cancel');
     if (this.store.threads.driverOf(id) !== null) return;
@@ -347,13 +421,24 @@ export class DurableApp<Graph, State, Update> {
     return metadata === undefined ? null : values;
   }
 
+  /** At an earlier checkpoint; `null` once it was pruned away. */
+  async #valuesAt(id: string, checkpointId: string): Promise<State | null> {
+    const graph = this.graph as unknown as ReadableGraph<{
+      readonly values: State;
+      readonly metadata?: unknown;
+    }>;
+    const config = { configurable: { thread_id: id, checkpoint_id: checkpointId } };
+    const { values, metadata } = await outsideGraphs(() => graph.getState(config));
+    return metadata === undefined ? null : values;
+  }
+
   /** The questions a run waits for. */
   async gates(id: string): Promise<readonly Gate[]> {
     return this.store.sessions.listOpen(id).map((session) => this.#gateOf(session));
   }
 
   #gateOf(session: HitlSession): Gate {
-    return { ...gateOf(session), ...gateTimes(session, this.store) };
+    return { ...gateOf(session), ...gateTimes(session, this.store.waits) };
   }
 
   /**

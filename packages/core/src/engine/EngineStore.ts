@@ -105,7 +105,7 @@ export class EngineStore {
     this.#seams = seams;
     this.now = now ?? Date.now;
     this.threads = new ThreadStore(db, seams);
-    this.inputs = new ThreadInputStore(db);
+    this.inputs = new ThreadInputStore(db, seams);
     this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
     this.transcripts = new TranscriptStore(db, seams);
     this.checkpoints = new GraphCheckpointStore(db);

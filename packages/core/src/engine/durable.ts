@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
 import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
+import { GuardedCache } from './cache/GuardedCache.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import {
   type BuilderOf,
@@ -31,6 +33,9 @@ import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
 import { innerBreakpoints } from './stops/innerBreakpoints.ts';
+import { SqliteStore } from './store/SqliteStore.ts';
+import { takeStore } from './store/takeStore.ts';
+import { noteInput } from './turns/noteInput.ts';
 
 export interface DurableOptions<
   State,
@@ -53,6 +58,13 @@ export interface DurableOptions<
     /** Tools, or turns, that wait for something outside: left out of the score. */
     readonly polling?: EntropyOptions['polling'];
   };
+  /**
+   * What nodes keep beyond the run, as `compile` takes it; `'file'` is a {@link SqliteStore} in the state file.
+   * @defaultValue what the graph was compiled with, else none
+   */
+  readonly store?: BaseStore | 'file';
+  /** Where nodes with a `cachePolicy` find their results, as `compile` takes it. @defaultValue as of `store` */
+  readonly cache?: BaseCache;
   /** How large the values of the state may be. */
   readonly limits?: Partial<SaverLimits>;
   /** What a run may use up before a human is asked; recorded with each run when it is started. */
@@ -79,8 +91,8 @@ export interface KnownGraph<State> {
 
 /**
  * Makes any LangGraph graph durable: every node, gate and recorded step is in one SQLite file, and a run goes on
- * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store, the
- * name and the breakpoints it was compiled with; of an agent, its `graph`.
+ * from there in any process. The builder is not changed; of a compiled graph, its builder is taken, with the store,
+ * the cache, the name and the breakpoints it was compiled with; of an agent, its `graph`.
  *
  * @throws RangeError if a guard's or a value's limit is no number in its range.
  * @throws TypeError if a gate names a node the graph does not have, if neither or both of `file` and `db` are given, or
@@ -122,10 +134,22 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     breakpoints,
     onLook: noteBegun,
     ...(options.limits && { limits: options.limits }),
-    onCheckpoint: (lease) => store.threads.resetRecoveries(lease),
+    onCheckpoint: (lease, stored) => {
+      store.threads.resetRecoveries(lease);
+      noteInput({ runId: lease.threadId, stored }, store.inputs);
+    },
   });
   const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
-  const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried });
+  const ownStore = () =>
+    new SqliteStore(db, { now, events, ...(options.limits && { limits: options.limits }) });
+  const memory = takeStore(options.store, carried.store, ownStore);
+  const cache = options.cache ?? carried.cache;
+  const kept = {
+    ...carried,
+    ...(memory !== undefined && { store: memory }),
+    ...(cache !== undefined && { cache: new GuardedCache(cache, maxDepth) }),
+  };
+  const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
     ...compiled,
     // The copy has the types of the builder that it is of.
@@ -134,6 +158,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     budget,
     gates,
     store,
+    memory,
     saver,
     faults,
     events,

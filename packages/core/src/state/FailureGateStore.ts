@@ -19,7 +19,7 @@ export interface FailureGate {
 export interface ResolvedFailureGate extends FailureGate {
   /** Milliseconds since the Unix epoch, UTC. */
   readonly resolvedAt: number;
-  /** The answer's action, `resumed` or `rewound`. */
+  /** The answer's action, `resumed`, `rewound` or `cancelled`. */
   readonly resolution: string;
 }
 

@@ -116,6 +116,7 @@ export class HitlSessionStore {
   readonly #resumeUnbound: Statement<[number, string]>;
   readonly #markResumed: Statement<[object]>;
   readonly #closeOpen: Statement<[string, string], string>;
+  readonly #closeTurn: Statement<[string]>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
@@ -169,6 +170,7 @@ export class HitlSessionStore {
     this.#resumeUnbound = prepare(db, sql.RESUME_UNBOUND);
     this.#markResumed = prepare(db, sql.MARK_RESUMED);
     this.#closeOpen = prepare<[string, string], string>(db, sql.CLOSE_OPEN).pluck();
+    this.#closeTurn = prepare(db, sql.CLOSE_TURN);
   }
 
   /**
@@ -329,6 +331,11 @@ export class HitlSessionStore {
   /** Withdraws a run's open sessions, because it was set back or has ended; returns them. */
   supersedeOpen(threadId: string, as: 'superseded' | 'cancelled' = 'superseded'): readonly HitlSession[] {
     return this.#write(() => this.#closeOpen.all(as, threadId)).map((id) => this.require(id));
+  }
+
+  /** Withdraws what a run's turn has left: nobody takes it up once the next one begins. */
+  closeTurn(threadId: string): void {
+    this.#write(() => this.#closeTurn.run(threadId));
   }
 
   #from(row: SessionRow | undefined): HitlSession | null {

@@ -20,11 +20,11 @@ import type {
   NewStep,
   RecordedStep,
   RunCost,
-  Spending,
   StepKey,
   StepSummary,
   StepTimes,
   StepUsage,
+  TurnSpending,
 } from './stepRecords.ts';
 import * as sql from './stepSql.ts';
 
@@ -65,7 +65,7 @@ export class StepStore {
   readonly #selectForThread: Statement<[string], sql.StepRow>;
   readonly #selectInFlight: Statement<[string, number], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
-  readonly #sumSpending: Statement<[object], Spending>;
+  readonly #sumSpending: Statement<[object], TurnSpending>;
   readonly #intend: Statement<[object], number>;
   readonly #finish: Statement<[object]>;
   readonly #moveVisit: Statement<[MovedVisit]>;
@@ -245,8 +245,8 @@ export class StepStore {
     return this.#sumCost.get(threadId) ?? sql.NO_COST;
   }
 
-  /** What a step that is about to be made finds spent and held back, by its run or, with `taskId`, by one task. */
-  spendingBefore(step: StepKey, taskId: string | null): Spending {
+  /** What a step that is about to be made finds spent and held back in this turn, by its run or, with `taskId`, by one task. */
+  spendingBefore(step: StepKey, taskId: string | null): TurnSpending {
     return this.#sumSpending.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
   }
 

@@ -3,6 +3,40 @@ import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
 import type { TypedBytes } from './checkpointRecords.ts';
+import type { StoreOptions } from './StoreOptions.ts';
+import type { ThreadStatus } from './threadRecords.ts';
+
+/** One input of a run, and what became of it. */
+export interface InputTurn {
+  /** From 1. */
+  readonly turn: number;
+  /** What its caller calls it; `null` where a run was started without a name for its turn. */
+  readonly key: string | null;
+  /** The serializer's name of the form of what was given. */
+  readonly type: string;
+  /** Whether a checkpoint holds its input. Of a first turn, it may be one that was written before this was recorded. */
+  readonly isTaken: boolean;
+  /** `null` for the latest turn: it stands as the run does. */
+  readonly end: TurnEnd | null;
+}
+
+/** Where a run stood when its next turn began. */
+export interface TurnEnd {
+  readonly status: ThreadStatus;
+  readonly reason: string | null;
+  /** `null` where the turn ended before the run had a checkpoint. */
+  readonly checkpointId: string | null;
+}
+
+interface TurnRow {
+  readonly turn: number;
+  readonly key: string | null;
+  readonly type: string;
+  readonly isTaken: 0 | 1;
+  readonly endedAs: ThreadStatus | null;
+  readonly endedBecause: string | null;
+  readonly endCheckpointId: string | null;
+}
 
 interface InputRow {
   readonly type: string;
@@ -11,51 +45,94 @@ interface InputRow {
   readonly sha256: Buffer | null;
 }
 
+const LATEST = '(SELECT max(turn) FROM thread_inputs WHERE thread_id = @threadId)';
+
+const COLUMNS = `
+  turn, nullif(turn_key, '') AS key, type, taken_at IS NOT NULL AS isTaken, ended_as AS endedAs, ended_because AS endedBecause,
+  end_checkpoint_id AS endCheckpointId`;
+
+const SELECT_LATEST = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? ORDER BY turn DESC LIMIT 1`;
+
+const SELECT_BY_KEY = `SELECT ${COLUMNS} FROM thread_inputs WHERE thread_id = ? AND turn_key = coalesce(?, '')`;
+
+const SELECT_INPUT = `
+  SELECT type, value, sha256 FROM thread_inputs
+  WHERE thread_id = @threadId AND turn = coalesce(@turn, ${LATEST})`;
+
 const INSERT = `
-  INSERT INTO thread_inputs (thread_id, type, value, sha256) VALUES (@threadId, @type, @value, @sha256)`;
+  INSERT INTO thread_inputs (thread_id, turn, turn_key, type, value, sha256, begun_at, driven_before)
+  VALUES (@threadId, coalesce(${LATEST}, 0) + 1, coalesce(@key, ''), @type, @value, @sha256, @now,
+          (SELECT coalesce(sum(ms), 0) FROM driven_time WHERE thread_id = @threadId))`;
 
 const UPDATE = `
-  UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256 WHERE thread_id = @threadId`;
+  UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256 WHERE thread_id = @threadId AND turn = ${LATEST}`;
+
+const MARK_TAKEN = `
+  UPDATE thread_inputs SET taken_at = @now WHERE thread_id = @threadId AND turn = ${LATEST} AND taken_at IS NULL`;
+
+const END = `
+  UPDATE thread_inputs SET ended_as = @status, ended_because = @reason, end_checkpoint_id = @checkpointId
+  WHERE thread_id = @threadId AND turn = ${LATEST}`;
 
 /**
- * Rows of `thread_inputs`: what a run was given, as serialized bytes: its input until its first checkpoint holds it. A row of its
- * own, because every claim and every settlement rewrites the row of the run. What is read is checked against its SHA-256.
+ * Rows of `thread_inputs`: what a run was given, as serialized bytes, a turn each: its input until a checkpoint holds it. Rows of
+ * their own, because every claim and every settlement rewrites the row of the run. What is read is checked against its SHA-256.
  */
 export class ThreadInputStore {
-  readonly #select: Statement<[string], InputRow>;
-  readonly #selectType: Statement<[string], string>;
+  readonly #now: () => number;
+  readonly #selectLatest: Statement<[string], TurnRow>;
+  readonly #selectByKey: Statement<[string, string | null], TurnRow>;
+  readonly #selectInput: Statement<[object], InputRow>;
   readonly #insert: Statement<[object]>;
   readonly #update: Statement<[object]>;
+  readonly #markTaken: Statement<[object]>;
+  readonly #end: Statement<[object]>;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database) {
-    this.#select = prepare(db, 'SELECT type, value, sha256 FROM thread_inputs WHERE thread_id = ?');
-    this.#selectType = prepare<[string], string>(
-      db,
-      'SELECT type FROM thread_inputs WHERE thread_id = ?',
-    ).pluck();
+  constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#now = now;
+    this.#selectLatest = prepare(db, SELECT_LATEST);
+    this.#selectByKey = prepare(db, SELECT_BY_KEY);
+    this.#selectInput = prepare(db, SELECT_INPUT);
     this.#insert = prepare(db, INSERT);
     this.#update = prepare(db, UPDATE);
+    this.#markTaken = prepare(db, MARK_TAKEN);
+    this.#end = prepare(db, END);
   }
 
-  /** Records the input of a run, in the transaction that creates it. @param input - Masked. */
-  insert(threadId: string, input: TypedBytes): void {
-    this.#insert.run(toRow(threadId, input));
+  /** Records a turn after those the run has, in the transaction that begins it. @param input - Masked. */
+  insert(threadId: string, input: TypedBytes, key: string | null = null): void {
+    this.#insert.run({ ...toRow(threadId, input), key, now: this.#now() });
   }
 
-  /** Puts another input in place of one that no checkpoint holds yet. @throws DevsError `STATE_CORRUPT` if there is none. */
+  /** Puts another input in place of the latest, which no checkpoint holds yet. @throws DevsError `STATE_CORRUPT` if there is none. */
   replace(threadId: string, input: TypedBytes): void {
     if (this.#update.run(toRow(threadId, input)).changes === 0) throw corrupt(threadId, 'is missing');
   }
 
-  /** How the input of a run is serialized; `null` if it has none. */
-  typeOf(threadId: string): string | null {
-    return this.#selectType.get(threadId) ?? null;
+  /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. */
+  markTaken(threadId: string): void {
+    this.#markTaken.run({ threadId, now: this.#now() });
   }
 
-  /** @throws DevsError `STATE_CORRUPT` if the run has none, or not the one that was recorded. */
-  require(threadId: string): TypedBytes {
-    const row = this.#select.get(threadId);
+  /** Records how the latest turn ended, in the transaction that begins the next. */
+  end(threadId: string, end: TurnEnd): void {
+    this.#end.run({ threadId, ...end });
+  }
+
+  /** The turn that a run stands in; `null` if it has no input. */
+  latest(threadId: string): InputTurn | null {
+    return toTurn(this.#selectLatest.get(threadId));
+  }
+
+  /** The turn of a key, or with `null` the one that was begun without. */
+  find(threadId: string, key: string | null): InputTurn | null {
+    return toTurn(this.#selectByKey.get(threadId, key));
+  }
+
+  /** What a turn was given, the latest without `turn`. @throws DevsError `STATE_CORRUPT` if there is none, or not what was recorded. */
+  require(threadId: string, turn: number | null = null): TypedBytes {
+    const row = this.#selectInput.get({ threadId, turn });
     if (row === undefined) throw corrupt(threadId, 'is missing');
     const { type, value, sha256 } = row;
     const bytes = typeof value === 'string' ? Buffer.from(value, 'base64') : value;
@@ -64,6 +141,12 @@ export class ThreadInputStore {
     }
     return { type, bytes: plainBytes(bytes) };
   }
+}
+
+function toTurn(row: TurnRow | undefined): InputTurn | null {
+  if (row === undefined) return null;
+  const { isTaken, endedAs: status, endedBecause: reason, endCheckpointId: checkpointId, ...turn } = row;
+  return { ...turn, isTaken: isTaken === 1, end: status === null ? null : { status, reason, checkpointId } };
 }
 
 function toRow(threadId: string, { type, bytes }: TypedBytes): object {

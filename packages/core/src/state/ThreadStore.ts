@@ -21,6 +21,7 @@ import {
   type Policies,
   type Settlement,
   type Signal,
+  type SignalKind,
   THREAD_STATUSES,
   type Thread,
   type ThreadStatus,
@@ -36,6 +37,9 @@ export type * from './threadRecords.ts';
  * recovery: a machine that goes down again and again while it starts says nothing about the run.
  */
 export const RECOVERY_SPAN_MS = 600_000;
+
+/** Requests to who drives a turn: none to who drives the next. */
+const OF_A_TURN: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
 
 /** Milliseconds a lease lasts without renewal, on the clock of its holder. */
 export const LEASE_TTL_MS = 10_000;
@@ -78,6 +82,7 @@ export class ThreadStore {
   readonly #markWorked: Statement<[object]>;
   readonly #revive: Statement<[object]>;
   readonly #reopen: Statement<[object]>;
+  readonly #beginTurn: Statement<[object]>;
   readonly #resetRecoveries: Statement<[object]>;
   readonly #seal: Statement<[string]>;
   readonly #markDegraded: Statement<[object]>;
@@ -107,6 +112,7 @@ export class ThreadStore {
     this.#markWorked = prepare(db, sql.MARK_WORKED);
     this.#revive = prepare(db, sql.REVIVE);
     this.#reopen = prepare(db, sql.REOPEN);
+    this.#beginTurn = prepare(db, sql.BEGIN_TURN);
     this.#resetRecoveries = prepare(db, `${sql.updateOf('recoveries = 0')} AND recoveries > 0`);
     this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, sql.updateOf('degraded = 1'));
@@ -304,6 +310,20 @@ export class ThreadStore {
   reopen(lease: FencedLease, status: 'paused' | 'completed', reason: string | null): void {
     const { threadId } = lease;
     this.#fenced(lease, () => this.#reopen.run({ threadId, status, reason, now: this.#now() }));
+  }
+
+  /**
+   * Puts a run that has ended at the beginning of its next turn; the lease stays held. Requests to the one before are done.
+   *
+   * @throws DevsError `LEASE_LOST`, or `WORKSPACE_BUSY` if its folder is another run's now.
+   */
+  beginTurn(lease: Lease): void {
+    const { threadId } = lease;
+    this.#held(lease, () => {
+      this.#assertWorkspaceIsFree(this.require(threadId));
+      for (const { id, kind } of this.pendingSignals(threadId)) if (OF_A_TURN.has(kind)) this.consume(id);
+      this.#beginTurn.run({ threadId, now: this.#now() });
+    });
   }
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */

@@ -18,7 +18,7 @@ export interface WaitKey {
 
 export interface NewWait extends WaitKey {
   readonly purpose: WaitPurpose;
-  /** What comes, by its name; the name of the gate that a deadline is for; else `null`. */
+  /** What comes, by its name; `null` where only time can pass. */
   readonly subject: string | null;
   /** Of the question that LangGraph is left with. */
   readonly interruptId: string;

@@ -89,6 +89,11 @@ export const CLOSE_OPEN = `
   UPDATE hitl_sessions SET status = ?, ${UNSEALED}
   WHERE thread_id = ? AND status = 'awaiting_approval' AND ${SOUND} RETURNING id`;
 
+// A question that was answered and not taken up is of the turn that is over, too.
+export const CLOSE_TURN = `
+  UPDATE hitl_sessions SET status = 'cancelled', ${UNSEALED}
+  WHERE thread_id = ? AND status IN ('awaiting_approval', 'decided') AND ${SOUND}`;
+
 export const SELECT_OPEN_FOR_TASK = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE task_id = ? AND kind = ? AND thread_id IS ? AND status = 'awaiting_approval' ${OLDEST_FIRST} LIMIT 1`;

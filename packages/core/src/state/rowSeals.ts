@@ -49,6 +49,14 @@ export const THREAD_SEAL: RowSeal = {
   columns: ['thread_id', 'project_id', 'workspace', 'brief_sha256', 'graph_fingerprint', 'policies_json'],
 };
 
+export const STORE_ITEM_SEAL: RowSeal = {
+  what: 'Store item',
+  table: 'store_items',
+  id: 'seq',
+  check: 'row_sha256',
+  columns: ['namespace', 'born', 'key', 'value_json', 'created_at', 'updated_at'],
+};
+
 /** SQL: 1 for a row that is as it was written; throws `STATE_CORRUPT` for another one. Needs {@link useSeals}. */
 export const isSound = ({ what, id, check, columns }: RowSeal): string =>
   `assert_row('${what}', ${id}, ${check}, ${columns.join(', ')})`;

@@ -114,3 +114,9 @@ export interface Spending {
   /** The longest finished call, in tokens in and out. */
   readonly largestTokens: number;
 }
+
+/** Of the turn that a run stands in. */
+export interface TurnSpending extends Spending {
+  /** From 1. */
+  readonly turn: number;
+}

@@ -1,6 +1,6 @@
 // The SQL of StepStore, and how its rows become records.
 
-import type { RunCost, Spending, StepKey, StepKind, StepSummary, StepUsage } from './stepRecords.ts';
+import type { RunCost, StepKey, StepKind, StepSummary, StepUsage, TurnSpending } from './stepRecords.ts';
 
 export interface StepRow extends StepKey {
   readonly node: string;
@@ -65,9 +65,12 @@ export const SELECT_IN_FLIGHT = `
   SELECT ${COLUMNS} FROM agent_steps
   WHERE thread_id = ? AND state = 'intent' AND started_at >= ? ORDER BY started_at DESC LIMIT 1`;
 
+/** The turn that a run stands in; a run of an older file may have no input. */
+const TURN = 'coalesce((SELECT max(turn) FROM thread_inputs WHERE thread_id = @threadId), 1)';
+
 export const INTEND = `
-  INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at)
-  VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now)
+  INSERT INTO agent_steps (thread_id, lg_task_id, name, node, task_id, kind, state, reserved_usd, reserved_tokens, started_at, turn)
+  VALUES (@threadId, @lgTaskId, @name, @node, @taskId, @kind, 'intent', @usd, @tokens, @now, ${TURN})
   ON CONFLICT (thread_id, lg_task_id, name)
     DO UPDATE SET state = 'intent', attempt = attempt + 1, codec = NULL, result_json = NULL, result_sha256 = NULL,
                   reserved_usd = excluded.reserved_usd,
@@ -122,7 +125,7 @@ export const SUM_COST = `
 
 // The step that asks is left out where it is an intent already: its process died in it, and it is made once more.
 export const SUM_SPENDING = `
-  SELECT coalesce(sum(failures + (inFlight OR state = 'done')), 0) AS calls,
+  SELECT ${TURN} AS turn, coalesce(sum(failures + (inFlight OR state = 'done')), 0) AS calls,
          coalesce(sum(coalesce(cost_usd, 0) + iif(inFlight, reserved_usd, 0)), 0.0) AS usd,
          coalesce(sum(tokens + iif(inFlight, reserved_tokens, 0)), 0) AS tokens,
          coalesce(sum(iif(inFlight, reserved_usd, 0)), 0.0) AS reservedUsd,
@@ -132,11 +135,12 @@ export const SUM_SPENDING = `
   FROM (SELECT *, coalesce(tokens_in, 0) + coalesce(tokens_out, 0) AS tokens,
                state = 'intent' AND NOT (lg_task_id = @lgTaskId AND name = @name) AS inFlight
         FROM agent_steps
-        WHERE thread_id = @threadId AND kind = 'call' AND (@taskId IS NULL OR task_id = @taskId))`;
+        WHERE thread_id = @threadId AND turn = ${TURN} AND kind = 'call' AND (@taskId IS NULL OR task_id = @taskId))`;
 
 export const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 
-export const NO_SPENDING: Spending = {
+export const NO_SPENDING: TurnSpending = {
+  turn: 1,
   usd: 0,
   tokens: 0,
   calls: 0,

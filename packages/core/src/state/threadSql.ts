@@ -66,6 +66,12 @@ export const REVIVE = `
 export const REOPEN = `
   UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
 
+// What was asked of the run before is handled: it was about the turn that is over.
+export const BEGIN_TURN = `
+  UPDATE threads SET status = 'created', reason = NULL, handled_seq = wake_seq, recoveries = 0,
+                     recovery_counted_at = NULL, updated_at = @now
+  WHERE thread_id = @threadId`;
+
 /** Sets one thing of a run, `@value` where it is given. */
 export function updateOf(assignment: string): string {
   return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;

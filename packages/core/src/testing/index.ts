@@ -4,7 +4,10 @@
  * @module @devs/core/testing
  */
 
+export type { CrashPoint } from '../engine/node/crashPoint.ts';
 export { aPlan, type FakeAgentsOptions, fakeAgents } from './fakeAgents.ts';
 export { lineChanges } from './lineChanges.ts';
 export { MemoryRunWorkspace, MemoryWorkspace } from './MemoryWorkspace.ts';
+export { SkippingClock } from './SkippingClock.ts';
 export { scriptedChecks } from './scriptedChecks.ts';
+export { TestApp, type TestOptions, testApp } from './TestApp.ts';

@@ -3,10 +3,9 @@ import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
-import { expect } from 'vitest';
-import { durable, step } from '../../src/langgraph.ts';
-import { test } from '../support/fixtures.ts';
-import { only } from '../support/only.ts';
+import { expect, test } from 'vitest';
+import { step } from '../../src/langgraph.ts';
+import { testApp } from '../../src/testing/index.ts';
 
 type Send = (to: string, key: string) => Promise<string>;
 type Model = (messages: readonly unknown[]) => Promise<AIMessage>;
@@ -35,23 +34,20 @@ function mailAgent(model: Model, send: Send) {
     .addEdge('tools', 'agent');
 }
 
-test('the mail is sent once, to whom the human says, over a restart', async ({ dbPath: file }) => {
+test('the mail is sent once, to whom the human says, whenever the process dies', async () => {
   const call = { id: 'call-1', name: 'mail', args: { to: 'bob' }, type: 'tool_call' as const };
-  const script = [new AIMessage({ content: '', tool_calls: [call] }), new AIMessage('Done.')];
-  const model: Model = async () => script.shift() ?? new AIMessage('No more.');
+  const model: Model = async (messages) =>
+    messages.length > 1 ? new AIMessage('Done.') : new AIMessage({ content: '', tool_calls: [call] });
   const sent: string[] = [];
   const send: Send = async (to) => `sent to ${sent.push(to) && to}`;
 
-  const before = durable(mailAgent(model, send), { file });
-  const waiting = await before.run('mail-1', { messages: [new HumanMessage('Write to Bob.')] });
-  const gate = only(waiting.gates);
-  expect(gate.artifact).toMatchObject({ action_requests: [{ name: 'mail', args: { to: 'bob' } }] });
-  before.close();
-
-  const after = durable(mailAgent(model, send), { file });
-  const value = [{ type: 'edit', args: { to: 'eve' } }];
-  await after.decide(gate, { value, by: { kind: 'human', id: 'test' } });
-  const { status, values } = await after.run('mail-1');
+  const app = testApp(mailAgent(model, send));
+  await app.crashAt('in step llm', 'mail-1', { messages: [new HumanMessage('Write to Bob.')] });
+  const { gates } = await app.run('mail-1');
+  expect(gates[0]?.artifact).toMatchObject({ action_requests: [{ name: 'mail', args: { to: 'bob' } }] });
+  await app.answer(gates[0], { value: [{ type: 'edit', args: { to: 'eve' } }] });
+  await app.crashAt('after step mail', 'mail-1');
+  const { status, values } = await app.run('mail-1');
   expect([status, values?.messages.at(-1)?.content, sent]).toEqual(['completed', 'Done.', ['eve']]);
-  after.close();
+  app.close();
 });

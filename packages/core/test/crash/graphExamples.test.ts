@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Command, MemorySaver } from '@langchain/langgraph';
+import { Command, InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { examples } from '../../../../examples/graphs/examples.ts';
@@ -11,7 +11,7 @@ import type { Example } from '../../../../examples/graphs/support/Example.ts';
 import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import type { sleep, step, waitFor } from '../../src/langgraph.ts';
+import type { sleep, waitFor } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -22,21 +22,17 @@ import { tried } from '../support/tried.ts';
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
 
-// LangGraph alone knows no steps: a call in one is the call itself. Nor does it wait: the hour has come, all is told.
+// LangGraph alone does not wait: the hour has come, all is told.
 const plainly = vi.hoisted(() => ({ isOn: false, signals: {} as Readonly<Record<string, unknown>> }));
 vi.mock('@devs/core/langgraph', async (original) => {
-  const engine = await original<{ step: typeof step; sleep: typeof sleep; waitFor: typeof waitFor }>();
-  const { signal } = new AbortController();
-  const call = { key: 'plain', attempt: 1, signal, usage: () => {}, onActivity: () => {} };
-  const either: typeof step = (name, fn, options) =>
-    plainly.isOn ? Promise.resolve(fn(call)) : engine.step(name, fn, options);
+  const engine = await original<{ sleep: typeof sleep; waitFor: typeof waitFor }>();
   const napping: typeof sleep = async (...until) => (plainly.isOn ? undefined : engine.sleep(...until));
   const told = (name: string, options?: object) => {
     if (!plainly.isOn) return engine.waitFor(name, options as never);
     const payload = plainly.signals[name];
     return options === undefined ? payload : { timedOut: !(name in plainly.signals), payload };
   };
-  return { ...engine, step: either, sleep: napping, waitFor: told };
+  return { ...engine, sleep: napping, waitFor: told };
 });
 
 interface Ran {
@@ -50,7 +46,7 @@ interface Compiled {
   getState(config: object): Promise<{ readonly values: unknown }>;
 }
 interface Compilable {
-  compile(options: { readonly checkpointer: MemorySaver }): Compiled;
+  compile(options: { readonly checkpointer: MemorySaver; readonly store: InMemoryStore }): Compiled;
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -65,13 +61,13 @@ const whatOf = (effects: readonly Effect[]): readonly string[] => effects.map(({
 
 /** Runs an example by LangGraph alone. */
 async function runPlainly(
-  { graph, input, answers = [], signals = {}, model = String, ends }: Example,
+  { graph, input, turns = [], answers = [], signals = {}, model = String, ends }: Example,
   dir: string,
 ): Promise<Ran> {
   const ledger = join(dir, 'plain.jsonl');
   const source = graph(openWorld({ ledger, model })) as Compilable | { readonly builder: Compilable };
   const builder = 'builder' in source ? source.builder : source;
-  const compiled = builder.compile({ checkpointer: new MemorySaver() });
+  const compiled = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
   const config = { configurable: { thread_id: 'run' } };
   plainly.isOn = true;
   plainly.signals = signals;
@@ -81,6 +77,7 @@ async function runPlainly(
       expect(ran.__interrupt__).toHaveLength(1);
       ran = await compiled.invoke(new Command({ resume }), config);
     }
+    for (const next of turns) ran = await compiled.invoke(next, config);
     expect(ran.__interrupt__).toBeUndefined();
     const { values } = await compiled.getState(config);
     expect(values).toMatchObject(ends);
@@ -92,14 +89,21 @@ async function runPlainly(
 
 /** Runs an example by the engine, in this process. */
 async function runDurably(example: Example, dir: string): Promise<Ran> {
-  const { app, input, answers = [], model = String } = example;
+  const { app, input, turns, answers = [], approvers = [], model = String } = example;
   const ledger = join(dir, 'durable.jsonl');
   const own = app(join(dir, 'durable.sqlite'), openWorld({ ledger, model }));
   try {
-    let ran = await passTime(own, await own.run('run', input), example);
+    let ran = await passTime(own, await own.run('run', input, turns && { turn: 'm-1' }), example);
+    for (const id of approvers) {
+      await own.decide(only(ran.gates), { approved: true, by: { kind: 'human', id } });
+    }
+    if (approvers.length > 0) ran = await own.run('run');
     for (const value of answers) {
       await own.decide(only(ran.gates), { value, by: { kind: 'human', id: 'ada' } });
       ran = await passTime(own, await own.run('run'), example);
+    }
+    for (const [index, next] of (turns ?? []).entries()) {
+      ran = await own.run('run', next, { turn: `m-${index + 2}` });
     }
     expect(ran).toMatchObject({ status: 'completed', reason: null });
     return { values: told(ran.values), effects: whatOf(effectsIn(ledger)) };

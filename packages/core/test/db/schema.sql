@@ -27,7 +27,7 @@ CREATE TABLE "agent_steps" (
   reserved_usd    REAL    NOT NULL DEFAULT 0,            -- while it is an intent
   reserved_tokens INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER NOT NULL,                          -- ms since the Unix epoch, UTC
-  finished_at INTEGER, codec TEXT,
+  finished_at INTEGER, codec TEXT, turn INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (thread_id, lg_task_id, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -230,11 +230,22 @@ CREATE TABLE step_transcripts (
   at         INTEGER NOT NULL                            -- ms since the Unix epoch, UTC: when it was written
 ) STRICT;
 
+CREATE TABLE store_items (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: an item that is put anew comes last
+  namespace  TEXT    NOT NULL,                           -- its labels with a colon between, which no label has
+  born       INTEGER NOT NULL,                           -- the same for all items of a namespace: they come in its order
+  key        TEXT    NOT NULL,
+  value_json TEXT    NOT NULL,                           -- plain JSON: an object
+  created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  row_sha256 BLOB    NOT NULL                            -- of the other columns
+) STRICT;
+
 CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
   value     ANY  NOT NULL,                               -- the bytes; their base64 in rows of an older engine
-  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), -- of the bytes
+  sha256    BLOB CHECK (sha256 IS NULL OR length(sha256) = 32), turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1), turn_key TEXT NOT NULL DEFAULT '', begun_at INTEGER, taken_at INTEGER, driven_before INTEGER NOT NULL DEFAULT 0, ended_as TEXT, ended_because TEXT, end_checkpoint_id TEXT, -- of the bytes
   CHECK (typeof(value) = iif(sha256 IS NULL, 'text', 'blob'))
 ) STRICT;
 
@@ -279,7 +290,7 @@ CREATE TABLE waits (
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX agent_steps_spending ON agent_steps
-  (thread_id, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
+  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
   WHERE kind = 'call';
 
 CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
@@ -312,7 +323,13 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 
 CREATE INDEX step_transcripts_by_thread ON step_transcripts (thread_id, seq);
 
-CREATE UNIQUE INDEX thread_inputs_by_thread ON thread_inputs (thread_id);
+CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
+
+CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
+
+CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
+
+CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');

@@ -50,6 +50,7 @@ describe('exit codes', () => {
         'PATH_REFUSED',
         'REPLAY_MISS',
         'REWIND_CONFLICT',
+        'STORE_UNSUPPORTED',
         'SYNC_CONFLICT',
         'THREAD_DEAD',
         'VALUE_NOT_STORABLE',

@@ -717,6 +717,45 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 `,
   },
   {
+    version: 26,
+    name: '026_add_turns',
+    sha256: 'e74ad06f0597c85bb5ab38acd885f146a37cb369f6d548b5abcb151a48353234',
+    sql: `-- A run may be given more than one input: a turn each. Written by ThreadInputStore only, which knows the statuses.
+DROP INDEX thread_inputs_by_thread;
+
+-- The run's turns are counted from 1; its latest one stands as the run does.
+ALTER TABLE thread_inputs ADD COLUMN turn INTEGER NOT NULL DEFAULT 1 CHECK (turn >= 1);
+
+-- The caller's name of the turn: the same key is the same turn. Empty where a run was started without one.
+ALTER TABLE thread_inputs ADD COLUMN turn_key TEXT NOT NULL DEFAULT '';
+
+-- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. NULL
+-- until then, and in rows of an older engine: there a run that has a checkpoint has taken its input up.
+ALTER TABLE thread_inputs ADD COLUMN begun_at INTEGER;
+ALTER TABLE thread_inputs ADD COLUMN taken_at INTEGER;
+
+-- How long the run had been driven when the turn was recorded, in ms.
+ALTER TABLE thread_inputs ADD COLUMN driven_before INTEGER NOT NULL DEFAULT 0;
+
+-- How the turn ended, and the run's last checkpoint then: written when the next turn is recorded.
+ALTER TABLE thread_inputs ADD COLUMN ended_as TEXT;
+ALTER TABLE thread_inputs ADD COLUMN ended_because TEXT;
+ALTER TABLE thread_inputs ADD COLUMN end_checkpoint_id TEXT;
+
+CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
+CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
+
+-- The turn in which a step was begun first: budgets count by turn. Written by StepStore only.
+ALTER TABLE agent_steps ADD COLUMN turn INTEGER NOT NULL DEFAULT 1;
+
+DROP INDEX agent_steps_spending;
+
+CREATE INDEX agent_steps_spending ON agent_steps
+  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
+  WHERE kind = 'call';
+`,
+  },
+  {
     version: 27,
     name: '027_create_waits',
     sha256: '9b136d727a224144a78d41d9b6b8cf3c109092e9221a879fee7c96d689288552',
@@ -760,6 +799,27 @@ CREATE TABLE hitl_votes (
   row_sha256     BLOB    NOT NULL,                       -- of the other columns
   PRIMARY KEY (session_id, principal_kind, principal_id)
 ) STRICT;
+`,
+  },
+  {
+    version: 29,
+    name: '029_create_store_items',
+    sha256: '1e82efaf7cfb4ad85f608755f2bee285f952b67b217b02abf18a8202ae601ee4',
+    sql: `-- Items of the long-term store: what graphs keep beyond a run, masked, under a namespace and a key. Written by StoreItems
+-- only. They are of no run: deleting one leaves them.
+CREATE TABLE store_items (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used again: an item that is put anew comes last
+  namespace  TEXT    NOT NULL,                           -- its labels with a colon between, which no label has
+  born       INTEGER NOT NULL,                           -- the same for all items of a namespace: they come in its order
+  key        TEXT    NOT NULL,
+  value_json TEXT    NOT NULL,                           -- plain JSON: an object
+  created_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  updated_at INTEGER NOT NULL,                           -- ms since the Unix epoch, UTC
+  row_sha256 BLOB    NOT NULL                            -- of the other columns
+) STRICT;
+
+CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
+CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
 `,
   },
 ];

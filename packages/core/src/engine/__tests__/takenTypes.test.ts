@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from '../../../test/support/fixtures.ts';
 import { durable } from '../durable.ts';
+import { perToolCall } from '../gates/perToolCall.ts';
 import { type Own, OwnState, type OwnUpdate, says, twoSteps } from './ownGraph.ts';
 
 const Schema = new StateSchema({
@@ -50,11 +51,61 @@ describe('a graph is taken with its types', () => {
     durable(unknowing, { db, gates: { first: ({ log: shown }) => shown } });
   });
 
+  test('with gates that are answered by a value of their schema', ({ db }) => {
+    const show = ({ log }: Own) => log;
+    const Price = z.object({ cents: z.int() });
+    durable(twoSteps(), {
+      db,
+      gates: {
+        first: { show, answer: Price, onAnswer: (_state, { cents }) => ({ log: [cents.toFixed(2)] }) },
+        second: {
+          show,
+          answer: z.enum(['a', 'b']),
+          onAnswer: ({ log }, letter: 'a' | 'b') => ({ log: [...log, letter] }),
+        },
+      },
+    });
+    durable(twoSteps(), {
+      db,
+      // @ts-expect-error: cents are a number
+      gates: { first: { show, answer: Price, onAnswer: (_state, { cents }) => ({ log: [cents] }) } },
+    });
+    // @ts-expect-error: the state has no such channel
+    durable(twoSteps(), { db, gates: { first: ({ price }) => price } });
+  });
+
+  test('with gates per tool call and inside of nodes', ({ db }) => {
+    const inner = new StateGraph(OwnState)
+      .addNode('publish', says('published'))
+      .addEdge(START, 'publish')
+      .compile();
+    const graph = new StateGraph(OwnState).addNode('sub', inner).addEdge(START, 'sub');
+    durable(graph, {
+      db,
+      gates: { 'sub:publish': { show: ({ log }: Own) => log, onReject: () => ({ log: [] }) } },
+    });
+    durable(graph, { db, gates: { sub: perToolCall(({ name }, { log }) => [name, ...log]) } });
+    // @ts-expect-error: there is no such node
+    expect(() => durable(graph, { db, gates: { 'top:publish': ({ log }: Own) => log } })).toThrow('top');
+  });
+
   test('with gates before nodes it has', ({ db }) => {
     durable(twoSteps(), { db, gates: { second: ({ log }) => log } });
     // @ts-expect-error: there is no such node
     expect(() => durable(twoSteps(), { db, gates: { third: ({ log }) => log } })).toThrow('third');
     // @ts-expect-error: there is no such node, in a compiled graph either
     expect(() => durable(twoSteps().compile(), { db, gates: { third: () => 1 } })).toThrow('third');
+  });
+
+  test('and gives turns of it', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    const { turn } = await app.run('run', { log: ['a'] }, { turn: 'm-1', wait: true });
+    const key: string | undefined = turn;
+    expect(key).toBe('m-1');
+    // @ts-expect-error: a key is a text
+    const wrong = () => app.run('run', {}, { turn: 17 });
+    // @ts-expect-error: what is driven is the turn that the run stands in
+    const other = () => app.drive('run', { turn: 'm-1' });
+    expect([wrong, other]).toHaveLength(2);
   });
 });

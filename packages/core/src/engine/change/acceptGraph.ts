@@ -73,7 +73,7 @@ interface Plan {
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
   readonly move: Move | null;
-  /** The first input under the new names; `null` where it has been given. */
+  /** The input of its turn under the new names; `null` where it has been given. */
   readonly input: TypedBytes | null;
 }
 
@@ -87,14 +87,22 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   const mapping = new GraphMapping({ threadId, before, now }, declared);
   const changes = graphChanges(before, now);
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
-  if (tuple === undefined) {
-    const given = await loadGiven(store.inputs.require(threadId), saver.serde);
-    const moved = { ...given, input: movedInput(given.input, mapping) };
-    return { thread, changes, at: null, move: null, input: await dumpGiven(moved, saver.serde) };
-  }
+  const latest = store.inputs.latest(threadId);
+  const isDue = tuple === undefined || (latest !== null && latest.turn > 1 && !latest.isTaken);
+  const input = isDue ? await inputUnder(mapping, threadId, deps) : null;
+  if (tuple === undefined) return { thread, changes, at: null, move: null, input };
   const steps = store.steps.listForThread(threadId);
   const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);
-  return { thread, changes, at: tuple.config, move, input: null };
+  return { thread, changes, at: tuple.config, move, input };
+}
+
+async function inputUnder(
+  mapping: GraphMapping,
+  threadId: string,
+  { store, saver }: AcceptDeps,
+): Promise<TypedBytes> {
+  const given = await loadGiven(store.inputs.require(threadId), saver.serde);
+  return dumpGiven({ ...given, input: movedInput(given.input, mapping) }, saver.serde);
 }
 
 async function commit(

@@ -49,7 +49,8 @@ export function compileDurable<
   const nodes = ownNodes(builder.nodes);
   for (const name of gates.keys()) {
     const outermost = name.split(':')[0] ?? '';
-    if (!nodes.includes(outermost)) throw new TypeError(`There is no node "${outermost}" to put a gate before.`);
+    if (!nodes.includes(outermost))
+      throw new TypeError(`There is no node "${outermost}" to put a gate before.`);
   }
   if (deps.profile.declaresGuards !== true) assertNoReservedName(Object.keys(builder.channels));
   const guarded = guardBuilder(builder, gates, deps);

@@ -27,6 +27,7 @@ interface CompiledGraph extends NodeRunnable {
 }
 
 interface CompiledNode {
+  readonly cachePolicy?: unknown;
   readonly bound: NodeRunnable;
   readonly subgraphs?: readonly unknown[];
 }
@@ -47,20 +48,24 @@ export function gatedGraph<State extends object>(
     throw new TypeError(`"${path}" is no graph that was added as a node: its nodes cannot have gates.`);
   }
   if (graph.checkpointer === false) {
-    throw new TypeError(`The graph "${path}" is compiled with \`checkpointer: false\`: its nodes cannot have gates.`);
+    throw new TypeError(
+      `The graph "${path}" is compiled with \`checkpointer: false\`: its nodes cannot have gates.`,
+    );
   }
   const nodes = { ...graph.nodes };
   const names = new Set([...gates.keys()].map((name) => name.split(SEPARATOR)[0] ?? ''));
   for (const name of names) {
     const node = Object.hasOwn(nodes, name) ? nodes[name] : undefined;
-    if (node === undefined) throw new TypeError(`There is no node "${name}" in "${path}" to put a gate before.`);
+    if (node === undefined)
+      throw new TypeError(`There is no node "${name}" in "${path}" to put a gate before.`);
     const inner = gatesWithin(gates, name);
     const below = { path: `${path}${SEPARATOR}${name}`, deps };
     const entered = inner.size === 0 ? node.bound : gatedGraph(node.bound, inner, below);
     const gate = gates.get(name);
     const bound = gate === undefined ? entered : gated({ name, run: entered, gate }, graph, deps);
     const subgraphs = entered === node.bound ? node.subgraphs : [entered];
-    nodes[name] = likewise(node, { bound, ...(subgraphs && { subgraphs }) });
+    // A result from the cache is of nobody’s answer.
+    nodes[name] = likewise(node, { bound, cachePolicy: undefined, ...(subgraphs && { subgraphs }) });
   }
   return likewise(graph, { nodes });
 }

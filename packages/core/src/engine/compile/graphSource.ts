@@ -1,4 +1,5 @@
 import type { START, StateGraph } from '@langchain/langgraph';
+import type { BaseCache } from '@langchain/langgraph-checkpoint';
 import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../stops/Breakpoints.ts';
 
 /** A builder, for the type its own `compile` returns: with its input, output and node names. */
@@ -51,6 +52,7 @@ export type NameOf<Source> = [Exclude<TypesOf<Source>['name'], typeof START>] ex
 /** What its author compiled a graph with, besides the checkpointer, which is the engine's. */
 export interface Carried {
   readonly store?: unknown;
+  readonly cache?: BaseCache;
   readonly name?: string;
   readonly description?: string;
   readonly config?: object;
@@ -81,9 +83,10 @@ export function takeGraph<State, Update, Name extends string>(
   const source = isCompiled(given) ? given : graphOf(given);
   const { builder } = source;
   if (!isBuilder(builder)) throw new TypeError(NO_BUILDER);
-  const { store, name, description, config } = source;
+  const { store, cache, name, description, config } = source;
   const carried = {
     ...(store !== undefined && { store }),
+    ...(cache !== undefined && { cache }),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(config !== undefined && { config }),

@@ -10,6 +10,7 @@ import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardE
 
 interface NodeSpec {
   readonly runnable: NodeRunnable;
+  readonly cachePolicy?: unknown;
   readonly isErrorHandler?: boolean;
 }
 
@@ -45,7 +46,8 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       continue;
     }
     const within = gatesWithin(gates, name);
-    const runnable = within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
+    const runnable =
+      within.size === 0 ? spec.runnable : gatedGraph(spec.runnable, within, { path: name, deps });
     const node: GuardedNode<State> = {
       name,
       run: callOf(runnable),
@@ -55,7 +57,9 @@ export function guardBuilder<State extends object, Update, Name extends string>(
       reduces: (channel) => isReduced(original.channels[channel]),
     };
     const inside = runnable === spec.runnable ? spec : { ...spec, subgraphs: [runnable] };
-    replaceNode(copy, name, inside, guardNode(node, deps));
+    // A result from the cache is of nobody's answer: what a human has let go is done.
+    const own = node.gate === null && inside === spec ? spec : { ...inside, cachePolicy: false };
+    replaceNode(copy, name, own, guardNode(node, deps));
   }
   return copy as unknown as StateGraph<unknown, State, Update, Name>;
 }

@@ -1,8 +1,8 @@
-// The one place that resumes LangGraph: `Command`, `invoke(null)` and first inputs are given here and nowhere else.
+// The one place that resumes LangGraph: `Command`, `invoke(null)` and inputs are given here and nowhere else.
 //
-//   claim → no checkpoint: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or settle as
-//   waiting · open waits: end what has come and go on · open questions: apply recorded answers, or settle as waiting ·
-//   else go on
+//   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or
+//   settle as waiting · open waits: end what has come and go on · open questions: apply recorded answers, or settle as
+//   waiting · else go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
@@ -10,6 +10,7 @@
 //       harmless and another question refuses it.
 //   D3. LangGraph goes on past a breakpoint whenever it is called again: it is called once that was answered.
 //   D4. The run settles only against the wake sequence it has read: a signal that came later means "look again".
+//   D5. An input is given until a checkpoint holds it, which says so in its own transaction: never lost, never twice.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
@@ -19,6 +20,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { Wait } from '../../state/WaitStore.ts';
+import { noteAnswers } from '../cache/GuardedCache.ts';
 import type { Goal } from '../Goal.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
@@ -34,6 +36,7 @@ import { CANCELLED_BY_REQUEST } from './endCancelled.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import type { DriveOutcome, EndStatus } from './outcome.ts';
 import { passDeadlines } from './passDeadlines.ts';
@@ -84,11 +87,14 @@ export class ClaimedRun {
   readonly #goal: RunGoal;
   readonly #now: () => number;
   readonly #statusBefore: ThreadStatus;
+  /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
+  readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
   constructor({ held, control, requests, abort, goal, now, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
+    this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
     this.#held = held;
     this.#control = control;
     this.#requests = requests;
@@ -127,7 +133,10 @@ export class ClaimedRun {
     if (this.#requests.has('cancel')) return this.#cancel();
 
     const tuple = await saver.getTuple(this.#config);
-    if (tuple === undefined) return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    if (tuple === undefined || this.#isInputDue()) {
+      if (tuple !== undefined) await onLastTurn(this.#config, tuple, saver);
+      return this.#goOn(await inputOf(thread), NOTHING_DUE);
+    }
     const open = openQuestions(tuple);
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
@@ -138,6 +147,11 @@ export class ClaimedRun {
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
     const hasUnstarted = tasks.some(({ id }) => !begun.has(id));
     return this.#answerOrGoOn(thread, open, { tasks, values, hasUnstarted });
+  }
+
+  #isInputDue(): boolean {
+    const { inputs } = this.#deps.store;
+    return !this.#isFirstTurn && inputs.latest(this.#held.lease.threadId)?.isTaken === false;
   }
 
   /** Nothing is left to do but what is asked of a human before the run ends. */
@@ -167,6 +181,7 @@ export class ClaimedRun {
     if (deadlines.hasPassed) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
+    if (answers.given.length > 0) noteAnswers();
     if (waits.hasEnded || answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);

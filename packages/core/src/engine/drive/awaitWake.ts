@@ -10,7 +10,9 @@ export interface Awaiting {
   readonly threadId: string;
   /** When its first timer is due, in milliseconds since the Unix epoch. */
   readonly until?: number | undefined;
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether what is waited for has ended otherwise. @defaultValue no */
+  readonly isOver?: (() => boolean) | undefined;
 }
 
 /**
@@ -19,9 +21,10 @@ export interface Awaiting {
  */
 export async function awaitWake(
   { threads, now }: EngineStore,
-  { threadId, until = Number.POSITIVE_INFINITY, signal }: Awaiting,
+  { threadId, until = Number.POSITIVE_INFINITY, signal, isOver: isTurnOver = () => false }: Awaiting,
 ): Promise<boolean> {
   while (signal?.aborted !== true) {
+    if (isTurnOver()) return true;
     const { wakeSeq, handledSeq, status } = threads.require(threadId);
     if (isOver(status)) return true;
     const left = until - now();

@@ -3,6 +3,7 @@ import { RunControl } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
+import { whileDriving } from '../driving.ts';
 import type { Goal } from '../Goal.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
 import type { DriverDeps } from './DriverDeps.ts';
@@ -46,7 +47,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  return outsideGraphs(() => driveAlone(threadId, deps, options));
+  return outsideGraphs(() => whileDriving(() => driveAlone(threadId, deps, options)));
 }
 
 async function driveAlone(

@@ -28,19 +28,17 @@ export function passDeadlines(
   open: readonly HitlSession[],
   { lease, store, events, now }: Passing,
 ): GateDeadlines {
-  const { threadId } = lease;
   const ids = open.map(({ id }) => id);
-  const all = ids.length === 0 ? [] : store.waits.deadlines(threadId, ids);
+  const all = ids.length === 0 ? [] : store.waits.deadlines(lease.threadId, ids);
   const pending = all.filter(({ state }) => state === 'pending');
   const due = pending.filter(({ dueAt }) => dueAt !== null && dueAt <= now);
   if (due.length === 0) return { pending, hasPassed: false };
-  const { policies } = store.threads.require(threadId);
   store.transact(events, (emit) => {
     store.fenceOf(lease).assertInTx();
     for (const wait of due) {
       const session = store.sessions.require(wait.place);
       const isOpen = session.status === 'awaiting_approval'; // nobody was faster
-      if (isOpen && store.waits.fire(wait, now)) pass(deadlineOf(wait, policies), session, { store, emit });
+      if (isOpen && store.waits.fire(wait, now)) pass(deadlineOf(wait, session), session, { store, emit });
     }
   });
   return { pending: [], hasPassed: true };

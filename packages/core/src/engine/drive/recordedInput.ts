@@ -5,8 +5,8 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import { type GivenOptions, isNothing } from './givenOptions.ts';
 
-// What a run was started with, as it is kept with the run: its first input, which is read until its first checkpoint
-// exists, and the options of every drive.
+// What a turn of a run was started with, as it is kept with the run: its input, which is read until a checkpoint holds it, and
+// the options of every drive. A run that is given one input has one turn.
 
 type Serde = Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
 
@@ -48,15 +48,15 @@ export async function loadGiven({ type, bytes }: TypedBytes, serde: Serde): Prom
 }
 
 /**
- * The id of a run names what it was given: another input or context under it would never be read. What is left out is
- * what was recorded.
+ * The id of a run, or the key of a turn, names what it was given: another input or context under it would never be read.
+ * What is left out is what was recorded.
  *
  * @throws DevsError `INPUT_NOT_TAKEN`
  */
 export async function assertSameGiven(
   given: TypedBytes,
   recorded: TypedBytes,
-  { serde, threadId }: { readonly serde: Serde; readonly threadId: string },
+  { serde, threadId, turn }: { readonly serde: Serde; readonly threadId: string; readonly turn?: string },
 ): Promise<void> {
   const [left, right] = await Promise.all([loadGiven(given, serde), loadGiven(recorded, serde)]);
   const others = Object.entries(left.options).filter(
@@ -65,9 +65,13 @@ export async function assertSameGiven(
   const isSameInput = left.input === undefined || isDeepStrictEqual(left.input, right.input);
   const other = isSameInput ? others[0]?.[0] : 'input';
   if (other === undefined) return;
-  throw new DevsError(`Run "${threadId}" was given another ${other} when it was started.`, {
+  const [what, instead] =
+    turn === undefined
+      ? [`Run "${threadId}"`, 'start another run']
+      : [`Turn "${turn}" of run "${threadId}"`, 'give a turn of another key'];
+  throw new DevsError(`${what} was given another ${other} when it was started.`, {
     code: 'INPUT_NOT_TAKEN',
-    remedy: `Go on with the run by its id alone, or start another run for this ${other}.`,
-    context: { threadId },
+    remedy: `Go on with the run by its id alone, or ${instead} for this ${other}.`,
+    context: { threadId, ...(turn !== undefined && { turn }) },
   });
 }

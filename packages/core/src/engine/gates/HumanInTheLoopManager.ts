@@ -189,7 +189,7 @@ export class HumanInTheLoopManager<State = unknown> {
     const session = this.#sessions.require(sessionId);
     const rules = this.#rules;
     const thread = session.threadId === null ? null : this.#threads.get(session.threadId);
-    if (!isPassedDeadline(by, session, { answer, thread, waits: this.#waits })) {
+    if (!isPassedDeadline(by, session, { answer, waits: this.#waits })) {
       assertMayDecide(by, session, { rules, thread });
       assertMayApprove(by, session);
     }

@@ -1,9 +1,8 @@
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
-import type { ThreadStore } from '../../state/ThreadStore.ts';
-import type { Policies, Thread } from '../../state/threadRecords.ts';
+import type { Policies } from '../../state/threadRecords.ts';
 import type { Wait, WaitStore } from '../../state/WaitStore.ts';
-import type { Visit } from '../visit.ts';
 import type { Approvals } from './approvals.ts';
+import { takesOf } from './Takes.ts';
 
 /** What is done about a gate that nobody has decided in time, once. */
 export interface Deadline {
@@ -15,17 +14,6 @@ export interface Deadline {
 
 /** Who decides when a deadline does. */
 export const DEADLINE: Principal = { kind: 'policy', id: 'deadline' };
-
-/** Where they are read and written. */
-interface Tables {
-  readonly threads: ThreadStore;
-  readonly waits: WaitStore;
-}
-
-type RecordedDeadlines = Readonly<Record<string, readonly Deadline[]>>;
-
-/** Under which a run's deadlines are recorded with it. */
-const POLICY = 'deadlines';
 
 /** Half of what a `Date` can name: when it passes is a date. */
 const LONGEST = 4.32e15;
@@ -86,35 +74,34 @@ export function deadlinePolicies(
   return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
 }
 
-/** Records the deadlines of a gate that is opened, as its run was started with them; in the same transaction. */
-export function beginDeadlines(
-  { id, suspendedAt }: HitlSession,
-  { threadId, node }: Pick<Visit, 'threadId' | 'node'>,
-  { threads, waits }: Tables,
-): void {
-  const recorded = threads.policyOf(threadId, POLICY) as RecordedDeadlines | undefined;
-  for (const [index, { within }] of deadlinesAt(node, recorded).entries()) {
+/** What the run was started with for this gate; `undefined` where it waits for ever. */
+export function recordedDeadlines(
+  policies: Policies | undefined,
+  gate: string,
+): readonly Deadline[] | undefined {
+  const recorded = policies?.['deadlines'] as Readonly<Record<string, readonly Deadline[]>> | undefined;
+  return recorded !== undefined && Object.hasOwn(recorded, gate) ? recorded[gate] : undefined;
+}
+
+/** Records when the deadlines of a gate pass that is opened, in the same transaction. */
+export function beginDeadlines(session: HitlSession, waits: WaitStore): void {
+  const { id, threadId, suspendedAt } = session;
+  for (const [index, { within }] of (takesOf(session).deadlines ?? []).entries()) {
     waits.begin({
-      threadId,
+      threadId: threadId ?? '',
       place: id,
       name: String(index),
       purpose: 'deadline',
-      subject: node,
+      subject: null,
       interruptId: `deadline/${id}`,
       dueAt: suspendedAt + within,
     });
   }
 }
 
-/** The deadline that a wait is for. */
-export function deadlineOf({ name, subject }: Wait, policies: Policies): Deadline {
-  const recorded = policies[POLICY] as RecordedDeadlines | undefined;
-  return deadlinesAt(subject ?? '', recorded)[Number(name)] as Deadline;
-}
-
-function deadlinesAt(gate: string, recorded: RecordedDeadlines = {}): readonly Deadline[] {
-  return (Object.hasOwn(recorded, gate) ? recorded[gate] : null) ?? [];
-}
+/** The deadline of a gate that a wait is for. */
+export const deadlineOf = ({ name }: Wait, session: HitlSession): Deadline =>
+  takesOf(session).deadlines?.[Number(name)] as Deadline;
 
 /** What a deadline answers; `null` where it decides nothing. */
 export function answerOf({ do: act, within }: Deadline): { readonly approved: boolean } | null {
@@ -128,31 +115,27 @@ const refusal = (within: number) => ({ approved: false, feedback: `Nobody decide
 export function isPassedDeadline(
   { kind, id }: Principal,
   session: HitlSession,
-  said: { readonly answer: unknown; readonly thread: Thread | null; readonly waits: WaitStore },
+  { answer, waits }: { readonly answer: unknown; readonly waits: WaitStore },
 ): boolean {
-  const { answer, thread, waits } = said;
-  if (kind !== DEADLINE.kind || id !== DEADLINE.id || thread === null) return false;
+  if (kind !== DEADLINE.kind || id !== DEADLINE.id) return false;
   const { approved } = Object(answer) as { readonly approved?: unknown };
   return waits
-    .deadlines(thread.threadId, [session.id])
-    .some(
-      (wait) => wait.state === 'due' && answerOf(deadlineOf(wait, thread.policies))?.approved === approved,
-    );
+    .deadlines(session.threadId ?? '', [session.id])
+    .some((wait) => wait.state === 'due' && answerOf(deadlineOf(wait, session))?.approved === approved);
 }
 
 /** What deadlines say about an open gate. */
 export function gateTimes(
-  { id, threadId }: HitlSession,
-  { threads, waits }: Tables,
+  session: HitlSession,
+  waits: WaitStore,
 ): { readonly dueAt?: string; readonly assignedTo?: readonly string[] } {
-  const all = threadId === null ? [] : waits.deadlines(threadId, [id]);
-  if (threadId === null || all.length === 0) return {};
-  const { policies } = threads.require(threadId);
+  if (takesOf(session).deadlines === undefined) return {};
+  const all = waits.deadlines(session.threadId ?? '', [session.id]);
   const next = all.find(({ state }) => state === 'pending')?.dueAt ?? null;
   const assigned = all
     .filter(({ state }) => state === 'due')
     .flatMap((wait) => {
-      const { do: act } = deadlineOf(wait, policies);
+      const { do: act } = deadlineOf(wait, session);
       return typeof act === 'object' ? [act.reassign] : [];
     });
   const [assignedTo] = assigned.slice(-1);

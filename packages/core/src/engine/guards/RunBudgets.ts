@@ -36,8 +36,8 @@ export interface BudgetVerdict {
   /** Limits that forbid it; empty where it may be made. */
   readonly passed: readonly ScopedUse[];
   readonly uses: readonly ScopedUse[];
-  /** Budget questions a human has answered; numbers the next one. */
-  readonly answered: number;
+  /** Key of the question that asks for more: the next after those of this turn that a human has answered. */
+  readonly question: string;
 }
 
 /** What a human was shown, as far as it says which limits the answer raises. */
@@ -46,7 +46,7 @@ interface AskedLimits {
 }
 
 /**
- * The budgets of runs: declared at their start, raised by recorded decisions, used up by recorded steps. Nothing is
+ * The budgets of runs, anew in each turn: declared at their start, raised by recorded decisions, used up by recorded steps. Nothing is
  * counted in memory, so a kill loses nothing but driven time since the last record.
  */
 export class RunBudgets {
@@ -68,25 +68,26 @@ export class RunBudgets {
     const { threadId, taskId, declared } = call;
     this.markTime(threadId, taskId);
     const { perTask = {}, ...ofRun } = this.#budgetOf(threadId);
-    const answers = this.#stores.sessions.listDecided(threadId, 'budget');
     const spending = this.#stores.steps.spendingBefore(call, null);
+    const answers = this.#answersIn(threadId, spending.turn);
     const reserve = reserveOf(declared, spending);
-    const used = { ...spending, ms: this.#stores.times.of(threadId, null) };
+    const used = { ...spending, ms: this.#stores.times.ofTurn(threadId) };
     const runUses = limitUses(raised(ofRun, raisesOf(answers, null)), used, reserve);
     const uses = [
       ...runUses.map((use): ScopedUse => ({ ...use, taskId: null })),
       ...(taskId === null ? [] : this.#taskUses(call, raised(perTask, raisesOf(answers, taskId)), reserve)),
     ];
-    return { reserve, uses, passed: uses.filter(isPassed), answered: answers.length };
+    const question = `${questionsOf(threadId, spending.turn)}${answers.length}`;
+    return { reserve, uses, passed: uses.filter(isPassed), question };
   }
 
-  /** How the run's own limits are used up now, those of tasks aside. */
+  /** How the run's own limits are used up in its turn now, those of tasks aside. */
   usesOf(threadId: string): readonly LimitUse[] {
-    const { steps, sessions, times } = this.#stores;
+    const { steps, times } = this.#stores;
     const { perTask: _, ...limits } = this.#budgetOf(threadId);
     const spending = steps.spendingBefore({ threadId, lgTaskId: '', name: '' }, null);
-    const used = { ...spending, ms: times.of(threadId, null) };
-    const raises = raisesOf(sessions.listDecided(threadId, 'budget'), null);
+    const used = { ...spending, ms: times.ofTurn(threadId) };
+    const raises = raisesOf(this.#answersIn(threadId, spending.turn), null);
     return limitUses(raised(limits, raises), used, { usd: 0, tokens: 0 });
   }
 
@@ -116,6 +117,13 @@ export class RunBudgets {
     return limitUses(limits, used, reserve).map((use) => ({ ...use, taskId }));
   }
 
+  /** What humans have answered in a turn: a raise of an earlier one is over with it. */
+  #answersIn(threadId: string, turn: number): readonly HitlSession[] {
+    const decided = this.#stores.sessions.listDecided(threadId, 'budget');
+    const own = questionsOf(threadId, turn);
+    return turn === 1 ? decided : decided.filter(({ questionKey }) => questionKey?.startsWith(own) === true);
+  }
+
   #countsTime(threadId: string): boolean {
     const { ms, perTask } = this.#budgetOf(threadId);
     return (ms ?? perTask?.ms) !== undefined;
@@ -129,6 +137,11 @@ export class RunBudgets {
     if (thread !== null) this.#declared.set(threadId, budget);
     return budget;
   }
+}
+
+/** Before the number of a turn's budget question. A first turn's are named as those of a run without turns. */
+function questionsOf(threadId: string, turn: number): string {
+  return turn === 1 ? `budget/${threadId}/` : `budget/${threadId}/turn ${turn}/`;
 }
 
 /** What humans have added to the limits of a scope: an answer raises the limits its question showed. */

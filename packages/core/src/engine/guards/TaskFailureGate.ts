@@ -144,9 +144,9 @@ export class TaskFailureGate {
     return gate === null ? null : { triggered: true, sessionId: gate.sessionId, reason: gate.reason };
   }
 
-  /** Moves a gate that nobody will answer to history, because its run was set back. */
-  withdraw(taskId: string, sessionId: string): void {
-    this.#gates.archive(taskId, { resolution: 'rewound', resolvedAt: this.#now(), sessionId });
+  /** Moves a gate that nobody will answer to history, because its run was set back or has begun its next turn. */
+  withdraw(taskId: string, sessionId: string, resolution: 'rewound' | 'cancelled' = 'rewound'): void {
+    this.#gates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId });
   }
 
   #insert(opening: GateOpening, entropyScore: number): GateStatus {

@@ -3,6 +3,7 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { GraphInterrupt } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { VisitActivities } from '../activity/VisitActivities.ts';
+import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { CallsInFlight } from './CallsInFlight.ts';
@@ -55,6 +56,9 @@ export function activeVisit(caller: string): ActiveVisit {
   if (active !== undefined) return active;
   throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
 }
+
+/** Whether this code is in no run at all: a unit test of a node, or plain LangGraph use. */
+export const isAlone = (): boolean => storage.getStore() === undefined && driving() === null;
 
 /** The rows of the run whose node this is; `null` outside one, and without a state file. */
 export function visitStore(): { readonly store: EngineStore; readonly threadId: string } | null {

@@ -58,7 +58,7 @@ const withCall = ({ spent, reserved, next }: ScopedUse): number => spent + reser
 const isNear = (use: ScopedUse): boolean => withCall(use) >= warningLevel(use.measure, use.limit);
 
 function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: BudgetVerdict): Question {
-  const { passed, answered } = verdict;
+  const { passed, question } = verdict;
   const words = passed.map(({ measure, spent, limit, taskId }) => {
     const whose = taskId === null ? 'run' : 'task';
     return `${whose}: ${Number(spent.toPrecision(6))} of ${limit} ${measure}`;
@@ -66,7 +66,7 @@ function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: Budg
   const artifact = { node: visit.node, step: call.name, limits: passed };
   return questionAbout(artifact, {
     kind: 'budget',
-    key: `budget/${visit.threadId}/${answered}`,
+    key: question,
     taskId: call.taskId ?? visit.threadId,
     message: `The next call would pass the budget (${words.join('; ')}).`,
   });

@@ -25,7 +25,9 @@ export function gatedNode<State extends object>(
     const at = { visit: visitOf(name, config), store };
     if ('showCall' in gate) {
       const through = askToolCalls(gate, state, at);
-      return through === null ? run(state, config) : through(run as NodeFunction<never>)(state as never, config);
+      return through === null
+        ? run(state, config)
+        : through(run as NodeFunction<never>)(state as never, config);
     }
     const decided = askDeclared(gate, state, at);
     if (decided === null) return run(state, config);

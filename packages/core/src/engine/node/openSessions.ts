@@ -56,7 +56,7 @@ export function openSessions<State extends object>(
       for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
         reportGuard(finding, { store, emit, scope });
       if (!opened) continue;
-      if (kind === 'node_gate') beginDeadlines(session, visit, store);
+      beginDeadlines(session, store.waits);
       emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
       if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
       if (count > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count }, scope);
@@ -69,7 +69,9 @@ export function openSessions<State extends object>(
 function voidedAnswers(session: HitlSession, { artifactHash: shows }: Question) {
   const { id: sessionId, kind, principal, votes = [] } = session;
   const artifactHash = session.artifactHash ?? '';
-  const answered = new Set([...votes.map((vote) => vote.principal), ...(principal === null ? [] : [principal])].map(principalText));
+  const answered = new Set(
+    [...votes.map((vote) => vote.principal), ...(principal === null ? [] : [principal])].map(principalText),
+  );
   return [...answered].map((by) => ({ sessionId, kind, principal: by, artifactHash, shows }));
 }
 

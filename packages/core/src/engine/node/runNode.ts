@@ -27,6 +27,7 @@ import {
 import { isDevsError } from '../../errors/DevsError.ts';
 import { NO_FENCE } from '../../state/Fence.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
+import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
@@ -36,6 +37,7 @@ import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
+import { passing } from './crashPoint.ts';
 import { decidedWrites } from './decidedWrites.ts';
 import { askAtEntry, type Entered } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
@@ -76,6 +78,7 @@ export function guardNode<State extends object>(
   return async (state, config) => {
     const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
     deps.store?.assertDriven(visit);
+    noteEntered();
     try {
       deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });
@@ -155,7 +158,9 @@ async function runBody<State extends object>(
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const active = activate(visit, state, { config: own, deps });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
+    await passing(`before node ${node.name}`);
     const left = await work(active, body).then(returned, handedUp);
+    await passing(`after node ${node.name}`);
     return { left, progressed: active.progressed };
   };
   const held = HeldAnswers.of(config, visit, deps.store);

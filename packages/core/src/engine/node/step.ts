@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
 import type { EventSink } from '../../events/EventBus.ts';
@@ -5,8 +6,9 @@ import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } fro
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
-import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
+import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
+import { passing } from './crashPoint.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { recordedKey } from './recordedKey.ts';
 import {
@@ -68,8 +70,10 @@ export interface StepOptions {
  * Each task of a subgraph that the node runs is a place of its own, and so is each tool call: they may use the same names,
  * and so may the turns of a loop in the subgraph.
  *
+ * Outside `durable()`, in a unit test of a node or in plain LangGraph use, it only calls `fn`, with a fresh key.
+ *
  * @param name - Unique within its place: the node, the task of a subgraph, the tool call.
- * @throws TypeError outside a durable node, or if `name` was used before in this place.
+ * @throws TypeError in a driven run outside its nodes, such as in an edge, or if `name` was used before in this place.
  * @throws DevsError `VALUE_NOT_STORABLE` or `VALUE_TOO_LARGE` if the result cannot be stored; `LEASE_LOST` if another driver took over;
  *   `STEP_AMBIGUOUS` if an older version recorded it, it cannot be told where, and nobody can be asked.
  *
@@ -79,6 +83,7 @@ export interface StepOptions {
  * ```
  */
 export async function step<T>(name: string, fn: StepFunction<T>, options: StepOptions = {}): Promise<T> {
+  if (isAlone()) return alone(name, fn);
   const active = activeVisit('step()');
   const place = stepPlace(active);
   claimName(active, place, name);
@@ -94,6 +99,14 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
     active.fault ??= isRefusal(error) ? new RefusedResult(error) : engineFaultOf(error);
     throw error;
   }
+}
+
+/** What a unit test of a node's function calls, or a graph without `durable`. */
+async function alone<T>(name: string, fn: StepFunction<T>): Promise<T> {
+  assertName(name);
+  const { signal } = new AbortController();
+  const key = `${randomUUID()}/${name}`;
+  return await fn({ key, attempt: 1, signal, usage: () => {}, onActivity: () => {} });
 }
 
 async function unrecorded<T>(active: ActiveVisit, key: StepKey, fn: StepFunction<T>): Promise<T> {
@@ -154,12 +167,15 @@ async function make<T>(
   const { store, visit } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
+  await passing(`before step ${step.name}`);
   const told = active.told.begin(step, attempt);
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
+    await passing(`in step ${step.name}`);
     const recorded = await resultToRecord(value, step.name, store.steps);
     told.end();
     finish(active, step, attempt, { ...recorded, reports, told });
+    await passing(`after step ${step.name}`);
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.
@@ -222,7 +238,7 @@ async function recordedResult<T>(recorded: RecordedStep | null, id: StepKey, ste
 }
 
 function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: string): void {
-  if (name === '') throw new TypeError('Expected a step name, got an empty string.');
+  assertName(name);
   const claim = claimOf(place, name);
   if (stepNames.has(claim)) {
     throw new TypeError(
@@ -230,6 +246,10 @@ function claimName({ stepNames, visit }: ActiveVisit, place: StepPlace, name: st
     );
   }
   stepNames.add(claim);
+}
+
+function assertName(name: string): void {
+  if (name === '') throw new TypeError('Expected a step name, got an empty string.');
 }
 
 function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): Omit<StepCall, 'onActivity'> {

@@ -15,7 +15,7 @@ import {
 import type { Database } from 'better-sqlite3';
 import { prepareConnection } from '../../db/prepareConnection.ts';
 import type { PruneResult } from '../../state/CheckpointPruner.ts';
-import type { ChannelRecord } from '../../state/checkpointRecords.ts';
+import type { ChannelRecord, CheckpointKey } from '../../state/checkpointRecords.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { immediately } from '../../state/immediately.ts';
@@ -51,7 +51,13 @@ export interface SqliteSaverOptions {
    */
   readonly allThreads?: boolean;
   /** Called in the transaction of every checkpoint of a driven run. */
-  readonly onCheckpoint?: (lease: FencedLease) => void;
+  readonly onCheckpoint?: (lease: FencedLease, stored: StoredCheckpoint) => void;
+}
+
+/** A checkpoint, as far as it says where it belongs. */
+export interface StoredCheckpoint extends CheckpointKey {
+  /** What LangGraph wrote it for: an `input`, a super-step of its `loop`, … */
+  readonly source: CheckpointMetadata['source'];
 }
 
 /** A checkpoint, and what tasks have already written on top of it. */
@@ -90,7 +96,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   readonly #codec: ValueCodec;
   readonly #reader: CheckpointReader;
   readonly #allThreads: boolean;
-  readonly #onCheckpoint: (lease: FencedLease) => void;
+  readonly #onCheckpoint: (lease: FencedLease, stored: StoredCheckpoint) => void;
 
   /**
    * @param db - An open database; its tables are created where they are missing.
@@ -265,7 +271,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
       for (const channel of channels) this.#store.saveChannel(key, channel);
       this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
-      if (lease !== null) this.#onCheckpoint(lease);
+      if (lease !== null) this.#onCheckpoint(lease, { ...key, source: metadata.source });
     };
     return () => this.#commit(config, save);
   }

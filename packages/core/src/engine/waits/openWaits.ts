@@ -57,7 +57,7 @@ export function awaitedIn({ until, waitsFor }: Awaited): Awaited {
 
 export function awaited(pending: readonly Wait[]): Awaited {
   const dates = pending.flatMap(({ dueAt }) => dueAt ?? []);
-  const names = pending.flatMap(({ purpose, subject }) => (purpose === 'signal' ? (subject ?? []) : []));
+  const names = pending.flatMap(({ subject }) => subject ?? []);
   return {
     ...(dates.length > 0 && { until: Math.min(...dates) }),
     ...(names.length > 0 && { waitsFor: [...new Set(names)] }),

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
+import { damagedValues } from '../doctor/damagedValues.ts';
 import { ThreadInputStore } from '../ThreadInputStore.ts';
 import { ThreadStore } from '../ThreadStore.ts';
 import { aThread } from './aThread.ts';
@@ -40,5 +41,37 @@ describe("a run's input", () => {
     inputs.insert('run-1', INPUT);
     expect(() => inputs.insert('run-1', INPUT)).toThrow('UNIQUE');
     expect(() => inputs.insert('nobody', INPUT)).toThrow('FOREIGN KEY');
+  });
+});
+
+describe("a run's turns", () => {
+  const NEXT = { type: 'json', bytes: new Uint8Array(Buffer.from('"next"')) };
+
+  test('are counted, and each keeps what it was given, how far it came and how it ended', ({ db }) => {
+    const inputs = withRun(db);
+    expect([inputs.latest('run-1'), inputs.find('run-1', null)]).toEqual([null, null]);
+    inputs.insert('run-1', INPUT);
+    const first = { turn: 1, key: null, type: 'json', isTaken: false, end: null };
+    expect([inputs.latest('run-1'), inputs.find('run-1', null)]).toEqual([first, first]);
+    inputs.markTaken('run-1');
+    const end = { status: 'failed', reason: 'no', checkpointId: 'c-1' } as const;
+    inputs.end('run-1', end);
+    inputs.insert('run-1', NEXT, 'm-2');
+    expect(inputs.latest('run-1')).toEqual({ turn: 2, key: 'm-2', type: 'json', isTaken: false, end: null });
+    expect(inputs.find('run-1', 'm-2')).toEqual(inputs.latest('run-1'));
+    expect(inputs.find('run-1', null)).toEqual({ ...first, isTaken: true, end });
+    expect([inputs.require('run-1'), inputs.require('run-1', 1)]).toEqual([NEXT, INPUT]);
+    inputs.replace('run-1', INPUT);
+    expect(inputs.require('run-1', 2)).toEqual(INPUT);
+    expect(() => inputs.insert('run-1', NEXT, 'm-2')).toThrow('UNIQUE');
+  });
+
+  test('are all looked at by the doctor', ({ db }) => {
+    const inputs = withRun(db);
+    inputs.insert('run-1', INPUT);
+    inputs.insert('run-1', NEXT, 'm-2');
+    db.exec('UPDATE thread_inputs SET value = zeroblob(9) WHERE turn = 1');
+    expect(damagedValues(db)).toMatchObject([{ code: 'VALUE_DAMAGED' }]);
+    expect(inputs.require('run-1')).toEqual(NEXT);
   });
 });

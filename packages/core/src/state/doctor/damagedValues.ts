@@ -51,7 +51,7 @@ const SELECT_STEPS = `
 const SELECT_TURNS = `
   SELECT id, serialized_state, sha256 FROM langgraph_checkpoints ORDER BY rowid ASC`;
 
-const SELECT_INPUTS = 'SELECT thread_id FROM thread_inputs ORDER BY rowid ASC';
+const SELECT_INPUTS = 'SELECT thread_id AS threadId, turn FROM thread_inputs ORDER BY rowid ASC';
 
 /** Values that are not the ones whose SHA-256 was stored with them, in every table that has one. */
 export function damagedValues(db: Database): readonly ValueFinding[] {
@@ -86,8 +86,10 @@ function damagedSteps(db: Database): readonly ValueFinding[] {
 
 function damagedInputs(db: Database): readonly ValueFinding[] {
   const inputs = new ThreadInputStore(db);
-  const ids = prepare<[], string>(db, SELECT_INPUTS).pluck().all();
-  return ids.flatMap((threadId) => damageOf('thread_inputs', () => inputs.require(threadId)));
+  const turns = prepare<[], { readonly threadId: string; readonly turn: number }>(db, SELECT_INPUTS).all();
+  return turns.flatMap(({ threadId, turn }) =>
+    damageOf('thread_inputs', () => inputs.require(threadId, turn)),
+  );
 }
 
 /** A write whose bytes are a blob names the blob's hash; the blob itself is checked above. */

@@ -240,7 +240,7 @@ describe('a deadline of a gate', () => {
     ]);
   });
 
-  test('stays with its gate under a changed graph', async ({ db }) => {
+  test('stays with its gate under a changed graph, and so does who has to approve', async ({ db }) => {
     const clock = new AClock();
     const graph = (name: string) =>
       durable(
@@ -253,15 +253,24 @@ describe('a deadline of a gate', () => {
         {
           db,
           now: clock.now,
-          gates: { [name]: { show: () => 'go?', deadlines: { within: HOUR, do: 'approve' } } },
+          gates: {
+            [name]: {
+              show: () => 'go?',
+              approvals: { of: ['ada'] },
+              deadlines: { within: HOUR, do: 'reject' },
+            },
+          },
         },
       );
     await graph('publish').run('r', {});
     const changed = graph('release');
     await changed.acceptGraph('r', { by: ada, renamed: { nodes: { publish: 'release' } } });
-    expect(await changed.run('r')).toMatchObject({ status: 'suspended', until: clock.at + HOUR });
+    const { gates, until } = await changed.run('r');
+    expect(until).toBe(clock.at + HOUR);
+    const bobs = changed.decide(only(gates), { approved: true, by: bob });
+    await expect(bobs).rejects.toMatchObject({ code: 'MAY_NOT_APPROVE' });
     clock.step(HOUR);
-    expect(await changed.run('r')).toMatchObject({ status: 'completed' });
+    expect(await changed.run('r')).toMatchObject({ status: 'cancelled' });
   });
 
   test('wakes who stays with the run', async ({ db }) => {

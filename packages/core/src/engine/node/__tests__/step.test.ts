@@ -12,7 +12,15 @@ import { EventBus } from '../../../events/EventBus.ts';
 import { everyTable } from '../../../orchestration/__tests__/everyTable.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, type Own, OwnState, type OwnUpdate, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import {
+  ada,
+  type Own,
+  OwnState,
+  type OwnUpdate,
+  says,
+  twoBranches,
+  twoSteps,
+} from '../../__tests__/ownGraph.ts';
 import { compileDurable } from '../../compile/compileDurable.ts';
 import { DurableApp } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
@@ -365,9 +373,38 @@ describe('step is refused', () => {
     expect((await app.run('run', {})).reason).toMatch(/step name/);
   });
 
-  plainTest('outside a node of a durable graph, as is progress()', async () => {
-    await expect(step('draft', () => 1)).rejects.toThrow(TypeError);
-    expect(() => progress()).toThrow(TypeError);
+  test('in an edge of a driven run, as is progress(): nothing is recorded there', async ({ db }) => {
+    for (const inEdge of [() => step('draft', () => 1), () => progress()]) {
+      const builder = new StateGraph(OwnState)
+        .addNode('first', says('first'))
+        .addEdge(START, 'first')
+        .addConditionalEdges('first', async () => {
+          await inEdge();
+          return END;
+        });
+      const { status, reason } = await durable(builder, { db }).run(`run ${inEdge}`, { log: [] });
+      expect([status, reason]).toEqual(['failed', expect.stringContaining('must be called inside a node')]);
+    }
+  });
+});
+
+describe('a step outside durable()', () => {
+  plainTest('only runs its function, with a fresh key each time', async () => {
+    const keys: string[] = [];
+    const draft = ({ key, attempt, signal, usage, onActivity }: StepCall) => {
+      usage({ costUsd: 1 });
+      onActivity({ kind: 'text', text: 'hello' });
+      keys.push(key);
+      return `draft ${attempt}, ${signal.aborted}`;
+    };
+    expect([await step('draft', draft), await step('draft', draft)]).toEqual([
+      'draft 1, false',
+      'draft 1, false',
+    ]);
+    expect(new Set(keys).size).toBe(2);
+    expect(() => progress()).not.toThrow();
+    await expect(step('', draft)).rejects.toThrow(TypeError);
+    await expect(step('draft', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
   });
 });
 

@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/**
+ * A place where a test ends the process that drives a run: `before step` it is begun and its call not made, `in step` the
+ * call was made and is not recorded, `after step` it is recorded; `before node` its gates are answered, `after node` its
+ * work is done and not committed.
+ */
+export type CrashPoint =
+  | `${'before' | 'in' | 'after'} step ${string}`
+  | `${'before' | 'after'} node ${string}`;
+
+/** Ends the process there, and never settles; `undefined` where it goes on. */
+export type OnPoint = (point: CrashPoint) => Promise<never> | undefined;
+
+const tests = new AsyncLocalStorage<OnPoint>();
+
+/** Does `work` in a process that a test may end. */
+export function withCrashPoints<T>(onPoint: OnPoint, work: () => T): T {
+  return tests.run(onPoint, work);
+}
+
+/** Goes on, but for a test that ends the process here. */
+export async function passing(point: CrashPoint): Promise<void> {
+  await tests.getStore()?.(point);
+}

@@ -1,0 +1,204 @@
+import {
+  BaseStore,
+  type GetOperation,
+  type Item,
+  type ListNamespacesOperation,
+  type Operation,
+  type OperationResults,
+  type PutOperation,
+  type SearchItem,
+  type SearchOperation,
+  validateNamespace,
+} from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
+import { transaction } from '../../db/transaction.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import { EventOutbox } from '../../state/EventOutbox.ts';
+import { immediately } from '../../state/immediately.ts';
+import { parseStored } from '../../state/parseStored.ts';
+import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
+import type { StoreOptions } from '../../state/StoreOptions.ts';
+import { type SaverLimits, validLimits } from '../saver/limits.ts';
+import { checkedItem } from './checkedItem.ts';
+import { commonNamespace, listedNamespaces } from './listedNamespaces.ts';
+import { matchesFilter } from './matchesFilter.ts';
+
+export interface SqliteStoreOptions extends Pick<StoreOptions, 'now'> {
+  /** Bytes of one value, as JSON. @defaultValue 1,048,576 */
+  readonly limits?: Partial<Pick<SaverLimits, 'valueBytes'>>;
+  /** Told when a secret was masked (`SECRET_REDACTED`). */
+  readonly events?: EventBus;
+}
+
+/** What an operation of a batch is to put, checked; a `null` deletes. */
+interface Planned {
+  readonly namespace: string;
+  readonly key: string;
+  readonly json: string | null;
+}
+
+/**
+ * LangGraph's store in a state file: items under a namespace and a key, for all runs and processes that have the file
+ * open. Does what `InMemoryStore` does, in its order, but has no embeddings: items are found by namespace and filter.
+ *
+ * A batch is one transaction: reads see what was there before it, and of several puts of an item the last one counts.
+ * Values are plain JSON objects, masked before they are stored.
+ *
+ * @example
+ * ```ts
+ * const store = new SqliteStore(createDatabase({ dbPath: 'state.sqlite' }));
+ * await store.put(['users', 'ada'], 'language', { code: 'en' });
+ * await store.search(['users'], { filter: { code: { $ne: 'de' } }, limit: 20 });
+ * ```
+ */
+export class SqliteStore extends BaseStore {
+  readonly #db: Database;
+  readonly #items: StoreItems;
+  readonly #now: () => number;
+  readonly #maxBytes: number;
+  readonly #outbox: EventOutbox;
+
+  /**
+   * @param db - An open, migrated state file.
+   * @throws RangeError if the limit is no whole number of at least 1.
+   */
+  constructor(
+    db: Database,
+    { now = Date.now, limits = {}, events = new EventBus() }: SqliteStoreOptions = {},
+  ) {
+    super();
+    this.#db = db;
+    this.#items = new StoreItems(db);
+    this.#now = now;
+    this.#maxBytes = validLimits(limits).valueBytes;
+    this.#outbox = new EventOutbox(db, events, { now });
+  }
+
+  /**
+   * All of it or nothing.
+   *
+   * @throws InvalidNamespaceError as LangGraph's stores; TypeError, RangeError for what is no operation.
+   * @throws DevsError `STORE_UNSUPPORTED` for a `query` or `index`, as there are no embeddings; `VALUE_NOT_STORABLE`,
+   *   `VALUE_TOO_LARGE` for what is put; `STATE_…`. Nothing is written then.
+   */
+  override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
+    let redacted = 0;
+    const puts = new Map<string, Planned>();
+    const reads = operations.map((operation): (() => unknown) => {
+      if (!('value' in operation)) return this.#reader(operation);
+      const { name, count, ...planned } = plannedPut(operation, this.#maxBytes);
+      puts.set(name, planned);
+      redacted += count;
+      return () => null;
+    });
+    const work = (): unknown[] => {
+      const results = reads.map((read) => read());
+      for (const put of puts.values()) this.#write(put);
+      if (redacted > 0) this.#outbox.record('SECRET_REDACTED', { place: 'store', count: redacted }, {});
+      return results;
+    };
+    const results = puts.size === 0 ? transaction(this.#db, 'deferred', work) : immediately(this.#db, work);
+    this.#outbox.flush();
+    return results as OperationResults<Op>;
+  }
+
+  #reader(operation: Exclude<Operation, PutOperation>): () => unknown {
+    if ('namespacePrefix' in operation) {
+      assertSearch(operation);
+      return () => this.#search(operation);
+    }
+    if ('namespace' in operation) {
+      const namespace = nameOf(operation);
+      return () => this.#get(namespace, operation.key);
+    }
+    assertListing(operation);
+    return () => listedNamespaces(this.#items.namespaces(commonNamespace(operation)), operation);
+  }
+
+  #get(namespace: string, key: string): Item | null {
+    const stored = this.#items.get(namespace, key);
+    return stored === null ? null : itemOf(stored);
+  }
+
+  #search({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): SearchItem[] {
+    const found: SearchItem[] = [];
+    let skipped = 0;
+    for (const item of this.#under(namespacePrefix.join(LABEL_SEPARATOR))) {
+      if (found.length >= limit) break;
+      if (!matchesFilter(item.value, filter)) continue;
+      if (skipped < offset) skipped += 1;
+      else found.push(item);
+    }
+    return found;
+  }
+
+  *#under(path: string): Generator<Item> {
+    for (const namespace of this.#items.namespaces(path)) {
+      for (const stored of this.#items.in(namespace)) yield itemOf(stored);
+    }
+  }
+
+  #write({ namespace, key, json }: Planned): void {
+    if (json === null) this.#items.delete(namespace, key);
+    else this.#items.put({ namespace, key, json }, this.#now());
+  }
+}
+
+function plannedPut(operation: PutOperation, maxBytes: number): Planned & { name: string; count: number } {
+  const namespace = nameOf(operation);
+  const { key, value, index } = operation;
+  if (index !== undefined && index !== false) throw withoutEmbeddings('index');
+  const { json, count } = value === null ? { json: null, count: 0 } : checkedItem(operation, maxBytes);
+  return { name: `${namespace}${LABEL_SEPARATOR}${key}`, namespace, key, json, count };
+}
+
+/** The namespace of an item as one text. @throws InvalidNamespaceError, TypeError */
+function nameOf({ namespace, key }: GetOperation): string {
+  assertLabels(namespace);
+  validateNamespace(namespace, { allowReservedRoot: true });
+  if (typeof key !== 'string')
+    throw new TypeError(`Expected the key of an item to be a text, got ${typeof key}.`);
+  return namespace.join(LABEL_SEPARATOR);
+}
+
+function assertSearch({ namespacePrefix, query, limit = 10, offset = 0 }: SearchOperation): void {
+  assertLabels(namespacePrefix);
+  validateNamespace(namespacePrefix, { allowReservedRoot: true, allowEmpty: true });
+  assertPage({ limit, offset });
+  if (query) throw withoutEmbeddings('query');
+}
+
+function assertListing({ maxDepth = 1, limit = 0, offset = 0 }: ListNamespacesOperation): void {
+  assertPage({ limit, offset });
+  if (!(maxDepth >= 1)) throw new RangeError(`Expected maxDepth to be at least 1, got ${String(maxDepth)}.`);
+}
+
+function assertLabels(namespace: unknown): void {
+  if (!Array.isArray(namespace)) throw new TypeError('Expected a namespace to be a list of labels.');
+}
+
+function assertPage(page: { readonly limit: number; readonly offset: number }): void {
+  for (const [name, value] of Object.entries(page)) {
+    if (Number.isSafeInteger(value) && value >= 0) continue;
+    throw new RangeError(`Expected ${name} to be a whole number of at least 0, got ${String(value)}.`);
+  }
+}
+
+function itemOf({ namespace, key, json, createdAt, updatedAt }: StoredItem): Item {
+  return {
+    value: parseStored(json, `store item "${key}"`) as Item['value'],
+    key,
+    namespace: namespace.split(LABEL_SEPARATOR),
+    createdAt: new Date(createdAt),
+    updatedAt: new Date(updatedAt),
+  };
+}
+
+function withoutEmbeddings(what: 'query' | 'index'): DevsError {
+  return new DevsError(`The store in the state file has no embeddings, so it takes no \`${what}\`.`, {
+    code: 'STORE_UNSUPPORTED',
+    remedy: 'Search by namespace and filter, or give durable() a store with embeddings as its `store`.',
+    context: { option: what },
+  });
+}

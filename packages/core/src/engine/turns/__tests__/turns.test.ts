@@ -1,0 +1,332 @@
+import { HumanMessage } from '@langchain/core/messages';
+import {
+  Annotation,
+  interrupt,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { EventStore } from '../../../state/EventStore.ts';
+import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import type { RunOptions } from '../../DurableApp.ts';
+import { durable } from '../../durable.ts';
+
+const turn = (key: string): RunOptions => ({ turn: key });
+
+/** A graph that says how often it was called, and with how many messages. */
+function chat() {
+  let calls = 0;
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('answer', ({ messages }) => {
+      calls += 1;
+      return { messages: [{ role: 'assistant', content: `heard ${messages.length}` }] };
+    })
+    .addEdge(START, 'answer');
+  return { graph, calls: () => calls };
+}
+
+const said = (values: { messages: { text: string }[] } | null | undefined) =>
+  values?.messages.map(({ text }) => text);
+
+/** Rows of every table that a run writes to. */
+function rowsIn(db: Database): number {
+  const counts = [
+    'threads',
+    'thread_inputs',
+    'checkpoints',
+    'checkpoint_writes',
+    'events',
+    'agent_steps',
+  ].map((table) => db.prepare<[], { n: number }>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0);
+  return counts.reduce((sum, n) => sum + n, 0);
+}
+
+describe('a turn', () => {
+  test('of a new key goes to the state of the one before, as a second invoke of LangGraph', async ({
+    db,
+  }) => {
+    const app = durable(chat().graph, { db });
+    const plain = chat().graph.compile({ checkpointer: new MemorySaver() });
+    const config = { configurable: { thread_id: 'chat' } };
+    for (const [index, text] of ['one', 'two', 'three'].entries()) {
+      const input = { messages: [new HumanMessage(text)] };
+      const result = await app.run('chat', input, turn(`m-${index}`));
+      const expected = await plain.invoke(input, config);
+      expect(result).toMatchObject({ status: 'completed', turn: `m-${index}` });
+      expect(said(result.values)).toEqual(said(expected));
+    }
+  });
+
+  test('of a known key is that turn, in any process, and nothing is executed again', async ({
+    db,
+    dbPath,
+  }) => {
+    const { graph, calls } = chat();
+    const app = durable(graph, { db });
+    await app.run('chat', { messages: [new HumanMessage('one')] }, turn('m-1'));
+    await app.run('chat', { messages: [new HumanMessage('two')] }, turn('m-2'));
+    const before = rowsIn(db);
+
+    const otherDb = createDatabase({ dbPath });
+    const other = durable(graph, { db: otherDb });
+    const first = await other.run('chat', { messages: [new HumanMessage('one')] }, turn('m-1'));
+    expect(first).toMatchObject({ status: 'completed', reason: null, gates: [], turn: 'm-1' });
+    expect(said(first.values)).toEqual(['one', 'heard 1']);
+    const second = await other.run('chat', undefined, turn('m-2'));
+    expect(said(second.values)).toEqual(['one', 'heard 1', 'two', 'heard 3']);
+    expect(await other.run('chat')).toEqual(second);
+    otherDb.close();
+    expect(calls()).toBe(2);
+    expect(rowsIn(db)).toBe(before);
+  });
+
+  test('is refused with another input, and where it cannot begin; nothing is written', async ({ db }) => {
+    const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
+    const { gates } = await app.run('run', { log: ['a'] }, turn('m-1'));
+    const before = rowsIn(db);
+    const notTaken = (message: string) => ({
+      code: 'INPUT_NOT_TAKEN',
+      message: expect.stringContaining(message),
+    });
+    await expect(app.run('run', { log: ['b'] }, turn('m-1'))).rejects.toMatchObject(
+      notTaken('another input'),
+    );
+    await expect(app.run('run', { log: ['a'] }, turn('m-2'))).rejects.toMatchObject(
+      notTaken('the turn before waits'),
+    );
+    await expect(app.run('run', { log: ['a'] })).rejects.toMatchObject(notTaken('names none'));
+    await expect(app.run('run', { log: ['a'] }, { ...turn('m-1'), tags: ['x'] })).rejects.toMatchObject(
+      notTaken('another tags'),
+    );
+    await expect(app.run('run', undefined, turn('m-2'))).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(app.run('nobody', undefined, turn('m-2'))).rejects.toMatchObject({
+      code: 'THREAD_NOT_FOUND',
+    });
+    await expect(app.run('nobody', null as never, turn('m-2'))).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    const secret = turn(`m-ghp_${'a1B2'.repeat(9)}`);
+    await expect(app.run('run', { log: ['a'] }, secret)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    for (const key of ['', 7, null, '\ud800', Symbol('x')]) {
+      await expect(app.run('run', { log: ['a'] }, turn(key as string))).rejects.toThrow(TypeError);
+    }
+    await expect(app.run('run', { log: ['a'] }, turn('x'.repeat(1001)))).rejects.toThrow(RangeError);
+    expect(rowsIn(db)).toBe(before);
+
+    await app.decide(only(gates), { approved: true, by: ada });
+    expect(await app.run('run', { log: ['a'] }, turn('m-1'))).toMatchObject({
+      status: 'completed',
+      turn: 'm-1',
+    });
+    const { values } = await app.run('run', { log: ['b'] }, turn('m-2'));
+    expect(values?.log).toEqual(['a', 'first', 'second', 'b', 'first']);
+  });
+
+  test('has the options that it is given with', async ({ db }) => {
+    const heard: unknown[] = [];
+    const graph = new StateGraph(OwnState)
+      .addNode('tell', (_state, { configurable, tags, metadata, context }: LangGraphRunnableConfig) => {
+        heard.push([Object(configurable).region, tags, metadata?.['from'], context]);
+        return {};
+      })
+      .addEdge(START, 'tell');
+    const app = durable(graph, { db });
+    await app.run(
+      'run',
+      {},
+      { ...turn('1'), configurable: { region: 'eu' }, tags: ['t'], metadata: { from: 'x' } },
+    );
+    await app.run('run', {}, { ...turn('2'), configurable: { region: 'us' } });
+    await app.run('run', {}, turn('3'));
+    expect(heard.map((each) => (each as unknown[])[0])).toEqual(['eu', 'us', undefined]);
+    expect(heard[2]).toEqual([undefined, expect.not.arrayContaining(['t']), undefined, undefined]);
+  });
+
+  test('is given also under the run_id of the one before, by which LangGraph might go on with that', async ({
+    db,
+  }) => {
+    const app = durable(twoSteps(), { db });
+    const options = { metadata: { run_id: 'same' } };
+    await app.run('run', { log: ['a'] }, { ...turn('1'), ...options });
+    const { status, values } = await app.run('run', { log: ['b'] }, { ...turn('2'), ...options });
+    expect(status).toBe('completed');
+    expect(values?.log).toEqual(['a', 'first', 'second', 'b', 'first', 'second']);
+  });
+
+  test('follows a run that was started without one', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    const first = await app.run('run', { log: ['a'] });
+    expect(first).not.toHaveProperty('turn');
+    await app.run('run', { log: ['b'] }, turn('2'));
+    expect(await app.run('run', { log: ['a'] })).toMatchObject({ turn: '2' });
+    await expect(app.run('run', { log: ['b'] })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
+  });
+
+  test('has gates of its own: what was asked before it is withdrawn, and answers nothing', async ({ db }) => {
+    const app = durable(twoSteps(), { db, gates: { second: () => 'the same' } });
+    const [one] = (await app.run('run', { log: ['a'] }, turn('1'))).gates;
+    await app.cancel('run');
+    const [two] = (await app.run('run', { log: ['a'] }, turn('2'))).gates;
+    expect(two).toMatchObject({ artifactHash: one?.artifactHash });
+    expect(two?.sessionId).not.toBe(one?.sessionId);
+    await expect(app.decide(one as never, { approved: true, by: ada })).rejects.toMatchObject({
+      code: 'GATE_STALE',
+    });
+    expect(await app.run('run')).toMatchObject({ status: 'suspended', turn: '2' });
+    await app.decide(two as never, { approved: true, by: ada });
+    const { status, values } = await app.run('run');
+    expect({ status, log: values?.log }).toEqual({
+      status: 'completed',
+      log: ['a', 'first', 'a', 'first', 'second'],
+    });
+  });
+
+  test('does not take an answer that the one before got and did not take up', async ({ db }) => {
+    const graph = new StateGraph(OwnState)
+      .addNode('ask', () => ({ answer: interrupt<string, string>('what?') }))
+      .addEdge(START, 'ask');
+    const app = durable(graph, { db });
+    const { gates } = await app.run('run', {}, turn('1'));
+    await app.decide(only(gates), { value: 'first', by: ada });
+    await app.cancel('run');
+    const second = await app.run('run', {}, turn('2'));
+    expect(second).toMatchObject({ status: 'suspended', turn: '2' });
+    await app.decide(only(second.gates), { value: 'second', by: ada });
+    expect((await app.run('run')).values?.answer).toBe('second');
+  });
+
+  test('begins on a graph that has grown, and not on one that has lost a channel', async ({ db }) => {
+    await durable(twoSteps(), { db }).run('run', { log: ['a'] }, turn('1'));
+    const grown = twoSteps().addNode('third', says('third')).addEdge('second', 'third');
+    const { values } = await durable(grown, { db, version: '2' }).run('run', { log: ['b'] }, turn('2'));
+    expect(values?.log).toEqual(['a', 'first', 'second', 'b', 'first', 'second', 'third']);
+    const { answer: _, ...less } = OwnState.spec;
+    const shrunk = new StateGraph(less as never)
+      .addNode('first', says('x') as never)
+      .addEdge(START, 'first' as never);
+    await expect(durable(shrunk as never, { db }).run('run', {} as never, turn('3'))).rejects.toMatchObject({
+      code: 'GRAPH_CHANGED',
+      message: expect.stringContaining('channel "answer" is gone'),
+    });
+  });
+});
+
+/** Says what its channel of one name holds. */
+function echo(channel: 'text' | 'words') {
+  const State = Annotation.Root({ text: Annotation<string>(), words: Annotation<string>() });
+  return new StateGraph({ [channel]: State.spec[channel] } as typeof State.spec)
+    .addNode('echo', (state) => ({ [channel]: `${state[channel]}!` }))
+    .addEdge(START, 'echo');
+}
+
+describe('a turn whose graph has changed before it was taken up', () => {
+  test('goes on once that was accepted, with its input under the new names', async ({ db }) => {
+    const before = durable(echo('text'), { db });
+    await before.run('run', { text: 'a' }, turn('1'));
+    await before.run('run', { text: 'b' }, { ...turn('2'), signal: AbortSignal.abort() });
+    const after = durable(echo('words'), { db });
+    await expect(after.run('run')).rejects.toMatchObject({ code: 'GRAPH_CHANGED' });
+    await after.acceptGraph('run', { by: ada, renamed: { channels: { text: 'words' } } });
+    expect(await after.run('run')).toMatchObject({ status: 'completed', turn: '2', values: { words: 'b!' } });
+  });
+});
+
+describe('a turn that did not complete', () => {
+  test('of a failed run is tried anew under its key, until the next one discards it', async ({ db }) => {
+    let fails = true;
+    const graph = () =>
+      twoSteps(says('first'), async ({ log }) => {
+        if (fails) throw new Error(`no ${log.length}`);
+        return { log: ['second'] };
+      });
+    const app = durable(graph(), { db });
+    expect(await app.run('run', { log: ['a'] }, turn('1'))).toMatchObject({
+      status: 'failed',
+      reason: 'no 2',
+    });
+    expect(await app.run('run', { log: ['a'] }, turn('1'))).toMatchObject({ status: 'failed', turn: '1' });
+    fails = false;
+    const { status, values } = await app.run('run', { log: ['b'] }, turn('2'));
+    expect({ status, log: values?.log }).toEqual({
+      status: 'completed',
+      log: ['a', 'first', 'b', 'first', 'second'],
+    });
+    const past = await app.run('run', { log: ['a'] }, turn('1'));
+    expect(past).toMatchObject({
+      status: 'failed',
+      reason: 'no 2',
+      turn: '1',
+      values: { log: ['a', 'first'] },
+    });
+  });
+
+  test('and was cancelled before it was driven leaves nothing in the state', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    const aborted = AbortSignal.abort();
+    expect(await app.run('run', { log: ['a'] }, { ...turn('1'), signal: aborted })).toMatchObject({
+      status: 'drained',
+    });
+    await app.cancel('run');
+    expect(await app.run('run', { log: ['b'] }, { ...turn('2'), signal: aborted })).toMatchObject({
+      values: null,
+    });
+    await app.cancel('run');
+    const { values } = await app.run('run', { log: ['c'] }, turn('3'));
+    expect(values?.log).toEqual(['c', 'first', 'second']);
+    expect(await app.run('run', { log: ['a'] }, turn('1'))).toMatchObject({
+      status: 'cancelled',
+      values: null,
+    });
+  });
+
+  test('leaves no open question: what was asked beside a failure is withdrawn with the next one', async ({
+    db,
+  }) => {
+    let fails = true;
+    const graph = twoBranches(
+      () => ({ answer: interrupt<string, string>('what?') }),
+      () => {
+        if (fails) throw new Error('no');
+        return {};
+      },
+    );
+    const app = durable(graph, { db });
+    await app.run('run', {}, turn('1'));
+    const old = only(await app.gates('run'));
+    fails = false;
+    const second = await app.run('run', {}, turn('2'));
+    expect(only(second.gates).sessionId).not.toBe(old.sessionId);
+    expect(app.store.sessions.require(old.sessionId)).toMatchObject({ status: 'cancelled' });
+    await expect(app.decide(old, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
+  });
+
+  test('as a dead letter is followed by none until a human has brought it back', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', { log: ['a'] }, turn('1'));
+    db.exec("UPDATE threads SET status = 'dead_letter'");
+    const refused = { code: 'INPUT_NOT_TAKEN', message: expect.stringContaining('was given up') };
+    await expect(app.run('run', { log: ['b'] }, turn('2'))).rejects.toMatchObject(refused);
+    await app.revive('run', { by: ada });
+    await app.run('run');
+    expect(await app.run('run', { log: ['b'] }, turn('2'))).toMatchObject({ status: 'completed' });
+  });
+
+  test('leaves no request behind: what was asked of it is not done to the next', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', { log: ['a'] }, turn('1'));
+    for (const kind of ['cancel', 'pause'] as const)
+      app.store.threads.signal('run', { id: kind, kind, payload: null });
+    expect(await app.run('run', { log: ['b'] }, turn('2'))).toMatchObject({ status: 'completed', turn: '2' });
+    expect(new EventStore(db).listNamed('run', 'RUN_FINISHED').map(({ payload }) => payload)).toEqual([
+      { outcome: 'completed' },
+      { outcome: 'completed' },
+    ]);
+  });
+});

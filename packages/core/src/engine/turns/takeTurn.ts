@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import type { InputTurn } from '../../state/ThreadInputStore.ts';
+import { LEASE_TTL_MS, type Lease, type LeaseSnapshot, type Thread } from '../../state/ThreadStore.ts';
+import { shapeOf } from '../compile/graphChange.ts';
+import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
+import { assertSameGiven } from '../drive/recordedInput.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { type AskedTurn, assertEnded, drivenBy, wouldLose } from './turnRefused.ts';
+
+/** A turn as its caller gives it to a run that exists. */
+export interface GivenTurn extends AskedTurn {
+  /** Masked. */
+  readonly given: TypedBytes;
+  /** Places where a secret was masked in it. */
+  readonly redacted: number;
+}
+
+export interface TurnDeps {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  readonly serde: Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
+  /** Of the graph as it is now. */
+  readonly shape: GraphShape;
+}
+
+/**
+ * Finds the turn of a key, or begins it on the state that the run has. The record is one transaction: of two keys that are
+ * given at once one wins, and the same key given twice is one turn. Nothing is driven.
+ *
+ * @throws DevsError `INPUT_NOT_TAKEN` for a new key while the turn before has not ended, and for another input than a
+ *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
+ */
+export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> {
+  const { store, events, serde } = deps;
+  const { threadId, key, given } = asked;
+  let unchangedFor: LeaseSnapshot | undefined;
+  for (;;) {
+    const taken = store.transact(events, (emit) => {
+      const begun = findOrBegin(asked, unchangedFor, deps);
+      if (begun === 'begun' && asked.redacted > 0) {
+        emit('SECRET_REDACTED', { place: 'input', count: asked.redacted }, { threadId });
+      }
+      return begun;
+    });
+    if (taken === 'begun') return;
+    if ('turn' in taken) {
+      return assertSameGiven(given, store.inputs.require(threadId, taken.turn), {
+        serde,
+        threadId,
+        turn: key,
+      });
+    }
+    // Its holder is of another host or boot: it gets the time to renew that `holdLease` gives, too.
+    await sleep(LEASE_TTL_MS);
+    unchangedFor = taken;
+  }
+}
+
+function findOrBegin(
+  asked: GivenTurn,
+  unchangedFor: LeaseSnapshot | undefined,
+  { store, shape }: TurnDeps,
+): InputTurn | LeaseSnapshot | 'begun' {
+  const { threadId, key } = asked;
+  const { threads, inputs } = store;
+  const known = inputs.find(threadId, key);
+  if (known !== null) return known;
+  const thread = threads.require(threadId);
+  assertEnded(thread, asked);
+  // The claim fences whoever held the run and was taken for dead.
+  const claim = threads.claim(threadId, { ...(unchangedFor && { unchangedFor }) });
+  if (claim.kind === 'busy') {
+    if (claim.expiresInMs === null && unchangedFor === undefined) return claim.snapshot;
+    throw drivenBy(claim.owner, asked);
+  }
+  try {
+    begin(asked, claim.lease, thread, { store, shape });
+    return 'begun';
+  } finally {
+    threads.release(claim.lease);
+  }
+}
+
+function begin(
+  asked: GivenTurn,
+  lease: Lease,
+  thread: Thread,
+  { store, shape }: Pick<TurnDeps, 'store' | 'shape'>,
+): void {
+  const { threadId, key, given } = asked;
+  const { threads, inputs, steps, sessions, checkpoints, failureGate } = store;
+  takeUpGraph(thread, shape, asked, store);
+  const { status, reason } = thread;
+  const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
+  inputs.end(threadId, { status, reason, checkpointId });
+  sessions.closeTurn(threadId);
+  const stuck = failureGate.getGateStatus(threadId);
+  if (stuck !== null) failureGate.withdraw(threadId, stuck.sessionId, 'cancelled');
+  steps.abandon(threadId);
+  inputs.insert(threadId, given, key);
+  threads.beginTurn(lease);
+}
+
+/** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */
+function takeUpGraph(thread: Thread, shape: GraphShape, asked: AskedTurn, { threads }: EngineStore): void {
+  const { threadId, graphFingerprint: recorded, policies } = thread;
+  const fingerprint = graphFingerprint(shape);
+  if (recorded === fingerprint) return;
+  const gone = shapeOf(thread)?.channels.filter((name) => !shape.channels.includes(name)) ?? [];
+  if (gone.length > 0) throw wouldLose(gone, asked);
+  threads.updatePolicies(threadId, { ...policies, graph: shape });
+  threads.setFingerprint(threadId, fingerprint);
+}

@@ -1,0 +1,32 @@
+/**
+ * A wall clock that stands still until a test moves it: days pass at once, and a clock that is set back is a negative
+ * step.
+ *
+ * @example
+ * ```ts
+ * const clock = new SkippingClock();
+ * const app = durable(builder, { file, now: clock.now });
+ * clock.advance(3 * 24 * 60 * 60 * 1000);
+ * ```
+ */
+export class SkippingClock {
+  #at: number;
+
+  /** @param start - Milliseconds since the Unix epoch, UTC, or a date. @defaultValue 2030-01-01 */
+  constructor(start: number | Date = Date.UTC(2030, 0, 1)) {
+    this.#at = timeOf(Number(start));
+  }
+
+  /** Milliseconds since the Unix epoch, UTC. May be passed on without its clock. */
+  readonly now = (): number => this.#at;
+
+  /** @throws RangeError for what is no whole number of milliseconds. */
+  advance(ms: number): void {
+    this.#at = timeOf(this.#at + ms);
+  }
+}
+
+function timeOf(at: number): number {
+  if (Number.isSafeInteger(at)) return at;
+  throw new RangeError(`Expected a time in whole milliseconds, got ${String(at)}.`);
+}

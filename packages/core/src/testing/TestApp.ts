@@ -1,0 +1,119 @@
+import type { Database } from 'better-sqlite3';
+import { createDatabase, openCopy } from '../db/createDatabase.ts';
+import type { CompiledOf } from '../engine/compile/compileDurable.ts';
+import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engine/compile/graphSource.ts';
+import type { DurableApp, GateAnswer, RunOptions, RunResult } from '../engine/DurableApp.ts';
+import { type DurableOptions, durable } from '../engine/durable.ts';
+import type { Gate } from '../engine/Gate.ts';
+import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
+import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
+import { abandonLeases } from '../state/abandonLeases.ts';
+import { SkippingClock } from './SkippingClock.ts';
+import { TESTER, yesTo } from './yesTo.ts';
+
+/** As of `durable`, without a file: the state is in memory. */
+export interface TestOptions<
+  State,
+  Name extends string = string,
+  Gates = DurableOptions<State, Name>['gates'],
+> extends Omit<DurableOptions<State, Name, Gates>, 'file' | 'db' | 'now'> {
+  /** @defaultValue one that begins in 2030 */
+  readonly clock?: SkippingClock;
+}
+
+/**
+ * An app for tests of a graph: its state in memory, its clock a {@link SkippingClock}. It outlives the processes that the
+ * test ends.
+ *
+ * @throws as `durable`.
+ *
+ * @example
+ * ```ts
+ * const app = testApp(mailAgent(model, send));
+ * await app.crashAt('in step mail', 'mail-1', { messages: ['Write to Bob.'] });
+ * const { gates: [gate] } = await app.run('mail-1');
+ * await app.answer(gate);
+ * ```
+ */
+export function testApp<Source extends GraphSource, Answers extends AnswersAt<NameOf<Source>>>(
+  source: Source,
+  {
+    clock = new SkippingClock(),
+    ...options
+  }: TestOptions<StateOf<Source>, NameOf<Source>, GatesBefore<StateOf<Source>, NameOf<Source>, Answers>> = {},
+): TestApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
+  return new TestApp((db) => durable(source, { ...options, db, now: clock.now }), clock);
+}
+
+/** One process after the other on the same state. */
+export class TestApp<Graph, State, Update> {
+  readonly clock: SkippingClock;
+  readonly #open: (db: Database) => DurableApp<Graph, State, Update>;
+  #db = createDatabase({ dbPath: ':memory:' });
+  #app: DurableApp<Graph, State, Update>;
+
+  constructor(open: (db: Database) => DurableApp<Graph, State, Update>, clock: SkippingClock) {
+    this.clock = clock;
+    this.#open = open;
+    this.#app = open(this.#db);
+  }
+
+  /** The app of the process that lives; another one after {@link restart} and {@link crashAt}. */
+  get app(): DurableApp<Graph, State, Update> {
+    return this.#app;
+  }
+
+  /** As {@link DurableApp.run}. */
+  run(id: string, input?: Update, options?: RunOptions): Promise<RunResult<State>> {
+    return this.#app.run(id, input, options);
+  }
+
+  /**
+   * Decides a gate as a human of the test.
+   *
+   * @param given - @defaultValue yes, of the gate's kind
+   * @throws TypeError without a gate, and for a budget without an answer; DevsError as {@link DurableApp.decide}.
+   */
+  async answer(gate: Gate | undefined, given?: Partial<GateAnswer>): Promise<void> {
+    if (gate === undefined) throw new TypeError('There is no gate to answer: the run does not wait.');
+    await this.#app.decide(gate, { by: TESTER, ...(given ?? yesTo(gate)) });
+  }
+
+  /** Ends the process where it stands, as if nobody drove a run, and starts another one. */
+  restart(): void {
+    const db = openCopy(this.#db);
+    this.#db.close();
+    abandonLeases(db);
+    this.#db = db;
+    this.#app = this.#open(db);
+  }
+
+  /**
+   * Drives a run up to a place, and ends the process there as `kill -9` does: what is committed stays, nothing else is
+   * written, and what awaits the place never goes on. Then another process is there, for `run` to go on with. What the
+   * graph does side by side may still be heard by the fakes of the test.
+   *
+   * @throws Error if the run did not come to that place; what the run was rejected with.
+   */
+  async crashAt(point: CrashPoint, id: string, input?: Update, options?: RunOptions): Promise<void> {
+    const ended = await new Promise<RunResult<State> | null>((resolve, reject) => {
+      let isDead = false;
+      const onPoint = (reached: CrashPoint): Promise<never> | undefined => {
+        if (!isDead && reached !== point) return undefined;
+        if (!isDead) this.restart();
+        isDead = true;
+        resolve(null);
+        return new Promise(() => {});
+      };
+      withCrashPoints(onPoint, () => this.run(id, input, options)).then(resolve, reject);
+    });
+    if (ended === null) return;
+    throw new Error(
+      `Run "${id}" did not come to "${point}": it is ${ended.status} (${ended.reason ?? 'no reason'}).`,
+    );
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
