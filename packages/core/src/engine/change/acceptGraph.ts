@@ -1,7 +1,7 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { Lease, Thread } from '../../state/ThreadStore.ts';
+import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
@@ -14,6 +14,7 @@ import { asHuman } from '../gates/principals.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
+import { movedPolicies } from './movedPolicies.ts';
 import { notAccepted } from './notAccepted.ts';
 import type { PlanningGraph } from './pendingVisits.ts';
 import { type Move, planMove } from './planMove.ts';
@@ -70,6 +71,7 @@ export async function acceptGraph(
 interface Plan {
   readonly thread: Thread;
   readonly changes: readonly string[];
+  readonly policies: Policies;
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
   readonly move: Move | null;
@@ -86,14 +88,15 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
     throw notAccepted(threadId, 'not_recorded', 'the names of its graph were not recorded');
   const mapping = new GraphMapping({ threadId, before, now }, declared);
   const changes = graphChanges(before, now);
+  const policies = movedPolicies(thread.policies, mapping);
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   const latest = store.inputs.latest(threadId);
   const isDue = tuple === undefined || (latest !== null && latest.turn > 1 && !latest.isTaken);
   const input = isDue ? await inputUnder(mapping, threadId, deps) : null;
-  if (tuple === undefined) return { thread, changes, at: null, move: null, input };
+  if (tuple === undefined) return { thread, changes, policies, at: null, move: null, input };
   const steps = store.steps.listForThread(threadId);
   const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);
-  return { thread, changes, at: tuple.config, move, input };
+  return { thread, changes, policies, at: tuple.config, move, input };
 }
 
 async function inputUnder(
@@ -106,12 +109,12 @@ async function inputUnder(
 }
 
 async function commit(
-  { thread, changes, at, move, input }: Plan,
+  { thread, changes, policies, at, move, input }: Plan,
   { epoch }: Lease,
   by: Principal,
   { store, saver, shape, events }: AcceptDeps,
 ): Promise<AcceptedGraph> {
-  const { threadId, policies } = thread;
+  const { threadId } = thread;
   const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };
   const save = move === null ? null : await saver.stage({ configurable }, move.staged);
   const fingerprint = graphFingerprint(shape);
