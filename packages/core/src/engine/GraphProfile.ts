@@ -1,7 +1,7 @@
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventScope } from '../events/events.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
-import type { GuardedState, PendingSuspension } from './channels.ts';
+import type { PendingSuspension, StateUpdate } from './channels.ts';
 import type { EntropyOptions } from './entropy/scoreEntropy.ts';
 import type { Turn } from './entropy/Turn.ts';
 import type { Goal } from './Goal.ts';
@@ -10,7 +10,7 @@ import type { Question } from './gates/question.ts';
 import type { GuardLevel } from './guards/GuardLevel.ts';
 import type { GuardFinding } from './guards/reportGuard.ts';
 
-export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
+export type { StateUpdate } from './channels.ts';
 
 /** What an answer to an entry question does to the visit that asked it. */
 export interface AppliedAnswer<State> {

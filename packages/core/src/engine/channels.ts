@@ -24,6 +24,9 @@ export interface GuardedState {
   readonly progressStep?: number;
 }
 
+/** What a node may write: to its author's channels, and to the engine's own. */
+export type StateUpdate<State> = Partial<State> & Partial<GuardedState>;
+
 /** The guards' channels of a state that has them among its fields. */
 export const guardsOf = (state: object): GuardedState => state;
 

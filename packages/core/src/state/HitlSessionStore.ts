@@ -8,9 +8,9 @@ import { HitlVoteStore, type Vote } from './HitlVoteStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
-import { parseStored } from './parseStored.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
+import { type SessionRow, sessionOf } from './sessionRow.ts';
 
 export type * from './hitlSession.ts';
 
@@ -75,16 +75,6 @@ export interface RecordedDecision {
   readonly principal: Principal;
 }
 
-/** A row; `sound` is there where it was compared with its SHA-256. */
-interface SessionRow extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'votes'> {
-  readonly questionJson: string | null;
-  readonly evidenceJson: string | null;
-  readonly decisionJson: string | null;
-  readonly principalKind: Principal['kind'] | null;
-  readonly principalId: string | null;
-  readonly sound?: 1;
-}
-
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
@@ -100,7 +90,8 @@ export class HitlSessionStore {
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], SessionRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
-  readonly #selectAsked: Statement<[AskedBefore], SessionRow>;
+  /** Prepared for the first gate that may not ask. */
+  #selectAsked: Statement<[AskedBefore], SessionRow> | null = null;
   readonly #selectState: Statement<[string], string>;
   readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
@@ -127,11 +118,9 @@ export class HitlSessionStore {
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
     this.#selectByInterrupt = prepare(db, `${rows} WHERE thread_id = ? AND interrupt_id = ?`);
-    this.#selectOpen = prepare(db, `${rows} WHERE status = 'awaiting_approval' ${sql.OLDEST_FIRST}`);
-    this.#selectOpenOf = prepare(
-      db,
-      `${rows} WHERE status = 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
-    );
+    const open = `${rows} WHERE status = 'awaiting_approval'`;
+    this.#selectOpen = prepare(db, `${open} ${sql.OLDEST_FIRST}`);
+    this.#selectOpenOf = prepare(db, `${open} AND thread_id = ? ${sql.OLDEST_FIRST}`);
     this.#selectClosed = prepare(
       db,
       `${rows} WHERE status <> 'awaiting_approval' AND thread_id = ? ${sql.OLDEST_FIRST}`,
@@ -147,7 +136,6 @@ export class HitlSessionStore {
       db,
       `${rows} WHERE thread_id = ? AND kind = ? AND decision_json IS NOT NULL ${sql.OLDEST_FIRST}`,
     );
-    this.#selectAsked = prepare(db, sql.SELECT_ASKED);
     this.#selectState = prepare<[string], string>(
       db,
       'SELECT graph_state_json FROM hitl_sessions WHERE id = ?',
@@ -259,6 +247,7 @@ export class HitlSessionStore {
 
   /** The latest session of a question that this visit has asked and that was not withdrawn. */
   findAsked(asked: AskedBefore): HitlSession | null {
+    this.#selectAsked ??= prepare<[AskedBefore], SessionRow>(this.#db, sql.SELECT_ASKED);
     return this.#from(this.#selectAsked.get(asked));
   }
 
@@ -342,26 +331,7 @@ export class HitlSessionStore {
     return row === undefined ? null : this.#toSession(row);
   }
 
-  readonly #toSession = (row: SessionRow): HitlSession => {
-    const {
-      questionJson,
-      evidenceJson,
-      decisionJson,
-      principalKind,
-      principalId,
-      sound: _,
-      ...session
-    } = row;
-    const question = parse(questionJson, session.id);
-    return {
-      ...session,
-      question,
-      evidence: parse(evidenceJson, session.id),
-      decision: parse(decisionJson, session.id),
-      principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
-      ...(wantsVotes(question) && { votes: this.#votesOf(session.id) }),
-    };
-  };
+  readonly #toSession = (row: SessionRow): HitlSession => sessionOf(row, (id) => this.#votesOf(id));
 
   #votesOf(sessionId: string): readonly Vote[] {
     this.#votes ??= new HitlVoteStore(this.#db);
@@ -387,15 +357,6 @@ function toColumns({ question, evidence, visitId = '', ...columns }: Interrupted
 
 function toJson(value: unknown): string | null {
   return value === undefined || value === null ? null : canonicalJson(value);
-}
-
-function wantsVotes(question: unknown): boolean {
-  const { takes } = (question ?? {}) as { readonly takes?: { readonly approvals?: unknown } };
-  return takes?.approvals !== undefined;
-}
-
-function parse(json: string | null, id: string): unknown {
-  return json === null ? null : parseStored(json, `session "${id}"`);
 }
 
 function notFound(id: string): never {

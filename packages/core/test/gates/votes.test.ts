@@ -1,8 +1,9 @@
+import { START, StateGraph } from '@langchain/langgraph';
 import type { Database } from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import { ada, bob, type Own, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
+import { ada, bob, type Own, OwnState, says, twoSteps } from '../../src/engine/__tests__/ownGraph.ts';
 import { durable } from '../../src/engine/durable.ts';
 import type { Approvals, Gate } from '../../src/langgraph.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
@@ -122,6 +123,14 @@ describe('two of three', () => {
     expect((await plain.run('plain')).status).toBe('completed');
   });
 
+  test('are recorded without the secrets in what they say', async ({ db }) => {
+    const app = releasing(db, TWO_OF_THREE);
+    const gate = await waiting(app);
+    await app.decide(gate, { ...YES, feedback: 'use ghp_16C7e42F292c6912E7710c838347Ae178B4a', by: ada });
+    expect(JSON.stringify(db.prepare('SELECT * FROM hitl_votes').all())).not.toContain('ghp_16');
+    expect(eventsOf(db, 'SECRET_REDACTED')).toMatchObject([{ place: `decision ${gate.sessionId}` }]);
+  });
+
   test('vote anew about what the gate shows now', async ({ db }) => {
     const gate = await waiting(releasing(db, TWO_OF_THREE));
     await releasing(db, TWO_OF_THREE).decide(gate, { ...YES, by: ada });
@@ -171,6 +180,50 @@ describe('two of three', () => {
       1,
     ]);
     other.close();
+  });
+});
+
+describe('two of three, where the graph has changed and was accepted', () => {
+  const renamedTo = (db: Database, name: string, extra: object = {}) =>
+    durable(
+      new StateGraph(OwnState)
+        .addNode('first', says('built'))
+        .addNode(name, says('released'))
+        .addEdge(START, 'first')
+        .addEdge('first', name as '__end__'),
+      { db, gates: { [name]: ({ log }: Own) => log, ...extra } as Record<string, (state: Own) => unknown> },
+    );
+
+  test('are two of three under the gate’s new name, and their yeses count', async ({ db }) => {
+    const gate = await waiting(releasing(db, TWO_OF_THREE));
+    await releasing(db, TWO_OF_THREE).decide(gate, { ...YES, by: ada });
+    const app = renamedTo(db, 'release');
+    await app.acceptGraph('run', { by: ada, renamed: { nodes: { second: 'release' } } });
+    const moved = only((await app.run('run')).gates);
+    expect(moved).toMatchObject({ sessionId: gate.sessionId, votes: [{ principal: 'human:ada' }] });
+    expect(moved.takes).toEqual({ gate: 'release', approvals: TWO_OF_THREE });
+    await expect(app.decide(moved, { ...YES, by: { kind: 'human', id: 'mallory' } })).rejects.toMatchObject({
+      code: 'MAY_NOT_APPROVE',
+    });
+    await app.decide(moved, { ...YES, by: eve });
+    expect((await app.run('run')).values?.log).toEqual(['built', 'released']);
+  });
+
+  test('are asked at a gate that the accepted graph is the first to have', async ({ db }) => {
+    const before = durable(twoSteps(says('built'), says('released')), {
+      db,
+      gates: { first: () => 'begin?' },
+    });
+    await before.run('run', {}, { by: eve });
+    const gates = {
+      first: () => 'begin?',
+      second: { show: ({ log }: Own) => log, approvals: { count: 2, notInitiator: true } },
+    };
+    const app = durable(twoSteps(says('built'), says('released')), { db, gates });
+    await app.acceptGraph('run', { by: ada });
+    await app.decide(only(await app.gates('run')), { ...YES, by: ada });
+    const gate = only((await app.run('run')).gates);
+    expect(gate.takes?.approvals).toEqual({ count: 2, not: 'human:eve' });
   });
 });
 

@@ -57,6 +57,13 @@ export class GraphMapping {
     return lookUp(this.#nodes, old);
   }
 
+  /** The new name of a gate, which begins with that of its node; `null`: removed. */
+  gate(old: string): string | null {
+    const [node = '', ...inside] = old.split(':');
+    const now = this.node(node);
+    return now === null ? null : [now, ...inside].join(':');
+  }
+
   /** The name a node had before. */
   oldNode(name: string): string {
     return this.#oldNodes.get(name) ?? name;

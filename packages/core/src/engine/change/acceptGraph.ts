@@ -8,13 +8,15 @@ import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
 import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { acceptedPolicies } from '../gates/approvals.ts';
+import { movedDeadlines } from '../gates/deadlines.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { NamedGates } from '../gates/parsedGate.ts';
 import { asHuman } from '../gates/principals.ts';
 import type { SqliteSaver } from '../saver/SqliteSaver.ts';
 import { type DeclaredChanges, GraphMapping } from './GraphMapping.ts';
 import { movedInput } from './movedCheckpoint.ts';
-import { movedPolicies } from './movedPolicies.ts';
 import { notAccepted } from './notAccepted.ts';
 import type { PlanningGraph } from './pendingVisits.ts';
 import { type Move, planMove } from './planMove.ts';
@@ -34,6 +36,8 @@ export interface AcceptDeps {
   readonly saver: SqliteSaver;
   readonly graph: PlanningGraph;
   readonly shape: GraphShape;
+  /** What its author declared to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates;
   readonly events: EventBus;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
@@ -71,6 +75,7 @@ export async function acceptGraph(
 interface Plan {
   readonly thread: Thread;
   readonly changes: readonly string[];
+  /** What the run was declared with, under the new names. */
   readonly policies: Policies;
   /** Where the run stands now; `null` before its first checkpoint. */
   readonly at: RunnableConfig | null;
@@ -88,7 +93,13 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
     throw notAccepted(threadId, 'not_recorded', 'the names of its graph were not recorded');
   const mapping = new GraphMapping({ threadId, before, now }, declared);
   const changes = graphChanges(before, now);
-  const policies = movedPolicies(thread.policies, mapping);
+  const renamed = (gate: string): string | null => mapping.gate(gate);
+  const names = new Set(Object.keys(before.gates).flatMap((gate) => renamed(gate) ?? []));
+  const held = { threadId, before: names, gates: deps.gates, renamed };
+  const policies = {
+    ...acceptedPolicies(thread.policies, held),
+    ...movedDeadlines(thread.policies, renamed),
+  };
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   const latest = store.inputs.latest(threadId);
   const isDue = tuple === undefined || (latest !== null && latest.turn > 1 && !latest.isTaken);

@@ -1,4 +1,4 @@
-import type { StateUpdate } from '../GraphProfile.ts';
+import type { StateUpdate } from '../channels.ts';
 import type { Approvals } from './approvals.ts';
 import type { Deadline } from './deadlines.ts';
 import type { ToolCallGate } from './perToolCall.ts';

@@ -199,10 +199,9 @@ export class HumanInTheLoopManager<State = unknown> {
     rule.assertFits?.(masked.value, session, by);
     const said = rule.toRecord?.(masked.value) ?? masked.value;
     const decided = immediately(this.#db, () => {
-      const decision = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
-      if (decision === null) return this.#sessions.require(sessionId);
-      this.#recordDecision(sessionId, wholeHash, decision, by);
-      if (masked.count > 0) this.#recordRedaction(session, masked.count);
+      const { decision, isNew } = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
+      if (decision !== null) this.#recordDecision(sessionId, wholeHash, decision, by);
+      if (isNew && masked.count > 0) this.#recordRedaction(session, masked.count);
       return this.#sessions.require(sessionId);
     });
     this.#outbox.flush();

@@ -22,6 +22,11 @@ interface Said {
   readonly by: Principal;
 }
 
+interface Counted {
+  readonly decision: object | null;
+  readonly isNew: boolean;
+}
+
 /** Counts the yeses at gates that want them of certain people or of several. */
 export class VoteCount {
   readonly #deps: VoteCountDeps;
@@ -33,16 +38,17 @@ export class VoteCount {
   /**
    * In the transaction of the decision, which the last vote is.
    *
-   * @returns What to record as the decision; `null` where others have to vote, or nothing new was said.
+   * @returns What to record as the decision, which is `null` where others have to vote; `isNew` is false where all this
+   *   was said before.
    * @throws DevsError `GATE_ALREADY_DECIDED`, `GATE_STALE`, `ALREADY_VOTED`
    */
-  count(session: HitlSession, { answer, artifactHash, by }: Said): object | null {
+  count(session: HitlSession, { answer, artifactHash, by }: Said): Counted {
     const { approvals } = takesOf(session);
     const { approved, feedback = null } = answer as {
       readonly approved?: boolean;
       readonly feedback?: string;
     };
-    if (approvals === undefined || approved !== true) return answer;
+    if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
     const { db, sessions, outbox, now } = this.#deps;
     const store = new HitlVoteStore(db);
     const vote = { principal: by, artifactHash, feedback, votedAt: now() };
@@ -55,16 +61,17 @@ export class VoteCount {
       { sessionId, kind, principal: principalText(by), votes: votes.length, needed },
       { taskId, ...(threadId !== null && { threadId }) },
     );
-    return votes.length < needed ? null : { ...answer, votes: votes.map(said) };
+    const decision = votes.length < needed ? null : { ...answer, votes: votes.map(said) };
+    return { decision, isNew: true };
   }
 }
 
-function repeated(session: HitlSession, { principal, feedback }: Vote): null {
+function repeated(session: HitlSession, { principal, feedback }: Vote): Counted {
   const before = session.votes?.find(
     ({ principal: { id, kind } }) => id === principal.id && kind === principal.kind,
   );
   if (session.status !== 'awaiting_approval' || before === undefined) throw closed(session);
-  if (before.feedback === feedback) return null;
+  if (before.feedback === feedback) return { decision: null, isNew: false };
   throw new DevsError(`${principalText(principal)} has said yes at session "${session.id}" in other words.`, {
     code: 'ALREADY_VOTED',
     remedy: 'A yes counts once; to stop what is asked for, say no.',

@@ -25,18 +25,22 @@ export interface RecordedApprovals {
 
 /** @throws RangeError for a rule that nobody could meet; TypeError for one that is none. */
 export function assertApprovals(gate: string, { of, count = 1, notInitiator = false }: Approvals): void {
-  if (typeof notInitiator !== 'boolean')
+  if (typeof notInitiator !== 'boolean') {
     throw new TypeError(`Gate "${gate}": expected notInitiator as a boolean.`);
-  if (of !== undefined && !(Array.isArray(of) && of.every((id) => typeof id === 'string' && id !== ''))) {
-    throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
   }
-  const named = of === undefined ? Number.POSITIVE_INFINITY : new Set(of).size;
-  if (of !== undefined && named !== of.length)
-    throw new RangeError(`Gate "${gate}": \`of\` names somebody twice.`);
+  const named = of === undefined ? Number.POSITIVE_INFINITY : namedIn(of, gate);
   if (Number.isSafeInteger(count) && count >= 1 && count <= named) return;
   throw new RangeError(
     `Gate "${gate}": expected count from 1 to the number of those named, got ${String(count)}.`,
   );
+}
+
+function namedIn(of: readonly string[], gate: string): number {
+  if (!Array.isArray(of) || !of.every((id) => typeof id === 'string' && id !== '')) {
+    throw new TypeError(`Gate "${gate}": expected \`of\` as a list of ids.`);
+  }
+  if (new Set(of).size !== of.length) throw new RangeError(`Gate "${gate}": \`of\` names somebody twice.`);
+  return of.length;
 }
 
 /**
@@ -61,6 +65,43 @@ export function gatePolicies(
   };
 }
 
+/** The graph that a run goes on with once a human has accepted it. */
+export interface AcceptedGates {
+  readonly threadId: string;
+  /** The gates of the graph before, under the names they have now. */
+  readonly before: ReadonlySet<string>;
+  readonly gates: ReadonlyMap<string, { readonly approvals?: Approvals }> | undefined;
+  /** The name of a gate now; `null` where it is gone. */
+  readonly renamed: (gate: string) => string | null;
+}
+
+/**
+ * What a run was started with goes with its gates; a gate that the accepted graph is the first to have is held to what its
+ * program declares.
+ *
+ * @throws DevsError `INVALID_INPUT` as {@link gatePolicies}.
+ */
+export function acceptedPolicies(
+  policies: Policies,
+  { threadId, before, gates = new Map(), renamed }: AcceptedGates,
+): Policies {
+  const { approvals: recorded = {}, startedBy, ...others } = policies;
+  const kept = Object.entries(recorded as Readonly<Record<string, RecordedApprovals>>).flatMap(
+    ([gate, approvals]) => {
+      const name = renamed(gate);
+      return name === null ? [] : [[name, approvals] as const];
+    },
+  );
+  const added = new Map([...gates].filter(([gate]) => !before.has(gate)));
+  const fresh = gatePolicies(added, startedBy as Principal | undefined, threadId);
+  const approvals = { ...(fresh['approvals'] as object | undefined), ...Object.fromEntries(kept) };
+  return {
+    ...others,
+    ...(startedBy !== undefined && { startedBy }),
+    ...(Object.keys(approvals).length > 0 && { approvals }),
+  };
+}
+
 function atStart(
   gate: string,
   { of, count = 1, notInitiator = false }: Approvals,
@@ -79,7 +120,7 @@ function atStart(
 }
 
 function unstartable(threadId: string, why: string): DevsError {
-  return new DevsError(`Run "${threadId}" cannot be started: ${why}.`, {
+  return new DevsError(`Nobody could decide the gates of run "${threadId}": ${why}.`, {
     code: 'INVALID_INPUT',
     remedy: 'Start it with `by`, the person it is started for, and let others approve.',
     context: { threadId },

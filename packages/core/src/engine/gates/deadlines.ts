@@ -44,22 +44,30 @@ export function parsedDeadlines(
 
 const decides = ({ do: act }: Deadline): boolean => act === 'approve' || act === 'reject';
 
-function parsed(gate: string, { within, do: act }: Deadline, { approvals, answer }: Besides): Deadline {
+function parsed(gate: string, { within, do: act }: Deadline, besides: Besides): Deadline {
   if (!Number.isSafeInteger(within) || within < 1 || within > LONGEST)
     throw new RangeError(`Gate "${gate}": expected within as milliseconds from 1, got ${String(within)}.`);
-  if (act === 'approve' && (approvals ?? answer) !== undefined)
-    throw new TypeError(
-      `Gate "${gate}": time does not give the yes that \`approvals\` or \`answer\` asks for.`,
-    );
-  if (act === 'remind' || act === 'reject' || act === 'approve') return { within, do: act };
-  const { reassign } = Object(act) as { readonly reassign?: unknown };
-  if (!isIds(reassign))
-    throw new TypeError(`Gate "${gate}": expected do as remind, reject, approve or { reassign: ids }.`);
-  const stranger = approvals?.of && reassign.find((id) => !approvals.of?.includes(id));
-  if (stranger !== undefined)
-    throw new TypeError(`Gate "${gate}": "${stranger}" is not among those who may approve.`);
-  return { within, do: { reassign } };
+  if (typeof act === 'object') return { within, do: { reassign: assigned(gate, act, besides) } };
+  if (act !== 'remind' && act !== 'reject' && act !== 'approve') throw undone(gate);
+  if (act === 'approve' && (besides.approvals ?? besides.answer) !== undefined)
+    throw new TypeError(`Gate "${gate}": time gives no yes that \`approvals\` or \`answer\` asks for.`);
+  return { within, do: act };
 }
+
+function assigned(
+  gate: string,
+  act: { readonly reassign: readonly string[] } | null,
+  { approvals }: Besides,
+): readonly string[] {
+  const { reassign } = act ?? {};
+  if (!isIds(reassign)) throw undone(gate);
+  const stranger = approvals?.of && reassign.find((id) => !approvals.of?.includes(id));
+  if (stranger === undefined) return reassign;
+  throw new TypeError(`Gate "${gate}": "${stranger}" is not among those who may approve.`);
+}
+
+const undone = (gate: string): TypeError =>
+  new TypeError(`Gate "${gate}": expected do as remind, reject, approve or { reassign: ids }.`);
 
 const isIds = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === 'string' && id !== '');
@@ -72,6 +80,17 @@ export function deadlinePolicies(
     deadlines ? [[gate, deadlines] as const] : [],
   );
   return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
+}
+
+/** The same under the names that the gates have now; of a gate that is gone, nothing. */
+export function movedDeadlines(policies: Policies, renamed: (gate: string) => string | null): Policies {
+  const recorded = policies['deadlines'] as Readonly<Record<string, unknown>> | undefined;
+  if (recorded === undefined) return {};
+  const moved = Object.entries(recorded).flatMap(([gate, deadlines]) => {
+    const now = renamed(gate);
+    return now === null ? [] : [[now, deadlines] as const];
+  });
+  return { deadlines: Object.fromEntries(moved) };
 }
 
 /** What the run was started with for this gate; `undefined` where it waits for ever. */

@@ -1,5 +1,5 @@
 import { toJsonSchema } from '@langchain/core/utils/json_schema';
-import type { StateUpdate } from '../GraphProfile.ts';
+import type { StateUpdate } from '../channels.ts';
 import { type Approvals, assertApprovals } from './approvals.ts';
 import type { AnswerSchema, DeclaredGate, GateOf } from './DeclaredGate.ts';
 import { type Deadline, parsedDeadlines } from './deadlines.ts';
@@ -64,23 +64,8 @@ function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
     const { deadlines, ...asked } = gate;
     return { name, ...asked, ...deadlinesOf(name, gate) };
   }
+  assertDeclared(name, gate);
   const { show, onReject, edit, answer, onAnswer, approvals } = gate;
-  for (const [member, given] of Object.entries({ show, onReject, edit, onAnswer })) {
-    const isMissing = given === undefined && member !== 'show';
-    if (typeof given !== 'function' && !isMissing)
-      throw new TypeError(`Gate "${name}": expected ${member} as a function.`);
-  }
-  if (approvals !== undefined) {
-    if (edit !== undefined || answer !== undefined) {
-      throw new TypeError(
-        `Gate "${name}": those who approve say yes or no; leave out \`edit\` and \`answer\`.`,
-      );
-    }
-    assertApprovals(name, approvals);
-  }
-  if (onAnswer !== undefined && answer === undefined) {
-    throw new TypeError(`Gate "${name}": \`onAnswer\` needs the schema of the answer, \`answer\`.`);
-  }
   return {
     name,
     show,
@@ -97,6 +82,26 @@ function deadlinesOf<State>(
   { deadlines, ...besides }: Pick<DeclaredGate<State>, 'deadlines' | 'approvals' | 'answer'>,
 ): { readonly deadlines?: readonly Deadline[] } {
   return deadlines === undefined ? {} : { deadlines: parsedDeadlines(name, deadlines, besides) };
+}
+
+function assertDeclared<State>(name: string, gate: DeclaredGate<State>): void {
+  const { edit, answer, onAnswer, approvals } = gate;
+  for (const member of ['show', 'onReject', 'edit', 'onAnswer'] as const) {
+    if (member !== 'show' && gate[member] === undefined) continue;
+    if (typeof gate[member] !== 'function') {
+      throw new TypeError(`Gate "${name}": expected ${member} as a function.`);
+    }
+  }
+  if (onAnswer !== undefined && answer === undefined) {
+    throw new TypeError(`Gate "${name}": \`onAnswer\` needs the schema of the answer, \`answer\`.`);
+  }
+  if (approvals === undefined) return;
+  if (edit !== undefined || answer !== undefined) {
+    throw new TypeError(
+      `Gate "${name}": those who approve say yes or no; leave out \`edit\` and \`answer\`.`,
+    );
+  }
+  assertApprovals(name, approvals);
 }
 
 function typedAnswer<State>(

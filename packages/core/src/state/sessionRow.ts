@@ -1,0 +1,37 @@
+import type { Vote } from './HitlVoteStore.ts';
+import type { HitlSession, Principal } from './hitlSession.ts';
+import { parseStored } from './parseStored.ts';
+
+/** A row; `sound` is there where it was compared with its SHA-256. */
+export interface SessionRow
+  extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'votes'> {
+  readonly questionJson: string | null;
+  readonly evidenceJson: string | null;
+  readonly decisionJson: string | null;
+  readonly principalKind: Principal['kind'] | null;
+  readonly principalId: string | null;
+  readonly sound?: 1;
+}
+
+/** A session as its row has it. @param votesOf - Read where its gate counts votes. */
+export function sessionOf(row: SessionRow, votesOf: (id: string) => readonly Vote[]): HitlSession {
+  const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
+  const question = parse(questionJson, session.id);
+  return {
+    ...session,
+    question,
+    evidence: parse(evidenceJson, session.id),
+    decision: parse(decisionJson, session.id),
+    principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
+    ...(wantsVotes(question) && { votes: votesOf(session.id) }),
+  };
+}
+
+function wantsVotes(question: unknown): boolean {
+  const { takes } = (question ?? {}) as { readonly takes?: { readonly approvals?: unknown } };
+  return takes?.approvals !== undefined;
+}
+
+function parse(json: string | null, id: string): unknown {
+  return json === null ? null : parseStored(json, `session "${id}"`);
+}
