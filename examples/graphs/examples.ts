@@ -14,6 +14,7 @@ import * as retryPolicy from './retryPolicy.ts';
 import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
 import * as scheduledReport from './scheduledReport.ts';
+import * as streaming from './streaming.ts';
 import * as subgraph from './subgraph.ts';
 import type { Example } from './support/Example.ts';
 import * as twoApprovers from './twoApprovers.ts';
@@ -37,4 +38,5 @@ export const examples: Readonly<Record<string, Example>> = {
   retryPolicy,
   rag,
   chat,
+  streaming,
 };

@@ -18,7 +18,7 @@ const Rag = Annotation.Root({
 export const graph = (world: World) =>
   new StateGraph(Rag)
     .addNode('index', async ({ pages }, { store }: LangGraphRunnableConfig) => {
-      await Promise.all(pages.map(({ id, ...page }) => store?.put(['handbook'], id, page)));
+      for (const { id, ...page } of pages) await store?.put(['handbook'], id, page);
       return {};
     })
     .addNode('retrieve', async ({ question }, { store }: LangGraphRunnableConfig) => {

@@ -31,6 +31,11 @@ export interface App {
     payload: unknown,
     told: { by: Teller; signalId: string },
   ): Promise<unknown>;
+  stream(
+    id: string,
+    input: null,
+    options: { streamMode: readonly ('updates' | 'custom')[]; after: number },
+  ): AsyncIterable<{ readonly seq: number; readonly mode: string }>;
   driveDue(options: { now?: number }): Promise<{ readonly driven: readonly Ran[] }>;
   close(): void;
 }

@@ -49,6 +49,13 @@ export { progress } from './engine/node/progress.ts';
 export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
 export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
+export type { Deleted, Expiry } from './engine/runs/deleteRuns.ts';
+export type { Fork, Forked } from './engine/runs/forkRun.ts';
+export type { GatePage } from './engine/runs/inbox.ts';
+export type { RunFilter, RunPage, RunSummary } from './engine/runs/listRuns.ts';
+export type { PageRequest } from './engine/runs/pages.ts';
+export type { HistoryOptions, RunSnapshot, SnapshotOptions } from './engine/runs/snapshots.ts';
+export type { StateUpdate } from './engine/runs/updateRun.ts';
 export { CheckpointWindow } from './engine/saver/CheckpointWindow.ts';
 export type { SaverLimits } from './engine/saver/limits.ts';
 export type { PrunePolicy } from './engine/saver/retainedCheckpoints.ts';
@@ -56,4 +63,18 @@ export { SqliteSaver, type SqliteSaverOptions } from './engine/saver/SqliteSaver
 export { StrictSerde, type StrictSerdeOptions } from './engine/saver/StrictSerde.ts';
 export { WindowedSaver, type WindowedSaverOptions } from './engine/saver/WindowedSaver.ts';
 export { SqliteStore, type SqliteStoreOptions } from './engine/store/SqliteStore.ts';
+export type {
+  CustomChunk,
+  GateOpened,
+  LastingEvent,
+  Restarted,
+  RunEnded,
+  StreamEvent,
+  StreamMode,
+  TokensChunk,
+  UpdatesChunk,
+  ValuesChunk,
+} from './engine/stream/StreamEvent.ts';
+export type { StreamsOptions } from './engine/stream/StreamsOptions.ts';
+export type { StreamOptions } from './engine/stream/streamRun.ts';
 export type { Activity, ActivityListener, ActivityScope, OnActivity, PlanEntry } from './events/Activity.ts';

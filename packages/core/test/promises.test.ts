@@ -3,6 +3,7 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf, onTestFinished } from 'vitest';
 import { DurableApp } from '../src/engine/DurableApp.ts';
 import { durable } from '../src/engine/durable.ts';
+import { ManagedRuns } from '../src/engine/runs/ManagedRuns.ts';
 import { Orchestrator } from '../src/surface/Orchestrator.ts';
 import { Run } from '../src/surface/Run.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../src/testing/index.ts';
@@ -68,8 +69,18 @@ const SURFACES: readonly Surface[] = [
   },
   {
     type: DurableApp,
-    synchronous: ['close'],
+    synchronous: ['close', 'stream'],
     takesAnything: ['gates'],
+    open: async (dbPath) => {
+      const app = openApp(dbPath);
+      await app.run('r', {});
+      return { subject: app, close: () => app.close() };
+    },
+  },
+  {
+    type: ManagedRuns,
+    synchronous: [],
+    takesAnything: [],
     open: async (dbPath) => {
       const app = openApp(dbPath);
       await app.run('r', {});
@@ -138,8 +149,10 @@ describe('what reads or writes a run', () => {
   test('has the type of a promise', () => {
     expectTypeOf<Synchronous<Run>>().toEqualTypeOf<'onActivity'>();
     expectTypeOf<Synchronous<Orchestrator>>().toEqualTypeOf<'close' | 'onActivity'>();
-    // `newId` is a property: the maker of ids that the app was given.
-    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<'close' | 'newId'>();
+    // `stream` is read with `for await`; `newId` is a property: the maker of ids that the app was given.
+    expectTypeOf<Synchronous<DurableApp<object, object, object>>>().toEqualTypeOf<
+      'close' | 'newId' | 'stream'
+    >();
   });
 
   test('rejects also where an orchestrator is opened wrongly', async () => {

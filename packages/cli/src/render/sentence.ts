@@ -145,6 +145,8 @@ const SENTENCES: Sentences = {
   RUN_SYNCED: ({ principal, base }) => `carried over to your commit ${base.slice(0, 7)}, by ${principal}`,
   RUN_RECOVERED: () => 'taken over from a process that had gone',
   RUN_REVIVED: ({ principal }) => `brought back by ${principal}`,
+  RUN_FORKED: ({ from, principal }) => `begun where ${from} stood, by ${principal}`,
+  STATE_UPDATED: ({ principal, channels }) => `${principal} changed its state: ${channels.join(', ')}`,
   RETRIED: ({ node, attempt, message }) => `${node} tried again (${attempt}): ${message}`,
   GUARD_WARNED: (found) => guardSentence(found, (name, level, limit) => `${name}: ${level} of ${limit}`),
   GUARD_TRIPPED: (found) =>

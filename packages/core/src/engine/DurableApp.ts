@@ -32,6 +32,7 @@ import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
+import { unlessFailed } from './drive/runFailed.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
 import { type Gate, gateOf } from './Gate.ts';
@@ -45,10 +46,14 @@ import { asHuman } from './gates/principals.ts';
 import { type Budget, parseBudget } from './guards/Budget.ts';
 import type { FaultBox } from './node/FaultBox.ts';
 import { type ReadableGraph, readState } from './readState.ts';
+import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import type { SqliteSaver } from './saver/SqliteSaver.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 import { NO_STORE } from './store/takeStore.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
+import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
 import { takeTurn } from './turns/takeTurn.ts';
 import { assertTurnKey } from './turns/turnKey.ts';
@@ -70,6 +75,8 @@ export interface DurableParts<Graph> {
   /** The store its nodes have. @defaultValue none */
   readonly memory?: BaseStore | undefined;
   readonly saver: SqliteSaver;
+  /** @defaultValue nothing is recorded of what runs stream */
+  readonly streams?: RunStreams;
   readonly faults: FaultBox;
   readonly events: EventBus;
   readonly endOf: (values: unknown) => EndOfRun;
@@ -120,6 +127,11 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
   /** Who starts the run: recorded with it, and read by gates that are not for them. Not read of a run that is known. */
   readonly by?: Principal;
   /**
+   * Reject with `RUN_FAILED` where the run ends `failed`, as LangGraph's `invoke` would: the cause is what the node threw.
+   * @defaultValue false
+   */
+  readonly throwOnFailure?: boolean;
+  /**
    * Key of the turn that the input is: the same one is the same turn, for ever. Such as the id of a message. With
    * a new one, a run that has ended goes on with the input. @defaultValue the run has one turn
    */
@@ -155,7 +167,7 @@ interface Recorded {
  * A compiled graph with its state file. Several processes may open the same file. What reads or writes a run returns a
  * promise, and a wrong call rejects it.
  */
-export class DurableApp<Graph, State, Update> {
+export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update> {
   /** The compiled LangGraph graph: for reading (`getState`, `getGraph`). Runs belong to `run`. */
   readonly graph: Graph;
   readonly store: EngineStore;
@@ -168,8 +180,10 @@ export class DurableApp<Graph, State, Update> {
   readonly newId: () => string;
   readonly #parts: DurableParts<Graph>;
   readonly #drivable: DrivableGraph;
+  readonly #streams: RunStreams;
 
   constructor(parts: DurableParts<Graph>) {
+    super(parts);
     this.graph = parts.graph;
     this.store = parts.store;
     this.memory = parts.memory ?? NO_STORE;
@@ -179,6 +193,7 @@ export class DurableApp<Graph, State, Update> {
     this.newId = parts.newId;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
+    this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
   }
 
   /**
@@ -194,7 +209,7 @@ export class DurableApp<Graph, State, Update> {
    *   context than it was started with, and for a new turn while the one before has not ended; `INVALID_INPUT` for a
    *   `Command`, a context the graph does not take, a reserved name in `configurable`, or a new turn without input;
    *   `VALUE_NOT_STORABLE`; `GRAPH_CHANGED`; `THREAD_BUSY` while another process drives it;
-   *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made.
+   *   `THREAD_NOT_OURS` for an id whose checkpoints no run has made; `RUN_FAILED` with `throwOnFailure`.
    *
    * @example
    * ```ts
@@ -204,10 +219,25 @@ export class DurableApp<Graph, State, Update> {
    * ```
    */
   async run(id: string, input?: Update, { turn, ...options }: RunOptions = {}): Promise<RunResult<State>> {
+    if (turn === undefined && input === undefined && isNothing(givenAmong(options)))
+      return this.drive(id, options);
+    await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
+    return unlessFailed(id, await this.#driveTurn(id, turn ?? null, options), options);
+  }
+
+  /**
+   * Records what {@link run} records, and drives nothing: for a service that answers before the work is done. Whoever drives
+   * the run then, in any process, gives the id alone.
+   *
+   * @throws DevsError as {@link run}.
+   */
+  async start(
+    id: string,
+    input?: Update,
+    { turn, ...options }: GivenOptions & Pick<RunOptions, 'turn' | 'by'> = {},
+  ): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn, id);
-    const given: GivenToTurn = { input, options: givenAmong(options), turn: turn ?? null, by: options.by };
-    if (turn !== undefined || input !== undefined || !isNothing(given.options)) await this.#begin(id, given);
-    return turn === undefined ? this.drive(id, options) : this.#driveTurn(id, turn, options);
+    await this.#begin(id, { input, options: givenAmong(options), turn: turn ?? null, by: options.by });
   }
 
   async #begin(threadId: string, given: GivenToTurn): Promise<void> {
@@ -234,7 +264,7 @@ export class DurableApp<Graph, State, Update> {
     await assertSameGiven(dumped, store.inputs.require(threadId, first.turn), { serde, threadId });
   }
 
-  async #driveTurn(id: string, turn: string, options: RunOptions): Promise<RunResult<State>> {
+  async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
@@ -247,7 +277,7 @@ export class DurableApp<Graph, State, Update> {
         reason,
         gates: [],
         values: checkpointId === null ? null : await this.#valuesAt(id, checkpointId),
-        turn,
+        ...(turn !== null && { turn }),
       }),
     });
   }
@@ -302,7 +332,7 @@ export class DurableApp<Graph, State, Update> {
     id: string,
     options: Omit<RunOptions, 'turn'> & Pick<DriveOptions, 'goal' | 'prepare'> = {},
   ): Promise<RunResult<State>> {
-    return this.#drive(id, options);
+    return unlessFailed(id, await this.#drive(id, options), options);
   }
 
   async #drive(
@@ -340,7 +370,21 @@ export class DurableApp<Graph, State, Update> {
       hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
     const outcome = await drive(
       id,
-      { store, saver, graph, shape, faults, events, inputOf, optionsOf, endOf, goals, leave, breakpoints },
+      {
+        store,
+        saver,
+        graph,
+        shape,
+        faults,
+        events,
+        streams: this.#streams,
+        inputOf,
+        optionsOf,
+        endOf,
+        goals,
+        leave,
+        breakpoints,
+      },
       options,
     );
     const gates = outcome.status === 'suspended' ? outcome.gates.map((session) => this.#gateOf(session)) : [];
@@ -386,6 +430,33 @@ export class DurableApp<Graph, State, Update> {
     return signalRun(id, { name, payload, ...options }, { store: this.store, events: this.events });
   }
 
+  /**
+   * What a run streams, as it does so. With an input, or without one, this process drives the run as {@link run} does, from
+   * the first event that is asked for to the end of the drive; with `null` it only reads, in any process, until the run has
+   * ended or `signal` is aborted. Every event is in the state file first, so `after` goes on where a reader stopped, today
+   * and tomorrow. Leaving the loop asks the drive to stop at the next safe point and waits for that.
+   *
+   * @throws DevsError as {@link run}; `STREAM_NOT_KEPT` when `after` is older than what is kept, the run was not recorded, or
+   *   a checkpoint was pruned. RangeError, TypeError for other options than these.
+   *
+   * @example
+   * ```ts
+   * for await (const { mode, seq, data } of app.stream('mail-7', { mail })) if (mode === 'updates') show(seq, data);
+   * for await (const event of app.stream('mail-7', null, { after: 12 })) show(event); // any process
+   * ```
+   */
+  stream<const Mode extends StreamMode = 'updates'>(
+    id: string,
+    input?: Update | null,
+    options: StreamOptions<Mode> & RunOptions = {},
+  ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
+    const drive =
+      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
+    const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
+    const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
+    return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
+  }
+
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
   async pause(id: string): Promise<void> {
     this.#request(id, 'pause');
@@ -399,7 +470,7 @@ export class DurableApp<Graph, State, Update> {
     this.#request(id, 'cancel');
     if (this.store.threads.driverOf(id) !== null) return;
     try {
-      await this.hold(id, async (lease) => endCancelled(lease, { store: this.store, events: this.events }));
+      await this.hold(id, async (lease) => endCancelled(lease, { ...this.#parts, streams: this.#streams }));
     } catch (error) {
       // Somebody took it up in between, and finds the request.
       if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;

@@ -14,6 +14,7 @@ import { HitlSessionStore } from '../state/HitlSessionStore.ts';
 import { heldLease } from '../state/heldLeases.ts';
 import { immediately } from '../state/immediately.ts';
 import { RewindStore } from '../state/RewindStore.ts';
+import { RunDirectory } from '../state/RunDirectory.ts';
 import { RunFootprint } from '../state/RunFootprint.ts';
 import { RunRemover } from '../state/RunRemover.ts';
 import { StepStore } from '../state/StepStore.ts';
@@ -77,6 +78,7 @@ export class EngineStore {
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
+  readonly directory: RunDirectory;
   readonly waits: WaitStore;
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
@@ -124,6 +126,7 @@ export class EngineStore {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
+    this.directory = new RunDirectory(db);
     this.waits = new WaitStore(db, seams);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db);

@@ -1,18 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Fence } from '../state/Fence.ts';
 
-/** What is known of a drive to all that it calls: nodes, edges, the cache. */
+/** What is known of a drive to all that it calls: nodes, edges, the cache, the store. */
 export interface Driving {
+  /** Of its lease. */
+  readonly fence: Fence;
   /** Super-steps that were looked up in the cache, since a node was entered last. */
   lookupsInARow: number;
-  /** Whether the super-step that is looked up next, or was last, is given answers of humans or policies. */
+  /** Whether the super-step that is looked up next, or was last, is told what only this run is told: answers, signals. */
   answers: 'next' | 'last' | 'none';
 }
 
 const drives = new AsyncLocalStorage<Driving>();
 
 /** Drives a run: everything that `drive` calls is inside it. */
-export function whileDriving<T>(drive: () => T): T {
-  return drives.run({ lookupsInARow: 0, answers: 'none' }, drive);
+export function whileDriving<T>(fence: Fence, drive: () => T): T {
+  return drives.run({ fence, lookupsInARow: 0, answers: 'none' }, drive);
 }
 
 /** The drive around this code; `null` outside one, such as in plain LangGraph use. */

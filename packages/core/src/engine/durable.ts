@@ -6,7 +6,6 @@ import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import { GuardedCache } from './cache/GuardedCache.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import {
   type BuilderOf,
@@ -32,9 +31,10 @@ import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
-import { innerBreakpoints } from './stops/innerBreakpoints.ts';
-import { SqliteStore } from './store/SqliteStore.ts';
+import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { takeStore } from './store/takeStore.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
 import { noteInput } from './turns/noteInput.ts';
 
 export interface DurableOptions<
@@ -71,6 +71,8 @@ export interface DurableOptions<
   readonly budget?: Budget;
   /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
   readonly prices?: PriceTable | string;
+  /** How much of the streams of runs is kept in the file; `false` for none. @defaultValue 10,000 events of each run */
+  readonly streams?: StreamsOptions | false;
   /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
   readonly version?: string;
   /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
@@ -87,6 +89,12 @@ export interface KnownGraph<State> {
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals?: GoalReader;
   readonly leave?: LeaveRun;
+}
+
+interface SaverParts {
+  readonly breakpoints: InnerBreakpoints;
+  readonly streams: RunStreams;
+  readonly limits: Partial<SaverLimits> | undefined;
 }
 
 /**
@@ -123,32 +131,17 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   );
   const gates = parsedGates(options.gates as GivenGates<StateOf<Source>> | undefined);
   const budget = parseBudget(options.budget ?? {});
+  const keep = keptEvents(options.streams);
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
   const prices = pricesOf(options.prices);
   const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
+  const streams = new RunStreams(db, keep);
   const faults = new FaultBox();
-  // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
   const breakpoints = innerBreakpoints(builder);
-  const saver = new DrivenSaver(db, store, {
-    breakpoints,
-    onLook: noteBegun,
-    ...(options.limits && { limits: options.limits }),
-    onCheckpoint: (lease, stored) => {
-      store.threads.resetRecoveries(lease);
-      noteInput({ runId: lease.threadId, stored }, store.inputs);
-    },
-  });
-  const deps = { store, events, profile, maxDepth, faults, breakpoints, now, newId };
-  const ownStore = () =>
-    new SqliteStore(db, { now, events, ...(options.limits && { limits: options.limits }) });
-  const memory = takeStore(options.store, carried.store, ownStore);
-  const cache = options.cache ?? carried.cache;
-  const kept = {
-    ...carried,
-    ...(memory !== undefined && { store: memory }),
-    ...(cache !== undefined && { cache: new GuardedCache(cache, maxDepth) }),
-  };
+  const saver = driversSaver(db, store, { breakpoints, streams, limits: options.limits });
+  const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
+  const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
     ...compiled,
@@ -158,14 +151,33 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     budget,
     gates,
     store,
-    memory,
+    memory: kept.store,
     saver,
+    streams,
     faults,
     events,
     ...known,
     now,
     newId,
     close,
+  });
+}
+
+function driversSaver(
+  db: Database,
+  store: EngineStore,
+  { breakpoints, streams, limits }: SaverParts,
+): DrivenSaver {
+  return new DrivenSaver(db, store, {
+    breakpoints,
+    onLook: noteBegun,
+    streamOf: (lease) => streams.of(lease),
+    ...(limits && { limits }),
+    // A committed super-step is progress: only a driver that dies before one counts towards giving the run up.
+    onCheckpoint: (lease, stored) => {
+      store.threads.resetRecoveries(lease);
+      noteInput({ runId: lease.threadId, stored }, store.inputs);
+    },
   });
 }
 

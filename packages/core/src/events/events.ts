@@ -154,6 +154,18 @@ export interface OrchestratorEvents {
   RUN_RECOVERED: { readonly owner: string; readonly epoch: number };
   /** A person brought a run back that had been given up as a dead letter. */
   RUN_REVIVED: { readonly principal: string };
+  /** A person began this run at a checkpoint of another. */
+  RUN_FORKED: { readonly from: string; readonly checkpointId: string; readonly principal: string };
+  /** A person wrote values into the state of a run, between two visits. */
+  STATE_UPDATED: {
+    readonly principal: string;
+    /** The checkpoint that has them. */
+    readonly checkpointId: string;
+    /** Their names. */
+    readonly channels: readonly string[];
+    /** The node in whose name; `null` where LangGraph was to find it. */
+    readonly node: string | null;
+  };
   /** A transient error is about to be retried. */
   RETRIED: { readonly node: string; readonly attempt: number; readonly message: string };
   /** A guard reached its warning share. */

@@ -40,6 +40,8 @@ const mask: Mask = (text) => maskSensitiveData(text);
  * ```
  */
 export class LineMasker {
+  readonly #isByWord: boolean;
+  readonly #isBreak: (character: string | undefined) => boolean;
   /** As it was pushed. */
   #raw = '';
   #held = '';
@@ -49,6 +51,13 @@ export class LineMasker {
   #tryFrom = 2 * MASK_REACH;
   /** Text before it was left out. */
   #isCut = false;
+
+  /** @param by - `word`: a word is shown once it is whole; what stands in quotes, once they are closed. */
+  constructor({ by = 'line' }: { readonly by?: 'line' | 'word' } = {}) {
+    this.#isBreak =
+      by === 'line' ? (character) => character === '\n' : (character) => /\s/.test(character ?? '');
+    this.#isByWord = by === 'word';
+  }
 
   push(piece: string): void {
     this.#raw += piece;
@@ -100,15 +109,32 @@ export class LineMasker {
   /** The place after the last line that can be shown; 0 where there is none. */
   #lineEnd(): number {
     const held = this.#held;
-    const limit = Math.min(this.#opening(), secretRegistry.unfinishedAt(held));
-    let end = limit <= 0 ? 0 : held.lastIndexOf('\n', limit - 1) + 1;
+    const limit = Math.min(this.#opening(), secretRegistry.unfinishedAt(held), this.#quote());
+    let end = this.#breakBefore(limit);
     if (end === held.length || end === 0) return end;
     const whole = mask(held);
     for (let tries = 0; end > 0 && tries < MAX_TRIES; tries += 1) {
       if (mask(held.slice(0, end)) + mask(held.slice(end)) === whole) return end;
-      end = end === 1 ? 0 : held.lastIndexOf('\n', end - 2) + 1;
+      end = this.#breakBefore(end - 1);
     }
     return 0;
+  }
+
+  /** The place after the last break that ends at or before a place; 0 where there is none. */
+  #breakBefore(place: number): number {
+    let end = Math.min(place, this.#held.length);
+    while (end > 0 && !this.#isBreak(this.#held[end - 1])) end -= 1;
+    return Math.max(end, 0);
+  }
+
+  /** Where a quote begins that is still open, on its line; the length of all where none is. */
+  #quote(): number {
+    const held = this.#held;
+    if (!this.#isByWord) return held.length;
+    const line = (this.#context + held).lastIndexOf('\n') + 1 - this.#context.length;
+    const before = line < 0 ? this.#context.slice(line) : '';
+    const quotes = [...`${before}${held.slice(Math.max(0, line))}`.matchAll(/"/g)];
+    return quotes.length % 2 === 0 ? held.length : Math.max(0, held.lastIndexOf('"'));
   }
 
   /** Where something begins that has no end yet; the length of all where nothing does. */

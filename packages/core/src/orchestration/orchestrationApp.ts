@@ -23,7 +23,7 @@ export function orchestrationApp(
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return durable(
     orchestrationBuilder(pipeline),
-    { ...options, guards },
+    { ...options, guards, streams: false }, // it has a log of its own
     {
       profile: pipelineProfile,
       endOf: endOfPipeline,

@@ -34,6 +34,7 @@ const NOTHING: sql.StoredChannel = { type: 'empty', value: null, sha256: null, b
  * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs.
  */
 export class GraphCheckpointStore {
+  readonly #db: Database;
   readonly #blobs: BlobStore;
   readonly #heads: ChannelHeads;
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
@@ -61,9 +62,11 @@ export class GraphCheckpointStore {
   readonly #sweeper: BlobSweeper;
   readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
   readonly #deletes: readonly Statement<[string]>[];
+  #selectLasting: Statement<[object], CheckpointKey> | null = null;
 
   /** @param db - An open, migrated state file. Statements are prepared here, once. */
   constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
+    this.#db = db;
     this.#blobs = blobs;
     this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
     this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
@@ -179,6 +182,12 @@ export class GraphCheckpointStore {
     checkpointNs,
   }: NamespaceKey): readonly { readonly checkpointNs: string; readonly seq: number }[] {
     return this.#selectNamespaces.all({ threadId, checkpointNs });
+  }
+
+  /** The newest checkpoint before `seq` of each graph that keeps its state over the visits of its node. */
+  lastingBefore(threadId: string, seq: number): readonly CheckpointKey[] {
+    this.#selectLasting ??= prepare(this.#db, sql.SELECT_LASTING_BEFORE);
+    return this.#selectLasting.all({ threadId, seq });
   }
 
   /** True while the file has this very checkpoint. */

@@ -108,6 +108,7 @@ export class HitlSessionStore {
   readonly #markResumed: Statement<[object]>;
   readonly #closeOpen: Statement<[string, string], string>;
   readonly #closeTurn: Statement<[string]>;
+  #selectInbox: Statement<[object], SessionRow> | null = null;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
@@ -261,6 +262,13 @@ export class HitlSessionStore {
     return (threadId === undefined ? this.#selectOpen.all() : this.#selectOpenOf.all(threadId)).map(
       this.#toSession,
     );
+  }
+
+  /** Open sessions of all runs, oldest first; `after` is the last that was seen. */
+  pageOpen(after: Pick<HitlSession, 'suspendedAt' | 'id'> | null, limit: number): readonly HitlSession[] {
+    this.#selectInbox ??= prepare(this.#db, sql.SELECT_INBOX);
+    const { suspendedAt, id } = after ?? { suspendedAt: Number.MIN_SAFE_INTEGER, id: '' };
+    return this.#selectInbox.all({ suspendedAt, id, limit }).map(this.#toSession);
   }
 
   /** Sessions of a run that are not open any more, oldest first. */

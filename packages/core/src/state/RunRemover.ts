@@ -6,60 +6,106 @@ import { referringBody } from './decisionBody.ts';
 import { type FencedLease, leaseFence } from './Fence.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
 import { immediately } from './immediately.ts';
+import { referencesOf, type StoredState } from './journaledState.ts';
 
-// Frames of a run have its id and a slash in front of their own ('0' is the next character).
-const OF_RUN = "(thread_id = @id OR (thread_id > @id || '/' AND thread_id < @id || '0'))";
-const OF_ITS_SESSIONS = `session_id IN (SELECT id FROM hitl_sessions WHERE ${OF_RUN})`;
+/** Ids that begin with another one and a slash ('0' is the next character). */
+const isBelow = (column: string, id: string): string =>
+  `(${column} > ${id} || '/' AND ${column} < ${id} || '0')`;
+
+/** Frames of a run have its id and a slash in front of their own; another run may have, too, and frames of its own. */
+const isOfRun = (column: string): string => `(${column} = @id OR (${isBelow(column, '@id')} AND NOT EXISTS (
+  SELECT 1 FROM threads AS other
+  WHERE ${isBelow('other.thread_id', '@id')}
+    AND (other.thread_id = ${column} OR ${isBelow(column, 'other.thread_id')}))))`;
+
+const OF_ITS_SESSIONS = `session_id IN (SELECT id FROM hitl_sessions WHERE ${isOfRun('hitl_sessions.thread_id')})`;
+
+/** Tables with rows that name their run as `thread_id`, what refers to others first. */
+const NAMING = [
+  'hitl_sessions',
+  'agent_steps',
+  'step_transcripts',
+  'checkpoint_writes',
+  'checkpoint_blobs',
+  'checkpoints',
+  'driven_time',
+  'guard_firings',
+  'events',
+  'stream_events',
+  'rewinds',
+  'signals',
+  'waits',
+  'thread_inputs',
+  'threads',
+] as const;
 
 /** Every table with rows of a run but `hitl_decisions`, what refers to others first. */
 const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['hitl_failure_gates', OF_ITS_SESSIONS],
   ['hitl_failure_gates_history', OF_ITS_SESSIONS],
   ['hitl_votes', OF_ITS_SESSIONS],
-  ['hitl_sessions', OF_RUN],
-  ['agent_steps', OF_RUN],
-  ['step_transcripts', OF_RUN],
-  ['checkpoint_writes', OF_RUN],
-  ['checkpoint_blobs', OF_RUN],
-  ['checkpoints', OF_RUN],
-  ['langgraph_checkpoints', OF_RUN.replaceAll('thread_id', 'graph_id')],
-  ['driven_time', OF_RUN],
-  ['guard_firings', OF_RUN],
-  ['events', OF_RUN],
-  ['rewinds', OF_RUN],
-  ['signals', OF_RUN],
-  ['waits', OF_RUN],
-  ['thread_inputs', OF_RUN],
-  ['threads', OF_RUN],
+  ['langgraph_checkpoints', isOfRun('langgraph_checkpoints.graph_id')],
+  ...NAMING.map((table) => [table, isOfRun(`${table}.thread_id`)] as const),
 ];
 
+const SELECT_BLOBS = ['checkpoint_blobs', 'checkpoint_writes', 'agent_steps', 'step_transcripts']
+  .map(
+    (table) => `SELECT blob_id FROM ${table} WHERE blob_id IS NOT NULL AND ${isOfRun(`${table}.thread_id`)}`,
+  )
+  .join(' UNION ');
+
+const SELECT_TURNS = `
+  SELECT serialized_state, sha256 FROM langgraph_checkpoints
+  WHERE serialized_state LIKE '{"$devs":%' AND ${isOfRun('langgraph_checkpoints.graph_id')}`;
+
+const HAS_ANSWERS = `
+  SELECT 1 FROM hitl_sessions WHERE decision_json IS NOT NULL AND ${isOfRun('hitl_sessions.thread_id')} LIMIT 1`;
+
+interface OfRun {
+  readonly id: string;
+}
+
+interface Statements {
+  readonly deletes: readonly Statement<[OfRun]>[];
+  readonly blobs: Statement<[OfRun], number>;
+  readonly turns: Statement<[OfRun], StoredState>;
+  readonly hasAnswers: Statement<[OfRun], 1>;
+}
+
 /**
- * Deletes a run as a whole. The lines of the decision log stay, as that is a chain; what was written in its decisions
+ * Deletes runs as a whole. The lines of the decision log stay, as that is a chain; what was written in their decisions
  * goes, unless another run's decision says the same.
  */
 export class RunRemover {
   readonly #db: Database;
-  readonly #deletes: readonly Statement<[{ readonly id: string }]>[];
   readonly #sessions: HitlSessionStore;
   readonly #texts: DecisionTextStore;
   readonly #sweeper: BlobSweeper;
+  #prepared: Statements | null = null;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#db = db;
-    this.#deletes = ROWS.map(([table, where]) => prepare(db, `DELETE FROM ${table} WHERE ${where}`));
     this.#sessions = new HitlSessionStore(db);
     this.#texts = new DecisionTextStore(db);
     this.#sweeper = new BlobSweeper(db);
   }
 
   /** In the caller's transaction, or its own. @throws DevsError `LEASE_LOST` for a holder that was replaced. */
-  remove(lease: FencedLease): Swept {
+  remove(...leases: readonly FencedLease[]): Swept {
+    const { deletes, blobs, turns, hasAnswers } = this.#statements();
     return immediately(this.#db, () => {
-      leaseFence(this.#db, lease).assertInTx();
-      for (const each of this.#deletes) each.run({ id: lease.threadId });
-      this.#texts.dropAllBut(new Set(this.#textsInUse()));
-      return this.#sweeper.sweepAll();
+      const used: number[] = [];
+      let answered = false;
+      for (const lease of leases) {
+        leaseFence(this.#db, lease).assertInTx();
+        const run = { id: lease.threadId };
+        used.push(...blobs.all(run), ...turns.all(run).flatMap((turn) => Object.values(referencesOf(turn))));
+        answered ||= hasAnswers.get(run) !== undefined;
+        for (const each of deletes) each.run(run);
+      }
+      if (answered) this.#texts.dropAllBut(new Set(this.#textsInUse()));
+      return this.#sweeper.sweep(used);
     });
   }
 
@@ -70,5 +116,15 @@ export class RunRemover {
 
   #textsInUse(): readonly string[] {
     return this.#sessions.listAnswered().flatMap((session) => [...referringBody(session).texts.keys()]);
+  }
+
+  #statements(): Statements {
+    this.#prepared ??= {
+      deletes: ROWS.map(([table, where]) => prepare(this.#db, `DELETE FROM ${table} WHERE ${where}`)),
+      blobs: prepare<[OfRun], number>(this.#db, SELECT_BLOBS).pluck(),
+      turns: prepare(this.#db, SELECT_TURNS),
+      hasAnswers: prepare<[OfRun], 1>(this.#db, HAS_ANSWERS).pluck(),
+    };
+    return this.#prepared;
   }
 }

@@ -14,7 +14,7 @@ export interface InputTurn {
   readonly key: string | null;
   /** The serializer's name of the form of what was given. */
   readonly type: string;
-  /** Whether a checkpoint holds its input. Of a first turn, it may be one that was written before this was recorded. */
+  /** Whether a checkpoint holds its input. Not said of a first turn: it is taken up where the run has a checkpoint. */
   readonly isTaken: boolean;
   /** `null` for the latest turn: it stands as the run does. */
   readonly end: TurnEnd | null;
@@ -67,12 +67,28 @@ const INSERT = `
 const UPDATE = `
   UPDATE thread_inputs SET type = @type, value = @value, sha256 = @sha256 WHERE thread_id = @threadId AND turn = ${LATEST}`;
 
+// Of a first turn nothing is written: its row may be large, and a run that has a checkpoint has taken it up.
 const MARK_TAKEN = `
-  UPDATE thread_inputs SET taken_at = @now WHERE thread_id = @threadId AND turn = ${LATEST} AND taken_at IS NULL`;
+  UPDATE thread_inputs SET taken_at = @now
+  WHERE thread_id = @threadId AND turn > 1 AND turn = ${LATEST} AND taken_at IS NULL`;
 
 const END = `
   UPDATE thread_inputs SET ended_as = @status, ended_because = @reason, end_checkpoint_id = @checkpointId
   WHERE thread_id = @threadId AND turn = ${LATEST}`;
+
+// The turn that a checkpoint is of: the first that has not ended before it. An end that was pruned away is older.
+const SELECT_TURN_AT = `
+  SELECT coalesce(min(i.turn), ${LATEST}) FROM thread_inputs AS i JOIN checkpoints AS c
+    ON c.thread_id = i.thread_id AND c.checkpoint_ns = '' AND c.checkpoint_id = i.end_checkpoint_id
+  WHERE i.thread_id = @threadId AND c.seq >= @seq`;
+
+// The last of them stands as the run does.
+const COPY = `
+  INSERT INTO thread_inputs (thread_id, turn, turn_key, type, value, sha256, begun_at, taken_at, ended_as, ended_because,
+                             end_checkpoint_id)
+  SELECT @to, turn, turn_key, type, value, sha256, @now, @now, iif(turn < @turn, ended_as, NULL),
+         iif(turn < @turn, ended_because, NULL), iif(turn < @turn, end_checkpoint_id, NULL)
+  FROM thread_inputs WHERE thread_id = @from AND turn <= @turn`;
 
 /**
  * Rows of `thread_inputs`: what a run was given, as serialized bytes, a turn each: its input until a checkpoint holds it. Rows of
@@ -87,9 +103,11 @@ export class ThreadInputStore {
   readonly #update: Statement<[object]>;
   readonly #markTaken: Statement<[object]>;
   readonly #end: Statement<[object]>;
+  readonly #db: Database;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
+    this.#db = db;
     this.#now = now;
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectByKey = prepare(db, SELECT_BY_KEY);
@@ -113,6 +131,13 @@ export class ThreadInputStore {
   /** A checkpoint holds the input of the latest turn: in the transaction of that checkpoint. */
   markTaken(threadId: string): void {
     this.#markTaken.run({ threadId, now: this.#now() });
+  }
+
+  /** Gives a run the turns that another one had taken up by a checkpoint, in the transaction that creates it. */
+  copy(from: string, to: string, seq: number): void {
+    const turn = prepare<[object], number>(this.#db, SELECT_TURN_AT).pluck().get({ threadId: from, seq });
+    const { changes } = prepare(this.#db, COPY).run({ from, to, turn, now: this.#now() });
+    if (changes === 0) throw corrupt(from, 'is missing');
   }
 
   /** Records how the latest turn ended, in the transaction that begins the next. */

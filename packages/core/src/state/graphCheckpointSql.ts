@@ -92,6 +92,14 @@ export const SELECT_NAMESPACES_WITHIN = `
       OR (checkpoint_ns > @checkpointNs || '|' AND checkpoint_ns < @checkpointNs || '}'))
   GROUP BY checkpoint_ns ORDER BY seq`;
 
+// The namespace of a graph that is begun anew with each visit has the visit's id after a colon. Beside `max`, SQLite gives
+// the other columns of the row that has it.
+export const SELECT_LASTING_BEFORE = `
+  SELECT thread_id AS threadId, checkpoint_ns AS checkpointNs, checkpoint_id AS checkpointId, max(seq)
+  FROM checkpoints
+  WHERE thread_id = @threadId AND seq < @seq AND checkpoint_ns <> '' AND instr(checkpoint_ns, ':') = 0
+  GROUP BY checkpoint_ns`;
+
 export const SELECT_SEQ = `
   SELECT max(seq) AS seq FROM checkpoints
   WHERE checkpoint_id = @checkpointId AND (@threadId IS NULL OR thread_id = @threadId)`;

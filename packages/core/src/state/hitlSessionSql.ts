@@ -102,6 +102,11 @@ export const SELECT_HUMAN_AT = `
   SELECT 1 FROM hitl_sessions
   WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
 
+export const SELECT_INBOX = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
+  WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL AND (suspended_at, id) > (@suspendedAt, @id)
+  ORDER BY suspended_at, id LIMIT @limit`;
+
 // Under a visit's own question, or handed to the visit under another id.
 export const SELECT_ASKED = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions

@@ -45,6 +45,8 @@ export interface Thread {
   readonly createdAt: number;
   /** Milliseconds since the Unix epoch, UTC. */
   readonly updatedAt: number;
+  /** Milliseconds since the Unix epoch, UTC; `null` while it has not ended. A failed run that is driven again has not. */
+  readonly endedAt: number | null;
 }
 
 export type NewThread = Pick<

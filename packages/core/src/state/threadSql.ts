@@ -6,7 +6,10 @@ export const COLUMNS = `
   thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
   graph_fingerprint AS graphFingerprint, policies_json AS policiesJson, status, reason, degraded,
   wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
-  recoveries, created_at AS createdAt, updated_at AS updatedAt, ${isSound(THREAD_SEAL)} AS sound`;
+  recoveries, created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt, ${isSound(THREAD_SEAL)} AS sound`;
+
+/** Of the status that is set: when the run ended, or nothing. */
+const ENDED_AT = "ended_at = iif(@status IN ('completed', 'failed', 'cancelled', 'dead_letter'), @now, NULL)";
 
 export const INSERT = `
   INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
@@ -42,12 +45,12 @@ export const RELEASE = `
   WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
 
 export const SETTLE = `
-  UPDATE threads SET status = @status, reason = @reason, handled_seq = @seenWakeSeq, lease_owner = NULL,
+  UPDATE threads SET status = @status, reason = @reason, ${ENDED_AT}, handled_seq = @seenWakeSeq, lease_owner = NULL,
                      lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
   WHERE thread_id = @threadId AND wake_seq <= @seenWakeSeq`;
 
 export const BEGIN = `
-  UPDATE threads SET status = 'running', reason = NULL, updated_at = @now WHERE thread_id = @threadId`;
+  UPDATE threads SET status = 'running', reason = NULL, ended_at = NULL, updated_at = @now WHERE thread_id = @threadId`;
 
 // The driver that went away held the lease before this one.
 export const COUNT_RECOVERY = `
@@ -60,16 +63,16 @@ export const MARK_WORKED = `
   UPDATE threads SET worked_epoch = @epoch WHERE thread_id = @threadId AND worked_epoch IS NOT @epoch`;
 
 export const REVIVE = `
-  UPDATE threads SET status = 'paused', reason = @reason, recoveries = 0, recovery_counted_at = NULL, updated_at = @now
+  UPDATE threads SET status = 'paused', reason = @reason, ended_at = NULL, recoveries = 0, recovery_counted_at = NULL,
+                     updated_at = @now
   WHERE thread_id = @threadId AND status = 'dead_letter'`;
 
 export const REOPEN = `
-  UPDATE threads SET status = @status, reason = @reason, recoveries = 0, updated_at = @now WHERE thread_id = @threadId`;
+  UPDATE threads SET status = @status, reason = @reason, ${ENDED_AT}, recoveries = 0, updated_at = @now
+  WHERE thread_id = @threadId`;
 
-// What was asked of the run before is handled: it was about the turn that is over.
 export const BEGIN_TURN = `
-  UPDATE threads SET status = 'created', reason = NULL, handled_seq = wake_seq, recoveries = 0,
-                     recovery_counted_at = NULL, updated_at = @now
+  UPDATE threads SET status = 'created', reason = NULL, recoveries = 0, recovery_counted_at = NULL, updated_at = @now
   WHERE thread_id = @threadId`;
 
 /** Sets one thing of a run, `@value` where it is given. */

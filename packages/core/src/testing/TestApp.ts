@@ -1,15 +1,34 @@
 import type { Database } from 'better-sqlite3';
-import { createDatabase, openCopy } from '../db/createDatabase.ts';
+import { createDatabase } from '../db/createDatabase.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engine/compile/graphSource.ts';
 import type { DurableApp, GateAnswer, RunOptions, RunResult } from '../engine/DurableApp.ts';
+import type { DrivenDue } from '../engine/drive/driveDue.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
 import type { Gate } from '../engine/Gate.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
-import { abandonLeases } from '../state/abandonLeases.ts';
+import { afterDeath } from '../state/afterDeath.ts';
 import { SkippingClock } from './SkippingClock.ts';
-import { TESTER, yesTo } from './yesTo.ts';
+
+/** The human of tests. */
+const TESTER = { kind: 'human', id: 'tester' } as const;
+
+type Answer = Omit<GateAnswer, 'by'>;
+
+/** What lets a run go on at a gate of each kind; one that is not named is approved. */
+const YES: { readonly [Kind in Gate['kind']]?: Answer } = {
+  interrupt: { value: true },
+  task_failure: { action: 'retry' },
+  recursion_limit: { action: 'continue' },
+  step: { action: 'use' },
+};
+
+/** @throws TypeError at a budget: how much more there is to spend is nobody's default. */
+function yesTo({ kind }: Gate): Answer {
+  if (kind === 'budget') throw new TypeError("Say how much: answer(gate, { action: 'raise', usd: 1 }).");
+  return YES[kind] ?? { approved: true };
+}
 
 /** As of `durable`, without a file: the state is in memory. */
 export interface TestOptions<
@@ -30,7 +49,7 @@ export interface TestOptions<
  * @example
  * ```ts
  * const app = testApp(mailAgent(model, send));
- * await app.crashAt('in step mail', 'mail-1', { messages: ['Write to Bob.'] });
+ * await app.crashAt('in step llm', 'mail-1', { messages: ['Write to Bob.'] });
  * const { gates: [gate] } = await app.run('mail-1');
  * await app.answer(gate);
  * ```
@@ -71,21 +90,30 @@ export class TestApp<Graph, State, Update> {
   /**
    * Decides a gate as a human of the test.
    *
-   * @param given - @defaultValue yes, of the gate's kind
+   * @param given - @defaultValue yes, as the gate's kind has it, by the test's own human
    * @throws TypeError without a gate, and for a budget without an answer; DevsError as {@link DurableApp.decide}.
    */
-  async answer(gate: Gate | undefined, given?: Partial<GateAnswer>): Promise<void> {
+  async answer(gate: Gate | undefined, { by = TESTER, ...said }: Partial<GateAnswer> = {}): Promise<void> {
     if (gate === undefined) throw new TypeError('There is no gate to answer: the run does not wait.');
-    await this.#app.decide(gate, { by: TESTER, ...(given ?? yesTo(gate)) });
+    const answer = Object.keys(said).length > 0 ? said : yesTo(gate);
+    await this.#app.decide(gate, { by, ...answer });
+  }
+
+  /**
+   * Lets time pass, and drives every run for which that was what it waited for.
+   *
+   * @param ms - Milliseconds; negative where the clock is set back.
+   * @throws RangeError for what is no whole number of milliseconds; DevsError as {@link DurableApp.driveDue}.
+   */
+  skip(ms: number): Promise<DrivenDue<RunResult<State>>> {
+    this.clock.advance(ms);
+    return this.#app.driveDue();
   }
 
   /** Ends the process where it stands, as if nobody drove a run, and starts another one. */
   restart(): void {
-    const db = openCopy(this.#db);
-    this.#db.close();
-    abandonLeases(db);
-    this.#db = db;
-    this.#app = this.#open(db);
+    this.#db = afterDeath(this.#db);
+    this.#app = this.#open(this.#db);
   }
 
   /**
@@ -98,12 +126,12 @@ export class TestApp<Graph, State, Update> {
   async crashAt(point: CrashPoint, id: string, input?: Update, options?: RunOptions): Promise<void> {
     const ended = await new Promise<RunResult<State> | null>((resolve, reject) => {
       let isDead = false;
-      const onPoint = (reached: CrashPoint): Promise<never> | undefined => {
-        if (!isDead && reached !== point) return undefined;
+      const onPoint = (reached: CrashPoint): boolean => {
+        if (!isDead && reached !== point) return false;
         if (!isDead) this.restart();
         isDead = true;
         resolve(null);
-        return new Promise(() => {});
+        return true;
       };
       withCrashPoints(onPoint, () => this.run(id, input, options)).then(resolve, reject);
     });

@@ -35,7 +35,7 @@ const callsIn = (file: string): readonly string[] =>
 const heard = (calls: readonly string[]): readonly string[] =>
   calls.map((call) => call.slice(call.indexOf(' ') + 1));
 
-/** How a turn stands in the file: its key, and whether its input is in the state. */
+/** How a turn stands in the file: its key, and whether its input is in the state, which is not said of the first. */
 function turnsIn(file: string): readonly unknown[] {
   const db = createDatabase({ dbPath: file });
   const turns = db
@@ -76,7 +76,7 @@ describe('a chat whose process is killed at a write', () => {
       const { writes: __, ...same } = whole;
       expect(again, `killed at write ${place}`).toEqual(same);
       expect(turnsIn(file)).toEqual([
-        { key: 'm-1', isTaken: 1, endedAs: 'completed' },
+        { key: 'm-1', isTaken: 0, endedAs: 'completed' },
         { key: 'm-2', isTaken: 1, endedAs: 'completed' },
         { key: 'm-3', isTaken: 1, endedAs: null },
       ]);

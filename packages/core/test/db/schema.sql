@@ -241,6 +241,22 @@ CREATE TABLE store_items (
   row_sha256 BLOB    NOT NULL                            -- of the other columns
 ) STRICT;
 
+CREATE TABLE stream_events (
+  thread_id   TEXT    NOT NULL,
+  seq         INTEGER NOT NULL CHECK (seq > 0),          -- of the run; the newest row is never deleted, so none is used again
+  mode        TEXT    NOT NULL CHECK (mode IN ('updates', 'values', 'custom', 'gate', 'end')),
+  ns          TEXT    NOT NULL,                          -- LangGraph's namespace of the graph it is of; '' for the run's own
+  scope       TEXT,                                      -- what it is told once in: a task, a checkpoint, a gate
+  ordinal     INTEGER,                                   -- from 0, in the scope
+  refers_json TEXT,                                      -- where in the file it is
+  type        TEXT,                                      -- of the serialized value
+  value       BLOB,                                      -- masked
+  sha256      BLOB,
+  PRIMARY KEY (thread_id, seq),
+  CHECK ((scope IS NULL) = (ordinal IS NULL)),
+  CHECK ((refers_json IS NULL) = (value IS NOT NULL AND type IS NOT NULL AND sha256 IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE thread_inputs (
   thread_id TEXT NOT NULL REFERENCES threads (thread_id),
   type      TEXT NOT NULL,                               -- the serializer's name of the form, such as 'json'
@@ -268,7 +284,7 @@ CREATE TABLE threads (
   recoveries         INTEGER NOT NULL DEFAULT 0,
   created_at         INTEGER NOT NULL,                   -- ms since the Unix epoch, UTC
   updated_at         INTEGER NOT NULL
-, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER) STRICT;
+, declared_sha256 BLOB, worked_epoch INTEGER, recovery_counted_at INTEGER, ended_at INTEGER) STRICT;
 
 CREATE TABLE waits (
   seq          INTEGER PRIMARY KEY,                      -- the order in which they began
@@ -327,9 +343,21 @@ CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
 
 CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
 
+CREATE UNIQUE INDEX stream_events_once ON stream_events (thread_id, scope, ordinal) WHERE scope IS NOT NULL;
+
 CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
 
 CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
+
+CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
+
+CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
+
+CREATE INDEX threads_due ON threads (created_at, thread_id)
+  WHERE status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq);
+
+CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
 
 CREATE UNIQUE INDEX threads_live_workspace ON threads (workspace)
   WHERE workspace IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter');

@@ -50,6 +50,7 @@ describe('exit codes', () => {
         'PATH_REFUSED',
         'REPLAY_MISS',
         'REWIND_CONFLICT',
+        'RUN_FAILED',
         'STORE_UNSUPPORTED',
         'SYNC_CONFLICT',
         'THREAD_DEAD',
@@ -69,7 +70,7 @@ describe('exit codes', () => {
         'THREAD_NOT_OURS',
       ],
       [EXIT.busy]: ['LEASE_LOST', 'THREAD_BUSY', 'WORKSPACE_BUSY'],
-      [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'THREAD_NOT_FOUND'],
+      [EXIT.notFound]: ['CHECKPOINT_NOT_FOUND', 'GATE_NOT_FOUND', 'STREAM_NOT_KEPT', 'THREAD_NOT_FOUND'],
       [EXIT.stateFile]: [
         'GRAPH_CHANGED',
         'JOURNAL_DEGRADED',
@@ -97,6 +98,7 @@ describe('exit codes', () => {
         'POLICY_NOT_DECLARED',
         'REMOVE_REFUSED',
         'REWIND_REFUSED',
+        'UPDATE_REFUSED',
         'USE_DECIDE',
       ],
     });

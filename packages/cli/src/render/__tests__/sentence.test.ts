@@ -88,6 +88,14 @@ const EXAMPLES: Examples = {
   ],
   RUN_RECOVERED: [{ owner: '1:2', epoch: 3 }, 'taken over from a process that had gone'],
   RUN_REVIVED: [{ principal: 'human:ada' }, 'brought back by human:ada'],
+  RUN_FORKED: [
+    { from: 'post-42', checkpointId: 'c', principal: 'human:ada' },
+    'begun where post-42 stood, by human:ada',
+  ],
+  STATE_UPDATED: [
+    { principal: 'human:ada', checkpointId: 'c', channels: ['draft', 'title'], node: 'write' },
+    'human:ada changed its state: draft, title',
+  ],
   RETRIED: [{ node: 'design', attempt: 2, message: 'timeout' }, 'design tried again (2): timeout'],
   GUARD_WARNED: [guard, 'calls: 8 of 10'],
   GUARD_TRIPPED: [guard, 'limit reached: calls, 8 of 10'],

@@ -7,8 +7,8 @@ ALTER TABLE thread_inputs ADD COLUMN turn INTEGER NOT NULL DEFAULT 1 CHECK (turn
 -- The caller's name of the turn: the same key is the same turn. Empty where a run was started without one.
 ALTER TABLE thread_inputs ADD COLUMN turn_key TEXT NOT NULL DEFAULT '';
 
--- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. NULL
--- until then, and in rows of an older engine: there a run that has a checkpoint has taken its input up.
+-- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. Of a first
+-- turn the latter stays NULL: a run that has a checkpoint has taken it up.
 ALTER TABLE thread_inputs ADD COLUMN begun_at INTEGER;
 ALTER TABLE thread_inputs ADD COLUMN taken_at INTEGER;
 

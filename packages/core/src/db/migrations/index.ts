@@ -717,9 +717,34 @@ CREATE INDEX step_transcripts_by_blob ON step_transcripts (blob_id);
 `,
   },
   {
+    version: 25,
+    name: '025_create_stream_events',
+    sha256: '47797ed8510237ec1411f5540499c34e89905151ed21e6c834138cc9a078f02d',
+    sql: `-- What a run streams: its chunks, gates and ends, numbered from 1 without a gap. Written by StreamStore only. What the file
+-- has already, in a checkpoint, its writes or a session, is referred to and not stored a second time.
+CREATE TABLE stream_events (
+  thread_id   TEXT    NOT NULL,
+  seq         INTEGER NOT NULL CHECK (seq > 0),          -- of the run; the newest row is never deleted, so none is used again
+  mode        TEXT    NOT NULL CHECK (mode IN ('updates', 'values', 'custom', 'gate', 'end')),
+  ns          TEXT    NOT NULL,                          -- LangGraph's namespace of the graph it is of; '' for the run's own
+  scope       TEXT,                                      -- what it is told once in: a task, a checkpoint, a gate
+  ordinal     INTEGER,                                   -- from 0, in the scope
+  refers_json TEXT,                                      -- where in the file it is
+  type        TEXT,                                      -- of the serialized value
+  value       BLOB,                                      -- masked
+  sha256      BLOB,
+  PRIMARY KEY (thread_id, seq),
+  CHECK ((scope IS NULL) = (ordinal IS NULL)),
+  CHECK ((refers_json IS NULL) = (value IS NOT NULL AND type IS NOT NULL AND sha256 IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX stream_events_once ON stream_events (thread_id, scope, ordinal) WHERE scope IS NOT NULL;
+`,
+  },
+  {
     version: 26,
     name: '026_add_turns',
-    sha256: 'e74ad06f0597c85bb5ab38acd885f146a37cb369f6d548b5abcb151a48353234',
+    sha256: 'd15bd354d3595e49c216a5f67c5c5e0ca64cd243e348f7f063233ceb7f8f8037',
     sql: `-- A run may be given more than one input: a turn each. Written by ThreadInputStore only, which knows the statuses.
 DROP INDEX thread_inputs_by_thread;
 
@@ -729,8 +754,8 @@ ALTER TABLE thread_inputs ADD COLUMN turn INTEGER NOT NULL DEFAULT 1 CHECK (turn
 -- The caller's name of the turn: the same key is the same turn. Empty where a run was started without one.
 ALTER TABLE thread_inputs ADD COLUMN turn_key TEXT NOT NULL DEFAULT '';
 
--- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. NULL
--- until then, and in rows of an older engine: there a run that has a checkpoint has taken its input up.
+-- When the turn was recorded, and when the checkpoint that holds its input was, in ms since the Unix epoch, UTC. Of a first
+-- turn the latter stays NULL: a run that has a checkpoint has taken it up.
 ALTER TABLE thread_inputs ADD COLUMN begun_at INTEGER;
 ALTER TABLE thread_inputs ADD COLUMN taken_at INTEGER;
 
@@ -820,6 +845,29 @@ CREATE TABLE store_items (
 
 CREATE UNIQUE INDEX store_items_by_key ON store_items (namespace, key);
 CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
+`,
+  },
+  {
+    version: 31,
+    name: '031_find_runs_by_status_and_age',
+    sha256: 'fa9074e8d7e1e4b26d221ce51101de8a536509a22f75e7c446d00611b6de0746',
+    sql: `-- Finding runs among many, page by page, without looking at the others.
+
+-- When the run ended, in ms since the Unix epoch, UTC; NULL while it has not. Written by ThreadStore only.
+ALTER TABLE threads ADD COLUMN ended_at INTEGER;
+
+UPDATE threads SET ended_at = coalesce(
+  (SELECT max(at) FROM events WHERE events.thread_id = threads.thread_id AND events.name = 'RUN_FINISHED'), updated_at)
+WHERE status IN ('completed', 'failed', 'cancelled', 'dead_letter');
+
+CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);
+CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
+CREATE INDEX threads_ended ON threads (ended_at, thread_id) WHERE ended_at IS NOT NULL AND workspace IS NULL;
+
+-- What would go on if somebody drove it: begun, left by its driver, stopped with its process, or woken since it was left.
+CREATE INDEX threads_due ON threads (created_at, thread_id)
+  WHERE status IN ('created', 'running') OR (status = 'paused' AND reason = 'asked to stop')
+    OR (status IN ('waiting', 'paused') AND wake_seq > handled_seq);
 `,
   },
 ];

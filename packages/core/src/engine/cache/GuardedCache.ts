@@ -11,10 +11,16 @@ interface CachedWrites {
   readonly ttl?: number;
 }
 
-/** The next super-step of this drive gets answers of humans or policies. */
+/** The next super-step of this drive is given answers, or what it waited for. */
 export function noteAnswers(): void {
   const drive = driving();
   if (drive !== null) drive.answers = 'next';
+}
+
+/** The node around this code has been told something that only its run was told. */
+export function noteHeard(): void {
+  const drive = driving();
+  if (drive !== null) drive.answers = 'last';
 }
 
 /** A node is entered: its super-step has had its lookup, if it has any. */
@@ -26,11 +32,11 @@ export function noteEntered(): void {
 }
 
 /**
- * A cache of nodes' results under the engine's promises: what it has is masked, and it answers for no human.
+ * A cache of nodes' results under the engine's promises: what it has is masked, and it answers for nobody.
  *
  * Invariants:
- *   K1. A super-step that is given answers is neither taken from the cache nor put into it: an answer is of one run.
- *       LangGraph looks up after what it has put before, however slow the cache is.
+ *   K1. A super-step that is given answers or signals is neither taken from the cache nor put into it: they are of one
+ *       run. LangGraph looks up after what it has put before, however slow the cache is.
  *   K2. What a node wrote to the guards' channels is of its run, and is not kept.
  *   K3. A node is entered at least once in `maxDepth` super-steps, so that its depth guard can ask.
  */

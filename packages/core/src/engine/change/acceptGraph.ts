@@ -106,7 +106,9 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   const input = isDue ? await inputUnder(mapping, threadId, deps) : null;
   if (tuple === undefined) return { thread, changes, policies, at: null, move: null, input };
   const steps = store.steps.listForThread(threadId);
-  const move = await planMove(tuple, { threadId, before, now, mapping, steps }, deps);
+  // What the turn before has left goes with it as soon as the input is given.
+  const standing = isDue ? { ...tuple, pendingWrites: [] } : tuple;
+  const move = await planMove(standing, { threadId, before, now, mapping, steps }, deps);
   return { thread, changes, policies, at: tuple.config, move, input };
 }
 

@@ -1,4 +1,5 @@
 import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import type { FencedLease } from '../../state/Fence.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
@@ -25,24 +26,50 @@ export type RecordPlacement = (emit: EventSink['emit'], placedId: string) => voi
  * @throws DevsError `GRAPH_CHANGED`, `LEASE_LOST`: nothing is written then.
  */
 export async function setBack(
-  { threadId, epoch }: Lease,
+  lease: Lease,
   placement: Placement,
   record: RecordPlacement,
-  { store, saver, graph, shape, events }: SetBackDeps,
+  deps: SetBackDeps,
 ): Promise<void> {
-  assertSameGraph(store.threads.require(threadId), shape);
+  assertSameGraph(deps.store.threads.require(lease.threadId), deps.shape);
+  place(await stagePlacement(lease, placement, deps), record, deps);
+}
+
+/** A placement that is ready to be stored under a lease. */
+export interface StagedPlacement {
+  readonly lease: FencedLease;
+  readonly id: string;
+  /** In the caller's transaction. */
+  readonly save: () => void;
+}
+
+/** Makes a placement ready; the lease need not be held yet. */
+export async function stagePlacement(
+  lease: FencedLease,
+  placement: Placement,
+  { saver, graph }: Pick<SetBackDeps, 'saver' | 'graph'>,
+): Promise<StagedPlacement> {
+  const { threadId, epoch } = lease;
   const { config, staged } = await stagedUpdate(threadId, placement, { graph, saver });
   const { checkpoint_id } = config.configurable ?? {};
   const configurable = { thread_id: threadId, checkpoint_ns: '', checkpoint_id };
   const driven = { configurable: { ...configurable, lease_thread_id: threadId, lease_epoch: epoch } };
-  const save = await saver.stage(driven, staged);
+  return { lease, id: staged.checkpoint.id, save: await saver.stage(driven, staged) };
+}
+
+/** Stores a placement, with all that belongs to it. @throws DevsError `LEASE_LOST` */
+export function place(
+  { lease, id, save }: StagedPlacement,
+  record: RecordPlacement,
+  { store, events }: Pick<SetBackDeps, 'store' | 'events'>,
+): void {
   store.transact(events, (emit) => {
-    store.threads.fence({ threadId, epoch }).assertInTx();
+    store.threads.fence(lease).assertInTx();
     save();
-    withdrawQuestions(threadId, store);
-    store.steps.abandon(threadId);
-    store.waits.keepOnly(threadId, []);
-    record(emit, staged.checkpoint.id);
+    withdrawQuestions(lease.threadId, store);
+    store.steps.abandon(lease.threadId);
+    store.waits.keepOnly(lease.threadId, []);
+    record(emit, id);
   });
 }
 

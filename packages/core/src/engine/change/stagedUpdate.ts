@@ -10,12 +10,17 @@ import { configOf, requiredNamespace } from '../saver/checkpointConfig.ts';
 import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
 import type { StagedCheckpoint } from '../saver/SqliteSaver.ts';
 
-/** Where a run is put: on what `node` would have returned, or where it stood at a checkpoint of its own. */
-export type Placement = { readonly node: string; readonly update: object } | { readonly copyOf: string };
+/**
+ * Where a run is put: on what `node` would have returned, or the one that LangGraph finds to have run last; or where it
+ * stood at a checkpoint of its own.
+ */
+export type Placement =
+  | { readonly node: string | undefined; readonly update: object | null }
+  | { readonly copyOf: string };
 
 /** The part of a compiled LangGraph graph that makes checkpoints from outside. */
 export interface UpdatableGraph {
-  updateState(config: RunnableConfig, values: unknown, asNode: string): Promise<RunnableConfig>;
+  updateState(config: RunnableConfig, values: unknown, asNode?: string): Promise<RunnableConfig>;
 }
 
 /** A checkpoint to put on top of a run's latest, not stored yet, with the config to store it under. */

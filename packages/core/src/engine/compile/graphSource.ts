@@ -1,5 +1,5 @@
 import type { START, StateGraph } from '@langchain/langgraph';
-import type { BaseCache } from '@langchain/langgraph-checkpoint';
+import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import { type Breakpoints, breakpointsOf, type CompiledBreakpoints } from '../stops/Breakpoints.ts';
 
 /** A builder, for the type its own `compile` returns: with its input, output and node names. */
@@ -51,7 +51,7 @@ export type NameOf<Source> = [Exclude<TypesOf<Source>['name'], typeof START>] ex
 
 /** What its author compiled a graph with, besides the checkpointer, which is the engine's. */
 export interface Carried {
-  readonly store?: unknown;
+  readonly store?: BaseStore;
   readonly cache?: BaseCache;
   readonly name?: string;
   readonly description?: string;

@@ -26,6 +26,7 @@ import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
 import { NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { isNo, refusedAt } from '../stops/Stop.ts';
+import { gateOpened, runEnded, type ToldOfRun } from '../stream/toldOfRun.ts';
 import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
@@ -45,6 +46,7 @@ import { abortReason, readAnswers } from './readAnswers.ts';
 import { resumeWith } from './resumeWith.ts';
 import { runError } from './runError.ts';
 import type { SignalWatch } from './SignalWatch.ts';
+import { streamedCall } from './streamedCall.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
 
 /** Recoveries without progress after which a run is given up (no crash loops). */
@@ -181,8 +183,10 @@ export class ClaimedRun {
     if (deadlines.hasPassed) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
-    if (answers.given.length > 0) noteAnswers();
-    if (waits.hasEnded || answers.given.length > 0) return this.#goOn(resumeWith(answers.given), due);
+    if (waits.hasEnded || answers.given.length > 0) {
+      noteAnswers();
+      return this.#goOn(resumeWith(answers.given), due);
+    }
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
     return this.#wait(thread, answers.unanswered, [...waits.pending, ...deadlines.pending]);
@@ -191,7 +195,8 @@ export class ClaimedRun {
   #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): DriveOutcome | null {
     const { store, events } = this.#deps;
     const besides = awaited(waits);
-    if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq)) return null;
+    const told = gates.map(({ id }) => gateOpened(id));
+    if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq, told)) return null;
     if (this.#isNews('waiting')) {
       const scope = { threadId: thread.threadId };
       store.transact(events, (emit) => emit('RUN_SUSPENDED', suspendedBy(gates.length, besides), scope));
@@ -219,19 +224,22 @@ export class ClaimedRun {
 
   async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
-    const { graph, faults, store, breakpoints = NO_BREAKPOINTS } = this.#deps;
+    const { graph, faults, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
     this.#hasWorked = true;
     const interruptAfter = goalAfter === '*' ? goalAfter : [...goalAfter, ...breakpoints.after];
     const before = store.footprint.of(threadId);
+    const streamed = streamedCall(graph, this.#config, { lease: this.#held.lease, streams });
     try {
       await withOwnSignal(this.#abort, (signal) =>
-        graph.invoke(input, { ...this.#config, signal, interruptAfter }),
+        graph.invoke(input, { ...streamed.config, signal, interruptAfter }),
       );
+      await streamed.recorded();
       store.threads.resetRecoveries(this.#held.lease);
       return await this.#endIfStuck(before);
     } catch (error) {
+      await streamed.recorded().catch(() => undefined); // what ended the call is the cause
       const left = faults.take(threadId);
       if (left instanceof RefusedResult) return this.#fail(left);
       if (left !== null) throw left;
@@ -263,7 +271,8 @@ export class ClaimedRun {
     const { store, events } = this.#deps;
     const { threadId } = this.#held.lease;
     const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
-    if (!this.#settle(status, reason, seen)) return null;
+    const told = this.#isNews(status) ? [runEnded(status, reason)] : [];
+    if (!this.#settle(status, reason, seen, told)) return null;
     if (this.#isNews(status)) {
       store.transact(events, (emit) => {
         if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
@@ -273,9 +282,17 @@ export class ClaimedRun {
     return { status, reason };
   }
 
-  #settle(status: ThreadStatus, reason: string | null, seenWakeSeq: number): boolean {
+  #settle(
+    status: ThreadStatus,
+    reason: string | null,
+    seenWakeSeq: number,
+    told: readonly ToldOfRun[] = [],
+  ): boolean {
+    const { store, streams } = this.#deps;
+    const { lease } = this.#held;
     const settlement = { seenWakeSeq, ...(reason !== null && { reason }) };
-    return this.#deps.store.threads.settle(this.#held.lease, status, settlement) === 'settled';
+    const settle = (): boolean => store.threads.settle(lease, status, settlement) === 'settled';
+    return streams === undefined ? settle() : streams.settling(lease.threadId, settle, told);
   }
 
   /** Driving a run that has ended or still waits says nothing new. */

@@ -8,6 +8,7 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { GoalReader } from '../Goal.ts';
 import type { FaultBox } from '../node/FaultBox.ts';
 import type { Breakpoints } from '../stops/Breakpoints.ts';
+import type { RunStreams } from '../stream/RunStreams.ts';
 import type { DrivenConfigurable } from '../visit.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { EndOfRun } from './outcome.ts';
@@ -19,6 +20,9 @@ export interface DrivenConfig extends Omit<GivenOptions, 'configurable'> {
   readonly control?: RunControl;
   readonly signal?: AbortSignal;
   readonly interruptAfter?: '*' | string[];
+  readonly writer?: (chunk: unknown) => void;
+  readonly outputKeys?: string | readonly string[];
+  readonly streamMode?: string[];
 }
 
 interface ReadConfig {
@@ -33,6 +37,8 @@ export interface PendingTask {
 
 /** The part of a compiled LangGraph graph the driver uses. */
 export interface DrivableGraph {
+  /** What it streams. */
+  readonly streamChannelsAsIs?: string | readonly string[];
   invoke(input: unknown, config: DrivenConfig): Promise<unknown>;
   getState(config: ReadConfig): Promise<{ readonly tasks: readonly PendingTask[]; readonly values: unknown }>;
 }
@@ -51,6 +57,8 @@ export interface DriverDeps {
   /** How a run whose graph has nothing left to do has ended. Pure. */
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals: GoalReader;
+  /** @defaultValue nothing is recorded of what runs stream */
+  readonly streams?: RunStreams;
   readonly leave?: LeaveRun | undefined;
   /** Where the graph was compiled to stop. @defaultValue nowhere */
   readonly breakpoints?: Breakpoints;

@@ -56,7 +56,8 @@ function renewQuietly(threads: ThreadStore, lease: Lease): void {
   }
 }
 
-const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
+/** Somebody else has the run. */
+export const threadBusy = (threadId: string, owner: string, epoch: number): DevsError =>
   new DevsError(`Run "${threadId}" is being driven by process ${owner}.`, {
     code: 'THREAD_BUSY',
     remedy: 'Wait for that process, or end it; a dead one is taken over at once.',

@@ -47,7 +47,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  return outsideGraphs(() => whileDriving(() => driveAlone(threadId, deps, options)));
+  return outsideGraphs(() => driveAlone(threadId, deps, options));
 }
 
 async function driveAlone(
@@ -76,7 +76,8 @@ async function driveHeld(
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
-    return await new ClaimedRun({ held, control, requests, abort, goal, now, given }, deps).toEnd();
+    const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, given }, deps);
+    return await whileDriving(deps.store.fenceOf(held.lease), () => claimed.toEnd());
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.

@@ -46,13 +46,18 @@ export function assertMayDecide(
  * @throws TypeError if it is no principal at all.
  */
 export function asHuman(by: Principal, threadId: string, deed: string): Principal {
+  return onlyHuman(by, `${deed} run "${threadId}"`, { threadId });
+}
+
+/** As {@link asHuman}, of what is no one run's. */
+export function onlyHuman(by: Principal, deed: string, context: DevsError['context'] = {}): Principal {
   const principal = principalOf(by);
   if (principal.kind === 'human') return principal;
   const isAgent = principal.kind === 'agent';
-  throw new DevsError(`${isAgent ? 'An agent' : 'A policy'} may not ${deed} run "${threadId}".`, {
+  throw new DevsError(`${isAgent ? 'An agent' : 'A policy'} may not ${deed}.`, {
     code: isAgent ? 'AGENT_MAY_NOT_DECIDE' : 'POLICY_NOT_DECLARED',
     remedy: 'Ask a human to do it.',
-    context: { threadId },
+    context,
   });
 }
 

@@ -4,6 +4,13 @@ import type { GraphProfile } from '../GraphProfile.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import type { FaultBox } from './FaultBox.ts';
 
+/** A task of the run's own graph. */
+interface BegunTask {
+  readonly id: string;
+  readonly node: string;
+  readonly step: number;
+}
+
 /** Everything around a node, given once per compiled graph. */
 export interface RunnerDeps<State> {
   /** `null` in plain LangGraph use without a state file: nothing is journalled, recorded or fenced. */
@@ -15,6 +22,8 @@ export interface RunnerDeps<State> {
   readonly faults: FaultBox;
   /** Where the graphs inside its nodes were compiled to stop. @defaultValue nowhere that is known */
   readonly breakpoints?: InnerBreakpoints;
+  /** Is told when a task begins. @defaultValue nobody streams */
+  readonly streams?: { of(lease: unknown): { taskBegins(task: BegunTask): void } | undefined };
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   readonly newId: () => string;

@@ -57,6 +57,8 @@ export function activeVisit(caller: string): ActiveVisit {
   throw new TypeError(`${caller} must be called inside a node of a graph wrapped by durable().`);
 }
 
+/** The execution of a node that this code is in; `null` outside one. */
+export const visitHere = (): ActiveVisit | null => storage.getStore() ?? null;
 /** Whether this code is in no run at all: a unit test of a node, or plain LangGraph use. */
 export const isAlone = (): boolean => storage.getStore() === undefined && driving() === null;
 

@@ -37,7 +37,7 @@ import { isQuestion, type Question } from '../gates/question.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
-import { passing } from './crashPoint.ts';
+import { diedAt, never } from './crashPoint.ts';
 import { decidedWrites } from './decidedWrites.ts';
 import { askAtEntry, type Entered } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
@@ -157,10 +157,11 @@ async function runBody<State extends object>(
     const own =
       changed === null ? config : { ...config, configurable: { ...config.configurable, ...changed } };
     const active = activate(visit, state, { config: own, deps });
+    deps.streams?.of(visit.lease)?.taskBegins({ id: visit.lgTaskId, node: visit.node, step: visit.step });
     const body = () => node.run(state, withToolCalls(own, active.toolCalls));
-    await passing(`before node ${node.name}`);
+    if (diedAt(`before node ${node.name}`)) await never();
     const left = await work(active, body).then(returned, handedUp);
-    await passing(`after node ${node.name}`);
+    if (diedAt(`after node ${node.name}`)) await never();
     return { left, progressed: active.progressed };
   };
   const held = HeldAnswers.of(config, visit, deps.store);

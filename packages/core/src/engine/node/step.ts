@@ -8,7 +8,7 @@ import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
 import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
-import { passing } from './crashPoint.ts';
+import { diedAt, never } from './crashPoint.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { recordedKey } from './recordedKey.ts';
 import {
@@ -167,15 +167,15 @@ async function make<T>(
   const { store, visit } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
-  await passing(`before step ${step.name}`);
+  if (diedAt(`before step ${step.name}`)) await never();
   const told = active.told.begin(step, attempt);
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
-    await passing(`in step ${step.name}`);
+    if (diedAt(`in step ${step.name}`)) await never();
     const recorded = await resultToRecord(value, step.name, store.steps);
     told.end();
     finish(active, step, attempt, { ...recorded, reports, told });
-    await passing(`after step ${step.name}`);
+    if (diedAt(`after step ${step.name}`)) await never();
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.

@@ -1,5 +1,6 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { NewWait, Wait, WaitKey } from '../../state/WaitStore.ts';
+import { noteHeard } from '../cache/GuardedCache.ts';
 import { endWait } from '../waits/endWait.ts';
 import { waitInterruptId } from '../waits/waitQuestion.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
@@ -54,6 +55,7 @@ function waitAt(active: RecordedVisit, key: WaitKey, { purpose, subject, dueAt }
     return endWait(store.waits.begin(asked), { store, emit, now });
   });
   if (wait.state === 'pending') throw active.waits.leaveAt(wait);
+  noteHeard();
   return wait;
 }
 

@@ -11,8 +11,16 @@ import type { FencedLease } from '../../state/Fence.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import { withoutUnseen } from '../stops/unseen.ts';
 import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
-import { leaseOf, namespaceOf, optionalId, requiredId } from './checkpointConfig.ts';
-import { SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
+import {
+  configOf,
+  leaseOf,
+  namespaceOf,
+  optionalId,
+  requiredId,
+  requiredNamespace,
+} from './checkpointConfig.ts';
+import { type Commit, SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
+import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.ts';
 
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends StopRecords {
@@ -30,6 +38,8 @@ export interface DrivenSaverOptions extends SqliteSaverOptions {
   readonly breakpoints?: InnerBreakpoints;
   /** Is told with what config a checkpoint is looked for: LangGraph does so as a graph begins. @defaultValue nobody */
   readonly onLook?: (config: RunnableConfig) => void;
+  /** What streams the graph that is driven under a lease. @defaultValue nothing */
+  readonly streamOf?: (lease: unknown) => StreamedGraph | undefined;
 }
 
 /**
@@ -40,16 +50,19 @@ export class DrivenSaver extends SqliteSaver {
   readonly #store: DriverRegister;
   readonly #breakpoints: InnerBreakpoints;
   readonly #onLook: (config: RunnableConfig) => void;
+  readonly #streamOf: (lease: unknown) => StreamedGraph | undefined;
 
   constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
     this.#store = store;
     this.#breakpoints = options.breakpoints ?? new Map();
     this.#onLook = options.onLook ?? (() => {});
+    this.#streamOf = options.streamOf ?? (() => undefined);
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     this.#onLook(config);
+    this.#stream(config)?.begins(namespaceOf(config) ?? '');
     const tuple = await super.getTuple(config);
     if (tuple === undefined || !isResumedInside(config)) return tuple;
     const thread = requiredId(config, 'thread_id');
@@ -70,8 +83,11 @@ export class DrivenSaver extends SqliteSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     this.#assertDriven(config);
-    const channel_versions = withoutUnseen(checkpoint.channel_versions);
-    return await super.put(config, { ...checkpoint, channel_versions }, metadata, withoutUnseen(newVersions));
+    const seen = { ...checkpoint, channel_versions: withoutUnseen(checkpoint.channel_versions) };
+    const versions = withoutUnseen(newVersions);
+    const streamed = this.#stream(config)?.checkpoint(placeOf(config), seen, metadata, versions);
+    await commitWith(streamed, this.stageCheckpoint(config, seen, metadata, versions));
+    return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
   /** @throws DevsError as {@link put}. */
@@ -79,10 +95,16 @@ export class DrivenSaver extends SqliteSaver {
     config: RunnableConfig,
     writes: PendingWrite[],
     taskId: string,
-    taskPath?: string,
+    taskPath = '',
   ): Promise<void> {
     this.#assertDriven(config);
-    await super.putWrites(config, writes, taskId, taskPath);
+    const checkpointId = requiredId(config, 'checkpoint_id');
+    const streamed = this.#stream(config)?.writes({ ...placeOf(config), checkpointId }, taskId, writes);
+    await commitWith(streamed, this.stageWrites(config, writes, taskId, taskPath));
+  }
+
+  #stream(config: RunnableConfig): StreamedGraph | undefined {
+    return this.#streamOf(config.configurable?.['lease']);
   }
 
   #assertDriven(config: RunnableConfig): void {
@@ -90,6 +112,26 @@ export class DrivenSaver extends SqliteSaver {
     const { threadId, epoch } = leaseOf(config) ?? { threadId: frame, epoch: null };
     this.#store.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
   }
+}
+
+async function commitWith(streamed: Alongside | undefined, staged: Promise<Commit>): Promise<void> {
+  if (streamed === undefined) {
+    (await staged)();
+    return;
+  }
+  try {
+    const commit = await staged;
+    await streamed.ready();
+    commit(streamed.inTx);
+    streamed.committed();
+  } finally {
+    streamed.over();
+  }
+}
+
+function placeOf(config: RunnableConfig): Pick<StreamedWrite, 'threadId' | 'ns'> {
+  const { threadId, checkpointNs } = requiredNamespace(config);
+  return { threadId, ns: checkpointNs };
 }
 
 /** A graph inside a node that goes on from its latest checkpoint. */

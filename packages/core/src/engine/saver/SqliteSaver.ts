@@ -72,6 +72,9 @@ export interface StagedCheckpoint {
   }[];
 }
 
+/** Commits what is ready, with what is written in the same transaction. */
+export type Commit = (inTx?: () => void) => void;
+
 /** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
 const VERSION_FRACTIONS = 1e9;
 
@@ -163,7 +166,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const commit = await this.#stageCheckpoint(config, checkpoint, metadata, newVersions);
+    const commit = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
     commit();
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
@@ -180,7 +183,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = '',
   ): Promise<void> {
-    const commit = await this.#stageWrites(config, writes, taskId, taskPath);
+    const commit = await this.stageWrites(config, writes, taskId, taskPath);
     commit();
   }
 
@@ -195,8 +198,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
   ): Promise<() => void> {
     const on = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
     const commits = await Promise.all([
-      this.#stageCheckpoint(config, checkpoint, metadata, newVersions),
-      ...writes.map(({ taskId, taskPath, values }) => this.#stageWrites(on, values, taskId, taskPath)),
+      this.stageCheckpoint(config, checkpoint, metadata, newVersions),
+      ...writes.map(({ taskId, taskPath, values }) => this.stageWrites(on, values, taskId, taskPath)),
     ]);
     return () => {
       for (const commit of commits) commit();
@@ -249,12 +252,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (this.#db.open) this.#db.close();
   }
 
-  async #stageCheckpoint(
+  /** What {@link put} stores; what is returned commits it. */
+  protected async stageCheckpoint(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
-  ): Promise<() => void> {
+  ): Promise<Commit> {
     const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
     const { channel_values: values, channel_versions: versions } = checkpoint;
     const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
@@ -273,15 +277,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
       this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
       if (lease !== null) this.#onCheckpoint(lease, { ...key, source: metadata.source });
     };
-    return () => this.#commit(config, save);
+    return (inTx) => this.#commit(config, save, inTx);
   }
 
-  async #stageWrites(
+  /** What {@link putWrites} stores; what is returned commits it. */
+  protected async stageWrites(
     config: RunnableConfig,
     writes: readonly PendingWrite[],
     taskId: string,
     taskPath: string,
-  ): Promise<() => void> {
+  ): Promise<Commit> {
     const checkpointId = requiredId(config, 'checkpoint_id');
     const key = { ...requiredNamespace(config), checkpointId };
     const places = writes.map(([channel], position) => {
@@ -291,15 +296,16 @@ export class SqliteSaver extends BaseCheckpointSaver {
       writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
     );
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
-    return () => this.#commit(config, () => this.#store.saveWrites(key, records));
+    return (inTx) => this.#commit(config, () => this.#store.saveWrites(key, records), inTx);
   }
 
-  #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void): void {
+  #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void, inTx?: () => void): void {
     const lease = leaseOf(config);
     const fence = lease === null ? NO_FENCE : leaseFence(this.#db, lease);
     const fenced = (): void => {
       fence.assertInTx();
       work(lease);
+      inTx?.();
     };
     immediately(this.#db, fenced);
   }

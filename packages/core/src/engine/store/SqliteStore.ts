@@ -19,6 +19,7 @@ import { immediately } from '../../state/immediately.ts';
 import { parseStored } from '../../state/parseStored.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
+import { driving } from '../driving.ts';
 import { type SaverLimits, validLimits } from '../saver/limits.ts';
 import { checkedItem } from './checkedItem.ts';
 import { commonNamespace, listedNamespaces } from './listedNamespaces.ts';
@@ -80,7 +81,8 @@ export class SqliteStore extends BaseStore {
    *
    * @throws InvalidNamespaceError as LangGraph's stores; TypeError, RangeError for what is no operation.
    * @throws DevsError `STORE_UNSUPPORTED` for a `query` or `index`, as there are no embeddings; `VALUE_NOT_STORABLE`,
-   *   `VALUE_TOO_LARGE` for what is put; `STATE_…`. Nothing is written then.
+   *   `VALUE_TOO_LARGE` for what is put; `LEASE_LOST` for a put in a run that another driver has by now; `STATE_…`. Nothing
+   *   is written then.
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     let redacted = 0;
@@ -93,6 +95,7 @@ export class SqliteStore extends BaseStore {
       return () => null;
     });
     const work = (): unknown[] => {
+      if (puts.size > 0) driving()?.fence.assertInTx();
       const results = reads.map((read) => read());
       for (const put of puts.values()) this.#write(put);
       if (redacted > 0) this.#outbox.record('SECRET_REDACTED', { place: 'store', count: redacted }, {});

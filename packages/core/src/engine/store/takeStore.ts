@@ -1,4 +1,8 @@
-import { BaseStore } from '@langchain/langgraph-checkpoint';
+import { type BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
+import { GuardedCache } from '../cache/GuardedCache.ts';
+import type { Carried } from '../compile/graphSource.ts';
+import { SqliteStore, type SqliteStoreOptions } from './SqliteStore.ts';
 
 /** Of an app that was given none. */
 class NoStore extends BaseStore {
@@ -11,20 +15,36 @@ class NoStore extends BaseStore {
 
 export const NO_STORE: BaseStore = new NoStore();
 
+interface Given {
+  readonly store?: BaseStore | 'file';
+  readonly cache?: BaseCache;
+}
+
+interface StoreDeps extends Omit<SqliteStoreOptions, 'limits'> {
+  readonly db: Database;
+  readonly limits?: SqliteStoreOptions['limits'] | undefined;
+  readonly maxDepth: number;
+}
+
 /**
- * The store of a graph: the one that is given, else the one it was compiled with.
+ * The store and the cache of a graph: those that are given, else those it was compiled with.
  *
- * @throws TypeError for what is no store.
+ * @throws TypeError for what is none.
  */
 export function takeStore(
-  given: BaseStore | 'file' | undefined,
-  compiledWith: unknown,
-  openFile: () => BaseStore,
-): BaseStore | undefined {
-  const wanted = given === undefined ? compiledWith : given;
-  const store = wanted === 'file' ? openFile() : wanted;
-  if (store === undefined || isStore(store)) return store;
-  throw new TypeError("Expected `store` to be a BaseStore of LangGraph or 'file'.");
+  given: Given,
+  carried: Carried,
+  { db, maxDepth, limits = {}, ...seams }: StoreDeps,
+): Carried {
+  const { store: wanted = carried.store, cache = carried.cache } = given;
+  const store = wanted === 'file' ? new SqliteStore(db, { ...seams, limits }) : wanted;
+  if (store !== undefined && !isStore(store))
+    throw new TypeError("Expected `store` to be a BaseStore of LangGraph or 'file'.");
+  return {
+    ...carried,
+    ...(store !== undefined && { store }),
+    ...(cache !== undefined && { cache: new GuardedCache(cache, maxDepth) }),
+  };
 }
 
 /** By its shape: a program may have LangGraph twice. */

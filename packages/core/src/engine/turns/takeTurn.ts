@@ -91,7 +91,7 @@ function begin(
   { store, shape }: Pick<TurnDeps, 'store' | 'shape'>,
 ): void {
   const { threadId, key, given } = asked;
-  const { threads, inputs, steps, sessions, checkpoints, failureGate } = store;
+  const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
   takeUpGraph(thread, shape, asked, store);
   const { status, reason } = thread;
   const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
@@ -100,6 +100,7 @@ function begin(
   const stuck = failureGate.getGateStatus(threadId);
   if (stuck !== null) failureGate.withdraw(threadId, stuck.sessionId, 'cancelled');
   steps.abandon(threadId);
+  waits.keepOnly(threadId, []);
   inputs.insert(threadId, given, key);
   threads.beginTurn(lease);
 }

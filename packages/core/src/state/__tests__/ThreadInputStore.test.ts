@@ -54,12 +54,15 @@ describe("a run's turns", () => {
     const first = { turn: 1, key: null, type: 'json', isTaken: false, end: null };
     expect([inputs.latest('run-1'), inputs.find('run-1', null)]).toEqual([first, first]);
     inputs.markTaken('run-1');
+    expect(inputs.latest('run-1')).toEqual(first);
     const end = { status: 'failed', reason: 'no', checkpointId: 'c-1' } as const;
     inputs.end('run-1', end);
     inputs.insert('run-1', NEXT, 'm-2');
     expect(inputs.latest('run-1')).toEqual({ turn: 2, key: 'm-2', type: 'json', isTaken: false, end: null });
     expect(inputs.find('run-1', 'm-2')).toEqual(inputs.latest('run-1'));
-    expect(inputs.find('run-1', null)).toEqual({ ...first, isTaken: true, end });
+    expect(inputs.find('run-1', null)).toEqual({ ...first, end });
+    inputs.markTaken('run-1');
+    expect(inputs.latest('run-1')).toMatchObject({ turn: 2, isTaken: true });
     expect([inputs.require('run-1'), inputs.require('run-1', 1)]).toEqual([NEXT, INPUT]);
     inputs.replace('run-1', INPUT);
     expect(inputs.require('run-1', 2)).toEqual(INPUT);

@@ -1,8 +1,11 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
+import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
-import { type CrashPoint, SkippingClock, type TestApp, type TestOptions, testApp } from '../index.ts';
+import { type CrashPoint, SkippingClock, type TestApp, testApp } from '../index.ts';
+
+const DAY = 86_400_000;
 
 /** What the graph did outside. */
 let effects: string[] = [];
@@ -44,7 +47,7 @@ describe('an app for tests', () => {
     const wrong = () => app.run('other', { log: 7 });
     expect(wrong).toBeTypeOf('function');
     // @ts-expect-error: its state is in memory
-    expectTypeOf<{ file: string }>().toMatchTypeOf<TestOptions<object>>();
+    expect(() => testApp(publishing(), { file: 'state.sqlite' })).toThrow(TypeError);
   });
 
   test('is answered as the test says, by whom it says', async () => {
@@ -52,8 +55,11 @@ describe('an app for tests', () => {
     const { gates } = await app.run('post', { log: [] });
     await app.answer(gates[0], { value: false, by: { kind: 'human', id: 'ada' } });
     expect((await app.run('post')).values?.log).toEqual(['draft 1', 'kept']);
-    const { principal } = app.app.store.sessions.listClosed('post')[0] ?? {};
-    expect(principal).toMatchObject({ id: 'ada' });
+    const again = await app.run('again', { log: [] });
+    await app.answer(again.gates[0], { by: { kind: 'human', id: 'bob' } });
+    expect((await app.run('again')).values?.log).toEqual(['draft 2', 'publish 3']);
+    const decided = ['post', 'again'].map((id) => app.app.store.sessions.listClosed(id)[0]?.principal?.id);
+    expect(decided).toEqual(['ada', 'bob']);
   });
 
   test('says yes to a declared gate and to the depth guard, and not to a budget', async () => {
@@ -87,18 +93,33 @@ describe('an app for tests', () => {
     await expect(app.answer(gates[0])).rejects.toThrow('There is no gate');
   });
 
+  test('skips what its runs wait for', async () => {
+    const naps = async () => {
+      await sleep(2 * DAY);
+      return { log: [await step('wake', () => 'woken')] };
+    };
+    const app = opened(testApp(twoSteps(naps)));
+    expect(await app.run('nap', { log: [] })).toMatchObject({ status: 'suspended' });
+    expect((await app.skip(DAY)).driven).toEqual([]);
+    app.restart();
+    app.clock.advance(DAY);
+    await app.crashAt('in step wake', 'nap');
+    const { driven } = await app.skip(0);
+    expect(driven).toMatchObject([{ id: 'nap', status: 'completed', values: { log: ['woken', 'second'] } }]);
+  });
+
   test('has a clock that the test moves', async () => {
     const clock = new SkippingClock(new Date('2026-01-01T00:00:00Z'));
     const app = opened(testApp(publishing(), { clock }));
     const { gates } = await app.run('post', { log: [] });
-    clock.advance(86_400_000);
+    clock.advance(DAY);
     await app.run('late', { log: [] });
     const late = await app.app.gates('late');
     expect([gates[0]?.openedAt, late[0]?.openedAt]).toEqual([
       '2026-01-01T00:00:00.000Z',
       '2026-01-02T00:00:00.000Z',
     ]);
-    clock.advance(-86_400_000);
+    clock.advance(-DAY);
     expect(app.clock.now()).toBe(Date.UTC(2026, 0, 1));
     expect(() => clock.advance(Number.NaN)).toThrow(RangeError);
     expect(() => new SkippingClock(0.5)).toThrow(RangeError);
@@ -166,13 +187,26 @@ describe('a process that a test ends', () => {
     expect(await app.run('run')).toMatchObject({ status: 'completed' });
   });
 
-  test('keeps nothing of a branch beside its place that had not committed', async () => {
-    const app = opened(testApp(twoBranches(pays('left'), pays('right'))));
+  test('leaves the calls beside its place unanswered and unrecorded', async () => {
+    const heard: string[] = [];
+    let answer: (text: string) => void = () => {};
+    const asks = () =>
+      step('right', () => {
+        effects.push('right');
+        return new Promise<string>((resolve) => {
+          answer = resolve;
+        });
+      });
+    const right = async () => ({ log: [await asks().finally(() => heard.push('right'))] });
+    const app = opened(testApp(twoBranches(pays('left'), right)));
     await app.crashAt('in step left', 'run', { log: [] });
+    answer('too late');
     await new Promise((resolve) => setImmediate(resolve));
-    const { status, values } = await app.run('run');
-    expect([status, values?.log.length]).toEqual(['completed', 3]);
-    expect(effects.filter((effect) => effect.startsWith('left'))).toEqual(['left 1', 'left 2']);
+    expect(heard).toEqual([]);
+    const again = app.run('run');
+    await vi.waitFor(() => expect(effects.filter((effect) => effect === 'right')).toHaveLength(2));
+    answer('in time');
+    expect((await again).values?.log).toEqual(['start', 'left 3', 'in time']);
   });
 
   test('did not die where the run does not come by', async () => {

@@ -7,6 +7,7 @@ import { ada, type Own, OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { progress } from '../../node/progress.ts';
 import { step } from '../../node/step.ts';
+import { waitFor } from '../../node/waitFor.ts';
 
 const cachePolicy = { keyFunc: () => 'same' };
 
@@ -126,17 +127,36 @@ describe('a node with a cache policy', () => {
     }
   });
 
-  test('hears its own answer, whatever the cache got while it waited', async ({ db }) => {
-    let isAsking = true;
-    const asks = () => ({ log: [isAsking ? interrupt<string, string>('which?') : 'unasked'] });
-    const app = durable(costlyGraph(asks), { db, cache: new InMemoryCache() });
-    const { gates } = await app.run('waits', { log: [] });
-    isAsking = false;
-    expect((await app.run('other', { log: [] })).values?.log).toEqual(['unasked', 'after']);
-    isAsking = true;
-    await app.decide(only(gates), { value: 'mine', by: ada });
-    expect((await app.run('waits')).values?.log).toEqual(['mine', 'after']);
+  test('does not hand what one run was told to another, however early it was told', async ({ db }) => {
+    const hears = async () => ({ log: [await waitFor<string>('word')] });
+    const app = durable(costlyGraph(hears), { db, cache: new InMemoryCache() });
+    const tell = (id: string) => app.signal(id, 'word', `for ${id}`, { by: ada, signalId: id });
+    await app.run('late', { log: [] });
+    await tell('late');
+    expect((await app.run('late')).values?.log).toEqual(['for late', 'after']);
+    await app.admit({ threadId: 'early', input: { log: [] } });
+    await tell('early');
+    expect((await app.run('early')).values?.log).toEqual(['for early', 'after']);
+    expect(await app.run('untold', { log: [] })).toMatchObject({ status: 'suspended' });
   });
+
+  test.for(['an answer', 'a signal'])(
+    'hears %s of its own, whatever the cache got meanwhile',
+    async (what, { db }) => {
+      let isWaiting = true;
+      const hear = async () =>
+        what === 'an answer' ? interrupt<string, string>('?') : waitFor<string>('word');
+      const hears = async () => ({ log: [isWaiting ? await hear() : 'unasked'] });
+      const app = durable(costlyGraph(hears), { db, cache: new InMemoryCache() });
+      const { gates } = await app.run('waits', { log: [] });
+      isWaiting = false;
+      expect((await app.run('other', { log: [] })).values?.log).toEqual(['unasked', 'after']);
+      isWaiting = true;
+      if (what === 'an answer') await app.decide(only(gates), { value: 'mine', by: ada });
+      else await app.signal('waits', 'word', 'mine', { by: ada, signalId: '1' });
+      expect((await app.run('waits')).values?.log).toEqual(['mine', 'after']);
+    },
+  );
 
   test('is entered in time for the depth guard, in a circle that is all in the cache', async ({ db }) => {
     let visits = 0;

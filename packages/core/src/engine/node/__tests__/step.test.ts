@@ -374,7 +374,7 @@ describe('step is refused', () => {
   });
 
   test('in an edge of a driven run, as is progress(): nothing is recorded there', async ({ db }) => {
-    for (const inEdge of [() => step('draft', () => 1), () => progress()]) {
+    for (const inEdge of [() => step('draft', () => 1), async () => progress()]) {
       const builder = new StateGraph(OwnState)
         .addNode('first', says('first'))
         .addEdge(START, 'first')

@@ -1,5 +1,6 @@
 import { InvalidNamespaceError, type Operation } from '@langchain/langgraph-checkpoint';
 import { describe, expect } from 'vitest';
+import { DyingFile } from '../../../../test/gates/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventBus } from '../../../events/EventBus.ts';
@@ -74,6 +75,26 @@ describe('an item', () => {
     expect(doctor(db).findings).toEqual([
       expect.objectContaining({ code: 'VALUE_DAMAGED', table: 'store_items' }),
     ]);
+  });
+});
+
+describe('a batch', () => {
+  const puts = ['a', 'b', 'c'].map((key) => ({ namespace: NS, key, value: { key } }));
+
+  test('is on disk as a whole or not at all, whichever of its writes a process dies at', async ({
+    dbPath,
+  }) => {
+    for (let write = 1; ; write += 1) {
+      const db = createDatabase({ dbPath });
+      const file = new DyingFile(db, { write, side: 'after' });
+      const survived = await new SqliteStore(db).batch(puts).catch(() => null);
+      const next = createDatabase({ dbPath });
+      expect(await new SqliteStore(next).search([])).toHaveLength(survived === null ? 0 : 3);
+      next.close();
+      if (survived === null) continue;
+      expect(file.writes).toBeGreaterThanOrEqual(3);
+      return db.close();
+    }
   });
 });
 

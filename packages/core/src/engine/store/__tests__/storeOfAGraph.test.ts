@@ -83,6 +83,19 @@ describe('the store of a graph', () => {
     expect(rows.all()).toEqual([JSON.stringify({ place: 'store', count: 1 })]);
   });
 
+  test('takes no more from a driver that was replaced', async ({ db }) => {
+    const builder = new StateGraph(OwnState)
+      .addNode('late', async (_, { store }: LangGraphRunnableConfig) => {
+        db.prepare('UPDATE threads SET lease_epoch = lease_epoch + 1').run();
+        await store?.put(NS, 'k', {});
+        return {};
+      })
+      .addEdge(START, 'late');
+    const app = durable(builder, { db, store: 'file' });
+    await expect(app.run('run', { log: [] })).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(await app.memory.search([])).toEqual([]);
+  });
+
   test('refuses a value before it is written, and the run can be driven again by other code', async ({
     db,
   }) => {

@@ -16,7 +16,9 @@ import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import type { RunOptions } from '../../DurableApp.ts';
+import { endCancelled } from '../../drive/endCancelled.ts';
 import { durable } from '../../durable.ts';
+import { sleep } from '../../node/sleep.ts';
 
 const turn = (key: string): RunOptions => ({ turn: key });
 
@@ -149,6 +151,26 @@ describe('a turn', () => {
     expect(heard[2]).toEqual([undefined, expect.not.arrayContaining(['t']), undefined, undefined]);
   });
 
+  test('is masked, told once, and known again with its secret', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', { log: ['a'] }, turn('1'));
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const { values } = await app.run('run', { log: [secret] }, turn('2'));
+    expect(await app.run('run', { log: [secret] }, turn('2'))).toMatchObject({ values });
+    expect(JSON.stringify(values)).not.toContain(secret);
+    const redacted = new EventStore(db).listNamed('run', 'SECRET_REDACTED').map(({ payload }) => payload);
+    expect(redacted).toEqual([{ place: 'input', count: 1 }]);
+  });
+
+  test('is told without its values once they were pruned away', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    for (const key of ['1', '2', '3']) await app.run('run', { log: [key] }, turn(key));
+    await app.prune('run', { keepLast: 1 });
+    expect(await app.run('run', undefined, turn('2'))).toMatchObject({ status: 'completed', values: null });
+    expect((await app.run('run', undefined, turn('3'))).values?.log).toHaveLength(9);
+    expect((await app.run('run', { log: ['4'] }, turn('4'))).values?.log).toHaveLength(12);
+  });
+
   test('is given also under the run_id of the one before, by which LangGraph might go on with that', async ({
     db,
   }) => {
@@ -165,7 +187,8 @@ describe('a turn', () => {
     const first = await app.run('run', { log: ['a'] });
     expect(first).not.toHaveProperty('turn');
     await app.run('run', { log: ['b'] }, turn('2'));
-    expect(await app.run('run', { log: ['a'] })).toMatchObject({ turn: '2' });
+    expect(await app.run('run')).toMatchObject({ turn: '2' });
+    expect(await app.run('run', { log: ['a'] })).toEqual(first);
     await expect(app.run('run', { log: ['b'] })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
   });
 
@@ -307,6 +330,27 @@ describe('a turn that did not complete', () => {
     await expect(app.decide(old, { value: 'late', by: ada })).rejects.toMatchObject({ code: 'GATE_STALE' });
   });
 
+  test('leaves no timer: what slept beside a failure wakes nobody in the next one', async ({ db }) => {
+    let now = 1_000;
+    let fails = true;
+    const graph = twoBranches(
+      async () => {
+        if (fails) await sleep(60_000);
+        return {};
+      },
+      () => {
+        if (fails) throw new Error('no');
+        return { answer: interrupt<string, string>('what?') };
+      },
+    );
+    const app = durable(graph, { db, now: () => now });
+    expect(await app.run('run', {}, turn('1'))).toMatchObject({ status: 'failed' });
+    fails = false;
+    expect(await app.run('run', {}, turn('2'))).toMatchObject({ status: 'suspended' });
+    now += 120_000;
+    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+  });
+
   test('as a dead letter is followed by none until a human has brought it back', async ({ db }) => {
     const app = durable(twoSteps(), { db });
     await app.run('run', { log: ['a'] }, turn('1'));
@@ -316,6 +360,15 @@ describe('a turn that did not complete', () => {
     await app.revive('run', { by: ada });
     await app.run('run');
     expect(await app.run('run', { log: ['b'] }, turn('2'))).toMatchObject({ status: 'completed' });
+  });
+
+  test('is not cancelled by a request to the one before that comes late', async ({ db }) => {
+    const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
+    await app.run('run', {}, turn('1'));
+    await app.hold('run', async (lease) => endCancelled(lease, { store: app.store, events: app.events }));
+    expect(await app.run('run')).toMatchObject({ status: 'suspended' });
+    await app.cancel('run');
+    expect(await app.run('run')).toMatchObject({ status: 'cancelled' });
   });
 
   test('leaves no request behind: what was asked of it is not done to the next', async ({ db }) => {

@@ -1,0 +1,40 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { DriveOutcome } from './outcome.ts';
+import type { RunError } from './runError.ts';
+
+/** How a drive ended. */
+interface Ended {
+  readonly status: DriveOutcome['status'];
+  readonly reason: string | null;
+  readonly error?: RunError;
+}
+
+/**
+ * What a drive has come to, or, for who expects a call of a graph to throw, that the run has failed as an error. Its cause
+ * has the name, message, stack and cause of what the node threw, masked, and is no instance of its class.
+ *
+ * @throws DevsError `RUN_FAILED`
+ */
+export function unlessFailed<Result extends Ended>(
+  threadId: string,
+  result: Result,
+  { throwOnFailure = false }: { readonly throwOnFailure?: boolean },
+): Result {
+  const { status, reason, error } = result;
+  if (throwOnFailure && status === 'failed') throw runFailed(threadId, reason, error);
+  return result;
+}
+
+function runFailed(threadId: string, reason: string | null, error: RunError | undefined): DevsError {
+  return new DevsError(`Run "${threadId}" has failed: ${reason ?? 'no reason was recorded'}`, {
+    code: 'RUN_FAILED',
+    remedy: 'Mend what made it fail and drive it again: what is recorded is not done again.',
+    context: { threadId },
+    cause: error === undefined ? undefined : errorOf(error),
+  });
+}
+
+function errorOf({ name, message, stack, cause }: RunError): Error {
+  const error = new Error(message, cause && { cause: errorOf(cause) });
+  return Object.assign(error, { name, stack });
+}

@@ -1,0 +1,310 @@
+import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { doctor } from '../../../state/doctor.ts';
+import { ada, bob, type Own, OwnState, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { durable } from '../../durable.ts';
+import { step } from '../../node/step.ts';
+
+const gated = (db: Database, version = '1') =>
+  durable(twoSteps(), { db, version, gates: { second: ({ log }: Own) => log } });
+
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** Rows written on this connection so far. */
+const writesOn = (db: Database): unknown => db.prepare('SELECT total_changes()').pluck().get();
+
+describe('an update of the state', () => {
+  test('leads to the state that LangGraph alone would have', async ({ db }) => {
+    const plain = twoSteps().compile({ checkpointer: new MemorySaver(), interruptBefore: ['second'] });
+    const config = { configurable: { thread_id: 'run' } };
+    await plain.invoke({ log: ['in'] }, config);
+    await plain.updateState(config, { log: ['by hand'], answer: 7 });
+    const expected = await plain.getState(config);
+
+    const app = gated(db);
+    await app.run('run', { log: ['in'] });
+    const updated = await app.updateState('run', { log: ['by hand'], answer: 7 }, { by: bob });
+    const state = await app.getState('run');
+    expect(updated).toEqual(state.config);
+    expect(state).toMatchObject({
+      values: expected.values as object,
+      next: expected.next,
+      metadata: { source: 'update', step: expected.metadata?.step as number },
+    });
+  });
+
+  test('asks what is open anew, under another question: an answer to the old one counts no more', async ({
+    db,
+  }) => {
+    const app = gated(db);
+    const before = only((await app.run('run', {})).gates);
+    await app.updateState('run', { log: ['by hand'] }, { by: bob });
+    expect(await app.gates('run')).toEqual([]);
+    await expect(app.decide(before, { approved: true, by: ada })).rejects.toMatchObject({
+      code: 'GATE_STALE',
+    });
+    const after = only((await app.run('run')).gates);
+    expect(after.artifact).toEqual(['first', 'by hand']);
+    await app.decide(after, { approved: true, by: ada });
+    expect(await app.run('run')).toMatchObject({ values: { log: ['first', 'by hand', 'second'] } });
+    expect(doctor(db)).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('says who made it, what of it, and what was masked', async ({ db }) => {
+    const app = gated(db);
+    await app.run('run', {});
+    const secret = `ghp_${'aB3'.repeat(12)}`;
+    await app.updateState('run', { log: [`token ${secret}`] }, { asNode: 'first', by: bob });
+    const { checkpoint_id: checkpointId } = (await app.getState('run')).config.configurable ?? {};
+    expect(app.store.log.list('run').slice(-2)).toMatchObject([
+      {
+        name: 'STATE_UPDATED',
+        payload: { principal: 'human:bob', checkpointId, channels: ['log'], node: 'first' },
+      },
+      { name: 'SECRET_REDACTED', payload: { place: 'update', count: 1 } },
+    ]);
+    expect(JSON.stringify(await app.values('run'))).not.toContain(secret);
+    expect((await app.list()).runs).toMatchObject([
+      { status: 'paused', reason: 'state updated by human:bob' },
+    ]);
+  });
+
+  test('is taken up by whoever waits for a gate', async ({ db }) => {
+    const app = gated(db);
+    const { gates } = await app.run('run', {});
+    const waiting = app.run('run', undefined, { wait: true });
+    while ((await app.list({ status: 'waiting' })).runs[0]?.isDriven !== false) await turn();
+    await app.updateState('run', { log: ['by hand'] }, { by: bob });
+    let asked = gates;
+    while (asked[0]?.sessionId === gates[0]?.sessionId || asked.length === 0) {
+      await turn();
+      asked = await app.gates('run');
+    }
+    await app.decide(only(asked), { approved: true, by: ada });
+    expect(await waiting).toMatchObject({
+      status: 'completed',
+      values: { log: ['first', 'by hand', 'second'] },
+    });
+  });
+
+  test('leads where the node would have led: back to a node of a run that has ended', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', {});
+    await app.updateState('run', { log: ['again'] }, { asNode: 'first', by: ada });
+    expect((await app.getState('run')).next).toEqual(['second']);
+    expect(await app.run('run')).toMatchObject({
+      status: 'completed',
+      values: { log: ['first', 'second', 'again', 'second'] },
+    });
+  });
+
+  test('of nothing is one more checkpoint', async ({ db }) => {
+    const app = gated(db);
+    await app.run('run', {});
+    await app.updateState('run', null, { by: ada });
+    expect(await app.getState('run')).toMatchObject({ values: { log: ['first'] }, next: ['second'] });
+  });
+
+  test('of a run that a guard has stopped leaves the guard its question', async ({ db }) => {
+    const app = durable(
+      new StateGraph(OwnState)
+        .addNode('round', () => ({ log: ['round'] }))
+        .addEdge(START, 'round')
+        .addConditionalEdges('round', ({ log }) => (log.includes('stop') ? END : 'round')),
+      { db, guards: { maxDepth: 3 } },
+    );
+    expect(only((await app.run('run', {})).gates).kind).toBe('recursion_limit');
+    await app.updateState('run', { answer: 1 }, { asNode: 'round', by: ada });
+    const again = only((await app.run('run')).gates);
+    expect(again.kind).toBe('recursion_limit');
+    await app.decide(again, { action: 'continue', by: ada });
+    await app.run('run');
+    await app.updateState('run', { log: ['stop'] }, { asNode: 'round', by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+  });
+
+  test('of a failed run is what it is tried again with; the call that threw is made again', async ({
+    db,
+  }) => {
+    const calls: string[] = [];
+    const call = (log: readonly string[]) => {
+      calls.push(log.join());
+      if (!log.includes('mended')) throw new Error('broken');
+      return 'done';
+    };
+    const graph = twoSteps(undefined, async ({ log }) => ({ log: [await step('call', () => call(log))] }));
+    const app = durable(graph, { db });
+    expect(await app.run('run', {})).toMatchObject({ status: 'failed' });
+    await app.updateState('run', { log: ['mended'] }, { by: ada });
+    expect(await app.run('run')).toMatchObject({ status: 'completed' });
+    expect(calls).toEqual(['first', 'first,mended']);
+  });
+});
+
+describe('an update of the state is refused', () => {
+  const refusal = (reason: string) => ({ code: 'UPDATE_REFUSED', context: { threadId: 'run', reason } });
+
+  test('while a visit is in hand: what it has recorded would be done again', async ({ db }) => {
+    const graph = twoSteps(undefined, async () => {
+      const draft = await step('draft', () => 'paid for');
+      return { answer: [draft, interrupt('Good?')] };
+    });
+    const app = durable(graph, { db });
+    const gate = only((await app.run('run', {})).gates);
+    const before = writesOn(db);
+    await expect(app.updateState('run', { log: [] }, { by: ada })).rejects.toMatchObject(refusal('in_hand'));
+    expect(writesOn(db)).toBe(before);
+    await app.decide(gate, { value: 'yes', by: ada });
+    expect(await app.run('run')).toMatchObject({ values: { answer: ['paid for', 'yes'] } });
+  });
+
+  test('while a branch beside has finished, or a graph inside a node is on its way', async ({ db }) => {
+    const branches = durable(twoBranches(), { db, gates: { right: () => 'Go?' } });
+    await branches.run('run', {});
+    await expect(branches.updateState('run', { log: [] }, { by: ada })).rejects.toMatchObject(
+      refusal('in_hand'),
+    );
+
+    const Inner = Annotation.Root({ log: Annotation<readonly string[]> });
+    const inner = new StateGraph(Inner)
+      .addNode('one', () => ({ log: ['one'] }))
+      .addNode('two', () => ({ log: [interrupt('Go?')] }))
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .compile();
+    const graph = new StateGraph(Inner).addNode('outer', inner).addEdge(START, 'outer');
+    const nested = durable(graph, { db, version: '2' });
+    await nested.run('nested', {});
+    await expect(nested.updateState('nested', { log: [] }, { by: ada })).rejects.toMatchObject({
+      context: { reason: 'in_hand' },
+    });
+  });
+
+  test('while an answer has not been taken up, also one that comes in the meantime', async ({ db }) => {
+    const app = gated(db);
+    const gate = only((await app.run('run', {})).gates);
+    const updating = app.updateState('run', { log: ['x'] }, { by: ada });
+    await app.decide(gate, { approved: true, by: bob });
+    await expect(updating).rejects.toMatchObject(refusal('answer_pending'));
+    await expect(app.updateState('run', { log: ['x'] }, { by: ada })).rejects.toMatchObject(
+      refusal('answer_pending'),
+    );
+    expect(await app.run('run')).toMatchObject({ status: 'completed', values: { log: ['first', 'second'] } });
+  });
+
+  test('before its next turn has begun', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.run('run', {}, { turn: 'm-1' });
+    await app.start('run', { log: ['next'] }, { turn: 'm-2' });
+    await expect(app.updateState('run', {}, { by: ada })).rejects.toMatchObject(refusal('not_begun'));
+    await app.run('run');
+    await app.updateState('run', { log: ['by hand'] }, { asNode: 'second', by: ada });
+    expect((await app.values('run'))?.log).toEqual(['first', 'second', 'next', 'first', 'second', 'by hand']);
+  });
+
+  test('before it has begun, and once it was cancelled', async ({ db }) => {
+    const app = gated(db);
+    await app.admit({ threadId: 'run', input: {} });
+    await expect(app.updateState('run', {}, { by: ada })).rejects.toMatchObject(refusal('not_begun'));
+    await app.run('run');
+    await app.cancel('run');
+    await expect(app.updateState('run', {}, { by: ada })).rejects.toMatchObject(refusal('ended'));
+  });
+
+  test('while it is driven or held, and for what LangGraph does not take', async ({ db }) => {
+    const app = durable(
+      new StateGraph(
+        Annotation.Root({ n: Annotation<number>({ reducer: (a, b) => a + b }), any: Annotation<unknown> }),
+      )
+        .addNode('one', () => ({ n: 1 }))
+        .addNode('two', () => ({ n: 1 }))
+        .addNode('end', () => ({}))
+        .addEdge(START, 'one')
+        .addEdge(START, 'two')
+        .addConditionalEdges('one', ({ n }) => {
+          if (n > 100) throw new Error('too much');
+          return 'end';
+        })
+        .addEdge('end', END),
+      { db, gates: { end: () => 'Go?' } },
+    );
+    await app.run('run', { n: 0 });
+    await app.hold('run', async () => {
+      await expect(app.updateState('run', { n: 1 }, { asNode: 'one', by: ada })).rejects.toMatchObject({
+        code: 'THREAD_BUSY',
+      });
+    });
+    const before = writesOn(db);
+    await expect(app.updateState('run', { n: 1 }, { by: ada })).rejects.toMatchObject({
+      ...refusal('not_taken'),
+      message: expect.stringContaining('Ambiguous update') as string,
+    });
+    await expect(app.updateState('run', { n: 1000 }, { asNode: 'one', by: ada })).rejects.toMatchObject({
+      ...refusal('not_taken'),
+      message: expect.stringContaining('too much') as string,
+    });
+    await expect(app.updateState('run', { any: () => 1 }, { asNode: 'two', by: ada })).rejects.toMatchObject({
+      code: 'VALUE_NOT_STORABLE',
+    });
+    expect(writesOn(db)).toBe(before);
+  });
+
+  test('for whoever is no human, an unknown run, another graph, and what is no update', async ({ db }) => {
+    const app = gated(db);
+    await app.run('run', {});
+    const changed = gated(db, '2');
+    const before = writesOn(db);
+    const by = ada;
+    await expect(app.updateState('none', {}, { by })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    await expect(changed.updateState('run', {}, { by })).rejects.toMatchObject({ code: 'GRAPH_CHANGED' });
+    for (const [kind, code] of [
+      ['agent', 'AGENT_MAY_NOT_DECIDE'],
+      ['policy', 'POLICY_NOT_DECLARED'],
+    ] as const) {
+      await expect(app.updateState('run', {}, { by: { kind, id: 'x' } })).rejects.toMatchObject({ code });
+    }
+    const wrong: readonly unknown[] = [
+      undefined,
+      'text',
+      [],
+      new Command({ goto: 'second' }),
+      { nowhere: 1 },
+      { progressStep: 99 },
+      { pendingSuspension: null },
+      { __metadata__: {} },
+      { log: [], __proto__: null, constructor: 1 },
+    ];
+    // @ts-expect-error: no channel of the graph
+    const typo = () => app.updateState('run', { lgo: [] }, { by });
+    await expect(typo()).rejects.toThrow('the graph has no channel "lgo"');
+    // @ts-expect-error: somebody has to have done it
+    const nobody = () => app.updateState('run', {}, {});
+    await expect(nobody()).rejects.toThrow(TypeError);
+    for (const values of wrong)
+      await expect(app.updateState('run', values as never, { by })).rejects.toThrow(TypeError);
+    for (const asNode of ['nobody', '__copy__', '__input__', '__end__', '__start__', 7]) {
+      await expect(app.updateState('run', {}, { asNode: asNode as string, by })).rejects.toThrow(TypeError);
+    }
+    expect(writesOn(db)).toBe(before);
+  });
+});
+
+test('of several updates at once each is made whole, or refused while another one is', async ({ db }) => {
+  const app = durable(twoSteps(), { db, gates: { second: () => 'Go?' } });
+  await app.run('run', {});
+  const words = ['x', 'y', 'z', 'v', 'w'];
+  const made = await Promise.allSettled(
+    words.map((word) => app.updateState('run', { log: [word] }, { by: ada })),
+  );
+  for (const each of made) {
+    if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'THREAD_BUSY' });
+  }
+  const taken = words.filter((_, at) => made[at]?.status === 'fulfilled');
+  expect(taken.length).toBeGreaterThan(0);
+  const { values } = await app.getState('run');
+  expect([...values.log].sort()).toEqual(['first', ...taken].sort());
+  expect(await app.getStateHistory('run', { filter: { source: 'update' } })).toHaveLength(taken.length);
+});

@@ -1,0 +1,120 @@
+import { setImmediate } from 'node:timers/promises';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { RunPlace } from '../../state/RunDirectory.ts';
+import type { Lease, Thread, ThreadStore } from '../../state/ThreadStore.ts';
+import { threadBusy } from '../drive/LeaseKeeper.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { asHuman, onlyHuman } from '../gates/principals.ts';
+import { timeOf } from './listRuns.ts';
+
+export interface DeleteDeps {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+}
+
+/** What was deleted. */
+export interface Deleted {
+  readonly runs: number;
+  /** Bytes of the state file that can be used again. */
+  readonly bytes: number;
+}
+
+/** Which runs are kept no longer. */
+export interface Expiry {
+  readonly by: Principal;
+  /** Runs of every graph in the file that ended before, whatever their end. */
+  readonly endedBefore: Date;
+  /** At most this many. @defaultValue all */
+  readonly limit?: number;
+}
+
+/** Runs in one transaction: other processes wait for it. */
+const BATCH = 20;
+
+/** Deletes one run in one transaction. */
+export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): Deleted {
+  const human = asHuman(by, threadId, 'delete');
+  return deleting(human, deps, ({ threads }) => {
+    assertDeletable(threads.require(threadId));
+    const claim = threads.claim(threadId);
+    if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
+    return [claim.lease];
+  });
+}
+
+/**
+ * Deletes ended runs, longest ago first, a few in each transaction: killed in between, what was deleted is, and the next
+ * call goes on. A run that somebody holds is left for another time.
+ */
+export async function deleteExpired(expiry: Expiry, deps: DeleteDeps): Promise<Deleted> {
+  const human = onlyHuman(expiry.by, 'delete runs');
+  const before = timeOf('endedBefore', expiry.endedBefore);
+  const limit = expiry.limit ?? Number.POSITIVE_INFINITY;
+  if (before === null) throw new RangeError('endedBefore: expected a valid Date');
+  if (!(limit >= 0)) throw new RangeError(`limit: expected a number of at least 0, got ${String(limit)}`);
+  const { directory } = deps.store;
+  let deleted: Deleted = { runs: 0, bytes: 0 };
+  let place: RunPlace | null = null;
+  while (deleted.runs < limit) {
+    const found = directory.ended(before, place, Math.min(BATCH, limit - deleted.runs));
+    place = found.at(-1) ?? null;
+    if (place === null) break;
+    const { runs, bytes } = deleting(human, deps, ({ threads }) => claimExpired(found, threads));
+    deleted = { runs: deleted.runs + runs, bytes: deleted.bytes + bytes };
+    await setImmediate(); // others get the file, and this thread
+  }
+  return deleted;
+}
+
+/** In one transaction: claims what is to be deleted, and deletes it. */
+function deleting(
+  human: Principal,
+  { store, events }: DeleteDeps,
+  claim: (store: EngineStore) => readonly Lease[],
+): Deleted {
+  let leases: readonly Lease[] = [];
+  try {
+    return store.transact(events, (emit) => {
+      leases = claim(store);
+      const { bytes } = store.remover.remove(...leases);
+      for (const { threadId: id } of leases) emit('RUN_REMOVED', { id, principal: principalText(human) });
+      return { runs: leases.length, bytes };
+    });
+  } finally {
+    for (const lease of leases) store.threads.release(lease);
+  }
+}
+
+/** Those of them that have still ended, and that nobody holds. */
+function claimExpired(found: readonly RunPlace[], threads: ThreadStore): readonly Lease[] {
+  return found.flatMap(({ id, at }) => {
+    if (threads.get(id)?.endedAt !== at) return [];
+    const claim = threads.claim(id);
+    return claim.kind === 'busy' ? [] : [claim.lease];
+  });
+}
+
+function assertDeletable({ threadId, endedAt, status, workspace }: Thread): void {
+  if (endedAt === null) {
+    throw refused(threadId, 'not_ended', {
+      what: `has not ended: it is ${status}`,
+      remedy: 'Cancel it or drive it to its end first.',
+    });
+  }
+  if (workspace !== null) {
+    throw refused(threadId, 'has_folder', {
+      what: 'has a folder, which would be left behind',
+      remedy: 'Remove it with Orchestrator.remove() or devs rm.',
+    });
+  }
+}
+
+const refused = (
+  id: string,
+  reason: string,
+  { what, remedy }: { readonly what: string; readonly remedy: string },
+): DevsError =>
+  new DevsError(`Run "${id}" ${what}.`, { code: 'REMOVE_REFUSED', remedy, context: { id, reason } });

@@ -1,0 +1,134 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import type { Thread } from '../../state/ThreadStore.ts';
+import { assertSameGraph } from '../compile/graphChange.ts';
+import type { GraphShape } from '../compile/graphShape.ts';
+import { assertOurs } from '../drive/notOurs.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { asHuman } from '../gates/principals.ts';
+import { configOf, requiredId } from '../saver/checkpointConfig.ts';
+import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { checkpointNotFound } from './snapshots.ts';
+
+/** A new run that begins where another one stood. */
+export interface Fork {
+  /** Id of the new run. */
+  readonly as: string;
+  /** Where it begins: one of `getStateHistory`. @defaultValue the newest */
+  readonly checkpointId?: string;
+  readonly by: Principal;
+}
+
+export interface Forked {
+  readonly id: string;
+  /** Where it begins, in both runs. */
+  readonly checkpointId: string;
+}
+
+export interface ForkDeps {
+  readonly store: EngineStore;
+  readonly saver: SqliteSaver;
+  readonly shape: GraphShape;
+  readonly events: EventBus;
+}
+
+/**
+ * Begins a run at a checkpoint of another, which is only read: it may be driven meanwhile. The new one has the
+ * declarations, the context and the input of the old one, and nothing else of it: what lies before the checkpoint is in
+ * the state, and what follows is done by visits of its own, whatever the old run has recorded of them.
+ */
+export async function forkRun(
+  threadId: string,
+  { as, checkpointId, by }: Fork,
+  { store, saver, shape, events }: ForkDeps,
+): Promise<Forked> {
+  const human = asHuman(by, threadId, 'fork');
+  const id = requiredId({ configurable: { thread_id: as } }, 'thread_id');
+  const thread = store.threads.require(threadId);
+  assertSameGraph(thread, shape);
+  assertWithoutFolder(thread);
+  assertFree(id, store);
+  const { root, tuples, seq } = await checkpointsAt(threadId, checkpointId, { store, saver });
+  const saves = await Promise.all(tuples.map((tuple) => stageCopy(id, tuple, saver)));
+  const from = root.checkpoint.id;
+  const { workspace, briefSha256, graphFingerprint, policies } = thread;
+  const declared = { workspace, briefSha256, graphFingerprint, policies };
+  store.transact(events, (emit) => {
+    store.threads.require(threadId);
+    assertFree(id, store);
+    store.threads.create({ ...declared, threadId: id, projectId: id });
+    store.inputs.copy(threadId, id, seq);
+    for (const save of saves) save();
+    emit(
+      'RUN_FORKED',
+      { from: threadId, checkpointId: from, principal: principalText(human) },
+      { threadId: id },
+    );
+  });
+  return { id, checkpointId: from };
+}
+
+/** Where a fork begins. */
+interface Begun {
+  readonly root: CheckpointTuple;
+  /** With those of graphs inside nodes. */
+  readonly tuples: readonly CheckpointTuple[];
+  /** Where the checkpoint stands in the order of the file. */
+  readonly seq: number;
+}
+
+/** The checkpoint, and those of the graphs inside nodes that keep their state from visit to visit, as of then. */
+async function checkpointsAt(
+  threadId: string,
+  checkpointId: string | undefined,
+  { store, saver }: Pick<ForkDeps, 'store' | 'saver'>,
+): Promise<Begun> {
+  const at = {
+    thread_id: threadId,
+    checkpoint_ns: '',
+    ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+  };
+  const root = await saver.getTuple({ configurable: at });
+  if (root === undefined) throw checkpointNotFound(threadId, checkpointId ?? 'latest');
+  const seq = store.checkpoints.findSeq(root.checkpoint.id, threadId) ?? 0;
+  const lasting = store.checkpoints.lastingBefore(threadId, seq).map((key) => saver.getTuple(configOf(key)));
+  const inside = await Promise.all(lasting);
+  return { root, tuples: [root, ...inside.filter((tuple) => tuple !== undefined)], seq };
+}
+
+/** Every channel at its version: values are shared by what they are, so that a copy takes little. */
+function stageCopy(
+  threadId: string,
+  { config, checkpoint, metadata }: CheckpointTuple,
+  saver: SqliteSaver,
+): Promise<() => void> {
+  const checkpoint_ns: unknown = config.configurable?.['checkpoint_ns'];
+  const on: RunnableConfig = { configurable: { thread_id: threadId, checkpoint_ns } };
+  const copied = { step: -1, parents: {}, ...metadata, source: 'fork' as const };
+  const newVersions = checkpoint.channel_versions;
+  return saver.stage(on, { checkpoint, metadata: copied, newVersions, writes: [] });
+}
+
+function assertFree(threadId: string, store: EngineStore): void {
+  if (store.threads.get(threadId) !== null) {
+    throw new DevsError(`There is a run "${threadId}" already.`, {
+      code: 'THREAD_EXISTS',
+      remedy: 'Give the new run an id of its own, or go on with the one that has it.',
+      context: { threadId },
+    });
+  }
+  assertOurs(threadId, store);
+}
+
+function assertWithoutFolder({ threadId, workspace }: Thread): void {
+  if (workspace === null) return;
+  throw new DevsError(`Run "${threadId}" works in a folder, which two runs cannot share.`, {
+    code: 'WORKSPACE_BUSY',
+    remedy: 'Set the run itself back with devs rewind, or start another one.',
+    context: { threadId },
+  });
+}

@@ -1,0 +1,55 @@
+/** How much of a long list is wanted. */
+export interface PageRequest {
+  /** At most this many, from 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number;
+  /** The `next` of the page before. @defaultValue the first page */
+  readonly after?: string;
+}
+
+/** Where a page ended: a time in ms since the Unix epoch, and an id among those of that time. */
+export interface Place {
+  readonly at: number;
+  readonly id: string;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 1000;
+
+/** @throws RangeError */
+export function pageLimit(limit: number = DEFAULT_LIMIT): number {
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw new RangeError(`limit: expected a whole number from 1 to ${MAX_LIMIT}, got ${String(limit)}`);
+}
+
+/** A place as text: for a URL as it is. */
+export function cursorOf({ at, id }: Place): string {
+  return Buffer.from(JSON.stringify([at, id])).toString('base64url');
+}
+
+/** @throws RangeError for a text that no page gave. */
+export function placeOf(after: string | undefined): Place | null {
+  if (after === undefined) return null;
+  const [at, id] = parsed(after);
+  if (Number.isSafeInteger(at) && typeof id === 'string') return { at: at as number, id };
+  throw new RangeError('after: expected the `next` of a page');
+}
+
+function parsed(after: unknown): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(String(after), 'base64url').toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** One more than the page was read: whether there is another. */
+export function pageOf<T>(
+  found: readonly T[],
+  limit: number,
+  toPlace: (item: T) => Place,
+): { readonly items: readonly T[]; readonly next: string | null } {
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items, next: last === undefined ? null : cursorOf(toPlace(last)) };
+}

@@ -1,0 +1,169 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import { isCommand } from '@langchain/langgraph';
+import { DevsError, isDevsError } from '../../errors/DevsError.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { isOfVisit } from '../../state/StepStore.ts';
+import type { PlanningGraph } from '../change/pendingVisits.ts';
+import { place, type SetBackDeps, type StagedPlacement, stagePlacement } from '../change/setBack.ts';
+import type { UpdatableGraph } from '../change/stagedUpdate.ts';
+import { GUARD_NAMES } from '../channels.ts';
+import { assertSameGraph } from '../compile/graphChange.ts';
+import type { GraphShape } from '../compile/graphShape.ts';
+import { holdLease, releasing, threadBusy } from '../drive/LeaseKeeper.ts';
+import { isOutput } from '../drive/openQuestions.ts';
+import { isOver } from '../drive/outcome.ts';
+import { runError } from '../drive/runError.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { asHuman } from '../gates/principals.ts';
+import { configOf } from '../saver/checkpointConfig.ts';
+
+/** Who changes the state of a run, and in whose name. */
+export interface StateUpdate {
+  /** The node that would have returned the values. @defaultValue the one that LangGraph finds to have run last */
+  readonly asNode?: string;
+  readonly by: Principal;
+}
+
+export interface UpdateDeps extends Omit<SetBackDeps, 'graph'> {
+  readonly graph: UpdatableGraph & Pick<PlanningGraph, 'getState'>;
+}
+
+type UpdateRefusal = 'ended' | 'not_begun' | 'in_hand' | 'answer_pending' | 'not_taken';
+
+/**
+ * Writes values into the state of a run between two visits, as if a node had returned them. Its open questions are asked
+ * anew, as they may show something else. Everything that can refuse it comes before the run is claimed.
+ */
+export async function updateRun(
+  threadId: string,
+  values: object | null,
+  { asNode, by }: StateUpdate,
+  deps: UpdateDeps,
+): Promise<RunnableConfig> {
+  const human = asHuman(by, threadId, 'update the state of');
+  assertUpdate(values, asNode, deps.shape);
+  const { store } = deps;
+  const { value: update, count } = maskPreciseDeep(values);
+  for (;;) {
+    const epoch = (await assertBetween(threadId, deps)) + 1;
+    const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update }, deps);
+    const held = await holdLease(store.threads, threadId);
+    const isPlaced = await releasing(held, async () => {
+      // A run that was driven in between is looked at again.
+      if (held.lease.epoch !== epoch) return false;
+      place(
+        staged,
+        (emit, checkpointId) => {
+          assertNothingAnswered(threadId, store);
+          const principal = principalText(human);
+          store.threads.reopen(held.lease, 'paused', `state updated by ${principal}`);
+          const payload = {
+            principal,
+            checkpointId,
+            channels: Object.keys(update ?? {}),
+            node: asNode ?? null,
+          };
+          emit('STATE_UPDATED', payload, { threadId });
+          if (count > 0) emit('SECRET_REDACTED', { place: 'update', count }, { threadId });
+          wake(threadId, checkpointId, store);
+        },
+        deps,
+      );
+      return true;
+    });
+    if (isPlaced) return configOf({ threadId, checkpointNs: '', checkpointId: staged.id });
+  }
+}
+
+/** For whoever waits for one of its gates: it is asked anew. */
+function wake(threadId: string, checkpointId: string, { threads }: EngineStore): void {
+  const id = `update:${checkpointId}`;
+  threads.signal(threadId, { id, kind: 'rewind', payload: null });
+  threads.consume(id);
+}
+
+/** @throws TypeError */
+function assertUpdate(values: unknown, node: string | undefined, { nodes, channels }: GraphShape): void {
+  if (typeof values !== 'object' || Array.isArray(values) || isCommand(values)) {
+    throw new TypeError('values: expected the values of some channels, or null');
+  }
+  const engines: readonly string[] = GUARD_NAMES;
+  const other = Object.keys(values ?? {}).find((name) => !channels.includes(name) || engines.includes(name));
+  if (other !== undefined) throw new TypeError(`values: the graph has no channel "${other}"`);
+  if (node !== undefined && !nodes.includes(node))
+    throw new TypeError(`asNode: there is no node "${String(node)}"`);
+}
+
+/** @returns The epoch of the run's last lease: while it is the last, what was found here holds. */
+async function assertBetween(threadId: string, { store, saver, graph, shape }: UpdateDeps): Promise<number> {
+  const thread = store.threads.require(threadId);
+  const { status, leaseEpoch } = thread;
+  assertSameGraph(thread, shape);
+  const driver = store.threads.driverOf(threadId);
+  if (driver !== null) throw threadBusy(threadId, driver, leaseEpoch);
+  if (isOver(status) && status !== 'completed') throw refused(threadId, 'ended', `it is ${status}`);
+  const at = { configurable: { thread_id: threadId } };
+  const tuple = await saver.getTuple(at);
+  const latest = store.inputs.latest(threadId);
+  const isBegun = latest?.turn === 1 || latest?.isTaken === true;
+  if (tuple === undefined || !isBegun) throw refused(threadId, 'not_begun', 'it has not taken its input yet');
+  assertNothingAnswered(threadId, store);
+  const { pendingWrites = [] } = tuple;
+  const { tasks } = await graph.getState(tuple.config);
+  const finished = new Set(pendingWrites.filter(([, name]) => isOutput(name)).map(([task]) => task));
+  // A call that threw is made again, whatever becomes of the run.
+  const steps = store.steps.listForThread(threadId).filter(({ state }) => state !== 'failed');
+  const begun = tasks.find(
+    ({ id, name }) =>
+      finished.has(id) ||
+      steps.some((step) => isOfVisit(step, id)) ||
+      hasInside(threadId, `${name}:${id}`, store),
+  );
+  if (begun !== undefined)
+    throw refused(threadId, 'in_hand', `"${begun.name}" is in hand and has recorded work`);
+  return leaseEpoch;
+}
+
+const hasInside = (threadId: string, checkpointNs: string, { checkpoints }: EngineStore): boolean =>
+  checkpoints.namespacesWithin({ threadId, checkpointNs }).length > 0;
+
+/** An answer is for the visit that asked, which the update takes the place of. */
+function assertNothingAnswered(threadId: string, { sessions }: EngineStore): void {
+  if (sessions.listClosed(threadId).every(({ status }) => status !== 'decided')) return;
+  throw refused(threadId, 'answer_pending', 'an answer to one of its gates has not been taken up');
+}
+
+/** What LangGraph, a reducer or an edge makes of the values is the caller's to know. */
+async function stageOrRefuse(
+  lease: StagedPlacement['lease'],
+  placement: Parameters<typeof stagePlacement>[1],
+  deps: UpdateDeps,
+): Promise<StagedPlacement> {
+  try {
+    return await stagePlacement(lease, placement, deps);
+  } catch (error) {
+    if (isDevsError(error)) throw error;
+    throw refused(
+      lease.threadId,
+      'not_taken',
+      `the graph does not take the update: ${runError(error).message}`,
+    );
+  }
+}
+
+const WAYS_OUT: Readonly<Record<UpdateRefusal, string>> = {
+  ended: 'Fork it, and update the new run.',
+  not_begun: 'Drive it first, or start another run with the input it should have.',
+  in_hand: 'Drive it until that is done, or fork it and update the new run: there it is done again.',
+  answer_pending: 'Drive it first.',
+  not_taken: 'Correct the values, or name the node that would have returned them in asNode.',
+};
+
+const refused = (threadId: string, reason: UpdateRefusal, what: string): DevsError =>
+  new DevsError(`The state of run "${threadId}" was not updated: ${what}.`, {
+    code: 'UPDATE_REFUSED',
+    remedy: WAYS_OUT[reason],
+    context: { threadId, reason },
+  });

@@ -1,0 +1,114 @@
+import type { Database } from 'better-sqlite3';
+import { type FencedLease, leaseFence } from '../../state/Fence.ts';
+import { immediately } from '../../state/immediately.ts';
+import { type NewStreamEvent, StreamStore } from '../../state/StreamStore.ts';
+import { LiveTokens } from './LiveTokens.ts';
+import { StreamRecorder } from './StreamRecorder.ts';
+import type { ToldOfRun } from './toldOfRun.ts';
+
+/** How often a reader looks for what other processes have written. What this app wrote wakes it at once. */
+const LOOK_EVERY_MS = 50;
+
+/** The streams of the runs of one app. */
+export class RunStreams {
+  readonly store: StreamStore;
+  /** Whether this app records the runs that it drives. */
+  readonly isKept: boolean;
+  readonly #db: Database;
+  readonly #keep: number;
+  readonly #recorders = new WeakMap<object, StreamRecorder>();
+  readonly #live = new Map<string, Set<LiveTokens>>();
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  /** @param keep - Events of a run that are kept at least; `null` for none. */
+  constructor(db: Database, keep: number | null) {
+    this.#db = db;
+    this.store = new StreamStore(db);
+    this.isKept = keep !== null;
+    this.#keep = keep ?? 0;
+  }
+
+  /** A recorder for one call of a run's graph; `null` where nothing is kept. */
+  recorder(lease: FencedLease, channels: readonly string[]): StreamRecorder | null {
+    if (!this.isKept) return null;
+    const { threadId } = lease;
+    const append = (events: readonly NewStreamEvent[]): void => {
+      for (const event of events) this.store.append(threadId, event, this.#keep);
+    };
+    const recorder = new StreamRecorder(
+      { threadId, channels },
+      {
+        append,
+        record: (events) =>
+          immediately(this.#db, () => {
+            leaseFence(this.#db, lease).assertInTx();
+            append(events);
+          }),
+        wake: () => this.wake(threadId),
+        taskBegins: (task) => {
+          for (const live of this.#live.get(threadId) ?? []) live.taskBegins(task);
+        },
+      },
+    );
+    this.#recorders.set(lease, recorder);
+    return recorder;
+  }
+
+  /** The recorder of the call that is made under a lease. */
+  of(lease: unknown): StreamRecorder | undefined {
+    return typeof lease === 'object' && lease !== null ? this.#recorders.get(lease) : undefined;
+  }
+
+  /** Does `settle` and, where it has settled the run, tells so in the same transaction. */
+  settling(threadId: string, settle: () => boolean, told: readonly ToldOfRun[]): boolean {
+    if (!this.isKept) return settle();
+    const isSettled = immediately(this.#db, () => settle() && this.#append(threadId, told));
+    this.wake(threadId);
+    return isSettled;
+  }
+
+  #append(threadId: string, told: readonly ToldOfRun[]): true {
+    for (const event of told) this.store.append(threadId, event, this.#keep);
+    return true;
+  }
+
+  /** What models say while this process drives a run, until `end`. */
+  liveTokens(
+    threadId: string,
+    subgraphs: boolean,
+  ): { readonly tokens: LiveTokens; readonly end: () => void } {
+    const tokens = new LiveTokens(subgraphs, {
+      lastSeq: () => this.store.lastSeq(threadId),
+      wake: () => this.wake(threadId),
+    });
+    const all = this.#live.get(threadId) ?? new Set();
+    this.#live.set(threadId, all.add(tokens));
+    const end = (): void => {
+      all.delete(tokens);
+      if (all.size === 0) this.#live.delete(threadId);
+    };
+    return { tokens, end };
+  }
+
+  wake(threadId: string): void {
+    for (const go of this.#waiting.get(threadId) ?? []) go();
+  }
+
+  /** Resolves when there may be something new to read, or after a moment. */
+  async news(threadId: string, signal: AbortSignal | undefined): Promise<void> {
+    const waiting = this.#waiting.get(threadId) ?? new Set();
+    this.#waiting.set(threadId, waiting);
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', go);
+        waiting.delete(go);
+        resolve();
+      };
+      const timer = setTimeout(go, LOOK_EVERY_MS);
+      signal?.addEventListener('abort', go);
+      waiting.add(go);
+    });
+    if (waiting.size === 0) this.#waiting.delete(threadId);
+  }
+}

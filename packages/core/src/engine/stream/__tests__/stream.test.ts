@@ -1,0 +1,406 @@
+import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { isDevsError } from '../../../errors/DevsError.ts';
+import { durable } from '../../durable.ts';
+import type { LastingEvent } from '../StreamEvent.ts';
+
+const ADA = { kind: 'human', id: 'ada' } as const;
+const EVERYTHING = { streamMode: ['updates', 'values', 'custom'] } as const;
+
+const State = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
+});
+
+/** Two nodes; the first one tells twice what it does. */
+const twoNodes = () =>
+  new StateGraph(State)
+    .addNode('first', async (_state, { writer }) => {
+      writer?.({ at: 1 });
+      writer?.({ at: 2 });
+      return { log: ['first'] };
+    })
+    .addNode('second', () => ({ log: ['second'] }))
+    .addEdge(START, 'first')
+    .addEdge('first', 'second')
+    .addEdge('second', END);
+
+/** A node that tells, asks and tells again. */
+const asking = () =>
+  new StateGraph(State)
+    .addNode('ask', async (_state, { writer }) => {
+      writer?.('before');
+      const answer = String(interrupt('Really?'));
+      writer?.(`after ${answer}`);
+      return { log: [answer] };
+    })
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+
+async function all<Event>(events: AsyncIterable<Event>): Promise<readonly Event[]> {
+  const list: Event[] = [];
+  for await (const event of events) list.push(event);
+  return list;
+}
+
+const customOf = (events: readonly LastingEvent[]): readonly unknown[] =>
+  events.flatMap((event) => (event.mode === 'custom' ? [event.data] : []));
+
+const seqsOf = (events: readonly LastingEvent[]): readonly number[] => events.map(({ seq }) => seq);
+
+async function codeOf(events: AsyncIterable<unknown>): Promise<unknown> {
+  try {
+    await all(events);
+    return 'nothing was thrown';
+  } catch (error) {
+    return isDevsError(error) ? [error.code, error.context['why']] : (error as Error).name;
+  }
+}
+
+describe('a stream that drives', () => {
+  test('has chunks, the end, and a number for each', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    expect(await all(app.stream('run', { log: ['begun'] }, EVERYTHING))).toEqual([
+      { seq: 1, mode: 'values', ns: [], data: { log: ['begun'] } },
+      { seq: 2, mode: 'custom', ns: [], data: { at: 1 } },
+      { seq: 3, mode: 'custom', ns: [], data: { at: 2 } },
+      { seq: 4, mode: 'updates', ns: [], data: { first: { log: ['first'] } } },
+      { seq: 5, mode: 'values', ns: [], data: { log: ['begun', 'first'] } },
+      { seq: 6, mode: 'updates', ns: [], data: { second: { log: ['second'] } } },
+      { seq: 7, mode: 'values', ns: [], data: { log: ['begun', 'first', 'second'] } },
+      { seq: 8, mode: 'end', status: 'completed', reason: null },
+    ]);
+    app.close();
+  });
+
+  test('has updates without being asked for a mode, as LangGraph has', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    expect((await all(app.stream('run', {}))).map(({ mode }) => mode)).toEqual(['updates', 'updates', 'end']);
+    app.close();
+  });
+
+  test('ends where the run waits, with its gate, and goes on with what is new', async ({ dbPath }) => {
+    const app = durable(asking(), { file: dbPath });
+    const first = await all(app.stream('run', {}, EVERYTHING));
+    expect(first.map(({ mode }) => mode)).toEqual(['custom', 'gate']);
+    expect(await all(app.stream('run', undefined, EVERYTHING))).toEqual([]); // it still waits: nothing is new
+    const [, opened] = first;
+    if (opened?.mode !== 'gate') throw new Error('There is no gate.');
+    expect(opened.gate.artifact).toBe('Really?');
+    await app.decide(opened.gate, { value: 'yes', by: ADA });
+    const second = await all(app.stream('run', undefined, EVERYTHING));
+    expect(customOf([...first, ...second])).toEqual(['before', 'after yes']);
+    expect(seqsOf([...first, ...second])).toEqual([1, 2, 3, 4, 5, 6]);
+    app.close();
+  });
+
+  test('stops at the next safe point when its reader leaves, and another one goes on', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    for await (const { mode } of app.stream('run', {}, EVERYTHING)) if (mode === 'custom') break;
+    expect(app.store.threads.require('run')).toMatchObject({ status: 'paused', leaseOwner: null });
+    const rest = await all(app.stream('run', undefined, { ...EVERYTHING, after: 2 }));
+    expect(seqsOf(rest)).toEqual([3, 4, 5, 6, 7]);
+    expect(rest.at(-1)).toMatchObject({ mode: 'end', status: 'completed' });
+    app.close();
+  });
+
+  test('stops when its signal is aborted, before and meanwhile', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    const before = AbortSignal.abort();
+    expect(seqsOf(await all(app.stream('run', {}, { signal: before })))).toEqual([]);
+    const meanwhile = new AbortController();
+    for await (const { mode } of app.stream('run', {}, { ...EVERYTHING, signal: meanwhile.signal })) {
+      if (mode === 'custom') meanwhile.abort();
+    }
+    expect(app.store.threads.require('run').status).toBe('paused');
+    expect((await app.run('run')).status).toBe('completed');
+    app.close();
+  });
+
+  test('is not held up by a reader that takes nothing', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    const events = app.stream('run', {}, EVERYTHING);
+    await events.next();
+    while (app.store.threads.require('run').status !== 'completed') await new Promise(setImmediate);
+    expect(seqsOf(await all(events))).toEqual([2, 3, 4, 5, 6, 7]);
+    app.close();
+  });
+
+  test('rejects as run does, after what it has', async ({ dbPath }) => {
+    const app = durable(asking(), { file: dbPath });
+    expect(await codeOf(app.stream('nobody'))).toEqual(['THREAD_NOT_FOUND', undefined]);
+    await app.run('run', { log: ['one'] });
+    expect(await codeOf(app.stream('run', { log: ['two'] }))).toEqual(['INPUT_NOT_TAKEN', undefined]);
+    await app.hold('run', async () => {
+      expect(await codeOf(app.stream('run'))).toEqual(['THREAD_BUSY', undefined]);
+    });
+    app.close();
+  });
+
+  test('refuses other options before anything is written', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    const wrong = [
+      { streamMode: 'debug' },
+      { streamMode: ['updates', 'tokens'] },
+      { streamMode: 7 },
+      { subgraphs: 'yes' },
+      { after: -1 },
+      { after: 1.5 },
+      { after: Number.NaN },
+    ];
+    for (const options of wrong) {
+      expect(await codeOf(app.stream('run', {}, options as never))).toMatch(/^(?:Range|Type)Error$/);
+    }
+    expect(app.store.threads.get('run')).toBeNull();
+    app.close();
+  });
+});
+
+describe('a stream that only reads', () => {
+  test('has the same, of a run that somebody else drove without streaming it', async ({ dbPath }) => {
+    const driver = durable(twoNodes(), { file: dbPath });
+    await driver.run('run', {});
+    driver.close();
+    const reader = durable(twoNodes(), { file: dbPath });
+    const events = await all(reader.stream('run', null, EVERYTHING));
+    expect(seqsOf(events)).toEqual([1, 2, 3, 4, 5, 6, 7].slice(0, events.length));
+    expect(await all(reader.stream('run', null, { ...EVERYTHING, after: 3 }))).toEqual(events.slice(3));
+    expect(await all(reader.stream('run', null, { streamMode: 'custom', after: 1 }))).toHaveLength(2);
+    reader.close();
+  });
+
+  test('follows what another connection writes, over gates, until the run has ended', async ({ dbPath }) => {
+    const driver = durable(asking(), { file: dbPath });
+    const reader = durable(asking(), { file: dbPath });
+    await driver.run('run', {});
+    const read = all(reader.stream('run', null, EVERYTHING));
+    const [gate] = await driver.gates('run');
+    if (gate === undefined) throw new Error('There is no gate.');
+    await driver.decide(gate, { value: 'yes', by: ADA });
+    await driver.run('run');
+    const events = await read;
+    expect(seqsOf(events)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(customOf(events)).toEqual(['before', 'after yes']);
+    driver.close();
+    reader.close();
+  });
+
+  test('ends when its signal is aborted', async ({ dbPath }) => {
+    const app = durable(asking(), { file: dbPath });
+    await app.run('run', {});
+    const stop = new AbortController();
+    const events = app.stream('run', null, { signal: stop.signal });
+    await events.next();
+    const rest = all(events);
+    stop.abort();
+    expect(await rest).toEqual([]);
+    app.close();
+  });
+
+  test('ends with each end of a run that failed and was driven again', async ({ dbPath }) => {
+    let isDown = true;
+    const builder = new StateGraph(State)
+      .addNode('call', () => {
+        if (isDown) throw new Error('The service is down.');
+        return { log: ['called'] };
+      })
+      .addEdge(START, 'call')
+      .addEdge('call', END);
+    const app = durable(builder, { file: dbPath });
+    await app.run('run', {});
+    const first = await all(app.stream('run', null));
+    expect(first.at(-1)).toMatchObject({ status: 'failed', reason: 'The service is down.' });
+    isDown = false;
+    await app.run('run');
+    const after = first.at(-1)?.seq ?? 0;
+    const second = await all(app.stream('run', null, { after }));
+    expect(second.map(({ mode }) => mode)).toEqual(['updates', 'end']);
+    app.close();
+  });
+
+  test('tells the end of a run that was cancelled while nobody drove it', async ({ dbPath }) => {
+    const app = durable(asking(), { file: dbPath });
+    await app.run('run', {});
+    await app.cancel('run');
+    expect((await all(app.stream('run', null))).at(-1)).toMatchObject({ mode: 'end', status: 'cancelled' });
+    app.close();
+  });
+});
+
+describe('what is not kept', () => {
+  test('is said, not passed over', async ({ dbPath }) => {
+    const loop = new StateGraph(State)
+      .addNode('again', () => ({ log: ['again'] }))
+      .addEdge(START, 'again')
+      .addConditionalEdges('again', ({ log }) => (log.length < 60 ? 'again' : END));
+    const app = durable(loop, { file: dbPath, streams: { keep: 10 }, guards: { maxDepth: 100 } });
+    await app.run('run', {});
+    expect(await codeOf(app.stream('run', null, { after: 0 }))).toEqual(['STREAM_NOT_KEPT', 'trimmed']);
+    const kept = seqsOf(await all(app.stream('run', null, EVERYTHING)));
+    expect(kept[0]).toBeGreaterThan(50);
+    expect(kept).toEqual(kept.map((_, at) => (kept[0] as number) + at));
+    expect(await codeOf(app.stream('run', null, { after: 5_000 }))).toEqual(['STREAM_NOT_KEPT', 'ahead']);
+    app.close();
+  });
+
+  test('is what a pruned checkpoint held', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    await app.run('run', {});
+    await app.prune('run', { keepLast: 1 });
+    expect(await codeOf(app.stream('run', null, { streamMode: 'updates' }))).toEqual([
+      'STREAM_NOT_KEPT',
+      'pruned',
+    ]);
+    expect(await all(app.stream('run', null, { streamMode: 'custom' }))).toHaveLength(3);
+    app.close();
+  });
+
+  test('is everything of an app that records nothing', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath, streams: false });
+    expect(await codeOf(app.stream('run', {}))).toEqual(['STREAM_NOT_KEPT', 'not recorded']);
+    expect(app.store.threads.get('run')).toBeNull();
+    await app.run('run', {});
+    expect(await codeOf(app.stream('run', null))).toEqual(['STREAM_NOT_KEPT', 'not recorded']);
+    app.close();
+  });
+
+  test.for([0, -1, 1.5, Number.NaN, '7'])('has a number: not %s', (keep, { dbPath }) => {
+    expect(() => durable(twoNodes(), { file: dbPath, streams: { keep: keep as number } })).toThrow(
+      RangeError,
+    );
+  });
+
+  test('is a run that was removed', async ({ dbPath }) => {
+    const app = durable(twoNodes(), { file: dbPath });
+    await app.run('run', {});
+    await app.hold('run', async (lease) => app.store.remover.remove(lease));
+    expect(await codeOf(app.stream('run', null))).toEqual(['THREAD_NOT_FOUND', undefined]);
+    const { n } =
+      app.store.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM stream_events').get() ?? {};
+    expect(n).toBe(0);
+    app.close();
+  });
+});
+
+describe('what a node tells', () => {
+  test('is told once, however often the node runs', async ({ dbPath }) => {
+    let runs = 0;
+    const builder = new StateGraph(State)
+      .addNode(
+        'flaky',
+        async (_state, { writer }) => {
+          runs += 1;
+          writer?.('one');
+          writer?.('two');
+          if (runs < 3) throw new Error('Not yet.');
+          writer?.('three');
+          return {};
+        },
+        { retryPolicy: { maxAttempts: 3, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'flaky')
+      .addEdge('flaky', END);
+    const app = durable(builder, { file: dbPath });
+    expect(customOf(await all(app.stream('run', {}, EVERYTHING)))).toEqual(['one', 'two', 'three']);
+    app.close();
+  });
+
+  test('is masked', async ({ dbPath }) => {
+    const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
+    const builder = new StateGraph(State)
+      .addNode('leak', async (_state, { writer }) => {
+        writer?.({ token: secret });
+        return { log: [secret] };
+      })
+      .addEdge(START, 'leak')
+      .addEdge('leak', END);
+    const app = durable(builder, { file: dbPath });
+    const events = await all(app.stream('run', {}, EVERYTHING));
+    expect(customOf(events)).toHaveLength(1);
+    expect(JSON.stringify(events)).not.toContain(secret);
+    app.close();
+  });
+
+  test.for([
+    ['a function', () => () => {}, 'VALUE_NOT_STORABLE'],
+    ['more than a value may have', () => 'x'.repeat(1024 * 1024 + 1), 'VALUE_TOO_LARGE'],
+  ] as const)('is refused where it is %s, and the node hears it', async ([, chunk, code], { dbPath }) => {
+    const heard: unknown[] = [];
+    const builder = new StateGraph(State)
+      .addNode('tell', async (_state, { writer }) => {
+        try {
+          writer?.(chunk());
+        } catch (error) {
+          heard.push(isDevsError(error) ? error.code : error);
+        }
+        writer?.('that was all');
+        return {};
+      })
+      .addEdge(START, 'tell')
+      .addEdge('tell', END);
+    const app = durable(builder, { file: dbPath });
+    expect(customOf(await all(app.stream('run', {}, EVERYTHING)))).toEqual(['that was all']);
+    expect(heard).toEqual([code]);
+    app.close();
+  });
+});
+
+describe('graphs inside nodes', () => {
+  const inner = (checkpointer?: false | MemorySaver) =>
+    new StateGraph(State)
+      .addNode('deep', async (_state, { writer }) => {
+        writer?.('from below');
+        return { log: ['deep'] };
+      })
+      .addEdge(START, 'deep')
+      .addEdge('deep', END)
+      .compile(checkpointer === undefined ? {} : { checkpointer });
+  const outer = (graph: ReturnType<typeof inner>) =>
+    new StateGraph(State).addNode('inner', graph).addEdge(START, 'inner').addEdge('inner', END);
+
+  test.for([
+    ['that keep their checkpoints with the run', undefined],
+    ['that keep none', false],
+    ['that keep them elsewhere', new MemorySaver()],
+  ] as const)('%s are streamed where they are asked for', async ([, checkpointer], { dbPath }) => {
+    const app = durable(outer(inner(checkpointer)), { file: dbPath });
+    await app.run('run', {});
+    const without = await all(app.stream('run', null, EVERYTHING));
+    const whole = await all(app.stream('run', null, { ...EVERYTHING, subgraphs: true }));
+    expect(customOf(without)).toEqual(['from below']); // as by LangGraph
+    const inside = whole.filter((event) => 'ns' in event && event.ns.length > 0 && event.mode !== 'custom');
+    expect(inside).toMatchObject([
+      { mode: 'values', data: { log: [] } },
+      { mode: 'updates', data: { deep: { log: ['deep'] } } },
+      { mode: 'values', data: { log: ['deep'] } },
+    ]);
+    expect(inside[0]).toHaveProperty('ns', [expect.stringMatching(/^inner:/)]);
+    expect(without.length).toBe(whole.length - inside.length);
+    app.close();
+  });
+});
+
+describe('a driver that was replaced', () => {
+  test('tells nothing more', async ({ dbPath }) => {
+    const other = createDatabase({ dbPath });
+    const builder = new StateGraph(State)
+      .addNode('sleepy', async (_state, { writer }) => {
+        other.prepare('UPDATE threads SET lease_epoch = lease_epoch + 1').run();
+        writer?.('from the dead');
+        await new Promise(setImmediate);
+        return { log: ['late'] };
+      })
+      .addEdge(START, 'sleepy')
+      .addEdge('sleepy', END);
+    const app = durable(builder, { file: dbPath });
+    expect(await codeOf(app.stream('run', {}, EVERYTHING))).toEqual(['LEASE_LOST', undefined]);
+    const { n } =
+      other
+        .prepare<[], { n: number }>("SELECT count(*) AS n FROM stream_events WHERE mode <> 'values'")
+        .get() ?? {};
+    expect(n).toBe(0);
+    app.close();
+    other.close();
+  });
+});

@@ -1,0 +1,133 @@
+import { HumanMessage } from '@langchain/core/messages';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { durable } from '../../durable.ts';
+import { step } from '../../node/step.ts';
+import type { StreamEvent } from '../StreamEvent.ts';
+
+const State = Annotation.Root({ said: Annotation<string>() });
+const TOKENS = { streamMode: ['messages', 'updates'] } as const;
+
+/** Says its answers one after the other, letter by letter. */
+const modelOf = (...responses: readonly string[]) =>
+  new FakeListChatModel({ responses: [...responses], sleep: 0 });
+
+const ask = async (model: FakeListChatModel): Promise<string> =>
+  (await model.invoke([new HumanMessage('Say it.')])).text;
+
+const asking = (model: FakeListChatModel) =>
+  new StateGraph(State)
+    .addNode('ask', async () => ({ said: await step('llm', () => ask(model)) }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+
+async function all<Event>(events: AsyncIterable<Event>): Promise<readonly Event[]> {
+  const list: Event[] = [];
+  for await (const event of events) list.push(event);
+  return list;
+}
+
+const wordsOf = (events: readonly StreamEvent[]): readonly string[] =>
+  events.flatMap((event) => (event.mode === 'messages' ? [event.data] : []));
+
+describe('the words of a model', () => {
+  test('come one by one, before the result of their step, and are not kept', async ({ dbPath }) => {
+    const app = durable(asking(modelOf('The tea is ready')), { file: dbPath });
+    const events = await all(app.stream('run', {}, TOKENS));
+    expect(wordsOf(events)).toEqual(['The ', 'tea ', 'is ', 'ready']);
+    expect(events.map(({ mode }) => mode)).toEqual([...Array(4).fill('messages'), 'updates', 'end']);
+    expect(events[0]).toMatchObject({ ns: [], node: 'ask', step: 1, attempt: 1 });
+    expect(await all(app.stream('run', null, TOKENS))).toEqual(events.slice(4));
+    app.close();
+  });
+
+  test('are not asked for where nobody wants them', async ({ dbPath }) => {
+    const app = durable(asking(modelOf('quiet')), { file: dbPath });
+    expect((await all(app.stream('run', {}))).map(({ mode }) => mode)).toEqual(['updates', 'end']);
+    app.close();
+  });
+
+  test('are told to the caller’s handlers as well', async ({ dbPath }) => {
+    const heard: string[] = [];
+    const callbacks = [{ handleLLMNewToken: (token: string) => void heard.push(token) }];
+    const app = durable(asking(modelOf('Yes')), { file: dbPath });
+    expect(wordsOf(await all(app.stream('run', {}, { ...TOKENS, callbacks })))).toEqual(['Yes']);
+    expect(heard.join('')).toBe('Yes');
+    app.close();
+  });
+
+  test('are masked, however a secret is cut', async ({ dbPath }) => {
+    const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
+    const app = durable(asking(modelOf(`Use ${secret} or password=hunter22 today`)), { file: dbPath });
+    const said = wordsOf(await all(app.stream('run', {}, TOKENS))).join('');
+    expect(said).not.toContain('a1B2');
+    expect(said).not.toContain('hunter22');
+    expect(said).toMatch(/^Use .* today$/);
+    app.close();
+  });
+
+  test('are made void by the next attempt', async ({ dbPath }) => {
+    const model = modelOf('first words', 'second words');
+    let attempts = 0;
+    const builder = new StateGraph(State)
+      .addNode(
+        'ask',
+        async () => {
+          attempts += 1;
+          const said = await ask(model);
+          if (attempts === 1) throw new Error('Not yet.');
+          return { said };
+        },
+        { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'ask')
+      .addEdge('ask', END);
+    const app = durable(builder, { file: dbPath });
+    const events = await all(app.stream('run', {}, TOKENS));
+    const told = events.map((event) =>
+      event.mode === 'messages' || event.mode === 'restarted'
+        ? [event.mode, event.attempt, event.mode === 'messages' ? event.data : null]
+        : [event.mode],
+    );
+    expect(told).toEqual([
+      ['messages', 1, 'first '],
+      ['messages', 1, 'words'],
+      ['restarted', 2, null],
+      ['messages', 2, 'second '],
+      ['messages', 2, 'words'],
+      ['updates'],
+      ['end'],
+    ]);
+    const [first, , restarted] = events;
+    expect(restarted).toHaveProperty('task', (first as { task?: string }).task);
+    app.close();
+  });
+
+  test('of graphs inside nodes are heard with subgraphs, and those of quiet models never', async ({
+    dbPath,
+  }) => {
+    const inner = new StateGraph(State)
+      .addNode('deep', async () => ({ said: await ask(modelOf('deep')) }))
+      .addEdge(START, 'deep')
+      .addEdge('deep', END)
+      .compile();
+    const quiet = modelOf('quiet').withConfig({ tags: ['nostream'] });
+    const builder = new StateGraph(State)
+      .addNode('inner', inner)
+      .addNode('quiet', async () => ({ said: (await quiet.invoke('Say it.')).text }))
+      .addEdge(START, 'inner')
+      .addEdge('inner', 'quiet')
+      .addEdge('quiet', END);
+    const app = durable(builder, { file: dbPath });
+    expect(wordsOf(await all(app.stream('without', {}, TOKENS)))).toEqual([]);
+    const events = await all(app.stream('with', {}, { ...TOKENS, subgraphs: true }));
+    expect(wordsOf(events)).toEqual(['deep']);
+    expect(events.find(({ mode }) => mode === 'messages')).toMatchObject({
+      ns: [expect.stringMatching(/^inner:/)],
+      node: 'inner',
+    });
+    app.close();
+  });
+});

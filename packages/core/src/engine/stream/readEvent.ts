@@ -1,0 +1,107 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
+import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { StreamRecord } from '../../state/StreamStore.ts';
+import { gateOf } from '../Gate.ts';
+import { notKept } from './notKept.ts';
+import type { LastingEvent } from './StreamEvent.ts';
+import { type UpdateShape, updateOf } from './updateShape.ts';
+
+/** Where chunks are that the file has already. */
+export interface StreamSources {
+  readonly checkpoints: Pick<GraphCheckpointStore, 'loadWrites'>;
+  readonly sessions: { require(id: string): HitlSession };
+  readonly saver: {
+    readonly serde: { loadsTyped(type: string, bytes: Uint8Array): Promise<unknown> };
+    getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined>;
+  };
+  /** The values of the run's graph at a checkpoint; `null` if there is no such checkpoint. */
+  valuesAt(threadId: string, checkpointId: string): Promise<unknown>;
+}
+
+interface UpdatesPlace {
+  readonly checkpointId: string;
+  readonly taskId: string;
+  readonly shape: UpdateShape;
+}
+
+interface ValuesPlace {
+  readonly checkpointId: string;
+  /** Of a graph inside a node. */
+  readonly channels?: readonly string[];
+}
+
+interface End {
+  readonly status: 'completed';
+  readonly reason: string | null;
+}
+
+/**
+ * An event as a reader gets it.
+ *
+ * @throws DevsError `STREAM_NOT_KEPT` if the checkpoint that it is in was pruned.
+ */
+export async function readEvent(
+  threadId: string,
+  { seq, mode, ns: graphNs, body }: StreamRecord,
+  sources: StreamSources,
+): Promise<LastingEvent> {
+  const ns = graphNs === '' ? [] : graphNs.split('|');
+  if ('value' in body) {
+    return { seq, mode, ns, data: await load(body.value, sources) } as LastingEvent;
+  }
+  const { refers } = body;
+  switch (mode) {
+    case 'gate':
+      return {
+        seq,
+        mode,
+        gate: gateOf(sources.sessions.require((refers as { sessionId: string }).sessionId)),
+      };
+    case 'end':
+      return { seq, mode, ...(refers as End) };
+    default: {
+      const at = { threadId, checkpointNs: graphNs };
+      const data =
+        mode === 'updates'
+          ? await updatesAt(at, refers as UpdatesPlace, sources)
+          : await valuesAt(at, refers as ValuesPlace, sources);
+      if (data === null) throw notKept(threadId, 'pruned', { seq });
+      return { seq, mode, ns, data } as LastingEvent;
+    }
+  }
+}
+
+type Graph = { readonly threadId: string; readonly checkpointNs: string };
+
+async function updatesAt(
+  graph: Graph,
+  { checkpointId, taskId, shape }: UpdatesPlace,
+  sources: StreamSources,
+): Promise<unknown> {
+  const rows = sources.checkpoints.loadWrites({ ...graph, checkpointId });
+  const writes = new Map(rows.filter((row) => row.taskId === taskId).map((row) => [row.idx, row.value]));
+  if (writes.size === 0) return null;
+  return updateOf(shape, async (place) => {
+    const value = writes.get(place);
+    return value === undefined ? undefined : load(value, sources);
+  });
+}
+
+async function valuesAt(
+  { threadId, checkpointNs }: Graph,
+  { checkpointId, channels }: ValuesPlace,
+  { saver, valuesAt: valuesOfRun }: StreamSources,
+): Promise<unknown> {
+  if (channels === undefined) return valuesOfRun(threadId, checkpointId);
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId };
+  const tuple = await saver.getTuple({ configurable });
+  if (tuple === undefined) return null;
+  const { channel_values: values } = tuple.checkpoint;
+  return Object.fromEntries(channels.map((name) => [name, values[name]]));
+}
+
+const load = ({ type, bytes }: TypedBytes, { saver }: StreamSources): Promise<unknown> =>
+  saver.serde.loadsTyped(type, bytes);

@@ -1,0 +1,178 @@
+import type { Callbacks } from '@langchain/core/callbacks/manager';
+import type { ThreadStatus, ThreadStore } from '../../state/ThreadStore.ts';
+import type { LiveTokens } from './LiveTokens.ts';
+import { notKept } from './notKept.ts';
+import type { RunStreams } from './RunStreams.ts';
+import { readEvent, type StreamSources } from './readEvent.ts';
+import type { StreamEvent, StreamMode } from './StreamEvent.ts';
+
+export interface StreamOptions<Mode extends StreamMode = StreamMode> {
+  /** As LangGraph's. @defaultValue `updates` */
+  readonly streamMode?: Mode | readonly Mode[];
+  /** Whether updates and values of graphs inside nodes are streamed. @defaultValue false */
+  readonly subgraphs?: boolean;
+  /**
+   * Position of the last event that is known. @defaultValue when driving, the newest event: what comes from now on; when
+   * reading, the oldest one that is kept
+   */
+  readonly after?: number;
+}
+
+export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
+  readonly store: Pick<StreamSources, 'checkpoints' | 'sessions'> & {
+    readonly threads: Pick<ThreadStore, 'require'>;
+  };
+  readonly streams: RunStreams;
+}
+
+const MODES: readonly StreamMode[] = ['updates', 'values', 'custom', 'messages'];
+
+const HAS_ENDED: readonly ThreadStatus[] = ['completed', 'failed', 'cancelled', 'dead_letter'];
+
+/** With what a drive is called. */
+interface Called {
+  readonly signal?: AbortSignal | undefined;
+  readonly callbacks?: Callbacks | undefined;
+}
+
+/** Drives the run. */
+export type Drive = (call: {
+  readonly signal: AbortSignal;
+  readonly callbacks?: Callbacks;
+}) => Promise<unknown>;
+
+/** What a stream is asked for, checked. */
+interface StreamQuery {
+  readonly modes: ReadonlySet<string>;
+  readonly subgraphs: boolean;
+  readonly after: number | undefined;
+}
+
+/** @throws RangeError, TypeError for options that are not of their shape. */
+function streamQuery({ streamMode = 'updates', subgraphs = false, after }: StreamOptions): StreamQuery {
+  const asked: readonly StreamMode[] = typeof streamMode === 'string' ? [streamMode] : streamMode;
+  if (!Array.isArray(asked)) throw new TypeError('Expected streamMode as a text or a list of texts.');
+  const unknown = asked.find((mode) => !MODES.includes(mode));
+  if (unknown !== undefined) {
+    throw new RangeError(`streamMode: there is no "${String(unknown)}", but ${MODES.join(', ')}.`);
+  }
+  if (typeof subgraphs !== 'boolean') throw new TypeError('Expected subgraphs as true or false.');
+  if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0)) {
+    throw new RangeError(`Expected after to be a whole number of at least 0, got ${String(after)}.`);
+  }
+  return { modes: new Set(asked), subgraphs, after };
+}
+
+/**
+ * Streams a run: while `drive` drives it, or as far as somebody does.
+ *
+ * @param drive - `null` to read only.
+ */
+export async function* streamRun(
+  threadId: string,
+  { signal, callbacks, ...options }: StreamOptions & Called,
+  drive: Drive | null,
+  parts: StreamParts,
+): AsyncGenerator<StreamEvent, void> {
+  const query = streamQuery(options);
+  if (drive === null) yield* readStream(threadId, query, parts, signal);
+  else yield* driveStream(threadId, query, parts, { drive, signal, callbacks });
+}
+
+/** Reads a run's events, in any process, until the run has ended or `signal` is aborted. */
+async function* readStream(
+  threadId: string,
+  query: StreamQuery,
+  parts: StreamParts,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamEvent, void> {
+  const { threads } = parts.store;
+  const hasEnded = (): boolean => HAS_ENDED.includes(threads.require(threadId).status);
+  hasEnded();
+  const after = query.after ?? Math.max(0, parts.streams.store.firstSeq(threadId) - 1);
+  const last = yield* follow(threadId, { ...query, after }, parts, { hasEnded, signal });
+  if (last === 0 && signal?.aborted !== true) throw notKept(threadId, 'not recorded', {});
+}
+
+/**
+ * Drives a run and reads its events meanwhile. Who reads slowly does not hold the drive up; who stops reading asks it to
+ * stop at the next safe point, and waits for that.
+ *
+ * @param drive - Rejects as the drive does.
+ */
+async function* driveStream(
+  threadId: string,
+  query: StreamQuery,
+  parts: StreamParts,
+  { drive, signal, callbacks }: Called & { readonly drive: Drive },
+): AsyncGenerator<StreamEvent, void> {
+  const { streams } = parts;
+  if (!streams.isKept) throw notKept(threadId, 'not recorded', {});
+  const after = query.after ?? streams.store.lastSeq(threadId);
+  const stop = new AbortController();
+  const follower = (): void => stop.abort(signal?.reason);
+  signal?.addEventListener('abort', follower, { once: true });
+  if (signal?.aborted === true) follower();
+  let hasEnded = false;
+  const live = query.modes.has('messages') ? streams.liveTokens(threadId, query.subgraphs) : null;
+  const heard = live === null ? callbacks : live.tokens.among(callbacks);
+  const driven = drive({ signal: stop.signal, ...(heard && { callbacks: heard }) }).finally(() => {
+    hasEnded = true;
+    live?.end();
+    streams.wake(threadId);
+  });
+  const ended = driven.catch(() => undefined);
+  try {
+    const until = { hasEnded: () => hasEnded, signal: undefined, tokens: live?.tokens };
+    yield* follow(threadId, { ...query, after }, parts, until);
+    await driven;
+  } finally {
+    stop.abort();
+    signal?.removeEventListener('abort', follower);
+    await ended;
+  }
+}
+
+interface Until {
+  /** Whether nothing is written after what can be read now. */
+  readonly hasEnded: () => boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly tokens?: LiveTokens | undefined;
+}
+
+/** Returns the position it has come to. */
+async function* follow(
+  threadId: string,
+  { modes, subgraphs, after = 0 }: StreamQuery,
+  parts: StreamParts,
+  { hasEnded, signal, tokens }: Until,
+): AsyncGenerator<StreamEvent, number> {
+  const { streams } = parts;
+  const { store } = streams;
+  const { checkpoints, sessions } = parts.store;
+  const sources: StreamSources = { ...parts, checkpoints, sessions };
+  const isAborted = (): boolean => signal?.aborted === true;
+  if (after > store.lastSeq(threadId)) throw notKept(threadId, 'ahead', { seq: after });
+  let last = after;
+  while (!isAborted()) {
+    const isOver = hasEnded(); // before the events are read: what is told with the end is among them
+    const events = store.page(threadId, last);
+    for (const event of events) {
+      if (event.seq !== last + 1) throw notKept(threadId, 'trimmed', { seq: last + 1, first: event.seq });
+      last = event.seq;
+      yield* tokens?.before(event.seq) ?? [];
+      const isInside = event.ns !== '' && event.mode !== 'custom';
+      const isAsked = event.mode === 'gate' || event.mode === 'end' || modes.has(event.mode);
+      if (!isAsked || (isInside && !subgraphs)) continue;
+      yield await readEvent(threadId, event, sources);
+      if (isAborted()) return last;
+    }
+    if (events.length > 0) continue;
+    const said = tokens?.before() ?? [];
+    yield* said;
+    if (said.length > 0) continue;
+    if (isOver) return last;
+    await streams.news(threadId, signal);
+  }
+  return last;
+}

@@ -1,0 +1,132 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import { equalBytes, hashBytes, plainBytes } from './BlobStore.ts';
+import type { TypedBytes } from './checkpointRecords.ts';
+import { parseStored } from './parseStored.ts';
+
+export type RecordedMode = 'updates' | 'values' | 'custom' | 'gate' | 'end';
+
+/** Where in the file a chunk is, as JSON, or its masked value. */
+export type StreamBody = { readonly refers: unknown } | { readonly value: TypedBytes };
+
+export interface NewStreamEvent {
+  readonly mode: RecordedMode;
+  /** LangGraph's namespace of the graph it is of; `''` for the run's own. */
+  readonly ns: string;
+  /** What it is told once in, and as the how many-eth from 0. Without it, whoever appends it knows that it is new. */
+  readonly once?: { readonly scope: string; readonly ordinal: number };
+  readonly body: StreamBody;
+}
+
+export interface StreamRecord {
+  /** Of the run; from 1, without a gap. */
+  readonly seq: number;
+  readonly mode: RecordedMode;
+  readonly ns: string;
+  readonly body: StreamBody;
+}
+
+interface Row extends Pick<StreamRecord, 'seq' | 'mode' | 'ns'> {
+  readonly refersJson: string | null;
+  readonly type: string | null;
+  readonly value: Buffer | null;
+  readonly sha256: Buffer | null;
+}
+
+const INSERT = `
+  INSERT INTO stream_events (thread_id, seq, mode, ns, scope, ordinal, refers_json, type, value, sha256)
+  VALUES (@threadId, coalesce((SELECT max(seq) FROM stream_events WHERE thread_id = @threadId), 0) + 1,
+          @mode, @ns, @scope, @ordinal, @refersJson, @type, @value, @sha256)
+  ON CONFLICT (thread_id, scope, ordinal) WHERE scope IS NOT NULL DO NOTHING
+  RETURNING seq`;
+
+const SELECT_PAGE = `
+  SELECT seq, mode, ns, refers_json AS refersJson, type, value, sha256 FROM stream_events
+  WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
+
+const SELECT_FIRST = 'SELECT min(seq) FROM stream_events WHERE thread_id = ?';
+const SELECT_LAST = 'SELECT max(seq) FROM stream_events WHERE thread_id = ?';
+
+const TRIM = 'DELETE FROM stream_events WHERE thread_id = ? AND seq <= ?';
+
+/** Rows that are deleted together, so that not every row costs a second statement. */
+const TRIM_EVERY = 64;
+
+/** Rows read at a time: no statement is open while a reader works. */
+const PAGE = 64;
+
+const statementsOf = (db: Database) => ({
+  insert: prepare<[object], number>(db, INSERT).pluck() as Statement<[object], number>,
+  page: prepare<[string, number, number], Row>(db, SELECT_PAGE),
+  first: prepare<[string], number | null>(db, SELECT_FIRST).pluck(),
+  last: prepare<[string], number | null>(db, SELECT_LAST).pluck(),
+  trim: prepare<[string, number]>(db, TRIM),
+});
+
+/** Rows of `stream_events`: appended, and deleted oldest first. Opens no transaction of its own. */
+export class StreamStore {
+  readonly #db: Database;
+  #made: ReturnType<typeof statementsOf> | undefined;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /**
+   * Appends an event of a run, in the caller's transaction, unless it was told before.
+   *
+   * @param keep - Events of the run that are kept at least, the newest ones.
+   */
+  append(threadId: string, { mode, ns, once, body }: NewStreamEvent, keep: number): boolean {
+    const value = 'value' in body ? body.value : null;
+    const seq = this.#statements.insert.get({
+      threadId,
+      mode,
+      ns,
+      scope: once?.scope ?? null,
+      ordinal: once?.ordinal ?? null,
+      refersJson: 'refers' in body ? JSON.stringify(body.refers) : null,
+      type: value?.type ?? null,
+      value: value?.bytes ?? null,
+      sha256: value === null ? null : hashBytes(value.bytes),
+    });
+    if (seq === undefined) return false;
+    if (seq % TRIM_EVERY === 0 && seq > keep) this.#statements.trim.run(threadId, seq - keep);
+    return true;
+  }
+
+  /** The next events of a run, oldest first; few of them. */
+  page(threadId: string, afterSeq: number): readonly StreamRecord[] {
+    return this.#statements.page.all(threadId, afterSeq, PAGE).map((row) => toRecord(threadId, row));
+  }
+
+  /** The oldest event that is kept; 0 where a run has none. */
+  firstSeq(threadId: string): number {
+    return this.#statements.first.get(threadId) ?? 0;
+  }
+
+  /** The newest one; 0 where a run has none. */
+  lastSeq(threadId: string): number {
+    return this.#statements.last.get(threadId) ?? 0;
+  }
+
+  get #statements(): ReturnType<typeof statementsOf> {
+    this.#made ??= statementsOf(this.#db);
+    return this.#made;
+  }
+}
+
+function toRecord(threadId: string, { refersJson, type, value, sha256, ...event }: Row): StreamRecord {
+  const what = `event ${event.seq} of the stream of "${threadId}"`;
+  if (refersJson !== null) return { ...event, body: { refers: parseStored(refersJson, what) } };
+  if (type === null || value === null || sha256 === null || !equalBytes(hashBytes(value), sha256)) {
+    throw new DevsError(`${what} does not match its SHA-256.`, {
+      code: 'STATE_CORRUPT',
+      remedy: 'Keep a copy of the folder, then restore a backup of the state file.',
+      context: { threadId, seq: event.seq },
+    });
+  }
+  return { ...event, body: { value: { type, bytes: plainBytes(value) } } };
+}

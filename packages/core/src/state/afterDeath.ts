@@ -1,0 +1,24 @@
+import type { Database } from 'better-sqlite3';
+import { openCopy } from '../db/createDatabase.ts';
+import { prepare } from '../db/prepare.ts';
+import { immediately } from './immediately.ts';
+
+/** A process that there cannot be: above every limit of process ids. */
+const NOBODY = '2147483647:1';
+
+const ABANDON = 'UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT NULL';
+
+/**
+ * What the next process finds once the one that has this state is dead, as after `kill -9`: a copy in memory of all that is
+ * committed, in which every run that was driven is held by nobody alive. The connection is closed, so that nothing which
+ * still runs on it is written. For tests.
+ *
+ * @throws DevsError `STATE_…` where it cannot be read. The connection is then as it was.
+ */
+export function afterDeath(db: Database): Database {
+  const next = openCopy(db);
+  const abandon = prepare(next, ABANDON);
+  immediately(next, () => abandon.run(NOBODY));
+  db.close();
+  return next;
+}

@@ -1,0 +1,37 @@
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { programs } from '../programs/programs.ts';
+import { howMany } from '../support/howMany.ts';
+import { bySteps, streamedByLangGraph, streamedDurably } from './streamed.ts';
+
+const all = Object.entries(programs).flatMap(([topic, each]) =>
+  Object.entries(each).map(([name, program]) => ({ topic, name, program })),
+);
+
+/** Programs that are streamed, others each time. */
+const PROGRAMS = howMany('DEVS_STREAMED_PROGRAMS', 12);
+const FIRST = Number(process.env['DEVS_STREAMED_FIRST'] ?? randomInt(all.length));
+/** Far from a divisor of their number, so that a few are of every topic. */
+const STRIDE = 7;
+
+const chosen = [...all.keys()]
+  .slice(0, PROGRAMS)
+  .flatMap((at) => all[(FIRST + at * STRIDE) % all.length] ?? []);
+
+const root = mkdtempSync(join(tmpdir(), 'devs-streams-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe(`programs from ${FIRST} on, DEVS_STREAMED_FIRST=${FIRST}`, () => {
+  test.each(chosen)(
+    'stream what LangGraph alone streams: $topic, $name',
+    async ({ topic, name, program }) => {
+      const plain = await streamedByLangGraph(program, join(root, `${topic}-${name}-plain`));
+      const own = await streamedDurably(program, join(root, `${topic}-${name}-own`));
+      if (plain.isCut) expect(own).toEqual(expect.arrayContaining([...plain.chunks]));
+      else expect(bySteps(own)).toStrictEqual(bySteps(plain.chunks));
+    },
+  );
+});

@@ -1,0 +1,150 @@
+import { Command, MemorySaver } from '@langchain/langgraph';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { durable } from '../../src/engine/durable.ts';
+import { described } from '../programs/described.ts';
+import type { Program } from '../programs/Program.ts';
+import { LedgerWorld } from '../programs/World.ts';
+
+/** A chunk in plain words: the graph by the names of its tasks, as their ids are others each time. */
+export interface Streamed {
+  readonly ns: string;
+  readonly mode: string;
+  readonly data: unknown;
+}
+
+const MODES = ['updates', 'values', 'custom'] as const;
+const MAX_STOPS = 20;
+const CONFIG = { configurable: { thread_id: 'run' }, durability: 'sync' } as const;
+
+interface Streamable {
+  stream(input: unknown, config: object): Promise<AsyncIterable<[string[], string, Record<string, unknown>]>>;
+}
+
+interface Asked {
+  readonly id: string;
+  readonly value: unknown;
+}
+
+/**
+ * What LangGraph alone streams, without what it says of stopping and says again when it goes on: what was written before.
+ *
+ * `isCut`: it threw, and then LangGraph drops what it had not handed out.
+ */
+export async function streamedByLangGraph(
+  { build, input, answer = String, oneByOne = false }: Program,
+  ledger: string,
+): Promise<{ readonly chunks: readonly Streamed[]; readonly isCut: boolean }> {
+  const source = build(new LedgerWorld({ ledger, isDurable: false })) as { builder?: unknown };
+  const graph = ((source.builder ?? source) as { compile(options: object): Streamable }).compile({
+    checkpointer: new MemorySaver(),
+  });
+  const chunks: Streamed[] = [];
+  const begun = new Set<string>();
+  let given: unknown = input;
+  for (let stops = 0; stops < MAX_STOPS; stops += 1) {
+    const open: Asked[] = [];
+    const stopped = new Set<string>();
+    const goingOn = new Set(begun);
+    const config = { ...CONFIG, streamMode: MODES, subgraphs: true };
+    try {
+      for await (const [ns, mode, data] of await graph.stream(given, config)) {
+        const path = ns.join('|');
+        begun.add(path);
+        if (mode === 'values' && !('__interrupt__' in data) && goingOn.delete(path)) continue;
+        if ('__interrupt__' in data) {
+          stopped.add(path);
+          if (path === '' && mode === 'updates') open.push(...(data['__interrupt__'] as Asked[]));
+        } else if (
+          !(mode === 'values' && stopped.has(path)) &&
+          !(mode === 'updates' && '__metadata__' in data)
+        ) {
+          chunks.push(streamed(ns, mode, data));
+        }
+      }
+    } catch {
+      return { chunks, isCut: true };
+    }
+    if (open.length === 0) break;
+    const answered = inOrder(open, ({ value }) => value, oneByOne);
+    given = new Command({ resume: Object.fromEntries(answered.map(({ id, value }) => [id, answer(value)])) });
+  }
+  return { chunks, isCut: false };
+}
+
+/** What the engine streams. Every event has the next number. */
+export async function streamedDurably(
+  { build, input, answer = String, oneByOne = false }: Program,
+  ledger: string,
+): Promise<readonly Streamed[]> {
+  const db = createDatabase({ dbPath: ':memory:' });
+  const app = durable(build(new LedgerWorld({ ledger, isDurable: true })) as never, { db });
+  const chunks: Streamed[] = [];
+  let given: unknown = input;
+  let last = 0;
+  try {
+    for (let stops = 0; stops < MAX_STOPS; stops += 1) {
+      for await (const event of app.stream('run', given as never, { streamMode: MODES, subgraphs: true })) {
+        if (event.seq !== last + 1) throw new Error(`${event.seq} follows ${last}.`);
+        last = event.seq;
+        if (event.mode !== 'gate' && event.mode !== 'end')
+          chunks.push(streamed(event.ns, event.mode, event.data));
+      }
+      const open = await app.gates('run');
+      if (open.length === 0) break;
+      for (const gate of inOrder(open, ({ artifact }) => artifact, oneByOne))
+        await app.decide(gate, { value: answer(gate.artifact), by: { kind: 'human', id: 'ada' } });
+      given = undefined;
+    }
+    return chunks;
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * By graph, in the order of its super-steps. What tasks of one super-step write side by side has none, and values that are
+ * those before are what LangGraph says as it goes on.
+ */
+export function bySteps(chunks: readonly Streamed[]): Readonly<Record<string, readonly unknown[]>> {
+  const graphs: Record<string, { readonly steps: unknown[]; beside: string[]; values: string }> = {};
+  for (const { ns, mode, data } of chunks) {
+    const graph = graphs[ns] ?? { steps: [], beside: [], values: '' };
+    graphs[ns] = graph;
+    const text = JSON.stringify({ mode, data });
+    if (mode !== 'values') graph.beside.push(text);
+    else if (text !== graph.values) {
+      graph.steps.push(
+        graph.beside.sort().map((each) => JSON.parse(each) as unknown),
+        { mode, data },
+      );
+      graph.beside = [];
+      graph.values = text;
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(graphs).map(([ns, { steps, beside }]) => [
+      ns,
+      [...steps, beside.sort().map((each) => JSON.parse(each) as unknown)],
+    ]),
+  );
+}
+
+function inOrder<T>(open: readonly T[], shown: (asked: T) => unknown, oneByOne: boolean): readonly T[] {
+  const keyed = open.map((asked) => ({ asked, key: JSON.stringify(described(shown(asked))) }));
+  const sorted = keyed.toSorted((a, b) => a.key.localeCompare(b.key)).map(({ asked }) => asked);
+  return oneByOne ? sorted.slice(0, 1) : sorted;
+}
+
+const streamed = (ns: readonly string[], mode: string, data: unknown): Streamed => ({
+  ns: ns.map((part) => part.split(':', 1)[0]).join('|'),
+  mode,
+  data: withoutIds(described(data)),
+});
+
+/** LangGraph gives messages their ids in place, later than they are streamed: whoever reads late sees them. */
+function withoutIds(told: unknown): unknown {
+  if (Array.isArray(told)) return told.map(withoutIds);
+  if (typeof told !== 'object' || told === null) return told;
+  const entries = Object.entries(told).filter(([key]) => key !== 'lc_kwargs' && key !== 'id');
+  return Object.fromEntries(entries.map(([key, each]) => [key, withoutIds(each)]));
+}
