@@ -37,6 +37,12 @@ const LONG = [
     'waits/__tests__/interleavings',
     'waits, signals and clocks in any order',
   ],
+  [
+    'deadlines',
+    { DEVS_DEADLINE_DEATHS_EVERY: 1 },
+    'killedDeadlines',
+    'a death at every write around deadlines of gates',
+  ],
   ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],

@@ -34,6 +34,7 @@ export { recurse, recurseAll } from './engine/frames/recurse.ts';
 export type { ClosedGate, Gate, GateVote } from './engine/Gate.ts';
 export type { Approvals, RecordedApprovals } from './engine/gates/approvals.ts';
 export type { AnswerSchema, DeclaredGate, GateOf } from './engine/gates/DeclaredGate.ts';
+export type { Deadline } from './engine/gates/deadlines.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
 export { type GatedToolCall, perToolCall, type ToolCallGate } from './engine/gates/perToolCall.ts';
 export type { Budget, BudgetLimits } from './engine/guards/Budget.ts';

@@ -276,6 +276,8 @@ describe('the public surface', () => {
         "CHECKPOINT_SAVE_FAILED",
         "FAILURE_GATE_OPENED",
         "GATE_ASKED",
+        "GATE_REASSIGNED",
+        "GATE_REMINDED",
         "GATE_SHOWN",
         "GATE_VOTED",
         "GOAL_REACHED",

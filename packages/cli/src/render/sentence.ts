@@ -160,6 +160,8 @@ const SENTENCES: Sentences = {
       ...(waitsFor.length > 0 ? [`waiting for ${waitsFor.join(', ')}`] : []),
       ...(until === undefined ? [] : [`waiting until ${until}`]),
     ].join('; '),
+  GATE_REMINDED: ({ sessionId }) => `still undecided: gate ${sessionId.slice(0, 8)}`,
+  GATE_REASSIGNED: ({ sessionId, to }) => `gate ${sessionId.slice(0, 8)} is for ${to.join(', ')} now`,
   TIMER_FIRED: ({ dueAt }) => `woken at its hour, ${dueAt}`,
   SIGNAL_RECEIVED: ({ name, principal }) => `told ${name}, by ${principal}`,
   SIGNAL_TAKEN: ({ name }) => `took ${name}`,

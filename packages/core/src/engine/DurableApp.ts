@@ -35,9 +35,10 @@ import type { RunError } from './drive/runError.ts';
 import { unlessFailed } from './drive/runFailed.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { type Gate, gateOf, openGates } from './Gate.ts';
+import { type Gate, gateOf } from './Gate.ts';
 import { type GoalReader, NO_GOALS } from './Goal.ts';
 import { gatePolicies } from './gates/approvals.ts';
+import { deadlinePolicies, gateTimes } from './gates/deadlines.ts';
 import { assertFitsDeclared } from './gates/fitsDeclared.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from './gates/parsedGate.ts';
@@ -308,6 +309,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
         policies: {
           ...policies,
           ...gates,
+          ...deadlinePolicies(this.#parts.gates),
           ...(Object.keys(budget).length > 0 && { budget }),
           graph: this.#parts.shape,
         },
@@ -378,7 +380,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
       },
       options,
     );
-    const gates = outcome.status === 'suspended' ? outcome.gates.map(gateOf) : [];
+    const gates = outcome.status === 'suspended' ? outcome.gates.map((session) => this.#gateOf(session)) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
     const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
@@ -495,7 +497,11 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /** The questions a run waits for. */
   async gates(id: string): Promise<readonly Gate[]> {
-    return openGates(id, this.store.sessions);
+    return this.store.sessions.listOpen(id).map((session) => this.#gateOf(session));
+  }
+
+  #gateOf(session: HitlSession): Gate {
+    return { ...gateOf(session), ...gateTimes(session, this.store.waits) };
   }
 
   /**

@@ -25,6 +25,10 @@ export interface Gate {
   readonly votes?: readonly GateVote[];
   /** ISO 8601, UTC. */
   readonly openedAt: string;
+  /** When the next of its deadlines passes: ISO 8601, UTC. */
+  readonly dueAt?: string;
+  /** Whom a deadline has named to decide it. */
+  readonly assignedTo?: readonly string[];
 }
 
 export interface GateVote {

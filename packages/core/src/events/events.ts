@@ -46,6 +46,20 @@ export interface OrchestratorEvents {
     readonly votes: number;
     readonly needed: number;
   };
+  /** Nobody has decided a gate in time: it is told of again. */
+  GATE_REMINDED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    /** Milliseconds from when it was opened. */
+    readonly within: number;
+  };
+  /** Nobody has decided a gate in time: others are to. */
+  GATE_REASSIGNED: {
+    readonly sessionId: string;
+    readonly kind: string;
+    readonly within: number;
+    readonly to: readonly string[];
+  };
   /** What a gate shows is not what its answer was given for: the answer counts no more, and the gate asks again. */
   HITL_ANSWER_VOIDED: {
     readonly sessionId: string;

@@ -4,14 +4,14 @@ import type { StoreOptions } from './StoreOptions.ts';
 import * as sql from './waitSql.ts';
 
 /** What a wait is for. The table takes any word; this list is what the engine knows. */
-export const WAIT_PURPOSES = ['sleep', 'signal'] as const;
+export const WAIT_PURPOSES = ['sleep', 'signal', 'deadline'] as const;
 
 export type WaitPurpose = (typeof WAIT_PURPOSES)[number];
 
 /** Which wait of a run: the same in every execution of its node. */
 export interface WaitKey {
   readonly threadId: string;
-  /** LangGraph's task id, with the place inside the visit. */
+  /** LangGraph's task id, with the place inside the visit; of a deadline, the session of its gate. */
   readonly place: string;
   readonly name: string;
 }
@@ -81,6 +81,11 @@ export class WaitStore {
     return this.#of<Wait>(sql.SELECT_AT).all({ threadId, interruptIds: JSON.stringify(interruptIds) });
   }
 
+  /** The deadlines of gates, ended or not, the earliest first. @param gates - Ids of sessions. */
+  deadlines(threadId: string, gates: readonly string[]): readonly Wait[] {
+    return this.#of<Wait>(sql.SELECT_DEADLINES).all({ threadId, gates: JSON.stringify(gates) });
+  }
+
   /** Ends a wait whose time has come: true for exactly one caller. @param at - Milliseconds since the Unix epoch. */
   fire({ seq }: Pick<Wait, 'seq'>, at: number): boolean {
     return this.#of(sql.FIRE).run({ seq, at, now: this.#now() }).changes === 1;
@@ -91,7 +96,7 @@ export class WaitStore {
     return this.#of(sql.MEET).run({ seq, metBy, now: this.#now() }).changes === 1;
   }
 
-  /** Gives up the pending waits of a run but those of these interrupts: nobody comes back to the others. */
+  /** Gives up the pending waits of a run's nodes but those of these interrupts: nobody comes back to the others. */
   keepOnly(threadId: string, interruptIds: readonly string[]): void {
     this.#of(sql.KEEP_ONLY).run({ threadId, interruptIds: JSON.stringify(interruptIds), now: this.#now() });
   }

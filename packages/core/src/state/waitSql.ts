@@ -17,6 +17,11 @@ export const SELECT_AT = `
   SELECT ${COLUMNS} FROM waits
   WHERE thread_id = @threadId AND interrupt_id IN (SELECT value FROM json_each(@interruptIds)) ORDER BY seq`;
 
+export const SELECT_DEADLINES = `
+  SELECT ${COLUMNS} FROM waits
+  WHERE thread_id = @threadId AND purpose = 'deadline' AND place IN (SELECT value FROM json_each(@gates))
+  ORDER BY due_at, seq`;
+
 export const FIRE = `
   UPDATE waits SET state = 'due', ended_at = @now WHERE seq = @seq AND state = 'pending' AND due_at <= @at`;
 
@@ -25,7 +30,7 @@ export const MEET = `
 
 export const KEEP_ONLY = `
   UPDATE waits SET state = 'void', ended_at = @now
-  WHERE thread_id = @threadId AND state = 'pending'
+  WHERE thread_id = @threadId AND state = 'pending' AND purpose <> 'deadline'
     AND interrupt_id NOT IN (SELECT value FROM json_each(@interruptIds))`;
 
 // A visit's id, or one with a slash behind it.
@@ -33,7 +38,10 @@ export const MOVE_VISIT = `
   UPDATE waits SET place = @toVisitId || substr(place, length(@visitId) + 1)
   WHERE thread_id = @threadId AND (place = @visitId OR substr(place, 1, length(@visitId) + 1) = @visitId || '/')`;
 
-const IS_TIME = 'w.due_at <= @now';
+// That of a gate counts as long as somebody may decide it.
+const IS_TIME = `
+  w.due_at <= @now AND (w.purpose <> 'deadline' OR EXISTS (
+    SELECT 1 FROM hitl_sessions AS h WHERE h.id = w.place AND h.status = 'awaiting_approval'))`;
 
 const HAS_COME = `
   w.purpose = 'signal' AND EXISTS (

@@ -103,6 +103,14 @@ const EXAMPLES: Examples = {
   GOAL_SET: [{ goal: 'only T4' }, 'to be driven: only T4'],
   GOAL_REACHED: [{ goal: 'only T4', reason: 'T4 is finished' }, 'stopped as asked: T4 is finished'],
   RUN_SUSPENDED: [{ gates: 1 }, 'waiting at a gate'],
+  GATE_REMINDED: [
+    { sessionId: '0123456789', kind: 'node_gate', within: 1000 },
+    'still undecided: gate 01234567',
+  ],
+  GATE_REASSIGNED: [
+    { sessionId: '0123456789', kind: 'node_gate', within: 1000, to: ['ada', 'bob'] },
+    'gate 01234567 is for ada, bob now',
+  ],
   TIMER_FIRED: [
     { purpose: 'sleep', dueAt: '2026-01-02T00:00:00.000Z' },
     'woken at its hour, 2026-01-02T00:00:00.000Z',

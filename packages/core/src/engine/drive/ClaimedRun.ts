@@ -40,6 +40,7 @@ import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
 import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import type { DriveOutcome, EndStatus } from './outcome.ts';
+import { passDeadlines } from './passDeadlines.ts';
 import { RunGoal } from './RunGoal.ts';
 import { abortReason, readAnswers } from './readAnswers.ts';
 import { resumeWith } from './resumeWith.ts';
@@ -178,6 +179,8 @@ export class ClaimedRun {
     const waits = openWaits(open, { lease, store, events, now: this.#now() });
     const answers = readAnswers(waits.questions, thread.threadId, this.#deps);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
+    const deadlines = passDeadlines(answers.unanswered, { lease, store, events, now: this.#now() });
+    if (deadlines.hasPassed) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);
     if (waits.hasEnded || answers.given.length > 0) {
@@ -186,7 +189,7 @@ export class ClaimedRun {
     }
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
-    return this.#wait(thread, answers.unanswered, waits.pending);
+    return this.#wait(thread, answers.unanswered, [...waits.pending, ...deadlines.pending]);
   }
 
   #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): DriveOutcome | null {

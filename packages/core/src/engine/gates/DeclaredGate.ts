@@ -1,5 +1,6 @@
 import type { StateUpdate } from '../channels.ts';
 import type { Approvals } from './approvals.ts';
+import type { Deadline } from './deadlines.ts';
 import type { ToolCallGate } from './perToolCall.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State
   readonly onAnswer?: (state: State, value: Value) => Update;
   /** Who may say yes, and how many have to. @defaultValue any human, one */
   readonly approvals?: Approvals;
+  /** What is done when nobody has decided in time. @defaultValue it waits for ever */
+  readonly deadlines?: Deadline | readonly Deadline[];
 }
 
 /** What a human must approve before a node runs: a function of the state, or more than that. */

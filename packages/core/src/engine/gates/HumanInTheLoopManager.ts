@@ -17,8 +17,10 @@ import {
 import { immediately } from '../../state/immediately.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
+import { WaitStore } from '../../state/WaitStore.ts';
 import { isEdit, parseAnswer } from './answers.ts';
 import { assertMayApprove } from './approvals.ts';
+import { isPassedDeadline } from './deadlines.ts';
 import { assertDecidable, closed, principalText } from './decidable.ts';
 import { decisionWords } from './decisionWords.ts';
 import { ENGINE_GATES } from './engineGates.ts';
@@ -77,6 +79,7 @@ export class HumanInTheLoopManager<State = unknown> {
   readonly #log: DecisionLog;
   readonly #outbox: EventOutbox;
   readonly #votes: VoteCount;
+  readonly #waits: WaitStore;
 
   /** @param db - An open, migrated state file. */
   constructor(
@@ -97,6 +100,7 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#failureGates = new FailureGateStore(db);
     this.#log = new DecisionLog(db);
     this.#outbox = new EventOutbox(db, events, { now });
+    this.#waits = new WaitStore(db, { now });
     this.#votes = new VoteCount({ db, sessions: this.#sessions, outbox: this.#outbox, now });
   }
 
@@ -185,8 +189,10 @@ export class HumanInTheLoopManager<State = unknown> {
     const session = this.#sessions.require(sessionId);
     const rules = this.#rules;
     const thread = session.threadId === null ? null : this.#threads.get(session.threadId);
-    assertMayDecide(by, session, { rules, thread });
-    assertMayApprove(by, session);
+    if (!isPassedDeadline(by, session, { answer, waits: this.#waits })) {
+      assertMayDecide(by, session, { rules, thread });
+      assertMayApprove(by, session);
+    }
     const masked = maskPreciseDeep(parseAnswer(rules, session.kind, answer));
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);

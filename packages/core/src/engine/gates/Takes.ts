@@ -1,5 +1,6 @@
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { RecordedApprovals } from './approvals.ts';
+import type { Deadline } from './deadlines.ts';
 
 /** What a declared gate takes besides one yes or no; a gate without any of it has none. Part of its question. */
 export interface Takes {
@@ -10,6 +11,8 @@ export interface Takes {
   /** `{ value }`, and no `{ approved: true }`. */
   readonly value?: true;
   readonly approvals?: RecordedApprovals;
+  /** What is done when nobody has decided in time, the earliest first. */
+  readonly deadlines?: readonly Deadline[];
 }
 
 /** What the gate of a session takes besides. */

@@ -2,6 +2,7 @@ import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import type { StateUpdate } from '../channels.ts';
 import { type Approvals, assertApprovals } from './approvals.ts';
 import type { AnswerSchema, DeclaredGate, GateOf } from './DeclaredGate.ts';
+import { type Deadline, parsedDeadlines } from './deadlines.ts';
 import { isToolCallGate, type ToolCallGate } from './perToolCall.ts';
 
 /** By the nodes they are before, as they are declared. */
@@ -12,6 +13,7 @@ export interface ParsedGate<State>
   extends Pick<DeclaredGate<State>, 'show' | 'onReject' | 'edit' | 'approvals'> {
   readonly name: string;
   readonly answer?: TypedAnswer<State>;
+  readonly deadlines?: readonly Deadline[];
 }
 
 /** By the names they were declared under. */
@@ -22,12 +24,17 @@ export type AnyGate<State> = ParsedGate<State> | ParsedToolGate<State>;
 /** What is known of gates whatever their graph. */
 export type NamedGates = ReadonlyMap<
   string,
-  { readonly approvals?: Approvals; readonly answer?: Pick<TypedAnswer<never>, 'schema'> }
+  {
+    readonly approvals?: Approvals;
+    readonly answer?: Pick<TypedAnswer<never>, 'schema'>;
+    readonly deadlines?: readonly Deadline[];
+  }
 >;
 
 /** A gate before each call of a node of tools. */
-export interface ParsedToolGate<State> extends ToolCallGate<State> {
+export interface ParsedToolGate<State> extends Omit<ToolCallGate<State>, 'deadlines'> {
   readonly name: string;
+  readonly deadlines?: readonly Deadline[];
 }
 
 /** What a value that is answered has to be, and what it does. */
@@ -54,7 +61,8 @@ function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
   if (typeof gate === 'function') return { name, show: gate };
   if (isToolCallGate<State>(gate)) {
     if (gate.approvals !== undefined) assertApprovals(name, gate.approvals);
-    return { name, ...gate };
+    const { deadlines, ...asked } = gate;
+    return { name, ...asked, ...deadlinesOf(name, gate) };
   }
   assertDeclared(name, gate);
   const { show, onReject, edit, answer, onAnswer, approvals } = gate;
@@ -65,7 +73,15 @@ function parsedGate<State>(name: string, gate: GateOf<State>): AnyGate<State> {
     ...(edit && { edit }),
     ...(approvals && { approvals }),
     ...(answer && { answer: typedAnswer(name, answer, onAnswer) }),
+    ...deadlinesOf(name, gate),
   };
+}
+
+function deadlinesOf<State>(
+  name: string,
+  { deadlines, ...besides }: Pick<DeclaredGate<State>, 'deadlines' | 'approvals' | 'answer'>,
+): { readonly deadlines?: readonly Deadline[] } {
+  return deadlines === undefined ? {} : { deadlines: parsedDeadlines(name, deadlines, besides) };
 }
 
 function assertDeclared<State>(name: string, gate: DeclaredGate<State>): void {

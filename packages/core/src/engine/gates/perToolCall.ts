@@ -1,4 +1,5 @@
 import type { Approvals } from './approvals.ts';
+import type { Deadline } from './deadlines.ts';
 
 /** A call a model asks for, as its message carries it. */
 export interface GatedToolCall {
@@ -13,6 +14,7 @@ type ShowCall<State> = (call: GatedToolCall, state: State) => unknown;
 export interface ToolCallGate<State> {
   readonly showCall: ShowCall<State>;
   readonly approvals?: Approvals;
+  readonly deadlines?: Deadline | readonly Deadline[];
 }
 
 /**
@@ -30,10 +32,10 @@ export interface ToolCallGate<State> {
  */
 export function perToolCall<State>(
   show: ShowCall<State> = ({ name, args }) => ({ tool: name, args }),
-  { approvals }: { readonly approvals?: Approvals } = {},
+  { approvals, deadlines }: Pick<ToolCallGate<State>, 'approvals' | 'deadlines'> = {},
 ): ToolCallGate<State> {
   if (typeof show !== 'function') throw new TypeError('Expected what perToolCall() is given as a function.');
-  return { showCall: show, ...(approvals && { approvals }) };
+  return { showCall: show, ...(approvals && { approvals }), ...(deadlines && { deadlines }) };
 }
 
 export const isToolCallGate = <State>(gate: object): gate is ToolCallGate<State> => 'showCall' in gate;

@@ -4,6 +4,7 @@ import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { recordedApprovals } from '../gates/approvals.ts';
 import { ask } from '../gates/ask.ts';
+import { recordedDeadlines } from '../gates/deadlines.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import type { ParsedGate, TypedAnswer } from '../gates/parsedGate.ts';
 import { type Question, shownBy } from '../gates/question.ts';
@@ -90,14 +91,17 @@ function questionOf<State>(gate: ParsedGate<State>, about: Shown, at: AskedAt): 
 /** `null` for a gate that takes one yes or no, as every gate of an older release. */
 function takesOf<State>({ name, edit, answer }: ParsedGate<State>, at: AskedAt): Takes | null {
   const takes = takesAt(name, at);
-  if (edit === undefined && answer === undefined && takes.approvals === undefined) return null;
+  const isPlain = edit === undefined && answer === undefined;
+  if (isPlain && takes.approvals === undefined && takes.deadlines === undefined) return null;
   return { ...takes, ...(edit && { edit: 'artefact' }), ...(answer && { value: true }) };
 }
 
 /** What the run was started with for a gate of this name. */
 export function takesAt(gate: string, { store, visit }: AskedAt): Takes {
-  const approvals = recordedApprovals(store?.threads.get(visit.threadId)?.policies, gate);
-  return { gate, ...(approvals && { approvals }) };
+  const policies = store?.threads.get(visit.threadId)?.policies;
+  const approvals = recordedApprovals(policies, gate);
+  const deadlines = recordedDeadlines(policies, gate);
+  return { gate, ...(approvals && { approvals }), ...(deadlines && { deadlines }) };
 }
 
 /** `null` for an answer that the gate does not take, or takes no more: it asks again. */

@@ -2,6 +2,7 @@ import { getConfig, type Interrupt } from '@langchain/langgraph';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
+import { beginDeadlines } from '../gates/deadlines.ts';
 import { principalText } from '../gates/decidable.ts';
 import {
   bareQuestion,
@@ -55,6 +56,7 @@ export function openSessions<State extends object>(
       for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
         reportGuard(finding, { store, emit, scope });
       if (!opened) continue;
+      beginDeadlines(session, store.waits);
       emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
       if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
       if (count > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count }, scope);

@@ -9,7 +9,7 @@ export function endWait(wait: Wait, ending: Ending): Wait {
   const { store, emit, now } = ending;
   const { threadId, purpose, dueAt, state } = wait;
   if (state !== 'pending') return wait;
-  const metBy = WAIT_KINDS[purpose].take(wait, ending);
+  const metBy = WAIT_KINDS[purpose]?.take(wait, ending) ?? null;
   if (metBy !== null) store.waits.meet(wait, metBy);
   else if (dueAt !== null && store.waits.fire(wait, now))
     emit('TIMER_FIRED', { purpose, dueAt: new Date(dueAt).toISOString() }, { threadId });

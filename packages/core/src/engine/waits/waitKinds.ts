@@ -17,8 +17,8 @@ interface WaitKind {
   readonly take: (wait: Wait, ending: Ending) => string | null;
 }
 
-export const WAIT_KINDS: Readonly<Record<WaitPurpose, WaitKind>> = {
-  sleep: { take: () => null },
+/** The others end by their time alone. */
+export const WAIT_KINDS: { readonly [Purpose in WaitPurpose]?: WaitKind } = {
   signal: {
     take: ({ threadId, subject }, { store, emit }) => {
       const row = store.threads.signals.takeMessage(threadId, subject ?? '');

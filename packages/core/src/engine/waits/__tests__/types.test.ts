@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
+import type { Deadline } from '../../gates/deadlines.ts';
 import { sleep } from '../../node/sleep.ts';
 import { type Waited, waitFor } from '../../node/waitFor.ts';
 
@@ -11,6 +12,26 @@ interface Payment {
 
 // What is said here is said to the compiler.
 describe('what waits and what they give have types', () => {
+  test('of deadlines', ({ db }) => {
+    const gate = {
+      show: () => 1,
+      deadlines: [
+        { within: 1, do: { reassign: ['ada'] } },
+        { within: 2, do: 'reject' },
+      ],
+    } as const;
+    const app = durable(twoSteps(), { db, gates: { second: gate } });
+    // @ts-expect-error: nothing that is done
+    const wrong: Deadline = { within: 1, do: 'wait' };
+    expect(() => durable(twoSteps(), { db, gates: { second: { ...gate, deadlines: wrong } } })).toThrow('do');
+    const use = async () => {
+      const [open] = await app.gates('r');
+      expectTypeOf(open?.dueAt).toEqualTypeOf<string | undefined>();
+      expectTypeOf(open?.assignedTo).toEqualTypeOf<readonly string[] | undefined>();
+    };
+    expect(use).toBeTypeOf('function');
+  });
+
   test('of a node', () => {
     const node = async () => {
       expectTypeOf(await waitFor('paid')).toEqualTypeOf<unknown>();

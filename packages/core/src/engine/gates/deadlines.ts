@@ -1,0 +1,162 @@
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { Policies } from '../../state/threadRecords.ts';
+import type { Wait, WaitStore } from '../../state/WaitStore.ts';
+import type { Approvals } from './approvals.ts';
+import { takesOf } from './Takes.ts';
+
+/** What is done about a gate that nobody has decided in time, once. */
+export interface Deadline {
+  /** Milliseconds from when the gate was opened. */
+  readonly within: number;
+  /** Tell of it again, tell that others are to decide, or decide it. */
+  readonly do: 'remind' | 'reject' | 'approve' | { readonly reassign: readonly string[] };
+}
+
+/** Who decides when a deadline does. */
+export const DEADLINE: Principal = { kind: 'policy', id: 'deadline' };
+
+/** Half of what a `Date` can name: when it passes is a date. */
+const LONGEST = 4.32e15;
+
+/** What else a gate was declared with. */
+interface Besides {
+  readonly approvals?: Approvals | undefined;
+  readonly answer?: unknown;
+}
+
+/**
+ * The deadlines of a gate as they are recorded with a run, the earliest first.
+ *
+ * @throws TypeError for what is none, what contradicts the gate, and what would come after a decision; RangeError for a time
+ *   that is none.
+ */
+export function parsedDeadlines(
+  gate: string,
+  declared: Deadline | readonly Deadline[],
+  besides: Besides,
+): readonly Deadline[] {
+  const deadlines = [declared].flat().map((deadline) => parsed(gate, deadline, besides));
+  const sorted = deadlines.toSorted((one, other) => one.within - other.within);
+  if (sorted.slice(0, -1).some(decides))
+    throw new TypeError(`Gate "${gate}": a deadline that decides is the last one.`);
+  return sorted;
+}
+
+const decides = ({ do: act }: Deadline): boolean => act === 'approve' || act === 'reject';
+
+function parsed(gate: string, { within, do: act }: Deadline, besides: Besides): Deadline {
+  if (!Number.isSafeInteger(within) || within < 1 || within > LONGEST)
+    throw new RangeError(`Gate "${gate}": expected within as milliseconds from 1, got ${String(within)}.`);
+  if (typeof act === 'object') return { within, do: { reassign: assigned(gate, act, besides) } };
+  if (act !== 'remind' && act !== 'reject' && act !== 'approve') throw undone(gate);
+  if (act === 'approve' && (besides.approvals ?? besides.answer) !== undefined)
+    throw new TypeError(`Gate "${gate}": time gives no yes that \`approvals\` or \`answer\` asks for.`);
+  return { within, do: act };
+}
+
+function assigned(
+  gate: string,
+  act: { readonly reassign: readonly string[] } | null,
+  { approvals }: Besides,
+): readonly string[] {
+  const { reassign } = act ?? {};
+  if (!isIds(reassign)) throw undone(gate);
+  const stranger = approvals?.of && reassign.find((id) => !approvals.of?.includes(id));
+  if (stranger === undefined) return reassign;
+  throw new TypeError(`Gate "${gate}": "${stranger}" is not among those who may approve.`);
+}
+
+const undone = (gate: string): TypeError =>
+  new TypeError(`Gate "${gate}": expected do as remind, reject, approve or { reassign: ids }.`);
+
+const isIds = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((id) => typeof id === 'string' && id !== '');
+
+/** What is recorded of a run that is started now. */
+export function deadlinePolicies(
+  gates: ReadonlyMap<string, { readonly deadlines?: readonly Deadline[] }> = new Map(),
+): Policies {
+  const declared = [...gates].flatMap(([gate, { deadlines }]) =>
+    deadlines ? [[gate, deadlines] as const] : [],
+  );
+  return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
+}
+
+/** The same under the names that the gates have now; of a gate that is gone, nothing. */
+export function movedDeadlines(policies: Policies, renamed: (gate: string) => string | null): Policies {
+  const recorded = policies['deadlines'] as Readonly<Record<string, unknown>> | undefined;
+  if (recorded === undefined) return {};
+  const moved = Object.entries(recorded).flatMap(([gate, deadlines]) => {
+    const now = renamed(gate);
+    return now === null ? [] : [[now, deadlines] as const];
+  });
+  return { deadlines: Object.fromEntries(moved) };
+}
+
+/** What the run was started with for this gate; `undefined` where it waits for ever. */
+export function recordedDeadlines(
+  policies: Policies | undefined,
+  gate: string,
+): readonly Deadline[] | undefined {
+  const recorded = policies?.['deadlines'] as Readonly<Record<string, readonly Deadline[]>> | undefined;
+  return recorded !== undefined && Object.hasOwn(recorded, gate) ? recorded[gate] : undefined;
+}
+
+/** Records when the deadlines of a gate pass that is opened, in the same transaction. */
+export function beginDeadlines(session: HitlSession, waits: WaitStore): void {
+  const { id, threadId, suspendedAt } = session;
+  for (const [index, { within }] of (takesOf(session).deadlines ?? []).entries()) {
+    waits.begin({
+      threadId: threadId ?? '',
+      place: id,
+      name: String(index),
+      purpose: 'deadline',
+      subject: null,
+      interruptId: `deadline/${id}`,
+      dueAt: suspendedAt + within,
+    });
+  }
+}
+
+/** The deadline of a gate that a wait is for. */
+export const deadlineOf = ({ name }: Wait, session: HitlSession): Deadline =>
+  takesOf(session).deadlines?.[Number(name)] as Deadline;
+
+/** What a deadline answers; `null` where it decides nothing. */
+export function answerOf({ do: act, within }: Deadline): { readonly approved: boolean } | null {
+  if (act === 'approve') return { approved: true };
+  return act === 'reject' ? refusal(within) : null;
+}
+
+const refusal = (within: number) => ({ approved: false, feedback: `Nobody decided within ${within} ms.` });
+
+/** Whether somebody is a deadline of this gate that has passed, and says what it was declared to say. */
+export function isPassedDeadline(
+  { kind, id }: Principal,
+  session: HitlSession,
+  { answer, waits }: { readonly answer: unknown; readonly waits: WaitStore },
+): boolean {
+  if (kind !== DEADLINE.kind || id !== DEADLINE.id) return false;
+  const { approved } = Object(answer) as { readonly approved?: unknown };
+  return waits
+    .deadlines(session.threadId ?? '', [session.id])
+    .some((wait) => wait.state === 'due' && answerOf(deadlineOf(wait, session))?.approved === approved);
+}
+
+/** What deadlines say about an open gate. */
+export function gateTimes(
+  session: HitlSession,
+  waits: WaitStore,
+): { readonly dueAt?: string; readonly assignedTo?: readonly string[] } {
+  if (takesOf(session).deadlines === undefined) return {};
+  const all = waits.deadlines(session.threadId ?? '', [session.id]);
+  const next = all.find(({ state }) => state === 'pending')?.dueAt ?? null;
+  const assigned = all
+    .filter(({ state }) => state === 'due')
+    .flatMap((wait) => {
+      const { do: act } = deadlineOf(wait, session);
+      return typeof act === 'object' ? [act.reassign] : [];
+    });
+  const [assignedTo] = assigned.slice(-1);
+  return { ...(next !== null && { dueAt: new Date(next).toISOString() }), ...(assignedTo && { assignedTo }) };
+}
