@@ -1,6 +1,6 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
-import type { EventBus } from '../events/EventBus.ts';
+import type { EventBus, EventSink } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { TypedBytes } from '../state/checkpointRecords.ts';
@@ -11,6 +11,8 @@ import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisi
 import type { PlanningGraph } from './change/pendingVisits.ts';
 import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
+import { cancelBelow } from './children/cancelBelow.ts';
+import { type PreparedRun, registerApp } from './children/childApps.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
@@ -130,14 +132,14 @@ export interface RunEnd extends Awaited {
   readonly error?: RunError;
 }
 
-/** A run as it was recorded, and what it was given this time. */
-interface Recorded {
-  readonly thread: Thread;
-  readonly created: boolean;
+/** A run as it would be recorded. */
+interface Prepared {
   /** Masked. */
   readonly dumped: TypedBytes;
   /** Places where a secret was masked in it. */
   readonly redacted: number;
+  /** Records it in the caller's transaction; returns it as it is where it is known. */
+  record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
 
 /**
@@ -168,6 +170,12 @@ export class DurableApp<Graph, State, Update> {
     this.newId = parts.newId;
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
+    registerApp(this, {
+      db: parts.store.db,
+      prepare: (id, input, options) => this.#prepareChild(id, input, options),
+      drive: (id, options) => this.#driveOnce(id, options),
+      valuesAt: async (id, checkpointId) => (checkpointId === null ? null : this.#valuesAt(id, checkpointId)),
+    });
   }
 
   /**
@@ -210,9 +218,9 @@ export class DurableApp<Graph, State, Update> {
     if (known === null || (turn !== null && recorded === null)) {
       await assertContext(this.graph as ContextGraph, options, threadId);
     }
-    const { dumped, redacted, created } = await this.#record({ threadId, ...given }, known);
-    if (created) return;
+    const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
     const { store, events, shape, saver } = this.#parts;
+    if (known === null && store.transact(events, (emit) => record(store, emit)).created) return;
     const { serde } = saver;
     if (turn !== null) {
       const asked = { threadId, key: turn, given: dumped, redacted };
@@ -250,22 +258,28 @@ export class DurableApp<Graph, State, Update> {
     const { threadId } = admission;
     assertInput(admission.input, threadId);
     const known = this.store.threads.get(threadId);
-    return known ?? (await this.#record({ ...admission, options: {}, turn: null }, null)).thread;
+    if (known !== null) return known;
+    const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
+    return this.store.transact(this.events, (emit) => record(this.store, emit)).thread;
   }
 
   /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
-  async #record(
-    { threadId, input, options, turn, redacted = 0, policies, ...about }: Admission & GivenToTurn,
-    known: Thread | null,
-  ): Promise<Recorded> {
+  async #prepare({
+    threadId,
+    input,
+    options,
+    turn,
+    redacted = 0,
+    policies,
+    ...about
+  }: Admission & GivenToTurn): Promise<Prepared> {
     const masked = maskPreciseDeep({ input, options });
     const dumped = await dumpGiven(masked.value, this.#parts.saver.serde);
     const count = redacted + masked.count;
-    if (known !== null) return { thread: known, created: false, dumped, redacted: count };
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
-    return this.store.transact(this.events, (emit) => {
-      assertOurs(threadId, this.store);
-      const { thread, created } = this.store.threads.create({
+    const record: Prepared['record'] = (store, emit) => {
+      assertOurs(threadId, store);
+      const { thread, created } = store.threads.create({
         threadId,
         projectId: about.projectId ?? threadId,
         workspace: about.workspace ?? null,
@@ -277,10 +291,23 @@ export class DurableApp<Graph, State, Update> {
           graph: this.#parts.shape,
         },
       });
-      if (created) this.store.inputs.insert(threadId, dumped, turn);
+      if (created) store.inputs.insert(threadId, dumped, turn);
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
-      return { thread, created, dumped, redacted: count };
-    });
+      return { thread, created };
+    };
+    return { dumped, redacted: count, record };
+  }
+
+  async #prepareChild(threadId: string, input: unknown, given: GivenOptions): Promise<PreparedRun> {
+    const options = givenAmong(given);
+    assertInput(input, threadId);
+    assertGiven(options, threadId);
+    await assertContext(this.graph as ContextGraph, options, threadId);
+    const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
+    const { store, saver } = this.#parts;
+    const assertSame = () =>
+      assertSameGiven(dumped, store.inputs.require(threadId), { serde: saver.serde, threadId });
+    return { record, assertSame };
   }
 
   /** Drives a recorded run in the turn that it stands in; see {@link run}. */
@@ -379,10 +406,13 @@ export class DurableApp<Graph, State, Update> {
 
   /**
    * Ends the run, or the turn that it stands in: at once where nobody drives it, else at its next safe point. That cannot go
-   * on afterwards; the next turn can begin.
+   * on afterwards; the next turn can begin. So do its child runs, and theirs.
    */
   async cancel(id: string): Promise<void> {
-    this.#request(id, 'cancel');
+    this.store.transact(this.events, (emit) => {
+      this.#request(id, 'cancel');
+      cancelBelow(id, this.store, emit);
+    });
     if (this.store.threads.driverOf(id) !== null) return;
     try {
       await this.hold(id, async (lease) => endCancelled(lease, { store: this.store, events: this.events }));

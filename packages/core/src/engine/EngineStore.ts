@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../events/EventBus.ts';
+import { ChildStore } from '../state/ChildStore.ts';
 import { CheckpointPersister } from '../state/CheckpointPersister.ts';
 import { DecisionLog } from '../state/DecisionLog.ts';
 import { DrivenTimeStore } from '../state/DrivenTimeStore.ts';
@@ -78,6 +79,7 @@ export class EngineStore {
   readonly failureGate: TaskFailureGate;
   readonly rewinds: RewindStore;
   readonly waits: WaitStore;
+  readonly children: ChildStore;
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
   /** Milliseconds since the Unix epoch. */
@@ -125,6 +127,7 @@ export class EngineStore {
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
     this.waits = new WaitStore(db, seams);
+    this.children = new ChildStore(db, seams);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });

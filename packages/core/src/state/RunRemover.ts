@@ -27,6 +27,7 @@ const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['events', OF_RUN],
   ['rewinds', OF_RUN],
   ['signals', OF_RUN],
+  ['child_runs', OF_RUN.replaceAll('thread_id', 'child_id')],
   ['waits', OF_RUN],
   ['thread_inputs', OF_RUN],
   ['threads', OF_RUN],

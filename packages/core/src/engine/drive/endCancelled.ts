@@ -1,27 +1,18 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
+import { cancelBelow } from '../children/cancelBelow.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { isOver } from './outcome.ts';
+import { cancelAlone } from './cancelAlone.ts';
 
 export interface CancelDeps {
   readonly store: EngineStore;
   readonly events: EventBus;
 }
 
-/** Why a run ended that was asked to. */
-export const CANCELLED_BY_REQUEST = 'cancelled by request';
-
-/** Ends a run that nobody drives, in one transaction: its open questions are withdrawn and the request is done. */
+/** Ends a run that nobody drives, and those below it, in one transaction. */
 export function endCancelled(lease: Lease, { store, events }: CancelDeps): void {
-  const { threads, sessions } = store;
-  const { threadId } = lease;
   store.transact(events, (emit) => {
-    store.fenceOf(lease).assertInTx();
-    const { status, wakeSeq } = threads.require(threadId);
-    for (const { id, kind } of threads.pendingSignals(threadId)) if (kind === 'cancel') threads.consume(id);
-    if (isOver(status)) return;
-    sessions.supersedeOpen(threadId, 'cancelled');
-    emit('RUN_FINISHED', { outcome: 'cancelled' }, { threadId });
-    threads.settle(lease, 'cancelled', { reason: CANCELLED_BY_REQUEST, seenWakeSeq: wakeSeq });
+    cancelAlone(lease, store, emit);
+    cancelBelow(lease.threadId, store, emit);
   });
 }
