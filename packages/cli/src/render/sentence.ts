@@ -154,7 +154,9 @@ const SENTENCES: Sentences = {
     [
       ...(gates > 0 ? [`waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`] : []),
       ...(waitsFor.length > 0 ? [`waiting for ${waitsFor.join(', ')}`] : []),
-      ...(children.length > 0 ? [`waiting for ${children.length === 1 ? 'run' : 'runs'} ${children.join(', ')}`] : []),
+      ...(children.length > 0
+        ? [`waiting for ${children.length === 1 ? 'run' : 'runs'} ${children.join(', ')}`]
+        : []),
       ...(until === undefined ? [] : [`waiting until ${until}`]),
     ].join('; '),
   TIMER_FIRED: ({ dueAt }) => `woken at its hour, ${dueAt}`,

@@ -11,10 +11,10 @@ import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisi
 import type { PlanningGraph } from './change/pendingVisits.ts';
 import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
-import { cancelBelow } from './children/cancelBelow.ts';
 import { type PreparedRun, registerApp } from './children/childApps.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
+import { cancelBelow } from './drive/cancelBelow.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
@@ -172,7 +172,7 @@ export class DurableApp<Graph, State, Update> {
     this.#drivable = parts.graph as DrivableGraph;
     registerApp(this, {
       db: parts.store.db,
-      prepare: (id, input, options) => this.#prepareChild(id, input, options),
+      ready: (id, input, options) => this.#prepareChild(id, input, options),
       drive: (id, options) => this.#driveOnce(id, options),
       valuesAt: async (id, checkpointId) => (checkpointId === null ? null : this.#valuesAt(id, checkpointId)),
     });

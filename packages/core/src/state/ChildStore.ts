@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import { ENDED_STATUSES, type ThreadStatus } from './threadRecords.ts';
 
@@ -62,6 +63,10 @@ const SELECT_BELOW = `
     UNION SELECT c.child_id, b.depth + 1 FROM child_runs AS c JOIN below AS b ON c.parent_id = b.id)
   SELECT id FROM below ORDER BY depth DESC, id`;
 
+const SELECT_OPEN_PARENT = `
+  SELECT parent_id AS id FROM child_runs JOIN threads ON thread_id = parent_id
+  WHERE child_id = @childId AND status NOT IN ('completed', 'cancelled')`;
+
 const AWAITED = `
   SELECT DISTINCT subject AS id FROM waits WHERE thread_id = @parentId AND purpose = 'child' AND state = 'pending'`;
 
@@ -101,6 +106,11 @@ export class ChildStore {
     return { childId, parentId, end: status === null ? null : { status, reason, checkpointId } };
   }
 
+  /** What the parent of a child was told. @throws DevsError `STATE_CORRUPT` where nobody has recorded it. */
+  endOf(childId: string): ChildEnd {
+    return this.find(childId)?.end ?? untold(childId);
+  }
+
   /** Records what the parent is told; the first record stays. */
   end(childId: string, end: ChildEnd): void {
     this.#of(END).run({ ...end, childId });
@@ -120,6 +130,11 @@ export class ChildStore {
   openBelow(parentId: string): readonly string[] {
     const ended = JSON.stringify(ENDED_STATUSES);
     return idsOf(this.#of<IdRow>(SELECT_OPEN_BELOW).all({ parentId, ended }));
+  }
+
+  /** The parent of a run, if it may begin the run anew. */
+  openParentOf(childId: string): readonly string[] {
+    return idsOf(this.#of<IdRow>(SELECT_OPEN_PARENT).all({ childId }));
   }
 
   /** Children that a run waits for. */
@@ -144,6 +159,14 @@ export class ChildStore {
     this.#prepared.set(text, known);
     return known as Statement<[object], Row>;
   }
+}
+
+function untold(childId: string): never {
+  throw new DevsError(`A node has waited for run "${childId}", and its end is not in this state file.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Run devs admin doctor, then restore a backup of the state file.',
+    context: { threadId: childId },
+  });
 }
 
 interface IdRow {

@@ -1,6 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
 import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import { ChildStore } from './ChildStore.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { referringBody } from './decisionBody.ts';
 import { type FencedLease, leaseFence } from './Fence.ts';
@@ -34,12 +36,13 @@ const ROWS: readonly (readonly [table: string, where: string])[] = [
 ];
 
 /**
- * Deletes a run as a whole. The lines of the decision log stay, as that is a chain; what was written in its decisions
+ * Deletes a run as a whole, with the runs below it. The lines of the decision log stay, as that is a chain; what was written in its decisions
  * goes, unless another run's decision says the same.
  */
 export class RunRemover {
   readonly #db: Database;
   readonly #deletes: readonly Statement<[{ readonly id: string }]>[];
+  readonly #children: ChildStore;
   readonly #sessions: HitlSessionStore;
   readonly #texts: DecisionTextStore;
   readonly #sweeper: BlobSweeper;
@@ -48,16 +51,29 @@ export class RunRemover {
   constructor(db: Database) {
     this.#db = db;
     this.#deletes = ROWS.map(([table, where]) => prepare(db, `DELETE FROM ${table} WHERE ${where}`));
+    this.#children = new ChildStore(db);
     this.#sessions = new HitlSessionStore(db);
     this.#texts = new DecisionTextStore(db);
     this.#sweeper = new BlobSweeper(db);
   }
 
-  /** In the caller's transaction, or its own. @throws DevsError `LEASE_LOST` for a holder that was replaced. */
+  /**
+   * In the caller's transaction, or its own.
+   *
+   * @throws DevsError `LEASE_LOST` for a holder that was replaced; `REMOVE_REFUSED` while a run below has not ended, or
+   *   the parent has not, which would begin it anew. Nothing is deleted then.
+   */
   remove(lease: FencedLease): Swept {
+    const { threadId } = lease;
     return immediately(this.#db, () => {
       leaseFence(this.#db, lease).assertInTx();
-      for (const each of this.#deletes) each.run({ id: lease.threadId });
+      const [open] = this.#children.openBelow(threadId);
+      if (open !== undefined) throw refused(threadId, `its child "${open}" has not ended`, 'child_not_ended');
+      const [parent] = this.#children.openParentOf(threadId);
+      if (parent !== undefined)
+        throw refused(threadId, `its parent "${parent}" has not ended`, 'parent_not_ended');
+      for (const id of [...this.#children.below(threadId), threadId])
+        for (const each of this.#deletes) each.run({ id });
       this.#texts.dropAllBut(new Set(this.#textsInUse()));
       return this.#sweeper.sweepAll();
     });
@@ -72,3 +88,10 @@ export class RunRemover {
     return this.#sessions.listAnswered().flatMap((session) => [...referringBody(session).texts.keys()]);
   }
 }
+
+const refused = (id: string, why: string, reason: string): DevsError =>
+  new DevsError(`Run "${id}" is not removed: ${why}.`, {
+    code: 'REMOVE_REFUSED',
+    remedy: 'Cancel that run or drive it to its end first.',
+    context: { id, reason },
+  });

@@ -84,18 +84,26 @@ export async function raise(
     const ran = await parent.run(id, { topic: id });
     if (ran.status !== 'suspended') return [ran.status, ...(ran.values?.log ?? [])];
     if (cancel) await parent.cancel(id);
-    else for (const gate of await asking.gates(`${id}-asking`)) await asking.decide(gate, { value: 'yes', by: ada });
+    else
+      for (const gate of await asking.gates(`${id}-asking`))
+        await asking.decide(gate, { value: 'yes', by: ada });
   }
   throw new Error('The run does not end.');
 }
 
 /** What the file says of a family: nobody is left over, nobody was begun twice, nobody ended twice. */
 export function familyIn(db: Database, id: string) {
-  const all = (sql: string): unknown => db.prepare(sql).raw().all({ id, more: `${id}-%` });
+  const all = (sql: string): unknown =>
+    db
+      .prepare(sql)
+      .raw()
+      .all({ id, more: `${id}-%` });
   const of = (column: string): string => `(${column} = @id OR ${column} LIKE @more)`;
   return {
     runs: all(`SELECT thread_id, status FROM threads WHERE ${of('thread_id')} ORDER BY thread_id`),
-    edges: all(`SELECT child_id, parent_id, ended_as FROM child_runs WHERE ${of('parent_id')} ORDER BY child_id`),
+    edges: all(
+      `SELECT child_id, parent_id, ended_as FROM child_runs WHERE ${of('parent_id')} ORDER BY child_id`,
+    ),
     waits: all(
       `SELECT thread_id, subject, state, count(*) FROM waits WHERE ${of('thread_id')} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
     ),

@@ -13,7 +13,7 @@ import { EFFECTS, familyIn, raise, raised } from './childrenLife.ts';
 /** Processes that are killed at a write, each another one. */
 const KILLS = howMany('DEVS_CHILD_KILLS', 2);
 /** Of the writes, one in so many is died at; which, is another in every run. */
-const EVERY = howMany('DEVS_CHILD_DEATHS_EVERY', 60);
+const EVERY = howMany('DEVS_CHILD_DEATHS_EVERY', 120);
 
 /** As the file has a family after a life without a death. */
 const LIVED = (id: string) => ({
@@ -73,7 +73,9 @@ describe('a run with children', () => {
       db.close();
       if (cancel === 'true') {
         expect([write, lived.stderr, lived.stdout]).toEqual([write, '', JSON.stringify(['cancelled'])]);
-        expect(statusesIn(left).every((status) => status === 'cancelled' || status === 'completed')).toBe(true);
+        expect(statusesIn(left).every((status) => status === 'cancelled' || status === 'completed')).toBe(
+          true,
+        );
       } else {
         expect([write, lived.stderr, lived.stdout]).toEqual([write, '', JSON.stringify(raised('run'))]);
         expect([write, left]).toEqual([write, LIVED('run')]);

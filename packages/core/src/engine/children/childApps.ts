@@ -1,9 +1,8 @@
 import { realpathSync } from 'node:fs';
+import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { Database } from 'better-sqlite3';
 import { identityOf } from '../../db/fileIdentity.ts';
 import type { EventSink } from '../../events/EventBus.ts';
-import type { DriveOptions } from '../drive/drive.ts';
-import type { GivenOptions } from '../drive/givenOptions.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** A run as an app would record it. */
@@ -14,11 +13,27 @@ export interface PreparedRun {
   assertSame(): Promise<void>;
 }
 
+/** What a child is given besides its input, as `run` takes it; recorded with it. */
+export interface ChildOptions {
+  readonly context?: object;
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly tags?: string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** How a child is driven: as its parent is. */
+export interface ChildDrive {
+  readonly signal?: AbortSignal;
+  readonly abort?: AbortSignal;
+  readonly callbacks?: Callbacks;
+  readonly now?: number;
+}
+
 /** What `child()` and a run's driver need of the app of a child. */
 export interface ChildApp {
   readonly db: Database;
-  prepare(id: string, input: unknown, options: GivenOptions): Promise<PreparedRun>;
-  drive(id: string, options: DriveOptions): Promise<unknown>;
+  ready(id: string, input: unknown, options: ChildOptions): Promise<PreparedRun>;
+  drive(id: string, options: ChildDrive): Promise<unknown>;
   /** The values at one of its checkpoints; `null` where there is none. */
   valuesAt(id: string, checkpointId: string | null): Promise<unknown>;
 }
@@ -40,7 +55,9 @@ export function childAppOf(app: unknown, db: Database): ChildApp {
   const known = typeof app === 'object' && app !== null ? apps.get(app) : undefined;
   if (known === undefined) throw new TypeError('Expected the app of the child run: what durable() returns.');
   if (isSameFile(known.db, db)) return known;
-  throw new TypeError('A child run needs an app of the same state file: one transaction holds parent and child.');
+  throw new TypeError(
+    'A child run needs an app of the same state file: one transaction holds parent and child.',
+  );
 }
 
 function isSameFile(left: Database, right: Database): boolean {

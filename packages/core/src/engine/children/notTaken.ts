@@ -18,8 +18,10 @@ export function assertMayBeChild(asked: Asked, { threads, children }: EngineStor
   if (childId === parentId) throw notTaken(asked, 'it would wait for itself');
   if (children.above(parentId).includes(childId)) throw notTaken(asked, 'the parent is below it');
   const known = children.find(childId);
-  if (known !== null && known.parentId !== parentId) throw notTaken(asked, `it is a child of "${known.parentId}"`);
-  if (known === null && threads.get(childId) !== null) throw notTaken(asked, 'it was begun as a run of its own');
+  if (known !== null && known.parentId !== parentId)
+    throw notTaken(asked, `it is a child of "${known.parentId}"`);
+  if (known === null && threads.get(childId) !== null)
+    throw notTaken(asked, 'it was begun as a run of its own');
   return known !== null;
 }
 

@@ -21,8 +21,6 @@ import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { Wait } from '../../state/WaitStore.ts';
 import { noteAnswers } from '../cache/GuardedCache.ts';
-import { cancelBelow } from '../children/cancelBelow.ts';
-import { OpenChildren } from '../children/OpenChildren.ts';
 import type { Goal } from '../Goal.ts';
 import { RefusedResult } from '../node/refusedResult.ts';
 import { readState } from '../readState.ts';
@@ -31,14 +29,16 @@ import { isNo, refusedAt } from '../stops/Stop.ts';
 import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
+import { CANCELLED_BY_REQUEST } from './cancelAlone.ts';
+import { cancelBelow } from './cancelBelow.ts';
 import type { DrainControl } from './DrainControl.ts';
 import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
-import { CANCELLED_BY_REQUEST } from './cancelAlone.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { OpenChildren } from './OpenChildren.ts';
 import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
 import { type DriveOutcome, type EndStatus, isOver } from './outcome.ts';
@@ -232,7 +232,11 @@ export class ClaimedRun {
     return isSettled ? { status: 'drained', reason } : null;
   }
 
-  async #invoke(input: unknown, goalAfter: '*' | string[], { isAnew = false }: Due): Promise<DriveOutcome | null> {
+  async #invoke(
+    input: unknown,
+    goalAfter: '*' | string[],
+    { isAnew = false }: Due,
+  ): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();

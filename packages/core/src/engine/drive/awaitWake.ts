@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasChildThatCan } from '../children/canGoOn.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { hasChildThatCan } from './canGoOn.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import { isOver } from './outcome.ts';
 
@@ -32,7 +32,9 @@ export async function awaitWake(
     if (isOver(status)) return true;
     const left = until - now();
     const hasCome = (): boolean =>
-      left <= 0 || wakeSeq > handledSeq || hasChildThatCan(threadId, { now: now(), leftFor: ASKED_TO_STOP }, store);
+      left <= 0 ||
+      wakeSeq > handledSeq ||
+      hasChildThatCan(threadId, { now: now(), leftFor: ASKED_TO_STOP }, store);
     if (threads.driverOf(threadId) === null && hasCome()) return true;
     await sleep(left > 0 ? Math.min(left, LOOK_EVERY_MS) : LOOK_EVERY_MS);
   }

@@ -76,7 +76,10 @@ async function driveHeld(
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
-    return await new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps).toEnd();
+    return await new ClaimedRun(
+      { held, control, requests, abort, goal, now, callbacks, given },
+      deps,
+    ).toEnd();
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {
       // On the bus alone: the log belongs to the new driver.

@@ -1,7 +1,7 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { DueSince } from '../../state/WaitStore.ts';
-import { hasChildThatCan } from '../children/canGoOn.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { hasChildThatCan } from './canGoOn.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import type { DriveOptions } from './drive.ts';
 

@@ -1,8 +1,8 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
-import { cancelBelow } from '../children/cancelBelow.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { cancelAlone } from './cancelAlone.ts';
+import { cancelBelow } from './cancelBelow.ts';
 
 export interface CancelDeps {
   readonly store: EngineStore;

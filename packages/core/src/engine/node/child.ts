@@ -1,11 +1,8 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
-import type { ChildEnd } from '../../state/ChildStore.ts';
-import { type ChildApp, childAppOf } from '../children/childApps.ts';
+import { type ChildApp, type ChildOptions, childAppOf } from '../children/childApps.ts';
 import type { EndedStatus } from '../children/hasEnded.ts';
 import { assertMayBeChild } from '../children/notTaken.ts';
-import type { DurableApp } from '../DurableApp.ts';
-import type { GivenOptions } from '../drive/givenOptions.ts';
 import { driving } from '../driving.ts';
 import { activeVisit, isRecorded, outsideVisit, type RecordedVisit } from './activeVisit.ts';
 import { waitHere } from './waitHere.ts';
@@ -19,8 +16,10 @@ export interface ChildResult<State> {
   readonly values: State | null;
 }
 
-/** The app of a child run; the graph plays no part. */
-export type AppOf<State, Update> = DurableApp<unknown, State, Update>;
+/** The app of a child run: what `durable()` returns. */
+export interface AppOf<State, Update> {
+  run(id: string, input?: Update): Promise<{ readonly values: State | null }>;
+}
 
 /**
  * Begins the run `id` of another app of the same state file, or finds it, and returns what came of it once it has ended. No
@@ -48,7 +47,7 @@ export async function child<State, Update>(
   app: AppOf<State, Update>,
   id: string,
   input: Update,
-  options: GivenOptions = {},
+  options: ChildOptions = {},
 ): Promise<ChildResult<State>> {
   const active = activeVisit('child()');
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
@@ -60,9 +59,9 @@ export async function child<State, Update>(
     subject: id,
     name: `child/${id}`,
     dueAt: () => null,
-    prepare: () => beginning(active, below, { id, input, options }),
+    ready: () => beginning(active, below, { id, input, options }),
   });
-  const { status, reason, checkpointId } = active.store.children.find(id)?.end as ChildEnd;
+  const { status, reason, checkpointId } = active.store.children.endOf(id);
   const values = await outsideVisit(() => below.valuesAt(id, checkpointId));
   return { status: status as EndedStatus, reason, values: values as State | null };
 }
@@ -70,7 +69,7 @@ export async function child<State, Update>(
 interface AskedChild {
   readonly id: string;
   readonly input: unknown;
-  readonly options: GivenOptions;
+  readonly options: ChildOptions;
 }
 
 /** Prepares the child; what is returned records it and whose it is, in the transaction that begins the wait. */
@@ -82,7 +81,7 @@ async function beginning(
   const { store, visit } = active;
   const asked = { childId: id, parentId: visit.threadId };
   const isKnown = assertMayBeChild(asked, store);
-  const run = await outsideVisit(() => app.prepare(id, input, options));
+  const run = await outsideVisit(() => app.ready(id, input, options));
   if (isKnown) await run.assertSame();
   return (emit) => {
     // Whoever cancels the run cancels the children it has.

@@ -15,7 +15,7 @@ export interface Awaiting extends Pick<NewWait, 'purpose' | 'subject'> {
   /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */
   readonly dueAt: (now: number) => number | null;
   /** Makes ready what is begun with the wait; what it returns is called in the transaction that records the wait. */
-  readonly prepare?: () => Promise<Beginning>;
+  readonly ready?: () => Promise<Beginning>;
 }
 
 type Beginning = (emit: EventSink['emit']) => void;
@@ -47,7 +47,7 @@ export async function waitHere(caller: string, awaiting: Awaiting): Promise<Wait
       throw error;
     }
   };
-  if (awaiting.prepare === undefined) return wait();
+  if (awaiting.ready === undefined) return wait();
   if (active.hasThrown) throw new GraphDrained('its node was left');
   // What is begun side by side is begun, though the first of it leaves the node.
   return active.calls.track(wait);
@@ -55,12 +55,12 @@ export async function waitHere(caller: string, awaiting: Awaiting): Promise<Wait
 
 function waitAt(active: RecordedVisit, key: WaitKey, awaiting: Awaiting): Wait | Promise<Wait> {
   const isKnown = active.store.waits.find(key) !== null;
-  if (awaiting.prepare === undefined) {
+  if (awaiting.ready === undefined) {
     if (active.hasThrown) throw new GraphDrained('its node was left');
     return recordWait(active, key, awaiting, isKnown);
   }
   if (isKnown) return recordWait(active, key, awaiting, isKnown);
-  return awaiting.prepare().then((begin) => recordWait(active, key, awaiting, isKnown, begin));
+  return awaiting.ready().then((begin) => recordWait(active, key, awaiting, isKnown, begin));
 }
 
 function recordWait(

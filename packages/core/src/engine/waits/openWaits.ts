@@ -54,7 +54,11 @@ export interface Awaited {
 
 /** The same of what has it among others. */
 export function awaitedIn({ until, waitsFor, children }: Awaited): Awaited {
-  return { ...(until !== undefined && { until }), ...(waitsFor && { waitsFor }), ...(children && { children }) };
+  return {
+    ...(until !== undefined && { until }),
+    ...(waitsFor && { waitsFor }),
+    ...(children && { children }),
+  };
 }
 
 export function awaited(pending: readonly Wait[], { children }: EngineStore): Awaited {

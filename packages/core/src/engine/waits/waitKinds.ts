@@ -1,7 +1,7 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import { takeEnd } from '../children/takeEnd.ts';
+import type { EngineStore } from '../EngineStore.ts';
 import { messageOf } from './message.ts';
 
 /** Where waits are ended: one transaction of the run's driver. */

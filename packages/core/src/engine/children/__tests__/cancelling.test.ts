@@ -17,7 +17,8 @@ const one = (work: () => Promise<string> | string) =>
 
 /** Makes calls until the run is asked to stop. */
 async function workOn(): Promise<never> {
-  for (let beat = 0; ; beat += 1) await step(`beat ${beat}`, () => new Promise((resolve) => setTimeout(resolve, 20)));
+  for (let beat = 0; ; beat += 1)
+    await step(`beat ${beat}`, () => new Promise((resolve) => setTimeout(resolve, 20)));
 }
 
 const asking = () => one(() => String(interrupt('Which?')));
@@ -113,7 +114,10 @@ describe('cancel of a run', () => {
     );
     await app.run('p', {});
     await below.cancel('c');
-    expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['cancelled', 'second'] } });
+    expect(await app.run('p')).toMatchObject({
+      status: 'completed',
+      values: { log: ['cancelled', 'second'] },
+    });
   });
 
   test('leaves a run that failed its children, for the next try', async ({ db }) => {
@@ -135,6 +139,32 @@ describe('cancel of a run', () => {
     expect(ran).toMatchObject({ status: 'suspended', children: ['c'] });
     await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
     expect(await app.run('p')).toMatchObject({ values: { log: ['start', 'tea', 'right'] } });
+  });
+});
+
+describe('removing a run', () => {
+  test('takes what is below along, once all has ended', async ({ db }) => {
+    const leaf = durable(asking(), { db });
+    const middle = durable(
+      one(async () => (await child(leaf, 'leaf', {})).status),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(middle, 'middle', {})).status] })),
+      { db },
+    );
+    await app.run('p', {});
+    const remove = (id: string) => app.hold(id, async (lease) => app.store.remover.remove(lease));
+    await expect(remove('p')).rejects.toMatchObject({
+      code: 'REMOVE_REFUSED',
+      context: { reason: 'child_not_ended' },
+    });
+    await leaf.cancel('leaf');
+    await expect(remove('leaf')).rejects.toMatchObject({ context: { reason: 'parent_not_ended' } });
+    await app.run('p');
+    await remove('p');
+    for (const table of ['threads', 'child_runs', 'waits', 'checkpoints'])
+      expect([table, db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()]).toEqual([table, 0]);
   });
 });
 

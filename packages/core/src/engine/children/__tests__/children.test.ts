@@ -1,8 +1,8 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
-import { createDatabase } from '../../../db/createDatabase.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
@@ -21,7 +21,10 @@ const one = (work: (topic: string) => Promise<string> | string) =>
 
 describe('child()', () => {
   test('begins a run, drives it, and returns what came of it', async ({ db }) => {
-    const below = durable(one((topic) => `all of ${topic}`), { db });
+    const below = durable(
+      one((topic) => `all of ${topic}`),
+      { db },
+    );
     const app = durable(
       twoSteps(async () => {
         const { status, reason, values } = await child(below, 'c', { topic: 'tea' });
@@ -71,7 +74,10 @@ describe('child()', () => {
   });
 
   test('that waits at a gate leaves its parent suspended, and goes on with it', async ({ db }) => {
-    const below = durable(one(() => String(interrupt('Which?'))), { db });
+    const below = durable(
+      one(() => String(interrupt('Which?'))),
+      { db },
+    );
     const app = durable(
       twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] })),
       { db },
@@ -85,7 +91,10 @@ describe('child()', () => {
   });
 
   test('is driven by anybody, and wakes its parent with its end', async ({ db }) => {
-    const below = durable(one(() => String(interrupt('Which?'))), { db });
+    const below = durable(
+      one(() => String(interrupt('Which?'))),
+      { db },
+    );
     const app = durable(
       twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] })),
       { db },
@@ -118,7 +127,11 @@ describe('child()', () => {
     // As another process would: it knows no app of the child yet.
     const { driven, refused } = await app.driveDue();
     expect(refused).toEqual([]);
-    expect(only(driven)).toMatchObject({ id: 'p', status: 'completed', values: { log: ['slept', 'second'] } });
+    expect(only(driven)).toMatchObject({
+      id: 'p',
+      status: 'completed',
+      values: { log: ['slept', 'second'] },
+    });
   });
 
   test('that failed is told, and not thrown', async ({ db }) => {
@@ -142,7 +155,10 @@ describe('child()', () => {
   });
 
   test('has children of its own', async ({ db }) => {
-    const leaf = durable(one((topic) => `leaf ${topic}`), { db });
+    const leaf = durable(
+      one((topic) => `leaf ${topic}`),
+      { db },
+    );
     const middle = durable(
       one(async (topic) => (await child(leaf, `${topic}/leaf`, { topic })).values?.found ?? ''),
       { db },
@@ -179,7 +195,10 @@ describe('child()', () => {
   });
 
   test('has one parent, and is no run of its own', async ({ db }) => {
-    const below = durable(one((topic) => topic), { db });
+    const below = durable(
+      one((topic) => topic),
+      { db },
+    );
     await below.run('own', { topic: 'x' });
     const refused: string[] = [];
     const top = durable(
@@ -206,13 +225,21 @@ describe('child()', () => {
   });
 
   test('is a mistake where it cannot be begun, before anything is written', async ({ db, dbPath }) => {
-    const below = durable(one((topic) => topic), { db });
-    const elsewhere = durable(one((topic) => topic), { file: `${dbPath}-other` });
+    const below = durable(
+      one((topic) => topic),
+      { db },
+    );
+    const elsewhere = durable(
+      one((topic) => topic),
+      { file: `${dbPath}-other` },
+    );
     await expect(child(below, 'c', { topic: 'x' })).rejects.toThrow(TypeError);
     const app = durable(
       twoSteps(async () => {
         await expect(child(elsewhere, 'c', { topic: 'x' })).rejects.toThrow('same state file');
-        await expect(child({} as typeof below, 'c', { topic: 'x' })).rejects.toThrow('what durable() returns');
+        await expect(child({} as typeof below, 'c', { topic: 'x' })).rejects.toThrow(
+          'what durable() returns',
+        );
         await expect(child(below, '', { topic: 'x' })).rejects.toThrow(TypeError);
         await step('call', async () => {
           await expect(child(below, 'c', { topic: 'x' })).rejects.toThrow(TypeError);
@@ -227,7 +254,10 @@ describe('child()', () => {
   });
 
   test('may be of an app with a connection of its own', async ({ db, dbPath }) => {
-    const below = durable(one((topic) => topic), { db: createDatabase({ dbPath }) });
+    const below = durable(
+      one((topic) => topic),
+      { db: createDatabase({ dbPath }) },
+    );
     const app = durable(
       twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'tea' })).values?.found ?? ''] })),
       { db },

@@ -1,7 +1,7 @@
 import type { DueSince } from '../../state/WaitStore.ts';
-import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
+import { hasEnded } from '../children/hasEnded.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { hasEnded } from './hasEnded.ts';
+import { ASKED_TO_STOP } from './drainOnAbort.ts';
 
 /** Whether driving a run whose child this is leads anywhere: the child has ended, or can go on and nobody drives it. */
 export function canGoOn(childId: string, since: DueSince, store: EngineStore): boolean {

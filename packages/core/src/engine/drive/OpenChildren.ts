@@ -1,16 +1,13 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Wait } from '../../state/WaitStore.ts';
-import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
-import type { DriveOptions } from '../drive/drive.ts';
+import type { ChildDrive } from '../children/childApps.ts';
 import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { canGoOn } from './canGoOn.ts';
+import { ASKED_TO_STOP } from './drainOnAbort.ts';
 
 /** `anew`: its nodes have to run again, to say which apps its children are of. `idle`: nothing is to be done now. */
 export type ChildrenDriven = 'driven' | 'anew' | 'idle';
-
-/** How the parent is driven. */
-type ParentDrive = Pick<DriveOptions, 'signal' | 'abort' | 'callbacks' | 'now'>;
 
 /**
  * The children that one drive of a run waits for: it drives each once, and again for what came since. Another process that
@@ -18,17 +15,19 @@ type ParentDrive = Pick<DriveOptions, 'signal' | 'abort' | 'callbacks' | 'now'>;
  */
 export class OpenChildren {
   readonly #store: EngineStore;
-  readonly #how: ParentDrive;
+  readonly #how: ChildDrive;
   readonly #driven = new Set<string>();
 
-  constructor(store: EngineStore, how: ParentDrive) {
+  constructor(store: EngineStore, how: ChildDrive) {
     this.#store = store;
     this.#how = how;
   }
 
   /** @throws What a drive of a child throws, once the others have been left. */
   async drive(pending: readonly Wait[]): Promise<ChildrenDriven> {
-    const ids = [...new Set(pending.flatMap(({ purpose, subject }) => (purpose === 'child' ? (subject ?? []) : [])))];
+    const ids = [
+      ...new Set(pending.flatMap(({ purpose, subject }) => (purpose === 'child' ? (subject ?? []) : []))),
+    ];
     if (ids.length === 0) return 'idle';
     const apps = driving()?.childApps;
     const due = ids.filter((id) => this.#isDue(id));
@@ -53,7 +52,9 @@ export class OpenChildren {
     const isFirst = !this.#driven.has(id);
     this.#driven.add(id);
     try {
-      await driving()?.childApps.get(id)?.drive(id, { ...how, ...(isFirst && now !== undefined && { now }) });
+      await driving()
+        ?.childApps.get(id)
+        ?.drive(id, { ...how, ...(isFirst && now !== undefined && { now }) });
     } catch (error) {
       if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
     }

@@ -1,6 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
-import { cancelAlone } from '../drive/cancelAlone.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { cancelAlone } from './cancelAlone.ts';
 
 /**
  * Cancels every run below a run that has not ended: at once where nobody drives it, else by a request to its driver. In the
