@@ -15,6 +15,7 @@ import * as reviewToolCalls from './reviewToolCalls.ts';
 import * as routing from './routing.ts';
 import * as scheduledReport from './scheduledReport.ts';
 import * as subgraph from './subgraph.ts';
+import * as supervisor from './supervisor.ts';
 import type { Example } from './support/Example.ts';
 
 export const examples: Readonly<Record<string, Example>> = {
@@ -32,6 +33,7 @@ export const examples: Readonly<Record<string, Example>> = {
   inputValidation,
   subgraph,
   scheduledReport,
+  supervisor,
   retryPolicy,
   rag,
   chat,

@@ -116,10 +116,12 @@ export class EngineStore {
     this.prices = prices;
     this.rules = rules;
     const { threads, steps, sessions } = this;
+    this.children = new ChildStore(db, seams);
     this.budgets = new RunBudgets({
       threads,
       steps,
       sessions,
+      children: this.children,
       times: new DrivenTimeStore(db),
       now: this.now,
     });
@@ -127,7 +129,6 @@ export class EngineStore {
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
     this.waits = new WaitStore(db, seams);
-    this.children = new ChildStore(db, seams);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db);
     this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });

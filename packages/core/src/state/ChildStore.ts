@@ -57,6 +57,15 @@ const SELECT_OPEN_BELOW = `
   SELECT id FROM below JOIN threads ON thread_id = id
   WHERE status NOT IN (SELECT value FROM json_each(@ended)) ORDER BY depth, id`;
 
+// Of a turn: what its children began is part of what it has begun.
+const SELECT_BELOW_IN_TURN = `
+  WITH RECURSIVE below (id) AS (
+    SELECT child_id FROM child_runs
+    WHERE parent_id = @parentId
+      AND turn = coalesce((SELECT max(turn) FROM thread_inputs WHERE thread_id = @parentId), 1)
+    UNION SELECT c.child_id FROM child_runs AS c JOIN below AS b ON c.parent_id = b.id)
+  SELECT id FROM below`;
+
 const SELECT_BELOW = `
   WITH RECURSIVE below (id, depth) AS (
     SELECT child_id, 1 FROM child_runs WHERE parent_id = @parentId
@@ -126,7 +135,12 @@ export class ChildStore {
     return idsOf(this.#of<IdRow>(SELECT_BELOW).all({ parentId }));
   }
 
-  /** Those of them that have not ended, the highest first. */
+  /** Those of them that the turn it stands in has begun. */
+  belowInTurn(parentId: string): readonly string[] {
+    return idsOf(this.#of<IdRow>(SELECT_BELOW_IN_TURN).all({ parentId }));
+  }
+
+  /** Those of all that have not ended, the highest first. */
   openBelow(parentId: string): readonly string[] {
     const ended = JSON.stringify(ENDED_STATUSES);
     return idsOf(this.#of<IdRow>(SELECT_OPEN_BELOW).all({ parentId, ended }));
