@@ -43,6 +43,18 @@ const LONG = [
     'killedDeadlines',
     'a death at every write around deadlines of gates',
   ],
+  [
+    'children',
+    { DEVS_CHILD_DEATHS_EVERY: 2, DEVS_CHILD_KILLS: 20 },
+    'killedChildren',
+    'runs with children, killed at each second write',
+  ],
+  [
+    'child-trees',
+    { DEVS_TREE_CASES: 300 },
+    'children/__tests__/trees',
+    'trees of runs that die, and by LangGraph alone',
+  ],
   ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],

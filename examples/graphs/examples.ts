@@ -16,6 +16,7 @@ import * as routing from './routing.ts';
 import * as scheduledReport from './scheduledReport.ts';
 import * as streaming from './streaming.ts';
 import * as subgraph from './subgraph.ts';
+import * as supervisor from './supervisor.ts';
 import type { Example } from './support/Example.ts';
 import * as twoApprovers from './twoApprovers.ts';
 
@@ -35,6 +36,7 @@ export const examples: Readonly<Record<string, Example>> = {
   inputValidation,
   subgraph,
   scheduledReport,
+  supervisor,
   retryPolicy,
   rag,
   chat,

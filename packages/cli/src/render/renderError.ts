@@ -10,6 +10,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   ASK_UNSUPPORTED: EXIT.gateRefused,
   BUDGET_SPENT: EXIT.gateRefused,
   CHECKPOINT_NOT_FOUND: EXIT.notFound,
+  CHILD_NOT_TAKEN: EXIT.usage,
   CONFIG_INVALID: EXIT.usage,
   CONFIG_NOT_TRUSTED: EXIT.usage,
   DAG_INVALID: EXIT.runFailed,

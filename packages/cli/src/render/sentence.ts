@@ -154,10 +154,13 @@ const SENTENCES: Sentences = {
   GUARD_SUPPRESSED: () => null,
   GOAL_SET: ({ goal }) => `to be driven: ${goal}`,
   GOAL_REACHED: ({ reason }) => `stopped as asked: ${reason}`,
-  RUN_SUSPENDED: ({ gates, until, waitsFor = [] }) =>
+  RUN_SUSPENDED: ({ gates, until, waitsFor = [], children = [] }) =>
     [
       ...(gates > 0 ? [`waiting at ${gates === 1 ? 'a gate' : `${gates} gates`}`] : []),
       ...(waitsFor.length > 0 ? [`waiting for ${waitsFor.join(', ')}`] : []),
+      ...(children.length > 0
+        ? [`waiting for ${children.length === 1 ? 'run' : 'runs'} ${children.join(', ')}`]
+        : []),
       ...(until === undefined ? [] : [`waiting until ${until}`]),
     ].join('; '),
   GATE_REMINDED: ({ sessionId }) => `still undecided: gate ${sessionId.slice(0, 8)}`,

@@ -1,6 +1,6 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
-import type { EventBus } from '../events/EventBus.ts';
+import type { EventBus, EventSink } from '../events/EventBus.ts';
 import { maskPreciseDeep } from '../masking/maskPrecise.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { TypedBytes } from '../state/checkpointRecords.ts';
@@ -11,8 +11,10 @@ import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisi
 import type { PlanningGraph } from './change/pendingVisits.ts';
 import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
+import { type PreparedRun, registerApp } from './children/childApps.ts';
 import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
 import { awaitWake } from './drive/awaitWake.ts';
+import { cancelBelow } from './drive/cancelBelow.ts';
 import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
@@ -29,7 +31,7 @@ import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
 import type { DriveOutcome, EndOfRun, EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { assertInput, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
+import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
 import type { RunError } from './drive/runError.ts';
 import { unlessFailed } from './drive/runFailed.ts';
@@ -153,14 +155,14 @@ export interface RunEnd extends Awaited {
   readonly error?: RunError;
 }
 
-/** A run as it was recorded, and what it was given this time. */
-interface Recorded {
-  readonly thread: Thread;
-  readonly created: boolean;
+/** A run as it would be recorded. */
+interface Prepared {
   /** Masked. */
   readonly dumped: TypedBytes;
   /** Places where a secret was masked in it. */
   readonly redacted: number;
+  /** Records it in the caller's transaction; returns it as it is where it is known. */
+  record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
 }
 
 /**
@@ -194,6 +196,12 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
     this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
+    registerApp(this, {
+      db: parts.store.db,
+      ready: (id, input, options) => this.#prepareChild(id, input, options),
+      drive: (id, options) => this.#driveOnce(id, options),
+      valuesAt: async (id, checkpointId) => (checkpointId === null ? null : this.#valuesAt(id, checkpointId)),
+    });
   }
 
   /**
@@ -250,8 +258,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
     if (isNew) await assertContext(this.graph as ContextGraph, options, threadId);
-    const { dumped, redacted, created } = await this.#record({ threadId, ...given }, known);
-    if (created) return;
+    const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
+    if (known === null && store.transact(events, (emit) => record(store, emit)).created) return;
     const deps = { store, events, shape, serde: saver.serde };
     if (turn === null) return assertFirstTurn(threadId, dumped, deps);
     return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
@@ -284,23 +292,29 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     const { threadId } = admission;
     assertInput(admission.input, threadId);
     const known = this.store.threads.get(threadId);
-    return known ?? (await this.#record({ ...admission, options: {}, turn: null }, null)).thread;
+    if (known !== null) return known;
+    const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
+    return this.store.transact(this.events, (emit) => record(this.store, emit)).thread;
   }
 
   /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
-  async #record(
-    { threadId, input, options, turn, redacted = 0, policies, ...about }: Admission & GivenToTurn,
-    known: Thread | null,
-  ): Promise<Recorded> {
+  async #prepare({
+    threadId,
+    input,
+    options,
+    turn,
+    redacted = 0,
+    policies,
+    ...about
+  }: Admission & GivenToTurn): Promise<Prepared> {
     const masked = maskPreciseDeep({ input, options });
     const dumped = await dumpGiven(masked.value, this.#parts.saver.serde);
     const count = redacted + masked.count;
-    if (known !== null) return { thread: known, created: false, dumped, redacted: count };
     const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
     const gates = gatePolicies(this.#parts.gates, about.by, threadId);
-    return this.store.transact(this.events, (emit) => {
-      assertOurs(threadId, this.store);
-      const { thread, created } = this.store.threads.create({
+    const record: Prepared['record'] = (store, emit) => {
+      assertOurs(threadId, store);
+      const { thread, created } = store.threads.create({
         threadId,
         projectId: about.projectId ?? threadId,
         workspace: about.workspace ?? null,
@@ -314,10 +328,23 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
           graph: this.#parts.shape,
         },
       });
-      if (created) this.store.inputs.insert(threadId, dumped, turn);
+      if (created) store.inputs.insert(threadId, dumped, turn);
       if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
-      return { thread, created, dumped, redacted: count };
-    });
+      return { thread, created };
+    };
+    return { dumped, redacted: count, record };
+  }
+
+  async #prepareChild(threadId: string, input: unknown, given: GivenOptions): Promise<PreparedRun> {
+    const options = givenAmong(given);
+    assertInput(input, threadId);
+    assertGiven(options, threadId);
+    await assertContext(this.graph as ContextGraph, options, threadId);
+    const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
+    const { store, saver } = this.#parts;
+    const assertSame = () =>
+      assertSameGiven(dumped, store.inputs.require(threadId), { serde: saver.serde, threadId });
+    return { record, assertSame };
   }
 
   /** Drives a recorded run in the turn that it stands in; see {@link run}. */
@@ -456,10 +483,13 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /**
    * Ends the run, or the turn that it stands in: at once where nobody drives it, else at its next safe point. That cannot go
-   * on afterwards; the next turn can begin.
+   * on afterwards; the next turn can begin. So do its child runs, and theirs.
    */
   async cancel(id: string): Promise<void> {
-    this.#request(id, 'cancel');
+    this.store.transact(this.events, (emit) => {
+      this.#request(id, 'cancel');
+      cancelBelow(id, { store: this.store, emit, streams: this.#streams });
+    });
     if (this.store.threads.driverOf(id) !== null) return;
     try {
       await this.hold(id, async (lease) => endCancelled(lease, { ...this.#parts, streams: this.#streams }));

@@ -3,6 +3,7 @@ import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus, EventSink } from '../events/EventBus.ts';
 import { CheckpointPersister } from '../state/CheckpointPersister.ts';
+import { ChildStore } from '../state/ChildStore.ts';
 import { DecisionLog } from '../state/DecisionLog.ts';
 import { DrivenTimeStore } from '../state/DrivenTimeStore.ts';
 import { EventOutbox } from '../state/EventOutbox.ts';
@@ -80,6 +81,7 @@ export class EngineStore {
   readonly rewinds: RewindStore;
   readonly directory: RunDirectory;
   readonly waits: WaitStore;
+  readonly children: ChildStore;
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
   /** Milliseconds since the Unix epoch. */
@@ -116,10 +118,12 @@ export class EngineStore {
     this.prices = prices;
     this.rules = rules;
     const { threads, steps, sessions } = this;
+    this.children = new ChildStore(db, seams);
     this.budgets = new RunBudgets({
       threads,
       steps,
       sessions,
+      children: this.children,
       times: new DrivenTimeStore(db),
       now: this.now,
     });

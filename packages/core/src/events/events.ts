@@ -185,6 +185,8 @@ export interface OrchestratorEvents {
     readonly until?: string;
     /** Names of the signals it waits for. */
     readonly waitsFor?: readonly string[];
+    /** Ids of the child runs it waits for. */
+    readonly children?: readonly string[];
   };
   /** A timer of a run was due; it goes on. */
   TIMER_FIRED: { readonly purpose: string; readonly dueAt: string };

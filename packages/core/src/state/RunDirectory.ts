@@ -58,6 +58,7 @@ const SELECT_DUE = `
 const SELECT_ENDED = `
   SELECT ended_at AS at, thread_id AS id FROM threads
   WHERE ended_at IS NOT NULL AND workspace IS NULL AND ended_at < @before AND (ended_at, thread_id) > (@at, @id)
+    AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
 /** Finds runs among many by where they stand and how old they are. Reads `threads` by its indexes, and writes nothing. */
@@ -78,7 +79,7 @@ export class RunDirectory {
     return this.#prepared(due ? SELECT_DUE : ofGraph).all(bound);
   }
 
-  /** Runs without a folder that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
+  /** Runs without a folder and no child of another that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
   ended(before: number, after: RunPlace | null, limit: number): readonly RunPlace[] {
     this.#ended ??= prepare(this.#db, SELECT_ENDED);
     return this.#ended.all({ before, ...(after ?? { at: Number.MIN_SAFE_INTEGER, id: '' }), limit });

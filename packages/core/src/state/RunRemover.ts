@@ -1,6 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { DevsError } from '../errors/DevsError.ts';
 import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import { ChildStore } from './ChildStore.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { referringBody } from './decisionBody.ts';
 import { type FencedLease, leaseFence } from './Fence.ts';
@@ -45,6 +47,7 @@ const ROWS: readonly (readonly [table: string, where: string])[] = [
   ['hitl_failure_gates_history', OF_ITS_SESSIONS],
   ['hitl_votes', OF_ITS_SESSIONS],
   ['langgraph_checkpoints', isOfRun('langgraph_checkpoints.graph_id')],
+  ['child_runs', isOfRun('child_runs.child_id')],
   ...NAMING.map((table) => [table, isOfRun(`${table}.thread_id`)] as const),
 ];
 
@@ -73,11 +76,12 @@ interface Statements {
 }
 
 /**
- * Deletes runs as a whole. The lines of the decision log stay, as that is a chain; what was written in their decisions
+ * Deletes runs as a whole, with the runs below them. The lines of the decision log stay, as that is a chain; what was written in their decisions
  * goes, unless another run's decision says the same.
  */
 export class RunRemover {
   readonly #db: Database;
+  readonly #children: ChildStore;
   readonly #sessions: HitlSessionStore;
   readonly #texts: DecisionTextStore;
   readonly #sweeper: BlobSweeper;
@@ -86,12 +90,18 @@ export class RunRemover {
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
     this.#db = db;
+    this.#children = new ChildStore(db);
     this.#sessions = new HitlSessionStore(db);
     this.#texts = new DecisionTextStore(db);
     this.#sweeper = new BlobSweeper(db);
   }
 
-  /** In the caller's transaction, or its own. @throws DevsError `LEASE_LOST` for a holder that was replaced. */
+  /**
+   * In the caller's transaction, or its own.
+   *
+   * @throws DevsError `LEASE_LOST` for a holder that was replaced; `REMOVE_REFUSED` while a run below has not ended, or
+   *   the parent has not, which would begin it anew. Nothing is deleted then.
+   */
   remove(...leases: readonly FencedLease[]): Swept {
     const { deletes, blobs, turns, hasAnswers } = this.#statements();
     return immediately(this.#db, () => {
@@ -99,10 +109,15 @@ export class RunRemover {
       let answered = false;
       for (const lease of leases) {
         leaseFence(this.#db, lease).assertInTx();
-        const run = { id: lease.threadId };
-        used.push(...blobs.all(run), ...turns.all(run).flatMap((turn) => Object.values(referencesOf(turn))));
-        answered ||= hasAnswers.get(run) !== undefined;
-        for (const each of deletes) each.run(run);
+        this.#assertAlone(lease.threadId);
+        for (const id of [...this.#children.below(lease.threadId), lease.threadId]) {
+          used.push(
+            ...blobs.all({ id }),
+            ...turns.all({ id }).flatMap((turn) => Object.values(referencesOf(turn))),
+          );
+          answered ||= hasAnswers.get({ id }) !== undefined;
+          for (const each of deletes) each.run({ id });
+        }
       }
       if (answered) this.#texts.dropAllBut(new Set(this.#textsInUse()));
       return this.#sweeper.sweep(used);
@@ -112,6 +127,14 @@ export class RunRemover {
   /** Deletes values that nothing refers to, of any run. */
   sweep(): Swept {
     return immediately(this.#db, () => this.#sweeper.sweepAll());
+  }
+
+  #assertAlone(threadId: string): void {
+    const [open] = this.#children.openBelow(threadId);
+    if (open !== undefined) throw refused(threadId, `its child "${open}" has not ended`, 'child_not_ended');
+    const [parent] = this.#children.openParentOf(threadId);
+    if (parent !== undefined)
+      throw refused(threadId, `its parent "${parent}" has not ended`, 'parent_not_ended');
   }
 
   #textsInUse(): readonly string[] {
@@ -128,3 +151,10 @@ export class RunRemover {
     return this.#prepared;
   }
 }
+
+const refused = (id: string, why: string, reason: string): DevsError =>
+  new DevsError(`Run "${id}" is not removed: ${why}.`, {
+    code: 'REMOVE_REFUSED',
+    remedy: 'Cancel that run or drive it to its end first.',
+    context: { id, reason },
+  });

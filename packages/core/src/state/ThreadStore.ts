@@ -14,6 +14,7 @@ import type { StoreOptions } from './StoreOptions.ts';
 import {
   type ClaimOptions,
   type ClaimResult,
+  ENDED_STATUSES,
   type Lease,
   type LeaseSnapshot,
   type NewSignal,
@@ -37,6 +38,8 @@ export type * from './threadRecords.ts';
  * recovery: a machine that goes down again and again while it starts says nothing about the run.
  */
 export const RECOVERY_SPAN_MS = 600_000;
+
+const ENDED: ReadonlySet<ThreadStatus> = new Set(ENDED_STATUSES);
 
 /** Requests to who drives a turn: none to who drives the next. */
 const OF_A_TURN: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
@@ -77,6 +80,7 @@ export class ThreadStore {
   readonly #renew: Statement<[object]>;
   readonly #release: Statement<[object]>;
   readonly #settle: Statement<[object]>;
+  readonly #wakeParent: Statement<[object]>;
   readonly #begin: Statement<[object]>;
   readonly #countRecovery: Statement<[object]>;
   readonly #markWorked: Statement<[object]>;
@@ -107,6 +111,7 @@ export class ThreadStore {
     this.#renew = prepare(db, sql.RENEW);
     this.#release = prepare(db, sql.RELEASE);
     this.#settle = prepare(db, sql.SETTLE);
+    this.#wakeParent = prepare(db, sql.WAKE_PARENT);
     this.#begin = prepare(db, sql.BEGIN);
     this.#countRecovery = prepare(db, sql.COUNT_RECOVERY);
     this.#markWorked = prepare(db, sql.MARK_WORKED);
@@ -248,7 +253,7 @@ export class ThreadStore {
 
   /**
    * Records where a run stands and gives the lease back, unless a signal came in after `seenWakeSeq`: then
-   * nothing changes and the driver has to look `again`, so that no wake is lost.
+   * nothing changes and the driver has to look `again`, so that no wake is lost. An end wakes the run's parent.
    *
    * @throws DevsError `LEASE_LOST`
    * @throws RangeError for a status that is none.
@@ -263,7 +268,9 @@ export class ThreadStore {
         seenWakeSeq,
         now: this.#now(),
       };
-      return this.#settle.run(values).changes === 1 ? 'settled' : 'again';
+      if (this.#settle.run(values).changes === 0) return 'again';
+      if (ENDED.has(status)) this.#wakeParent.run(values);
+      return 'settled';
     });
   }
 

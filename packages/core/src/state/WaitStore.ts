@@ -4,7 +4,7 @@ import type { StoreOptions } from './StoreOptions.ts';
 import * as sql from './waitSql.ts';
 
 /** What a wait is for. The table takes any word; this list is what the engine knows. */
-export const WAIT_PURPOSES = ['sleep', 'signal', 'deadline'] as const;
+export const WAIT_PURPOSES = ['sleep', 'signal', 'deadline', 'child'] as const;
 
 export type WaitPurpose = (typeof WAIT_PURPOSES)[number];
 
@@ -18,7 +18,7 @@ export interface WaitKey {
 
 export interface NewWait extends WaitKey {
   readonly purpose: WaitPurpose;
-  /** What comes, by its name; `null` where only time can pass. */
+  /** What comes, by its name, or a run by its id; `null` where only time can pass. */
   readonly subject: string | null;
   /** Of the question that LangGraph is left with. */
   readonly interruptId: string;

@@ -1,4 +1,3 @@
-/** The last four are ends. */
 export const THREAD_STATUSES = [
   'created',
   'running',
@@ -9,6 +8,9 @@ export const THREAD_STATUSES = [
   'cancelled',
   'dead_letter',
 ] as const;
+
+/** The ends of a run; a failed one may be driven again. */
+export const ENDED_STATUSES = ['completed', 'failed', 'cancelled', 'dead_letter'] as const;
 
 /** Where a run stands. */
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];

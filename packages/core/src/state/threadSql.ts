@@ -49,6 +49,11 @@ export const SETTLE = `
                      lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
   WHERE thread_id = @threadId AND wake_seq <= @seenWakeSeq`;
 
+// Whoever waits for the run has something to look at.
+export const WAKE_PARENT = `
+  UPDATE threads SET wake_seq = wake_seq + 1, updated_at = @now
+  WHERE thread_id = (SELECT parent_id FROM child_runs WHERE child_id = @threadId)`;
+
 export const BEGIN = `
   UPDATE threads SET status = 'running', reason = NULL, ended_at = NULL, updated_at = @now WHERE thread_id = @threadId`;
 

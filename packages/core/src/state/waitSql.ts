@@ -47,7 +47,10 @@ const HAS_COME = `
   w.purpose = 'signal' AND EXISTS (
     SELECT 1 FROM signals AS s
     WHERE s.thread_id = w.thread_id AND s.consumed_at IS NULL AND s.kind = 'message'
-      AND s.payload_json ->> 'name' = w.subject)`;
+      AND s.payload_json ->> 'name' = w.subject)
+  OR w.purpose = 'child' AND EXISTS (
+    SELECT 1 FROM threads AS c
+    WHERE c.thread_id = w.subject AND c.status IN ('completed', 'failed', 'cancelled', 'dead_letter'))`;
 
 // A run that waits, and one that has waited before and whose driver is gone or was told to leave.
 const DUE = `

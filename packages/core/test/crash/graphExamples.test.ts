@@ -11,7 +11,7 @@ import type { Example } from '../../../../examples/graphs/support/Example.ts';
 import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
-import type { sleep, waitFor } from '../../src/langgraph.ts';
+import type { child, sleep, waitFor } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
@@ -22,17 +22,22 @@ import { tried } from '../support/tried.ts';
 const KILLS = howMany('DEVS_GRAPH_KILLS', 1);
 const SEED = Number(process.env['DEVS_GRAPH_SEED'] ?? randomInt(2 ** 31));
 
-// LangGraph alone does not wait: the hour has come, all is told.
+// LangGraph alone does not wait: the hour has come, all is told, another graph is called as it is.
 const plainly = vi.hoisted(() => ({ isOn: false, signals: {} as Readonly<Record<string, unknown>> }));
 vi.mock('@devs/core/langgraph', async (original) => {
-  const engine = await original<{ sleep: typeof sleep; waitFor: typeof waitFor }>();
+  const engine = await original<{ child: typeof child; sleep: typeof sleep; waitFor: typeof waitFor }>();
   const napping: typeof sleep = async (...until) => (plainly.isOn ? undefined : engine.sleep(...until));
   const told = (name: string, options?: object) => {
     if (!plainly.isOn) return engine.waitFor(name, options as never);
     const payload = plainly.signals[name];
     return options === undefined ? payload : { timedOut: !(name in plainly.signals), payload };
   };
-  return { ...engine, sleep: napping, waitFor: told };
+  const called = async (app: { readonly graph: Compiled }, id: string, input: object) => {
+    if (!plainly.isOn) return engine.child(app as never, id, input as never);
+    const values = await app.graph.invoke(input, { configurable: { thread_id: id } });
+    return { status: 'completed', reason: null, values };
+  };
+  return { ...engine, sleep: napping, waitFor: told, child: called };
 });
 
 interface Ran {

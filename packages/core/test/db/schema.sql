@@ -74,6 +74,17 @@ CREATE TABLE checkpoints (
   UNIQUE (thread_id, checkpoint_ns, checkpoint_id)
 ) STRICT;
 
+CREATE TABLE child_runs (
+  child_id          TEXT    PRIMARY KEY REFERENCES threads (thread_id),
+  parent_id         TEXT    NOT NULL REFERENCES threads (thread_id), -- for ever: a child has one parent
+  turn              INTEGER NOT NULL,                                -- of the parent: budgets count by turn
+  begun_at          INTEGER NOT NULL,                                -- ms since the Unix epoch, UTC
+  ended_as          TEXT,                                            -- how its parent was told that it ended; NULL until then
+  ended_because     TEXT,
+  end_checkpoint_id TEXT,                                            -- the values that its parent was given
+  CHECK (child_id <> parent_id)
+) STRICT;
+
 CREATE TABLE decision_log_end (
   id     INTEGER PRIMARY KEY CHECK (id = 1),
   lines  INTEGER NOT NULL,
@@ -314,6 +325,8 @@ CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_i
 CREATE INDEX checkpoint_writes_by_blob ON checkpoint_writes (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX checkpoints_by_namespace ON checkpoints (thread_id, checkpoint_ns);
+
+CREATE INDEX child_runs_by_parent ON child_runs (parent_id);
 
 CREATE INDEX events_by_thread ON events (thread_id, seq);
 

@@ -60,6 +60,7 @@ describe('exit codes', () => {
         'WORKSPACE_FAILED',
       ],
       [EXIT.usage]: [
+        'CHILD_NOT_TAKEN',
         'CONFIG_INVALID',
         'CONFIG_NOT_TRUSTED',
         'INPUT_NOT_TAKEN',

@@ -848,6 +848,25 @@ CREATE INDEX store_items_in_order ON store_items (namespace, seq, born);
 `,
   },
   {
+    version: 30,
+    name: '030_create_child_runs',
+    sha256: '53b10399e1a1313011484abc2499cd6216256bf329561f959b46df2471aa10fd',
+    sql: `-- Runs that a node of another run has begun. Written by ChildStore only.
+CREATE TABLE child_runs (
+  child_id          TEXT    PRIMARY KEY REFERENCES threads (thread_id),
+  parent_id         TEXT    NOT NULL REFERENCES threads (thread_id), -- for ever: a child has one parent
+  turn              INTEGER NOT NULL,                                -- of the parent: budgets count by turn
+  begun_at          INTEGER NOT NULL,                                -- ms since the Unix epoch, UTC
+  ended_as          TEXT,                                            -- how its parent was told that it ended; NULL until then
+  ended_because     TEXT,
+  end_checkpoint_id TEXT,                                            -- the values that its parent was given
+  CHECK (child_id <> parent_id)
+) STRICT;
+
+CREATE INDEX child_runs_by_parent ON child_runs (parent_id);
+`,
+  },
+  {
     version: 31,
     name: '031_find_runs_by_status_and_age',
     sha256: 'fa9074e8d7e1e4b26d221ce51101de8a536509a22f75e7c446d00611b6de0746',

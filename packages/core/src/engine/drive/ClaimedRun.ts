@@ -1,8 +1,8 @@
 // The one place that resumes LangGraph: `Command`, `invoke(null)` and inputs are given here and nowhere else.
 //
 //   claim → no checkpoint of its turn: give the input · no tasks: finished · at a breakpoint: go on if it was answered, or
-//   settle as waiting · open waits: end what has come and go on · open questions: apply recorded answers, or settle as
-//   waiting · else go on
+//   settle as waiting · open waits: end what has come and go on · open questions: apply recorded answers · children: drive
+//   them, and look again · else settle as waiting, or go on
 //
 // Invariants:
 //   D1. A question is open when a task has an interrupt and no output; it is read from the pending writes.
@@ -14,7 +14,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
-import { isGraphDrained, type RunControl } from '@langchain/langgraph';
+import { isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
@@ -30,16 +30,19 @@ import { gateOpened, runEnded, type ToldOfRun } from '../stream/toldOfRun.ts';
 import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
+import { CANCELLED_BY_REQUEST } from './cancelAlone.ts';
+import { cancelBelow } from './cancelBelow.ts';
+import type { DrainControl } from './DrainControl.ts';
 import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
-import { CANCELLED_BY_REQUEST } from './endCancelled.ts';
 import type { GivenOptions } from './givenOptions.ts';
 import type { HeldLease } from './LeaseKeeper.ts';
 import { hasUnanswerable, interruptInEdge, noProgress } from './noProgress.ts';
+import { OpenChildren } from './OpenChildren.ts';
 import { onLastTurn } from './onLastTurn.ts';
 import { openQuestions, type PendingQuestion } from './openQuestions.ts';
-import type { DriveOutcome, EndStatus } from './outcome.ts';
+import { type DriveOutcome, type EndStatus, isOver } from './outcome.ts';
 import { passDeadlines } from './passDeadlines.ts';
 import { RunGoal } from './RunGoal.ts';
 import { abortReason, readAnswers } from './readAnswers.ts';
@@ -55,7 +58,7 @@ const MAX_RECOVERIES = 5;
 /** The lease of one drive, and what may stop it. */
 export interface Claim {
   readonly held: HeldLease;
-  readonly control: RunControl;
+  readonly control: DrainControl;
   readonly requests: SignalWatch;
   readonly abort: AbortSignal | undefined;
   readonly goal: Goal | undefined;
@@ -63,6 +66,8 @@ export interface Claim {
   readonly now?: number | undefined;
   /** For the graph, from whoever started the run and whoever drives it. */
   readonly given: GivenOptions & { readonly callbacks?: Callbacks };
+  /** Of who drives it. */
+  readonly callbacks?: Callbacks | undefined;
 }
 
 /** What a checkpoint leads to. */
@@ -71,6 +76,8 @@ interface Due {
   readonly values: unknown;
   /** Whether one of the tasks has left nothing in the file: no output, no question, no error. */
   readonly hasUnstarted: boolean;
+  /** Whether the tasks run again only to say which apps their children are of. @defaultValue false */
+  readonly isAnew?: boolean;
 }
 
 const NOTHING_DUE: Due = { tasks: [], values: null, hasUnstarted: false };
@@ -81,19 +88,20 @@ const STOPPED_BY_REQUEST: DriveOutcome = { status: 'drained', reason: 'a request
 /** One claim of one run. */
 export class ClaimedRun {
   readonly #held: HeldLease;
-  readonly #control: RunControl;
+  readonly #control: DrainControl;
   readonly #requests: SignalWatch;
   readonly #deps: DriverDeps;
   readonly #abort: AbortSignal | undefined;
   readonly #config: DrivenConfig;
   readonly #goal: RunGoal;
+  readonly #children: OpenChildren;
   readonly #now: () => number;
   readonly #statusBefore: ThreadStatus;
   /** A first turn is taken up where there is a checkpoint: runs of older files say no more. */
   readonly #isFirstTurn: boolean;
   #hasWorked = false;
 
-  constructor({ held, control, requests, abort, goal, now, given }: Claim, deps: DriverDeps) {
+  constructor({ held, control, requests, abort, goal, now, callbacks, given }: Claim, deps: DriverDeps) {
     const { threadId, epoch } = held.lease;
     this.#statusBefore = deps.store.threads.require(threadId).status;
     this.#isFirstTurn = (deps.store.inputs.latest(threadId)?.turn ?? 1) === 1;
@@ -103,6 +111,12 @@ export class ClaimedRun {
     this.#deps = deps;
     this.#goal = new RunGoal({ ...deps, lease: held.lease, reader: deps.goals, wanted: goal });
     this.#abort = abort;
+    this.#children = new OpenChildren(deps.store, {
+      signal: control.signal,
+      ...(abort && { abort }),
+      ...(callbacks && { callbacks }),
+      ...(now !== undefined && { now }),
+    });
     this.#now = () => (this.#hasWorked ? undefined : now) ?? deps.store.now();
     const own = { thread_id: threadId, lease_thread_id: threadId, lease_epoch: epoch, lease: held.lease };
     this.#config = { ...given, configurable: { ...given.configurable, ...own }, control };
@@ -189,12 +203,15 @@ export class ClaimedRun {
     }
     // The driver before died while a branch beside was on its way to its own question.
     if (!this.#hasWorked && due.hasUnstarted) return this.#goOn(null, due);
+    const children = await this.#children.drive(waits.pending);
+    if (children === 'anew') return this.#goOn(null, { ...due, isAnew: true });
+    if (children === 'driven') return this.#control.drainRequested ? this.#stopped() : null;
     return this.#wait(thread, answers.unanswered, [...waits.pending, ...deadlines.pending]);
   }
 
   #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): DriveOutcome | null {
     const { store, events } = this.#deps;
-    const besides = awaited(waits);
+    const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
     if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq, told)) return null;
     if (this.#isNews('waiting')) {
@@ -205,15 +222,16 @@ export class ClaimedRun {
   }
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
-  async #goOn(input: unknown, { tasks, values }: Due): Promise<DriveOutcome | null> {
+  async #goOn(input: unknown, due: Due): Promise<DriveOutcome | null> {
     const { steps } = this.#deps.store;
     const { threadId } = this.#held.lease;
+    const { tasks, values } = due;
     if (this.#goal.isNew && tasks.some(({ id }) => steps.hasVisit(threadId, id))) {
-      return this.#invoke(input, '*');
+      return this.#invoke(input, '*', due);
     }
     this.#goal.takeUp();
     const reached = this.#goal.reached(values);
-    return reached === null ? this.#invoke(input, [...this.#goal.nodes]) : this.#stopAtGoal(reached);
+    return reached === null ? this.#invoke(input, [...this.#goal.nodes], due) : this.#stopAtGoal(reached);
   }
 
   #stopAtGoal(reason: string): DriveOutcome | null {
@@ -222,7 +240,11 @@ export class ClaimedRun {
     return isSettled ? { status: 'drained', reason } : null;
   }
 
-  async #invoke(input: unknown, goalAfter: '*' | string[]): Promise<DriveOutcome | null> {
+  async #invoke(
+    input: unknown,
+    goalAfter: '*' | string[],
+    { isAnew = false }: Due,
+  ): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
     const { graph, faults, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
@@ -237,7 +259,7 @@ export class ClaimedRun {
       );
       await streamed.recorded();
       store.threads.resetRecoveries(this.#held.lease);
-      return await this.#endIfStuck(before);
+      return isAnew ? null : await this.#endIfStuck(before);
     } catch (error) {
       await streamed.recorded().catch(() => undefined); // what ended the call is the cause
       const left = faults.take(threadId);
@@ -272,14 +294,17 @@ export class ClaimedRun {
     const { threadId } = this.#held.lease;
     const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
     const told = this.#isNews(status) ? [runEnded(status, reason)] : [];
-    if (!this.#settle(status, reason, seen, told)) return null;
-    if (this.#isNews(status)) {
-      store.transact(events, (emit) => {
+    return store.transact(events, (emit) => {
+      if (!this.#settle(status, reason, seen, told)) return null;
+      if (this.#isNews(status)) {
         if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
         emit('RUN_FINISHED', { outcome: status }, { threadId });
-      });
-    }
-    return { status, reason };
+      }
+      // A run that failed or was given up may be gone on with, and finds its children again.
+      if (isOver(status) && status !== 'dead_letter')
+        cancelBelow(threadId, { store, emit, streams: this.#deps.streams });
+      return { status, reason };
+    });
   }
 
   #settle(

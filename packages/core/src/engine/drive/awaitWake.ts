@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineStore } from '../EngineStore.ts';
+import { hasChildThatCan } from './canGoOn.ts';
+import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import { isOver } from './outcome.ts';
 
 /** How often a waiting process looks for a decision, a signal or the hour. It holds no lease meanwhile. */
@@ -20,15 +22,20 @@ export interface Awaiting {
  * driver has brought it to its end; false once `signal` was aborted.
  */
 export async function awaitWake(
-  { threads, now }: EngineStore,
+  store: EngineStore,
   { threadId, until = Number.POSITIVE_INFINITY, signal, isOver: isTurnOver = () => false }: Awaiting,
 ): Promise<boolean> {
+  const { threads, now } = store;
   while (signal?.aborted !== true) {
     if (isTurnOver()) return true;
     const { wakeSeq, handledSeq, status } = threads.require(threadId);
     if (isOver(status)) return true;
     const left = until - now();
-    if ((left <= 0 || wakeSeq > handledSeq) && threads.driverOf(threadId) === null) return true;
+    const hasCome = (): boolean =>
+      left <= 0 ||
+      wakeSeq > handledSeq ||
+      hasChildThatCan(threadId, { now: now(), leftFor: ASKED_TO_STOP }, store);
+    if (threads.driverOf(threadId) === null && hasCome()) return true;
     await sleep(left > 0 ? Math.min(left, LOOK_EVERY_MS) : LOOK_EVERY_MS);
   }
   return false;

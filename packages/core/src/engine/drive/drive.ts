@@ -1,11 +1,11 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
-import { RunControl } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import { whileDriving } from '../driving.ts';
 import type { Goal } from '../Goal.ts';
 import { ClaimedRun } from './ClaimedRun.ts';
+import { DrainControl } from './DrainControl.ts';
 import type { DriverDeps } from './DriverDeps.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
 import { type HeldLease, holdLease, releasing } from './LeaseKeeper.ts';
@@ -68,7 +68,7 @@ async function driveHeld(
   { signal, abort, goal, prepare, callbacks, now }: DriveOptions,
 ): Promise<DriveOutcome> {
   const { threadId } = held.lease;
-  const control = new RunControl();
+  const control = new DrainControl();
   const requests = new SignalWatch(deps.store.threads, threadId, control);
   const forget = drainOnAbort(control, [signal, abort]);
   try {
@@ -76,7 +76,7 @@ async function driveHeld(
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
-    const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, given }, deps);
+    const claimed = new ClaimedRun({ held, control, requests, abort, goal, now, callbacks, given }, deps);
     return await whileDriving(deps.store.fenceOf(held.lease), () => claimed.toEnd());
   } catch (error) {
     if (isDevsError(error, 'LEASE_LOST')) {

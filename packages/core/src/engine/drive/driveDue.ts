@@ -1,6 +1,7 @@
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { DueSince } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { hasChildThatCan } from './canGoOn.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import type { DriveOptions } from './drive.ts';
 
@@ -42,13 +43,13 @@ export async function driveDue<Result extends object>(
 ): Promise<DrivenDue<Result>> {
   if (now !== undefined && !Number.isFinite(now)) throw new RangeError(`now: expected a time, got ${now}`);
   if (!(limit >= 1)) throw new RangeError(`limit: expected 1 or more, got ${limit}`);
-  const { waits, now: clock } = deps.store;
+  const { waits, children, now: clock } = deps.store;
   const since: DueSince = { now: now ?? clock(), leftFor: ASKED_TO_STOP };
   const how = { ...options, ...(now !== undefined && { now }) };
   const isLeaving = (): boolean => options.signal?.aborted === true || options.abort?.aborted === true;
   const driven: (Result & { readonly id: string })[] = [];
   const refused: RefusedRun[] = [];
-  for (const id of waits.dueRuns(since)) {
+  for (const id of new Set([...waits.dueRuns(since), ...children.waitingParents()])) {
     if (driven.length >= limit || isLeaving()) break;
     const looked = await driveIfDue(id, { since, how }, deps);
     if (looked === null) continue;
@@ -66,18 +67,23 @@ type Looked<Result> =
 async function driveIfDue<Result>(
   id: string,
   { since, how }: { readonly since: DueSince; readonly how: DriveOptions },
-  { store: { threads, waits }, drive }: DueDeps<Result>,
+  { store, drive }: DueDeps<Result>,
 ): Promise<Looked<Result> | null> {
-  if (threads.driverOf(id) !== null) return null;
+  const { threads, waits, children } = store;
+  const isDueNow = (): boolean => waits.isDue(id, since) || hasChildThatCan(id, since, store);
+  if (threads.driverOf(id) !== null || !isDueNow()) return null;
   let isDriven = false;
   const isDue = (): boolean => {
-    isDriven = waits.isDue(id, since);
+    isDriven = isDueNow();
     return isDriven;
   };
   try {
     const result = await drive(id, { ...how, isDue });
     return isDriven ? { isDriven, result } : null;
   } catch (error) {
-    return isDevsError(error, 'THREAD_BUSY') ? null : { isDriven: false, error };
+    if (isDevsError(error, 'THREAD_BUSY')) return null;
+    // A child of another graph is driven with its parent, which is due as well.
+    if (isDevsError(error, 'GRAPH_CHANGED') && children.find(id) !== null) return null;
+    return { isDriven: false, error };
   }
 }

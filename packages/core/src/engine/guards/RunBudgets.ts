@@ -1,7 +1,8 @@
 import { RecentMap } from '../../state/blobs/RecentMap.ts';
+import type { ChildStore } from '../../state/ChildStore.ts';
 import type { DrivenTimeStore } from '../../state/DrivenTimeStore.ts';
 import type { HitlSession, HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import type { NewStep, Reserve, StepStore } from '../../state/StepStore.ts';
+import type { NewStep, Reserve, StepKey, StepStore, TurnSpending } from '../../state/StepStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
 import type { Budget, BudgetLimits } from './Budget.ts';
 import { isPassed, type LimitUse, limitUses, raised, reserveOf } from './limitUses.ts';
@@ -13,15 +14,18 @@ export interface BudgetStores {
   readonly threads: ThreadStore;
   readonly steps: StepStore;
   readonly sessions: HitlSessionStore;
+  readonly children: ChildStore;
   readonly times: DrivenTimeStore;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
 }
 
-/** A limit of the run, or of one task. */
+/** A limit of the run, of one task, or of a run above it. */
 export interface ScopedUse extends LimitUse {
   /** `null` for the run's own limit. */
   readonly taskId: string | null;
+  /** The run above whose limit it is; absent for a limit of the run itself. */
+  readonly run?: string;
 }
 
 /** A call that is about to be made. */
@@ -42,16 +46,19 @@ export interface BudgetVerdict {
 
 /** What a human was shown, as far as it says which limits the answer raises. */
 interface AskedLimits {
-  readonly limits: readonly Pick<ScopedUse, 'taskId' | 'measure'>[];
+  readonly limits: readonly Pick<ScopedUse, 'taskId' | 'measure' | 'run'>[];
 }
 
 /**
  * The budgets of runs, anew in each turn: declared at their start, raised by recorded decisions, used up by recorded steps. Nothing is
- * counted in memory, so a kill loses nothing but driven time since the last record.
+ * counted in memory, so a kill loses nothing but driven time since the last record. What a child run uses counts in every run
+ * above it, too, but for its time.
  */
 export class RunBudgets {
   readonly #stores: BudgetStores;
   readonly #declared = new RecentMap<string, Budget>(KNOWN_RUNS);
+  /** Runs above a run that have a budget; whose child a run is stays as it is. */
+  readonly #limitedAbove = new RecentMap<string, readonly string[]>(KNOWN_RUNS);
   /** When driven time was last recorded, by run. */
   readonly #marks = new Map<string, number>();
 
@@ -60,7 +67,7 @@ export class RunBudgets {
   }
 
   isLimited(threadId: string): boolean {
-    return Object.keys(this.#budgetOf(threadId)).length > 0;
+    return this.#hasBudget(threadId) || this.#above(threadId).length > 0;
   }
 
   /** Whether a call may be made now. Call it in the transaction that records the call's intent. */
@@ -71,11 +78,14 @@ export class RunBudgets {
     const spending = this.#stores.steps.spendingBefore(call, null);
     const answers = this.#answersIn(threadId, spending.turn);
     const reserve = reserveOf(declared, spending);
-    const used = { ...spending, ms: this.#stores.times.ofTurn(threadId) };
-    const runUses = limitUses(raised(ofRun, raisesOf(answers, null)), used, reserve);
+    const used = { ...this.#withChildren(threadId, spending, call), ms: this.#stores.times.ofTurn(threadId) };
+    const runUses = limitUses(raised(ofRun, this.#raisesOfRun(threadId, answers)), used, reserve);
     const uses = [
       ...runUses.map((use): ScopedUse => ({ ...use, taskId: null })),
-      ...(taskId === null ? [] : this.#taskUses(call, raised(perTask, raisesOf(answers, taskId)), reserve)),
+      ...(taskId === null
+        ? []
+        : this.#taskUses(call, raised(perTask, raisesOf(answers, { taskId })), reserve)),
+      ...this.#above(threadId).flatMap((run) => this.#usesAbove(run, call, reserve)),
     ];
     const question = `${questionsOf(threadId, spending.turn)}${answers.length}`;
     return { reserve, uses, passed: uses.filter(isPassed), question };
@@ -86,8 +96,8 @@ export class RunBudgets {
     const { steps, times } = this.#stores;
     const { perTask: _, ...limits } = this.#budgetOf(threadId);
     const spending = steps.spendingBefore({ threadId, lgTaskId: '', name: '' }, null);
-    const used = { ...spending, ms: times.ofTurn(threadId) };
-    const raises = raisesOf(this.#answersIn(threadId, spending.turn), null);
+    const used = { ...this.#withChildren(threadId, spending), ms: times.ofTurn(threadId) };
+    const raises = this.#raisesOfRun(threadId, this.#answersIn(threadId, spending.turn));
     return limitUses(raised(limits, raises), used, { usd: 0, tokens: 0 });
   }
 
@@ -115,6 +125,52 @@ export class RunBudgets {
     const { steps, times } = this.#stores;
     const used = { ...steps.spendingBefore(call, taskId), ms: times.of(threadId, taskId) };
     return limitUses(limits, used, reserve).map((use) => ({ ...use, taskId }));
+  }
+
+  /** How a call of a run below stands to the limits of this one. Its time is its own: that of its children runs beside it. */
+  #usesAbove(run: string, call: AskedCall, reserve: Reserve): readonly ScopedUse[] {
+    const { perTask: _, ms: __, ...limits } = this.#budgetOf(run);
+    const { steps } = this.#stores;
+    const spending = steps.spendingBefore({ ...call, threadId: run }, null);
+    const used = { ...this.#withChildren(run, spending, call), ms: 0 };
+    const raises = this.#raisesOfRun(run, this.#answersIn(run, spending.turn));
+    return limitUses(raised(limits, raises), used, reserve).map((use) => ({ ...use, taskId: null, run }));
+  }
+
+  /** What a turn of a run has spent, with what the children that it has begun have. */
+  #withChildren(threadId: string, own: TurnSpending, asking: Partial<StepKey> = {}): TurnSpending {
+    const { steps, children } = this.#stores;
+    const { lgTaskId = '', name = '' } = asking;
+    return children.belowInTurn(threadId).reduce((sum, id) => {
+      const below = steps.spendingBefore({ threadId: id, lgTaskId, name }, null);
+      return {
+        ...sum,
+        usd: sum.usd + below.usd,
+        tokens: sum.tokens + below.tokens,
+        calls: sum.calls + below.calls,
+        reservedUsd: sum.reservedUsd + below.reservedUsd,
+        reservedTokens: sum.reservedTokens + below.reservedTokens,
+      };
+    }, own);
+  }
+
+  /** What humans have added to a run's own limits in this turn, at its gates and at those of runs below it. */
+  #raisesOfRun(threadId: string, answers: readonly HitlSession[]): readonly BudgetLimits[] {
+    const { sessions, children } = this.#stores;
+    const below = children.belowInTurn(threadId).flatMap((id) => sessions.listDecided(id, 'budget'));
+    return [...raisesOf(answers, { taskId: null }), ...raisesOf(below, { taskId: null, run: threadId })];
+  }
+
+  #above(threadId: string): readonly string[] {
+    const known = this.#limitedAbove.get(threadId);
+    if (known !== undefined) return known;
+    const above = this.#stores.children.above(threadId).filter((id) => this.#hasBudget(id));
+    this.#limitedAbove.set(threadId, above);
+    return above;
+  }
+
+  #hasBudget(threadId: string): boolean {
+    return Object.keys(this.#budgetOf(threadId)).length > 0;
   }
 
   /** What humans have answered in a turn: a raise of an earlier one is over with it. */
@@ -145,10 +201,13 @@ function questionsOf(threadId: string, turn: number): string {
 }
 
 /** What humans have added to the limits of a scope: an answer raises the limits its question showed. */
-function raisesOf(answers: readonly HitlSession[], taskId: string | null): readonly BudgetLimits[] {
+function raisesOf(
+  answers: readonly HitlSession[],
+  { taskId, run }: Pick<ScopedUse, 'taskId' | 'run'>,
+): readonly BudgetLimits[] {
   return answers.flatMap(({ question, decision }) => {
     const { artifact } = question as { readonly artifact: AskedLimits };
-    const shown = artifact.limits.filter((limit) => limit.taskId === taskId);
+    const shown = artifact.limits.filter((limit) => limit.taskId === taskId && limit.run === run);
     const raise = decision as BudgetLimits;
     return shown.map(({ measure }): BudgetLimits => ({ [measure]: raise[measure] ?? 0 }));
   });

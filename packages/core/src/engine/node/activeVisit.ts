@@ -50,6 +50,11 @@ export function runInVisit<T>(active: ActiveVisit, work: () => T): T {
   return storage.run(active, work);
 }
 
+/** Does `work` that is none of the visit around this code. */
+export function outsideVisit<T>(work: () => T): T {
+  return storage.run(undefined as unknown as ActiveVisit, work);
+}
+
 /** @throws TypeError outside a node of a durable graph. */
 export function activeVisit(caller: string): ActiveVisit {
   const active = storage.getStore();

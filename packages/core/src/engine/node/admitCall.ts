@@ -43,7 +43,7 @@ function intend(active: RecordedVisit, call: AskedCall) {
     const verdict = store.budgets.judge(call);
     if (verdict.passed.length > 0) return { attempt: null, verdict };
     const attempt = store.steps.intent({ ...call, reserve: verdict.reserve }, fence);
-    for (const use of verdict.uses.filter(isNear)) {
+    for (const use of verdict.uses.filter((one) => one.run === undefined && isNear(one))) {
       const scope = { threadId: visit.threadId, taskId: use.taskId };
       const level = budgetLevel(use, withCall(use));
       reportGuard({ event: 'GUARD_WARNED', level }, { store, emit, scope });
@@ -59,8 +59,8 @@ const isNear = (use: ScopedUse): boolean => withCall(use) >= warningLevel(use.me
 
 function budgetQuestion({ visit }: RecordedVisit, call: AskedCall, verdict: BudgetVerdict): Question {
   const { passed, question } = verdict;
-  const words = passed.map(({ measure, spent, limit, taskId }) => {
-    const whose = taskId === null ? 'run' : 'task';
+  const words = passed.map(({ measure, spent, limit, taskId, run }) => {
+    const whose = run !== undefined ? `run "${run}" above` : taskId === null ? 'run' : 'task';
     return `${whose}: ${Number(spent.toPrecision(6))} of ${limit} ${measure}`;
   });
   const artifact = { node: visit.node, step: call.name, limits: passed };

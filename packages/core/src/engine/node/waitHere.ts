@@ -1,4 +1,5 @@
 import { GraphDrained } from '@langchain/langgraph';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { NewWait, Wait, WaitKey } from '../../state/WaitStore.ts';
 import { noteHeard } from '../cache/GuardedCache.ts';
 import { endWait } from '../waits/endWait.ts';
@@ -14,7 +15,11 @@ export interface Awaiting extends Pick<NewWait, 'purpose' | 'subject'> {
   readonly name: string;
   /** When it ends by itself, in milliseconds since the Unix epoch; read in the first execution alone. */
   readonly dueAt: (now: number) => number | null;
+  /** Makes ready what is begun with the wait; what it returns is called in the transaction that records the wait. */
+  readonly ready?: () => Promise<Beginning>;
 }
+
+type Beginning = (emit: EventSink['emit']) => void;
 
 /**
  * Waits in the node around this code: returns the wait once it has ended, and leaves the node until then. No process is
@@ -31,26 +36,47 @@ export async function waitHere(caller: string, awaiting: Awaiting): Promise<Wait
   const place = stepPlace(active);
   const count = active.waits.count(claimOf(place, awaiting.name));
   if (active.fault !== null) throw active.fault;
-  try {
-    const name = `${awaiting.name}#${count}`;
-    const key = (id: string): WaitKey => ({ threadId: active.visit.threadId, place: id, name });
-    const found = recordedPlace(active, place, (id) => active.store.waits.find(key(id)) !== null);
-    const at: StepPlace = found instanceof Promise ? await found : found;
-    return waitAt(active, key(at.id), awaiting);
-  } catch (error) {
-    active.fault ??= engineFaultOf(error);
-    throw error;
-  }
+  const wait = async (): Promise<Wait> => {
+    try {
+      const name = `${awaiting.name}#${count}`;
+      const key = (id: string): WaitKey => ({ threadId: active.visit.threadId, place: id, name });
+      const found = recordedPlace(active, place, (id) => active.store.waits.find(key(id)) !== null);
+      const at: StepPlace = found instanceof Promise ? await found : found;
+      return await waitAt(active, key(at.id), awaiting);
+    } catch (error) {
+      active.fault ??= engineFaultOf(error);
+      throw error;
+    }
+  };
+  if (awaiting.ready === undefined) return wait();
+  if (active.hasThrown) throw new GraphDrained('its node was left');
+  // What is begun side by side is begun, though the first of it leaves the node.
+  return active.calls.track(wait);
 }
 
-function waitAt(active: RecordedVisit, key: WaitKey, { purpose, subject, dueAt }: Awaiting): Wait {
+function waitAt(active: RecordedVisit, key: WaitKey, awaiting: Awaiting): Wait | Promise<Wait> {
+  const isKnown = active.store.waits.find(key) !== null;
+  if (awaiting.ready === undefined) {
+    if (active.hasThrown) throw new GraphDrained('its node was left');
+    return recordWait(active, key, awaiting, isKnown);
+  }
+  if (isKnown) return recordWait(active, key, awaiting, isKnown);
+  return awaiting.ready().then((begin) => recordWait(active, key, awaiting, isKnown, begin));
+}
+
+function recordWait(
+  active: RecordedVisit,
+  key: WaitKey,
+  { purpose, subject, dueAt }: Awaiting,
+  isKnown: boolean,
+  begin: Beginning = () => {},
+): Wait {
   const { store, events, visit } = active;
   const now = store.now();
-  const known = store.waits.find(key);
-  const due = known === null ? dueAt(now) : null;
-  if (active.hasThrown) throw new GraphDrained('its node was left');
+  const due = isKnown ? null : dueAt(now);
   const wait = store.transact(events, (emit) => {
     store.fenceOf(visit).assertInTx();
+    begin(emit);
     const asked: NewWait = { ...key, purpose, subject, interruptId: waitInterruptId(key), dueAt: due };
     return endWait(store.waits.begin(asked), { store, emit, now });
   });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { EventBus } from '../../events/EventBus.ts';
 import type { RunPlace } from '../../state/RunDirectory.ts';
-import type { Lease, Thread, ThreadStore } from '../../state/ThreadStore.ts';
+import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { threadBusy } from '../drive/LeaseKeeper.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
@@ -47,7 +47,7 @@ export function deleteRun(threadId: string, by: Principal, deps: DeleteDeps): De
 
 /**
  * Deletes ended runs, longest ago first, a few in each transaction: killed in between, what was deleted is, and the next
- * call goes on. A run that somebody holds is left for another time.
+ * call goes on. Child runs go with the run that began them. A run that somebody holds is left for another time.
  */
 export async function deleteExpired(expiry: Expiry, deps: DeleteDeps): Promise<Deleted> {
   const human = onlyHuman(expiry.by, 'delete runs');
@@ -62,7 +62,7 @@ export async function deleteExpired(expiry: Expiry, deps: DeleteDeps): Promise<D
     const found = directory.ended(before, place, Math.min(BATCH, limit - deleted.runs));
     place = found.at(-1) ?? null;
     if (place === null) break;
-    const { runs, bytes } = deleting(human, deps, ({ threads }) => claimExpired(found, threads));
+    const { runs, bytes } = deleting(human, deps, (store) => claimExpired(found, store));
     deleted = { runs: deleted.runs + runs, bytes: deleted.bytes + bytes };
     await setImmediate(); // others get the file, and this thread
   }
@@ -88,10 +88,10 @@ function deleting(
   }
 }
 
-/** Those of them that have still ended, and that nobody holds. */
-function claimExpired(found: readonly RunPlace[], threads: ThreadStore): readonly Lease[] {
+/** Those of them that have still ended, as has all below them, and that nobody holds. */
+function claimExpired(found: readonly RunPlace[], { threads, children }: EngineStore): readonly Lease[] {
   return found.flatMap(({ id, at }) => {
-    if (threads.get(id)?.endedAt !== at) return [];
+    if (threads.get(id)?.endedAt !== at || children.openBelow(id).length > 0) return [];
     const claim = threads.claim(id);
     return claim.kind === 'busy' ? [] : [claim.lease];
   });

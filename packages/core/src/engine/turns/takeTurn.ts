@@ -8,7 +8,7 @@ import { shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { assertSameGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { type AskedTurn, assertEnded, drivenBy, unnamed, wouldLose } from './turnRefused.ts';
+import { type AskedTurn, assertEnded, drivenBy, ofParent, unnamed, wouldLose } from './turnRefused.ts';
 
 /** A turn as its caller gives it to a run that exists. */
 export interface GivenTurn extends AskedTurn {
@@ -83,6 +83,8 @@ function findOrBegin(
   const { threads, inputs } = store;
   const known = inputs.find(threadId, key);
   if (known !== null) return known;
+  const parentId = store.children.find(threadId)?.parentId;
+  if (parentId !== undefined) throw ofParent(parentId, asked);
   const thread = threads.require(threadId);
   assertEnded(thread, asked);
   // The claim fences whoever held the run and was taken for dead.

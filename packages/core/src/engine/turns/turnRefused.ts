@@ -38,6 +38,10 @@ export function drivenBy(owner: string, asked: AskedTurn): DevsError {
   return notTaken(asked, `process ${owner} holds the run`, remedy);
 }
 
+/** What a child was begun for is one thing, and its parent was told of its end. */
+export const ofParent = (parentId: string, asked: AskedTurn): DevsError =>
+  notTaken(asked, `it is a child of run "${parentId}"`, 'Begin another run with this input.');
+
 /** A run that was begun with a name for its turn has none without. */
 export function unnamed(threadId: string): DevsError {
   return new DevsError(`Run "${threadId}" has turns, and this input names none.`, {

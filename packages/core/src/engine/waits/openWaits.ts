@@ -1,6 +1,6 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
-import type { Wait } from '../../state/WaitStore.ts';
+import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { endWait } from './endWait.ts';
 
@@ -44,23 +44,34 @@ export function openWaits<Open extends { readonly interruptId: string }>(
 
 /** What a run waits for besides humans. */
 export interface Awaited {
-  /** When the first of its timers is due, in milliseconds since the Unix epoch; absent where none is. */
+  /** When the first of its timers is due, or of its children's, in milliseconds since the Unix epoch; absent where none is. */
   readonly until?: number;
   /** Names of the signals it waits for, in the order it began to; absent where it waits for none. */
   readonly waitsFor?: readonly string[];
+  /** Ids of the child runs it waits for, in the order it began to; absent where it waits for none. */
+  readonly children?: readonly string[];
 }
 
 /** The same of what has it among others. */
-export function awaitedIn({ until, waitsFor }: Awaited): Awaited {
-  return { ...(until !== undefined && { until }), ...(waitsFor && { waitsFor }) };
+export function awaitedIn({ until, waitsFor, children }: Awaited): Awaited {
+  return {
+    ...(until !== undefined && { until }),
+    ...(waitsFor && { waitsFor }),
+    ...(children && { children }),
+  };
 }
 
-export function awaited(pending: readonly Wait[]): Awaited {
-  const dates = pending.flatMap(({ dueAt }) => dueAt ?? []);
-  const names = pending.flatMap(({ subject }) => subject ?? []);
+export function awaited(pending: readonly Wait[], { children }: EngineStore): Awaited {
+  const named = (purpose: WaitPurpose): readonly string[] => [
+    ...new Set(pending.filter((wait) => wait.purpose === purpose).flatMap(({ subject }) => subject ?? [])),
+  ];
+  const [signals, runs] = [named('signal'), named('child')];
+  const below = runs.length === 0 ? null : children.untilOf(runs);
+  const dates = [...pending.flatMap(({ dueAt }) => dueAt ?? []), ...(below === null ? [] : [below])];
   return {
     ...(dates.length > 0 && { until: Math.min(...dates) }),
-    ...(names.length > 0 && { waitsFor: [...new Set(names)] }),
+    ...(signals.length > 0 && { waitsFor: signals }),
+    ...(runs.length > 0 && { children: runs }),
   };
 }
 
@@ -70,10 +81,11 @@ export function suspendedBy(gates: number, { until, ...names }: Awaited) {
 }
 
 /** Why a run waits, for people. */
-export function waitingFor(gates: number, { until, waitsFor = [] }: Awaited): string {
+export function waitingFor(gates: number, { until, waitsFor = [], children = [] }: Awaited): string {
+  const named = [...waitsFor.map((name) => `signal "${name}"`), ...children.map((id) => `run "${id}"`)];
   const parts = [
-    ...(gates > 0 || (until === undefined && waitsFor.length === 0) ? [`${gates} open gate(s)`] : []),
-    ...waitsFor.map((name) => `signal "${name}"`),
+    ...(gates > 0 || (until === undefined && named.length === 0) ? [`${gates} open gate(s)`] : []),
+    ...named,
     ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`]),
   ];
   return parts.join(', ');

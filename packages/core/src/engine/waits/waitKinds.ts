@@ -1,5 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
+import { takeEnd } from '../children/takeEnd.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { messageOf } from './message.ts';
 
@@ -28,4 +29,5 @@ export const WAIT_KINDS: { readonly [Purpose in WaitPurpose]?: WaitKind } = {
       return row;
     },
   },
+  child: { take: ({ subject }, { store }) => takeEnd(subject ?? '', store) },
 };

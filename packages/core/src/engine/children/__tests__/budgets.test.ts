@@ -1,0 +1,90 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { ada, twoSteps } from '../../__tests__/ownGraph.ts';
+import { type DurableOptions, durable } from '../../durable.ts';
+import { child } from '../../node/child.ts';
+import { step } from '../../node/step.ts';
+
+const State = Annotation.Root({ found: Annotation<number>() });
+
+/** A graph that makes calls, one after the other, of 10 tokens each. */
+function calling(count: number, made: string[]) {
+  const work = async () => {
+    for (let call = 1; call <= count; call += 1)
+      await step(
+        `call ${call}`,
+        ({ usage, key }) => {
+          made.push(key);
+          usage({ tokensIn: 10 });
+        },
+        { reserve: { tokens: 10 } },
+      );
+    return { found: count };
+  };
+  return new StateGraph(State).addNode('work', work).addEdge(START, 'work').addEdge('work', END);
+}
+
+describe('what a child uses', () => {
+  const parentOf = (
+    below: { run(id: string, input?: object): Promise<{ readonly values: { found: number } | null }> },
+    ids: readonly string[],
+    options: DurableOptions<never>,
+  ) =>
+    durable(
+      twoSteps(async () => {
+        const ended = await Promise.all(ids.map((id) => child(below, id, {})));
+        return { log: ended.map(({ values }) => String(values?.found)) };
+      }),
+      options as object,
+    );
+
+  test('counts in the budget of its parent, which is asked about in the child', async ({ db }) => {
+    const made: string[] = [];
+    const below = durable(calling(3, made), { db });
+    const app = parentOf(below, ['a'], { db, budget: { tokens: 20 } });
+    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', children: ['a'] });
+    expect(made).toHaveLength(2);
+    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 20, limit: 20 }]);
+    const gate = only(await below.gates('a'));
+    expect(gate).toMatchObject({ kind: 'budget', artifact: { limits: [{ measure: 'tokens', run: 'p' }] } });
+    await below.decide(gate, { action: 'raise', tokens: 10, by: ada });
+    expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['3', 'second'] } });
+    expect(made).toHaveLength(3);
+    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'tokens', spent: 30, limit: 30 }]);
+  });
+
+  test('side by side does not pass it together, in runs of runs either', async ({ db }) => {
+    const made: string[] = [];
+    const leaf = durable(calling(4, made), { db });
+    const middle = durable(
+      new StateGraph(State)
+        .addNode('work', async () => ({ found: (await child(leaf, 'leaf', {})).values?.found ?? 0 }))
+        .addEdge(START, 'work')
+        .addEdge('work', END),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        await Promise.all([child(middle, 'm', {}), child(leaf, 'l', {})]);
+        return {};
+      }),
+      { db, budget: { calls: 5 } },
+    );
+    expect(await app.run('p', {})).toMatchObject({ status: 'suspended' });
+    expect(made).toHaveLength(5);
+    expect(app.store.budgets.usesOf('p')).toMatchObject([{ measure: 'calls', spent: 5 }]);
+  });
+
+  test('is limited by a budget of its own, too', async ({ db }) => {
+    const made: string[] = [];
+    const below = durable(calling(3, made), { db, budget: { calls: 1 } });
+    const app = parentOf(below, ['a'], { db, budget: { tokens: 1000 } });
+    expect(await app.run('p', {})).toMatchObject({ status: 'suspended', children: ['a'] });
+    expect(made).toHaveLength(1);
+    await below.decide(only(await below.gates('a')), { action: 'raise', calls: 2, by: ada });
+    expect(await app.run('p')).toMatchObject({ status: 'completed' });
+    expect(app.store.budgets.usesOf('p')).toMatchObject([{ spent: 30, limit: 1000 }]);
+  });
+});

@@ -1,0 +1,268 @@
+import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { durable } from '../../durable.ts';
+import { child } from '../../node/child.ts';
+import { sleep } from '../../node/sleep.ts';
+import { step } from '../../node/step.ts';
+import { AClock, HOUR } from '../../waits/__tests__/aClock.ts';
+
+const State = Annotation.Root({ topic: Annotation<string>(), found: Annotation<string>() });
+
+/** A graph of one node. */
+const one = (work: (topic: string) => Promise<string> | string) =>
+  new StateGraph(State)
+    .addNode('work', async ({ topic }) => ({ found: await work(topic) }))
+    .addEdge(START, 'work')
+    .addEdge('work', END);
+
+describe('child()', () => {
+  test('begins a run, drives it, and returns what came of it', async ({ db }) => {
+    const below = durable(
+      one((topic) => `all of ${topic}`),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        const { status, reason, values } = await child(below, 'c', { topic: 'tea' });
+        return { log: [status, String(reason), values?.found ?? ''] };
+      }),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({
+      status: 'completed',
+      values: { log: ['completed', 'null', 'all of tea', 'second'] },
+    });
+    expect(await below.run('c')).toMatchObject({ status: 'completed', values: { found: 'all of tea' } });
+    expect(await app.run('p')).not.toHaveProperty('children');
+  });
+
+  test('drives children side by side, each once', async ({ db }) => {
+    const called: string[] = [];
+    let both = 0;
+    let release: () => void = () => {};
+    const met = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const below = durable(
+      one(async (topic) => {
+        await step('look', async () => {
+          called.push(topic);
+          both += 1;
+          if (both === 2) release();
+          await met;
+        });
+        return topic;
+      }),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        const ended = await Promise.all([
+          child(below, 'a', { topic: 'a' }),
+          child(below, 'b', { topic: 'b' }),
+        ]);
+        return { log: ended.map(({ values }) => values?.found ?? '') };
+      }),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({ values: { log: ['a', 'b', 'second'] } });
+    expect(called.sort()).toEqual(['a', 'b']);
+  });
+
+  test('that waits at a gate leaves its parent suspended, and goes on with it', async ({ db }) => {
+    const below = durable(
+      one(() => String(interrupt('Which?'))),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] })),
+      { db },
+    );
+    const ran = await app.run('p', {});
+    expect(ran).toMatchObject({ status: 'suspended', gates: [], children: ['c'] });
+    expect(await app.run('p')).toMatchObject({ status: 'suspended', children: ['c'] });
+    expect((await app.driveDue()).driven).toEqual([]);
+    await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
+    expect(await app.run('p')).toMatchObject({ status: 'completed', values: { log: ['tea', 'second'] } });
+  });
+
+  test('is driven by anybody, and wakes its parent with its end', async ({ db }) => {
+    const below = durable(
+      one(() => String(interrupt('Which?'))),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] })),
+      { db },
+    );
+    await app.run('p', {});
+    await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
+    const { wakeSeq } = app.store.threads.require('p');
+    expect(await below.run('c')).toMatchObject({ status: 'completed' });
+    expect(app.store.threads.require('p').wakeSeq).toBe(wakeSeq + 1);
+    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'p', status: 'completed' });
+  });
+
+  test('that sleeps says until when, and is due with its parent', async ({ db }) => {
+    const clock = new AClock();
+    const now = clock.now;
+    const below = durable(
+      one(async () => {
+        await sleep(HOUR);
+        return 'slept';
+      }),
+      { db, now },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] })),
+      { db, now },
+    );
+    expect(await app.run('p', {})).toMatchObject({ until: clock.at + HOUR, children: ['c'] });
+    expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    clock.step(HOUR);
+    // As another process would: it knows no app of the child yet.
+    const { driven, refused } = await app.driveDue();
+    expect(refused).toEqual([]);
+    expect(only(driven)).toMatchObject({
+      id: 'p',
+      status: 'completed',
+      values: { log: ['slept', 'second'] },
+    });
+  });
+
+  test('that failed is told, and not thrown', async ({ db }) => {
+    const below = durable(
+      one(() => {
+        throw new Error('no tea');
+      }),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => {
+        const { status, reason } = await child(below, 'c', { topic: 'x' });
+        return { log: [status, String(reason)] };
+      }),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({
+      status: 'completed',
+      values: { log: ['failed', 'no tea', 'second'] },
+    });
+  });
+
+  test('has children of its own', async ({ db }) => {
+    const leaf = durable(
+      one((topic) => `leaf ${topic}`),
+      { db },
+    );
+    const middle = durable(
+      one(async (topic) => (await child(leaf, `${topic}/leaf`, { topic })).values?.found ?? ''),
+      { db },
+    );
+    const app = durable(
+      twoBranches(
+        async () => ({ log: [(await child(middle, 'l', { topic: 'l' })).values?.found ?? ''] }),
+        async () => ({ log: [(await child(middle, 'r', { topic: 'r' })).values?.found ?? ''] }),
+      ),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({ values: { log: ['start', 'leaf l', 'leaf r'] } });
+  });
+
+  test('is found where it is waited for again, and given one input', async ({ db }) => {
+    let made = 0;
+    const below = durable(
+      one(async (topic) => {
+        await step('make', () => {
+          made += 1;
+        });
+        return topic;
+      }),
+      { db },
+    );
+    const call = async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] });
+    const other = async () => {
+      await expect(child(below, 'c', { topic: 'y' })).rejects.toMatchObject({ code: 'INPUT_NOT_TAKEN' });
+      return call();
+    };
+    const app = durable(twoSteps(call, other), { db });
+    expect(await app.run('p', {})).toMatchObject({ status: 'completed', values: { log: ['x', 'x'] } });
+    expect(made).toBe(1);
+  });
+
+  test('has one parent, and is no run of its own', async ({ db }) => {
+    const below = durable(
+      one((topic) => topic),
+      { db },
+    );
+    await below.run('own', { topic: 'x' });
+    const refused: string[] = [];
+    const top = durable(
+      twoSteps(async () => {
+        for (const id of ['own', 'p', 'grandparent', 'other'])
+          await child(below, id, { topic: 'x' }).catch((error: { code: string }) => refused.push(error.code));
+        return {};
+      }),
+      { db },
+    );
+    const first = durable(
+      twoSteps(async () => {
+        await child(below, 'other', { topic: 'x' });
+        await child(top, 'p', {});
+        return {};
+      }),
+      { db },
+    );
+    expect(await first.run('grandparent', {})).toMatchObject({ status: 'completed' });
+    expect(refused).toEqual(Array.from({ length: 4 }, () => 'CHILD_NOT_TAKEN'));
+    await expect(below.run('other', { topic: 'x' }, { turn: 'm-1' })).rejects.toMatchObject({
+      code: 'INPUT_NOT_TAKEN',
+    });
+  });
+
+  test('is a mistake where it cannot be begun, before anything is written', async ({ db, dbPath }) => {
+    const below = durable(
+      one((topic) => topic),
+      { db },
+    );
+    const elsewhere = durable(
+      one((topic) => topic),
+      { file: `${dbPath}-other` },
+    );
+    await expect(child(below, 'c', { topic: 'x' })).rejects.toThrow(TypeError);
+    const app = durable(
+      twoSteps(async () => {
+        await expect(child(elsewhere, 'c', { topic: 'x' })).rejects.toThrow('same state file');
+        await expect(child({} as typeof below, 'c', { topic: 'x' })).rejects.toThrow(
+          'what durable() returns',
+        );
+        await expect(child(below, '', { topic: 'x' })).rejects.toThrow(TypeError);
+        await step('call', async () => {
+          await expect(child(below, 'c', { topic: 'x' })).rejects.toThrow(TypeError);
+        });
+        return {};
+      }),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({ status: 'completed' });
+    expect(db.prepare('SELECT count(*) FROM child_runs').pluck().get()).toBe(0);
+    elsewhere.close();
+  });
+
+  test('may be of an app with a connection of its own', async ({ db, dbPath }) => {
+    const below = durable(
+      one((topic) => topic),
+      { db: createDatabase({ dbPath }) },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'tea' })).values?.found ?? ''] })),
+      { db },
+    );
+    expect(await app.run('p', {})).toMatchObject({ values: { log: ['tea', 'second'] } });
+    below.store.db.close();
+  });
+});

@@ -1,0 +1,68 @@
+import { realpathSync } from 'node:fs';
+import type { Callbacks } from '@langchain/core/callbacks/manager';
+import type { Database } from 'better-sqlite3';
+import { identityOf } from '../../db/fileIdentity.ts';
+import type { EventSink } from '../../events/EventBus.ts';
+import type { EngineStore } from '../EngineStore.ts';
+
+/** A run as an app would record it. */
+export interface PreparedRun {
+  /** Records it in the caller's transaction, on the connection of another app of the same file. */
+  record(store: EngineStore, emit: EventSink['emit']): unknown;
+  /** @throws DevsError `INPUT_NOT_TAKEN` where the run was given another input or context. */
+  assertSame(): Promise<void>;
+}
+
+/** What a child is given besides its input, as `run` takes it; recorded with it. */
+export interface ChildOptions {
+  readonly context?: object;
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly tags?: string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** How a child is driven: as its parent is. */
+export interface ChildDrive {
+  readonly signal?: AbortSignal;
+  readonly abort?: AbortSignal;
+  readonly callbacks?: Callbacks;
+  readonly now?: number;
+}
+
+/** What `child()` and a run's driver need of the app of a child. */
+export interface ChildApp {
+  readonly db: Database;
+  ready(id: string, input: unknown, options: ChildOptions): Promise<PreparedRun>;
+  drive(id: string, options: ChildDrive): Promise<unknown>;
+  /** The values at one of its checkpoints; `null` where there is none. */
+  valuesAt(id: string, checkpointId: string | null): Promise<unknown>;
+}
+
+const apps = new WeakMap<object, ChildApp>();
+
+/** Lets runs of an app be children. */
+export function registerApp(app: object, asChild: ChildApp): void {
+  apps.set(app, asChild);
+}
+
+/**
+ * What `child()` needs of an app.
+ *
+ * @param db - The state file of the run that calls.
+ * @throws TypeError for what is no app, and for one of another state file.
+ */
+export function childAppOf(app: unknown, db: Database): ChildApp {
+  const known = typeof app === 'object' && app !== null ? apps.get(app) : undefined;
+  if (known === undefined) throw new TypeError('Expected the app of the child run: what durable() returns.');
+  if (isSameFile(known.db, db)) return known;
+  throw new TypeError(
+    'A child run needs an app of the same state file: one transaction holds parent and child.',
+  );
+}
+
+function isSameFile(left: Database, right: Database): boolean {
+  if (left === right) return true;
+  if (left.memory || right.memory) return false;
+  const [one, other] = [identityOf(realpathSync(left.name)), identityOf(realpathSync(right.name))];
+  return one !== undefined && one.dev === other?.dev && one.ino === other.ino;
+}

@@ -1,0 +1,33 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { EngineStore } from '../EngineStore.ts';
+
+interface Asked {
+  readonly childId: string;
+  readonly parentId: string;
+}
+
+/**
+ * A run is begun once, by one parent or by nobody's node, and no run waits for itself. Call it in the transaction that
+ * begins the child.
+ *
+ * @returns Whether the child is there already.
+ * @throws DevsError `CHILD_NOT_TAKEN`
+ */
+export function assertMayBeChild(asked: Asked, { threads, children }: EngineStore): boolean {
+  const { childId, parentId } = asked;
+  if (childId === parentId) throw notTaken(asked, 'it would wait for itself');
+  if (children.above(parentId).includes(childId)) throw notTaken(asked, 'the parent is below it');
+  const known = children.find(childId);
+  if (known !== null && known.parentId !== parentId)
+    throw notTaken(asked, `it is a child of "${known.parentId}"`);
+  if (known === null && threads.get(childId) !== null)
+    throw notTaken(asked, 'it was begun as a run of its own');
+  return known !== null;
+}
+
+const notTaken = ({ childId, parentId }: Asked, why: string): DevsError =>
+  new DevsError(`Run "${childId}" cannot be a child of run "${parentId}": ${why}.`, {
+    code: 'CHILD_NOT_TAKEN',
+    remedy: 'Give the child an id of its own, such as that of its parent with what it is for.',
+    context: { threadId: parentId, child: childId },
+  });

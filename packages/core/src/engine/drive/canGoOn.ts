@@ -1,0 +1,19 @@
+import type { DueSince } from '../../state/WaitStore.ts';
+import { hasEnded } from '../children/hasEnded.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { ASKED_TO_STOP } from './drainOnAbort.ts';
+
+/** Whether driving a run whose child this is leads anywhere: the child has ended, or can go on and nobody drives it. */
+export function canGoOn(childId: string, since: DueSince, store: EngineStore): boolean {
+  const { threads, waits } = store;
+  const { status, reason, wakeSeq, handledSeq } = threads.require(childId);
+  if (hasEnded(status)) return true;
+  if (threads.driverOf(childId) !== null) return false;
+  if (status === 'paused') return reason === ASKED_TO_STOP;
+  if (status !== 'waiting') return true;
+  return wakeSeq > handledSeq || waits.isDue(childId, since) || hasChildThatCan(childId, since, store);
+}
+
+/** Whether one of the runs that a run waits for can go on. */
+export const hasChildThatCan = (parentId: string, since: DueSince, store: EngineStore): boolean =>
+  store.children.awaitedBy(parentId).some((id) => canGoOn(id, since, store));

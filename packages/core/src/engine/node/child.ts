@@ -1,0 +1,94 @@
+import { GraphDrained } from '@langchain/langgraph';
+import type { EventSink } from '../../events/EventBus.ts';
+import { type ChildApp, type ChildOptions, childAppOf } from '../children/childApps.ts';
+import type { EndedStatus } from '../children/hasEnded.ts';
+import { assertMayBeChild } from '../children/notTaken.ts';
+import { driving } from '../driving.ts';
+import { activeVisit, isRecorded, outsideVisit, type RecordedVisit } from './activeVisit.ts';
+import { waitHere } from './waitHere.ts';
+
+/** How a child run has ended. */
+export interface ChildResult<State> {
+  /** A child that failed does not throw: what that means is its parent's business. */
+  readonly status: EndedStatus;
+  readonly reason: string | null;
+  /** What its graph had then; `null` where it had not begun. */
+  readonly values: State | null;
+}
+
+/** The app of a child run: what `durable()` returns. */
+export interface AppOf<State, Update> {
+  run(id: string, input?: Update): Promise<{ readonly values: State | null }>;
+}
+
+/**
+ * Begins the run `id` of another app of the same state file, or finds it, and returns what came of it once it has ended. No
+ * node of the parent is held meanwhile: the child is a run with a lease of its own, driven by whoever drives the parent, or
+ * by anybody. In a subgraph or a tool, too; side by side, children are driven side by side.
+ *
+ * The node runs again from its beginning when the child has ended: what it does before belongs in a `step`. The same call
+ * finds the same child, with the input it was begun with. A child has one parent, for ever; it may be waited for at several
+ * places of it, and is given the same input there.
+ *
+ * @throws TypeError outside a node of a run, inside a step, for what is no app or one of another state file, and for an
+ *   empty id. Nothing is written then.
+ * @throws DevsError `CHILD_NOT_TAKEN` for the id of another run, of the parent itself or of a run above it;
+ *   `INPUT_NOT_TAKEN` for a child that was begun with another input; `INVALID_INPUT`, `VALUE_NOT_STORABLE` as `run`.
+ *
+ * @example
+ * ```ts
+ * const [facts, prices] = await Promise.all([
+ *   child(research, `${id}/facts`, { topic }),
+ *   child(research, `${id}/prices`, { topic: `prices of ${topic}` }),
+ * ]);
+ * ```
+ */
+export async function child<State, Update>(
+  app: AppOf<State, Update>,
+  id: string,
+  input: Update,
+  options: ChildOptions = {},
+): Promise<ChildResult<State>> {
+  const active = activeVisit('child()');
+  if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
+  if (!isRecorded(active)) throw new TypeError('child() needs a run: drive the graph with app.run().');
+  const below = childAppOf(app, active.store.db);
+  driving()?.childApps.set(id, below);
+  await waitHere('child()', {
+    purpose: 'child',
+    subject: id,
+    name: `child/${id}`,
+    dueAt: () => null,
+    ready: () => beginning(active, below, { id, input, options }),
+  });
+  const { status, reason, checkpointId } = active.store.children.endOf(id);
+  const values = await outsideVisit(() => below.valuesAt(id, checkpointId));
+  return { status: status as EndedStatus, reason, values: values as State | null };
+}
+
+interface AskedChild {
+  readonly id: string;
+  readonly input: unknown;
+  readonly options: ChildOptions;
+}
+
+/** Prepares the child; what is returned records it and whose it is, in the transaction that begins the wait. */
+async function beginning(
+  active: RecordedVisit,
+  app: ChildApp,
+  { id, input, options }: AskedChild,
+): Promise<(emit: EventSink['emit']) => void> {
+  const { store, visit } = active;
+  const asked = { childId: id, parentId: visit.threadId };
+  const isKnown = assertMayBeChild(asked, store);
+  const run = await outsideVisit(() => app.ready(id, input, options));
+  if (isKnown) await run.assertSame();
+  return (emit) => {
+    // Whoever cancels the run cancels the children it has.
+    if (store.threads.pendingSignals(visit.threadId).some(({ kind }) => kind === 'cancel'))
+      throw new GraphDrained('cancelled before a child');
+    if (assertMayBeChild(asked, store)) return;
+    run.record(store, emit);
+    store.children.insert(asked);
+  };
+}
