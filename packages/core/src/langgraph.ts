@@ -8,12 +8,7 @@ export { DEFAULT_PRICES, loadPrices, type ModelPrice, type PriceTable } from './
 export type { AcceptedGraph, GraphAcceptance } from './engine/change/acceptGraph.ts';
 export type { DeclaredChanges } from './engine/change/GraphMapping.ts';
 export type { NotAcceptedReason } from './engine/change/notAccepted.ts';
-export {
-  DurableApp,
-  type GateAnswer,
-  type RunOptions,
-  type RunResult,
-} from './engine/DurableApp.ts';
+export { DurableApp } from './engine/DurableApp.ts';
 export type { GatePolicies, GatePolicy } from './engine/drive/decideByPolicy.ts';
 export type { DriveOptions } from './engine/drive/drive.ts';
 export type { DriveDueOptions, DrivenDue } from './engine/drive/driveDue.ts';
@@ -31,7 +26,7 @@ export {
   runGraphIteratively,
 } from './engine/frames/flatIterativeAdapter.ts';
 export { recurse, recurseAll } from './engine/frames/recurse.ts';
-export type { ClosedGate, Gate, GateVote } from './engine/Gate.ts';
+export type { ClosedGate, Gate, GateAnswer, GateVote } from './engine/Gate.ts';
 export type { Approvals, RecordedApprovals } from './engine/gates/approvals.ts';
 export type { AnswerSchema, DeclaredGate, GateOf } from './engine/gates/DeclaredGate.ts';
 export type { Deadline } from './engine/gates/deadlines.ts';
@@ -50,6 +45,8 @@ export { progress } from './engine/node/progress.ts';
 export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
 export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
+export type { RunOptions } from './engine/RunOptions.ts';
+export type { RunResult } from './engine/RunResult.ts';
 export type { Deleted, Expiry } from './engine/runs/deleteRuns.ts';
 export type { Fork, Forked } from './engine/runs/forkRun.ts';
 export type { GatePage } from './engine/runs/inbox.ts';

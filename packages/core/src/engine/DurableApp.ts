@@ -1,169 +1,53 @@
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import { isDevsError } from '../errors/DevsError.ts';
-import type { EventBus, EventSink } from '../events/EventBus.ts';
-import { maskPreciseDeep } from '../masking/maskPrecise.ts';
+import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
-import type { TypedBytes } from '../state/checkpointRecords.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
-import type { Lease, Policies, Thread } from '../state/ThreadStore.ts';
+import type { Lease, Thread } from '../state/ThreadStore.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
 import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
 import type { PlanningGraph } from './change/pendingVisits.ts';
 import { type RecordPlacement, setBack } from './change/setBack.ts';
 import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
-import { type PreparedRun, registerApp } from './children/childApps.ts';
-import { type GraphShape, graphFingerprint } from './compile/graphShape.ts';
+import { registerApp } from './children/childApps.ts';
+import { graphFingerprint } from './compile/graphShape.ts';
+import type { DurableParts } from './DurableParts.ts';
 import { awaitWake } from './drive/awaitWake.ts';
 import { cancelBelow } from './drive/cancelBelow.ts';
-import type { DrivableGraph, LeaveRun } from './drive/DriverDeps.ts';
+import type { DrivableGraph } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
 import { endCancelled } from './drive/endCancelled.ts';
-import {
-  assertContext,
-  assertGiven,
-  type ContextGraph,
-  type GivenOptions,
-  givenAmong,
-  isNothing,
-} from './drive/givenOptions.ts';
+import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
-import type { DriveOutcome, EndOfRun, EndStatus } from './drive/outcome.ts';
+import type { EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
-import { assertInput, assertSameGiven, dumpGiven, hasOptions, loadGiven } from './drive/recordedInput.ts';
+import { hasOptions, loadGiven } from './drive/recordedInput.ts';
 import { revive } from './drive/revive.ts';
-import type { RunError } from './drive/runError.ts';
 import { unlessFailed } from './drive/runFailed.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { type Gate, gateOf } from './Gate.ts';
-import { type GoalReader, NO_GOALS } from './Goal.ts';
-import { gatePolicies } from './gates/approvals.ts';
-import { deadlinePolicies, gateTimes } from './gates/deadlines.ts';
+import { type Gate, type GateAnswer, gateOf } from './Gate.ts';
+import { NO_GOALS } from './Goal.ts';
+import { gateTimes } from './gates/deadlines.ts';
 import { assertFitsDeclared } from './gates/fitsDeclared.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
-import type { NamedGates } from './gates/parsedGate.ts';
 import { asHuman } from './gates/principals.ts';
-import { type Budget, parseBudget } from './guards/Budget.ts';
-import type { FaultBox } from './node/FaultBox.ts';
+import type { RunOptions } from './RunOptions.ts';
+import type { RunResult } from './RunResult.ts';
 import { type ReadableGraph, readState } from './readState.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
-import type { SqliteSaver } from './saver/SqliteSaver.ts';
-import { type Breakpoints, NO_BREAKPOINTS } from './stops/Breakpoints.ts';
+import { type Admission, RunStarts } from './start/RunStarts.ts';
+import { NO_BREAKPOINTS } from './stops/Breakpoints.ts';
 import { NO_STORE } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
-import { assertFirstTurn, takeTurn } from './turns/takeTurn.ts';
 import { assertTurnKey } from './turns/turnKey.ts';
-import { assertTurnInput } from './turns/turnRefused.ts';
-import { type Awaited, awaitedIn } from './waits/openWaits.ts';
-
-export interface DurableParts<Graph> {
-  readonly graph: Graph;
-  readonly shape: GraphShape;
-  /** Where the graph was compiled to stop. @defaultValue nowhere */
-  readonly breakpoints?: Breakpoints;
-  /** Node transitions without progress from which a human is asked. */
-  readonly maxDepth: number;
-  /** Of runs that are started without one of their own. @defaultValue none */
-  readonly budget?: Budget;
-  /** What its author declared to be asked. @defaultValue nothing */
-  readonly gates?: NamedGates;
-  readonly store: EngineStore;
-  /** The store its nodes have. @defaultValue none */
-  readonly memory?: BaseStore | undefined;
-  readonly saver: SqliteSaver;
-  /** @defaultValue nothing is recorded of what runs stream */
-  readonly streams?: RunStreams;
-  readonly faults: FaultBox;
-  readonly events: EventBus;
-  readonly endOf: (values: unknown) => EndOfRun;
-  /** @defaultValue runs are driven as far as they go */
-  readonly goals?: GoalReader;
-  /** @defaultValue a driver holds nothing beside the state file */
-  readonly leave?: LeaveRun;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
-  readonly newId: () => string;
-  readonly close: () => void;
-}
-
-/** A decision on a gate: the answer of its kind, and who gives it. */
-export type GateAnswer = { readonly by: Principal } & Readonly<Record<string, unknown>>;
-
-/** What is recorded about a run before its graph is called. */
-export interface Admission {
-  readonly threadId: string;
-  readonly projectId?: string;
-  readonly workspace?: string | null;
-  readonly briefSha256?: string | null;
-  readonly policies?: Policies;
-  readonly budget?: Budget | undefined;
-  /** Who it is started for. */
-  readonly by?: Principal | undefined;
-  readonly input: unknown;
-  /** Places where the caller masked a secret in the input. */
-  readonly redacted?: number;
-}
-
-/** Where a run stands after `run`: its outcome, the gates it waits at and the values its graph has now. */
-export type RunResult<State> = RunEnd & {
-  readonly gates: readonly Gate[];
-  /** `null` before the first checkpoint. Of an earlier turn, those it has left; `null` once they were pruned away. */
-  readonly values: State | null;
-  /** Key of the turn that this is told of; absent where it has none. */
-  readonly turn?: string;
-};
-
-/** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
-export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
-  /**
-   * Stay until the run has ended: a decision or a signal recorded by another process is taken up within a second, a timer
-   * when it is due. Nothing is held meanwhile; aborting `signal` returns. @defaultValue false
-   */
-  readonly wait?: boolean;
-  /** Who starts the run: recorded with it, and read by gates that are not for them. Not read of a run that is known. */
-  readonly by?: Principal;
-  /**
-   * Reject with `RUN_FAILED` where the run ends `failed`, as LangGraph's `invoke` would: the cause is what the node threw.
-   * @defaultValue false
-   */
-  readonly throwOnFailure?: boolean;
-  /**
-   * Key of the turn that the input is: the same one is the same turn, for ever. Such as the id of a message. With
-   * a new one, a run that has ended goes on with the input. @defaultValue the run has one turn
-   */
-  readonly turn?: string;
-}
-
-/** What a turn is given. */
-interface GivenToTurn {
-  readonly input: unknown;
-  readonly options: GivenOptions;
-  readonly turn: string | null;
-  readonly by?: Principal | undefined;
-}
-
-export interface RunEnd extends Awaited {
-  readonly status: DriveOutcome['status'];
-  readonly reason: string | null;
-  /** What a node threw, where this drive ended with it. */
-  readonly error?: RunError;
-}
-
-/** A run as it would be recorded. */
-interface Prepared {
-  /** Masked. */
-  readonly dumped: TypedBytes;
-  /** Places where a secret was masked in it. */
-  readonly redacted: number;
-  /** Records it in the caller's transaction; returns it as it is where it is known. */
-  record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
-}
+import { awaitedIn } from './waits/openWaits.ts';
 
 /**
  * A compiled graph with its state file. Several processes may open the same file. What reads or writes a run returns a
@@ -183,6 +67,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   readonly #parts: DurableParts<Graph>;
   readonly #drivable: DrivableGraph;
   readonly #streams: RunStreams;
+  readonly #starts: RunStarts;
 
   constructor(parts: DurableParts<Graph>) {
     super(parts);
@@ -196,9 +81,11 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     this.#parts = parts;
     this.#drivable = parts.graph as DrivableGraph;
     this.#streams = parts.streams ?? new RunStreams(parts.store.db, null);
+    const { fingerprint } = this;
+    this.#starts = new RunStarts({ ...parts, fingerprint, graph: parts.graph as ContextGraph });
     registerApp(this, {
       db: parts.store.db,
-      ready: (id, input, options) => this.#prepareChild(id, input, options),
+      ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
       drive: (id, options) => this.#driveOnce(id, options),
       valuesAt: async (id, checkpointId) => (checkpointId === null ? null : this.#valuesAt(id, checkpointId)),
     });
@@ -245,24 +132,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     { turn, ...options }: GivenOptions & Pick<RunOptions, 'turn' | 'by'> = {},
   ): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn, id);
-    await this.#begin(id, { input, options: givenAmong(options), turn: turn ?? null, by: options.by });
-  }
-
-  async #begin(threadId: string, given: GivenToTurn): Promise<void> {
-    const { input, options, turn } = given;
-    assertInput(input, threadId);
-    assertGiven(options, threadId);
-    const { store, events, shape, saver } = this.#parts;
-    const known = store.threads.get(threadId);
-    if (known === null && input === undefined) store.threads.require(threadId);
-    const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
-    if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
-    if (isNew) await assertContext(this.graph as ContextGraph, options, threadId);
-    const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
-    if (known === null && store.transact(events, (emit) => record(store, emit)).created) return;
-    const deps = { store, events, shape, serde: saver.serde };
-    if (turn === null) return assertFirstTurn(threadId, dumped, deps);
-    return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
+    await this.#starts.begin(id, { input, options: givenAmong(options), turn: turn ?? null, by: options.by });
   }
 
   async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
@@ -289,62 +159,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
   async admit(admission: Admission): Promise<Thread> {
-    const { threadId } = admission;
-    assertInput(admission.input, threadId);
-    const known = this.store.threads.get(threadId);
-    if (known !== null) return known;
-    const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
-    return this.store.transact(this.events, (emit) => record(this.store, emit)).thread;
-  }
-
-  /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
-  async #prepare({
-    threadId,
-    input,
-    options,
-    turn,
-    redacted = 0,
-    policies,
-    ...about
-  }: Admission & GivenToTurn): Promise<Prepared> {
-    const masked = maskPreciseDeep({ input, options });
-    const dumped = await dumpGiven(masked.value, this.#parts.saver.serde);
-    const count = redacted + masked.count;
-    const budget = parseBudget(about.budget ?? this.#parts.budget ?? {});
-    const gates = gatePolicies(this.#parts.gates, about.by, threadId);
-    const record: Prepared['record'] = (store, emit) => {
-      assertOurs(threadId, store);
-      const { thread, created } = store.threads.create({
-        threadId,
-        projectId: about.projectId ?? threadId,
-        workspace: about.workspace ?? null,
-        briefSha256: about.briefSha256 ?? null,
-        graphFingerprint: this.fingerprint,
-        policies: {
-          ...policies,
-          ...gates,
-          ...deadlinePolicies(this.#parts.gates),
-          ...(Object.keys(budget).length > 0 && { budget }),
-          graph: this.#parts.shape,
-        },
-      });
-      if (created) store.inputs.insert(threadId, dumped, turn);
-      if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
-      return { thread, created };
-    };
-    return { dumped, redacted: count, record };
-  }
-
-  async #prepareChild(threadId: string, input: unknown, given: GivenOptions): Promise<PreparedRun> {
-    const options = givenAmong(given);
-    assertInput(input, threadId);
-    assertGiven(options, threadId);
-    await assertContext(this.graph as ContextGraph, options, threadId);
-    const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
-    const { store, saver } = this.#parts;
-    const assertSame = () =>
-      assertSameGiven(dumped, store.inputs.require(threadId), { serde: saver.serde, threadId });
-    return { record, assertSame };
+    return this.#starts.admit(admission);
   }
 
   /** Drives a recorded run in the turn that it stands in; see {@link run}. */

@@ -5,6 +5,7 @@ import type { Vote } from '../state/HitlVoteStore.ts';
 import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
 
 import { principalText } from './gates/decidable.ts';
+import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import type { Takes } from './gates/Takes.ts';
 
 /** An open question to a human: what it is about and what it shows. Deciding it binds to `artifactHash`. */
@@ -38,6 +39,9 @@ export interface GateVote {
   readonly votedAt: string;
   readonly feedback?: string;
 }
+
+/** A decision on a gate: the answer of its kind, and who gives it. */
+export type GateAnswer = { readonly by: Principal } & Readonly<Record<string, unknown>>;
 
 /** A question that is not open any more: what was shown, and what became of it. */
 export interface ClosedGate extends Gate {

@@ -1,11 +1,12 @@
 import { exchangesAt, type GateExchange, giveUpAsks } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import type { GateAnswer, RunOptions } from '../engine/DurableApp.ts';
 import { isOver } from '../engine/drive/outcome.ts';
+import type { GateAnswer } from '../engine/Gate.ts';
 import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
+import type { RunOptions } from '../engine/RunOptions.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';

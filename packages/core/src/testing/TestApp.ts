@@ -2,12 +2,14 @@ import type { Database } from 'better-sqlite3';
 import { createDatabase } from '../db/createDatabase.ts';
 import type { CompiledOf } from '../engine/compile/compileDurable.ts';
 import type { BuilderOf, GraphSource, NameOf, StateOf, UpdateOf } from '../engine/compile/graphSource.ts';
-import type { DurableApp, GateAnswer, RunOptions, RunResult } from '../engine/DurableApp.ts';
+import type { DurableApp } from '../engine/DurableApp.ts';
 import type { DrivenDue } from '../engine/drive/driveDue.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
-import type { Gate } from '../engine/Gate.ts';
+import type { Gate, GateAnswer } from '../engine/Gate.ts';
 import type { AnswersAt, GatesBefore } from '../engine/gates/DeclaredGate.ts';
 import { type CrashPoint, withCrashPoints } from '../engine/node/crashPoint.ts';
+import type { RunOptions } from '../engine/RunOptions.ts';
+import type { RunResult } from '../engine/RunResult.ts';
 import { afterDeath } from '../state/afterDeath.ts';
 import { SkippingClock } from './SkippingClock.ts';
 

@@ -21,9 +21,8 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { DevsError } from '../../../errors/DevsError.ts';
 import { ada, bob } from '../../__tests__/ownGraph.ts';
-import type { GateAnswer } from '../../DurableApp.ts';
 import { durable } from '../../durable.ts';
-import type { Gate } from '../../Gate.ts';
+import type { Gate, GateAnswer } from '../../Gate.ts';
 import { step } from '../step.ts';
 
 const State = Annotation.Root({

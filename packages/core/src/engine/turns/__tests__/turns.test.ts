@@ -15,10 +15,10 @@ import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import type { RunOptions } from '../../DurableApp.ts';
 import { endCancelled } from '../../drive/endCancelled.ts';
 import { durable } from '../../durable.ts';
 import { sleep } from '../../node/sleep.ts';
+import type { RunOptions } from '../../RunOptions.ts';
 
 const turn = (key: string): RunOptions => ({ turn: key });
 

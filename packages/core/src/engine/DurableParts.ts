@@ -1,0 +1,44 @@
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import type { EventBus } from '../events/EventBus.ts';
+import type { GraphShape } from './compile/graphShape.ts';
+import type { LeaveRun } from './drive/DriverDeps.ts';
+import type { EndOfRun } from './drive/outcome.ts';
+import type { EngineStore } from './EngineStore.ts';
+import type { GoalReader } from './Goal.ts';
+import type { NamedGates } from './gates/parsedGate.ts';
+import type { Budget } from './guards/Budget.ts';
+import type { FaultBox } from './node/FaultBox.ts';
+import type { SqliteSaver } from './saver/SqliteSaver.ts';
+import type { Breakpoints } from './stops/Breakpoints.ts';
+import type { RunStreams } from './stream/RunStreams.ts';
+
+/** What an app is made of. */
+export interface DurableParts<Graph> {
+  readonly graph: Graph;
+  readonly shape: GraphShape;
+  /** Where the graph was compiled to stop. @defaultValue nowhere */
+  readonly breakpoints?: Breakpoints;
+  /** Node transitions without progress from which a human is asked. */
+  readonly maxDepth: number;
+  /** Of runs that are started without one of their own. @defaultValue none */
+  readonly budget?: Budget;
+  /** What its author declared to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates;
+  readonly store: EngineStore;
+  /** The store its nodes have. @defaultValue none */
+  readonly memory?: BaseStore | undefined;
+  readonly saver: SqliteSaver;
+  /** @defaultValue nothing is recorded of what runs stream */
+  readonly streams?: RunStreams;
+  readonly faults: FaultBox;
+  readonly events: EventBus;
+  readonly endOf: (values: unknown) => EndOfRun;
+  /** @defaultValue runs are driven as far as they go */
+  readonly goals?: GoalReader;
+  /** @defaultValue a driver holds nothing beside the state file */
+  readonly leave?: LeaveRun;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly close: () => void;
+}

@@ -1,0 +1,160 @@
+import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { TypedBytes } from '../../state/checkpointRecords.ts';
+import type { Policies, Thread } from '../../state/ThreadStore.ts';
+import type { PreparedRun } from '../children/childApps.ts';
+import type { GraphShape } from '../compile/graphShape.ts';
+import {
+  assertContext,
+  assertGiven,
+  type ContextGraph,
+  type GivenOptions,
+  givenAmong,
+} from '../drive/givenOptions.ts';
+import { assertOurs } from '../drive/notOurs.ts';
+import { assertInput, assertSameGiven, dumpGiven } from '../drive/recordedInput.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { gatePolicies } from '../gates/approvals.ts';
+import { deadlinePolicies } from '../gates/deadlines.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { NamedGates } from '../gates/parsedGate.ts';
+import { type Budget, parseBudget } from '../guards/Budget.ts';
+import type { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { assertFirstTurn, takeTurn } from '../turns/takeTurn.ts';
+import { assertTurnInput } from '../turns/turnRefused.ts';
+
+/** What is recorded about a run before its graph is called. */
+export interface Admission {
+  readonly threadId: string;
+  readonly projectId?: string;
+  readonly workspace?: string | null;
+  readonly briefSha256?: string | null;
+  readonly policies?: Policies;
+  readonly budget?: Budget | undefined;
+  /** Who it is started for. */
+  readonly by?: Principal | undefined;
+  readonly input: unknown;
+  /** Places where the caller masked a secret in the input. */
+  readonly redacted?: number;
+}
+
+/** What a turn is given. */
+export interface GivenToTurn {
+  readonly input: unknown;
+  readonly options: GivenOptions;
+  readonly turn: string | null;
+  readonly by?: Principal | undefined;
+}
+
+/** A run as it would be recorded. */
+interface Prepared {
+  /** Masked. */
+  readonly dumped: TypedBytes;
+  /** Places where a secret was masked in it. */
+  readonly redacted: number;
+  /** Records it in the caller's transaction; returns it as it is where it is known. */
+  record(store: EngineStore, emit: EventSink['emit']): { readonly thread: Thread; readonly created: boolean };
+}
+
+export interface StartDeps {
+  readonly graph: ContextGraph;
+  readonly shape: GraphShape;
+  readonly fingerprint: string;
+  readonly store: EngineStore;
+  readonly saver: SqliteSaver;
+  readonly events: EventBus;
+  /** Of runs that are started without one of their own. @defaultValue none */
+  readonly budget?: Budget;
+  /** What its author declared to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates;
+}
+
+/** Records runs and turns of one app, checked and masked, before anything is executed. */
+export class RunStarts {
+  readonly #deps: StartDeps;
+
+  constructor(deps: StartDeps) {
+    this.#deps = deps;
+  }
+
+  async begin(threadId: string, given: GivenToTurn): Promise<void> {
+    const { input, options, turn } = given;
+    assertInput(input, threadId);
+    assertGiven(options, threadId);
+    const { store, events, shape, saver } = this.#deps;
+    const known = store.threads.get(threadId);
+    if (known === null && input === undefined) store.threads.require(threadId);
+    const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
+    if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
+    if (isNew) await assertContext(this.#deps.graph, options, threadId);
+    const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
+    if (known === null && store.transact(events, (emit) => record(store, emit)).created) return;
+    const deps = { store, events, shape, serde: saver.serde };
+    if (turn === null) return assertFirstTurn(threadId, dumped, deps);
+    return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
+  }
+
+  /**
+   * Records a run; returns it as it is when the id is known. Nothing is executed.
+   *
+   * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
+   */
+  async admit(admission: Admission): Promise<Thread> {
+    const { threadId } = admission;
+    assertInput(admission.input, threadId);
+    const known = this.#deps.store.threads.get(threadId);
+    if (known !== null) return known;
+    const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
+    return this.#deps.store.transact(this.#deps.events, (emit) => record(this.#deps.store, emit)).thread;
+  }
+
+  /** What is given is masked and serialized once, whether it is recorded or compared with what is. */
+  async #prepare({
+    threadId,
+    input,
+    options,
+    turn,
+    redacted = 0,
+    policies,
+    ...about
+  }: Admission & GivenToTurn): Promise<Prepared> {
+    const masked = maskPreciseDeep({ input, options });
+    const dumped = await dumpGiven(masked.value, this.#deps.saver.serde);
+    const count = redacted + masked.count;
+    const budget = parseBudget(about.budget ?? this.#deps.budget ?? {});
+    const gates = gatePolicies(this.#deps.gates, about.by, threadId);
+    const record: Prepared['record'] = (store, emit) => {
+      assertOurs(threadId, store);
+      const { thread, created } = store.threads.create({
+        threadId,
+        projectId: about.projectId ?? threadId,
+        workspace: about.workspace ?? null,
+        briefSha256: about.briefSha256 ?? null,
+        graphFingerprint: this.#deps.fingerprint,
+        policies: {
+          ...policies,
+          ...gates,
+          ...deadlinePolicies(this.#deps.gates),
+          ...(Object.keys(budget).length > 0 && { budget }),
+          graph: this.#deps.shape,
+        },
+      });
+      if (created) store.inputs.insert(threadId, dumped, turn);
+      if (created && count > 0) emit('SECRET_REDACTED', { place: 'input', count }, { threadId });
+      return { thread, created };
+    };
+    return { dumped, redacted: count, record };
+  }
+
+  async prepareChild(threadId: string, input: unknown, given: GivenOptions): Promise<PreparedRun> {
+    const options = givenAmong(given);
+    assertInput(input, threadId);
+    assertGiven(options, threadId);
+    await assertContext(this.#deps.graph, options, threadId);
+    const { dumped, record } = await this.#prepare({ threadId, input, options, turn: null });
+    const { store, saver } = this.#deps;
+    const assertSame = () =>
+      assertSameGiven(dumped, store.inputs.require(threadId), { serde: saver.serde, threadId });
+    return { record, assertSame };
+  }
+}
