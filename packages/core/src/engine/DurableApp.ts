@@ -413,8 +413,7 @@ export class DurableApp<Graph, State, Update> {
     input?: Update | null,
     options: StreamOptions<Mode> & RunOptions = {},
   ): AsyncGenerator<StreamEvent<State, Update, Mode>, void> {
-    const drive =
-      input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
+    const drive = input === null ? null : (call: RunOptions) => this.run(id, input, { ...options, ...call });
     const valuesAt: StreamParts['valuesAt'] = (...at) => this.#valuesAt(...at);
     const events = streamRun(id, options, drive, { ...this.#parts, streams: this.#streams, valuesAt });
     return events as AsyncGenerator<StreamEvent<State, Update, Mode>, void>;
