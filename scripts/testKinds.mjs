@@ -4,7 +4,7 @@ const KINDS = [
   ['conformance', /\/conformance\/|[cC]onformance\.test/],
   ['chaos', /\/chaos\//],
   ['crash and kills', /\/crash\/|[kK]ill|failedCommits|reopenAfterKill/],
-  ['races and drive', /\/drive\/|\/races\.|openAtOnce|UnderReaders|UnderWriter/],
+  ['races and drive', /\/drive\/|core\/test\/stream\/|\/races\.|openAtOnce|UnderReaders|UnderWriter/],
   ['gates', /core\/test\/(gates|asks)\//],
   ['guards and entropy', /core\/test\/(guards|entropy)\//],
   ['masking and secrets', /core\/test\/masking\/|canaries|agents\/test\/(environment|forge)\//],

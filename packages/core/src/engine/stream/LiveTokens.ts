@@ -1,6 +1,5 @@
 import { BaseCallbackHandler } from '@langchain/core/callbacks/base';
 import type { Callbacks } from '@langchain/core/callbacks/manager';
-import type { Serialized } from '@langchain/core/load/serializable';
 import type { LLMResult } from '@langchain/core/outputs';
 import { LineMasker } from '../../masking/LineMasker.ts';
 import type { Restarted, TokensChunk } from './StreamEvent.ts';
@@ -14,6 +13,8 @@ export interface BegunTask {
 }
 
 type Provisional = TokensChunk | Restarted;
+
+type ModelStart = Parameters<NonNullable<BaseCallbackHandler['handleChatModelStart']>>;
 
 /** A call of a chat model. */
 interface Call {
@@ -87,15 +88,7 @@ export class LiveTokens extends BaseCallbackHandler {
     return told.map(({ event }) => event);
   }
 
-  override handleChatModelStart(
-    _model: Serialized,
-    _messages: unknown,
-    runId: string,
-    _parentRunId?: string,
-    _params?: unknown,
-    tags: readonly string[] = [],
-    metadata: Readonly<Record<string, unknown>> = {},
-  ): void {
+  override handleChatModelStart(...[, , runId, , , tags = [], metadata = {}]: ModelStart): void {
     const taskNs = metadata['langgraph_checkpoint_ns'];
     if (typeof taskNs !== 'string' || tags.some((tag) => UNSEEN.has(tag))) return;
     const graphNs = graphNsOf(taskNs);

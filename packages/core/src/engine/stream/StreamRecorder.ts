@@ -17,12 +17,9 @@ import type {
   CheckpointMetadata,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { DevsError } from '../../errors/DevsError.ts';
-import type { TypedBytes } from '../../state/checkpointRecords.ts';
-import type { NewStreamEvent, RecordedMode } from '../../state/StreamStore.ts';
-import { maskWrite } from '../saver/maskWrite.ts';
+import type { NewStreamEvent } from '../../state/StreamStore.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from '../saver/StreamedWrites.ts';
-import { StrictSerde } from '../saver/StrictSerde.ts';
+import { dumpChunk } from './dumpChunk.ts';
 import type { BegunTask } from './LiveTokens.ts';
 import { graphNsOf, lastingTask, ownTaskOf, placeHere, type Teller, taskNsHere } from './tasks.ts';
 import { shapeOf } from './updateShape.ts';
@@ -61,13 +58,7 @@ interface Envelope {
   readonly step: number;
 }
 
-/** In bytes, as a value of the state. */
-const MAX_CUSTOM_BYTES = 1024 * 1024;
-
 const INTERRUPT = '__interrupt__';
-
-/** Chunks of tasks: as deep as what they are made of, and the names around it. */
-const serde = new StrictSerde({ maxDepth: 900, numbers: 'every' });
 
 /** Of the run's own graph: its values are known from its checkpoints. */
 const OWN_MODES = new Set(['updates']);
@@ -286,7 +277,7 @@ export class StreamRecorder implements StreamedGraph {
   }
 
   #serialize(event: Told['event'], chunk: unknown): Told {
-    const dumped = dump(chunk, event.mode);
+    const dumped = dumpChunk(chunk, event.mode);
     if (!(dumped instanceof Promise)) return { event, body: { value: dumped }, serialized: null };
     const serialized = dumped.then(
       (value) => {
@@ -335,7 +326,7 @@ export class StreamRecorder implements StreamedGraph {
   }
 
   async #serialized(told: readonly Told[]): Promise<void> {
-    await Promise.all(told.map(({ serialized }) => serialized));
+    for (const { serialized } of [...told]) await serialized;
   }
 
   /** A task has ended, and what was in it. */
@@ -355,23 +346,6 @@ interface Write {
   /** Of the run's own graph. */
   readonly isOwn: boolean;
   told: Told | null;
-}
-
-function dump(chunk: unknown, mode: RecordedMode): TypedBytes | Promise<TypedBytes> {
-  const dumped = serde.dump(maskWrite(mode, chunk));
-  const limited = ([type, bytes]: [string, Uint8Array]): TypedBytes => {
-    if (mode === 'custom' && bytes.byteLength > MAX_CUSTOM_BYTES) throw tooLarge(bytes.byteLength);
-    return { type, bytes };
-  };
-  return dumped instanceof Promise ? dumped.then(limited) : limited(dumped);
-}
-
-function tooLarge(bytes: number): DevsError {
-  return new DevsError(`A chunk for the stream has ${bytes} bytes; ${MAX_CUSTOM_BYTES} are allowed.`, {
-    code: 'VALUE_TOO_LARGE',
-    remedy: 'Write a reference to large content, or write it in parts.',
-    context: { bytes, limit: MAX_CUSTOM_BYTES },
-  });
 }
 
 function deferred(): { readonly promise: Promise<void>; readonly over: () => void } {

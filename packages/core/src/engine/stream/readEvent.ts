@@ -62,7 +62,9 @@ export async function readEvent(
       };
     case 'end':
       return { seq, mode, ...(refers as End) };
-    default: {
+    case 'custom':
+    case 'updates':
+    case 'values': {
       const at = { threadId, checkpointNs: graphNs };
       const data =
         mode === 'updates'

@@ -1,4 +1,5 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
+import type { StreamRecord } from '../../state/StreamStore.ts';
 import type { ThreadStatus, ThreadStore } from '../../state/ThreadStore.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import { notKept } from './notKept.ts';
@@ -143,12 +144,13 @@ interface Until {
 /** Returns the position it has come to. */
 async function* follow(
   threadId: string,
-  { modes, subgraphs, after = 0 }: StreamQuery,
+  query: StreamQuery,
   parts: StreamParts,
   { hasEnded, signal, tokens }: Until,
 ): AsyncGenerator<StreamEvent, number> {
   const { streams } = parts;
   const { store } = streams;
+  const { after = 0 } = query;
   const { checkpoints, sessions } = parts.store;
   const sources: StreamSources = { ...parts, checkpoints, sessions };
   const isAborted = (): boolean => signal?.aborted === true;
@@ -160,19 +162,23 @@ async function* follow(
     for (const event of events) {
       if (event.seq !== last + 1) throw notKept(threadId, 'trimmed', { seq: last + 1, first: event.seq });
       last = event.seq;
-      yield* tokens?.before(event.seq) ?? [];
-      const isInside = event.ns !== '' && event.mode !== 'custom';
-      const isAsked = event.mode === 'gate' || event.mode === 'end' || modes.has(event.mode);
-      if (!isAsked || (isInside && !subgraphs)) continue;
-      yield await readEvent(threadId, event, sources);
+      yield* said(tokens, event.seq);
+      if (isAsked(event, query)) yield await readEvent(threadId, event, sources);
       if (isAborted()) return last;
     }
     if (events.length > 0) continue;
-    const said = tokens?.before() ?? [];
-    yield* said;
-    if (said.length > 0) continue;
+    yield* said(tokens);
     if (isOver) return last;
     await streams.news(threadId, signal);
   }
   return last;
 }
+
+function isAsked({ mode, ns }: StreamRecord, { modes, subgraphs }: StreamQuery): boolean {
+  if (mode === 'gate' || mode === 'end') return true;
+  return modes.has(mode) && (ns === '' || mode === 'custom' || subgraphs);
+}
+
+/** What models said before an event; all of it where none is given. */
+const said = (tokens: LiveTokens | undefined, seq?: number): readonly StreamEvent[] =>
+  tokens?.before(seq) ?? [];
