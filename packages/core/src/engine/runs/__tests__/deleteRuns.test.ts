@@ -94,7 +94,7 @@ describe('deleting a run', () => {
     await app.delete('run', { by: ada });
     const naming = prepare(
       `SELECT DISTINCT t.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
-       WHERE t.type = 'table' AND c.name IN ('thread_id', 'graph_id', 'session_id') AND t.name <> 'hitl_decisions'`,
+       WHERE t.type = 'table' AND c.name IN ('thread_id', 'graph_id', 'session_id', 'child_id') AND t.name <> 'hitl_decisions'`,
     )
       .pluck()
       .all() as readonly string[];

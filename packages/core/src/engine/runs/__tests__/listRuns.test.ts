@@ -214,6 +214,7 @@ describe('a list of runs', () => {
       `SEARCH threads threads_due (${BETWEEN})`,
       'SEARCH hitl_sessions hitl_sessions_open (status=? AND suspended_at>?)',
       'SEARCH threads threads_ended ((ended_at,thread_id)>(?,?) AND ended_at<?)',
+      'SEARCH child_runs sqlite_autoindex_child_runs_1 (child_id=?)',
     ]);
     // Sorted is what was found: a page of each status, and questions that were asked in the same millisecond.
     expect(plans.filter((plan) => plan.includes('B-TREE'))).toEqual([
