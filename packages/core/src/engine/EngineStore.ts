@@ -117,16 +117,9 @@ export class EngineStore {
     this.guards = new GuardStore(db);
     this.prices = prices;
     this.rules = rules;
-    const { threads, steps, sessions } = this;
     this.children = new ChildStore(db, seams);
-    this.budgets = new RunBudgets({
-      threads,
-      steps,
-      sessions,
-      children: this.children,
-      times: new DrivenTimeStore(db),
-      now: this.now,
-    });
+    const times = new DrivenTimeStore(db);
+    this.budgets = new RunBudgets({ ...this, times });
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);

@@ -80,18 +80,8 @@ export class StreamStore {
    * @param keep - Events of the run that are kept at least, the newest ones.
    */
   append(threadId: string, { mode, ns, once, body }: NewStreamEvent, keep: number): boolean {
-    const value = 'value' in body ? body.value : null;
-    const seq = this.#statements.insert.get({
-      threadId,
-      mode,
-      ns,
-      scope: once?.scope ?? null,
-      ordinal: once?.ordinal ?? null,
-      refersJson: 'refers' in body ? JSON.stringify(body.refers) : null,
-      type: value?.type ?? null,
-      value: value?.bytes ?? null,
-      sha256: value === null ? null : hashBytes(value.bytes),
-    });
+    const { scope, ordinal } = once ?? { scope: null, ordinal: null };
+    const seq = this.#statements.insert.get({ threadId, mode, ns, scope, ordinal, ...bodyColumns(body) });
     if (seq === undefined) return false;
     if (seq % TRIM_EVERY === 0 && seq > keep) this.#statements.trim.run(threadId, seq - keep);
     return true;
@@ -116,6 +106,13 @@ export class StreamStore {
     this.#made ??= statementsOf(this.#db);
     return this.#made;
   }
+}
+
+function bodyColumns(body: NewStreamEvent['body']): object {
+  if ('refers' in body)
+    return { refersJson: JSON.stringify(body.refers), type: null, value: null, sha256: null };
+  const { type, bytes } = body.value;
+  return { refersJson: null, type, value: bytes, sha256: hashBytes(bytes) };
 }
 
 function toRecord(threadId: string, { refersJson, type, value, sha256, ...event }: Row): StreamRecord {

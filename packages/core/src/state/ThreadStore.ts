@@ -21,7 +21,6 @@ import {
   type NewThread,
   type Policies,
   type Settlement,
-  type Signal,
   type SignalKind,
   THREAD_STATUSES,
   type Thread,
@@ -241,16 +240,6 @@ export class ThreadStore {
     return this.#write(() => this.signals.record(threadId, signal) ?? notFound(threadId));
   }
 
-  /** Signals nobody has consumed, oldest first. */
-  pendingSignals(threadId: string): readonly Signal[] {
-    return this.signals.pending(threadId);
-  }
-
-  /** Marks a signal as handled. */
-  consume(signalId: string): void {
-    this.signals.consume(signalId);
-  }
-
   /**
    * Records where a run stands and gives the lease back, unless a signal came in after `seenWakeSeq`: then
    * nothing changes and the driver has to look `again`, so that no wake is lost. An end wakes the run's parent.
@@ -328,7 +317,8 @@ export class ThreadStore {
     const { threadId } = lease;
     this.#held(lease, () => {
       this.#assertWorkspaceIsFree(this.require(threadId));
-      for (const { id, kind } of this.pendingSignals(threadId)) if (OF_A_TURN.has(kind)) this.consume(id);
+      for (const { id, kind } of this.signals.pending(threadId))
+        if (OF_A_TURN.has(kind)) this.signals.consume(id);
       this.#beginTurn.run({ threadId, now: this.#now() });
     });
   }

@@ -154,7 +154,7 @@ function engineReads(db: Database): string {
     const ids = runs.map(({ threadId }) => threadId);
     const declared = runs.map(({ threadId, policies, status }) => ({ threadId, policies, status }));
     const policies = ids.map((id) => ['gates', 'budget', 'note'].map((name) => threads.policyOf(id, name)));
-    const signals = ids.map((id) => threads.pendingSignals(id));
+    const signals = ids.map((id) => threads.signals.pending(id));
     const asked = ['interrupt-1', 'interrupt-2', 'interrupt-3'].map((id) =>
       sessions.findByInterrupt('run-1', id),
     );

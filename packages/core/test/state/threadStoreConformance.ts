@@ -19,9 +19,7 @@ export type ThreadStorePort = Pick<
   | 'resetRecoveries'
   | 'fence'
   | 'signal'
-  | 'pendingSignals'
-  | 'consume'
->;
+> & { readonly signals: Pick<ThreadStore['signals'], 'pending' | 'consume'> };
 
 /** One store, seen by the drivers of several processes of one machine. */
 export interface StoreUnderTest {
@@ -254,7 +252,7 @@ function signalling(withRun: With): void {
       expect(under.as('b').signal(RUN, { id: 'd', kind: 'decision', payload: { n: 1 } })).toBe(2);
       expect(under.as('c').signal(RUN, pause)).toBe(1);
       expect(under.as('b').require(RUN).wakeSeq).toBe(2);
-      expect(under.as('b').pendingSignals(RUN)).toMatchObject([
+      expect(under.as('b').signals.pending(RUN)).toMatchObject([
         { id: 'p', seq: 1, kind: 'pause' },
         { id: 'd', seq: 2, kind: 'decision', payload: { n: 1 } },
       ]);
@@ -266,12 +264,12 @@ function signalling(withRun: With): void {
     withRun((under) => {
       under.as('a').claim(RUN);
       under.as('b').signal(RUN, { id: 'c', kind: 'cancel', payload: null });
-      under.as('b').consume('unknown');
-      expect(under.as('a').pendingSignals(RUN)).toHaveLength(1);
-      under.as('a').consume('c');
-      expect(under.as('b').pendingSignals(RUN)).toEqual([]);
+      under.as('b').signals.consume('unknown');
+      expect(under.as('a').signals.pending(RUN)).toHaveLength(1);
+      under.as('a').signals.consume('c');
+      expect(under.as('b').signals.pending(RUN)).toEqual([]);
       expect(under.as('b').signal(RUN, { id: 'c', kind: 'cancel', payload: null })).toBe(1);
-      expect(under.as('b').pendingSignals(RUN)).toEqual([]);
+      expect(under.as('b').signals.pending(RUN)).toEqual([]);
     }),
   );
 }

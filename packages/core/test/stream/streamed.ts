@@ -1,4 +1,5 @@
 import { Command, MemorySaver } from '@langchain/langgraph';
+import { expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { durable } from '../../src/engine/durable.ts';
 import { described } from '../programs/described.ts';
@@ -38,29 +39,13 @@ export async function streamedByLangGraph(
   const graph = ((source.builder ?? source) as { compile(options: object): Streamable }).compile({
     checkpointer: new MemorySaver(),
   });
-  const chunks: Streamed[] = [];
-  const begun = new Set<string>();
+  const told: Told = { chunks: [], begun: new Set() };
+  const { chunks } = told;
   let given: unknown = input;
   for (let stops = 0; stops < MAX_STOPS; stops += 1) {
     const open: Asked[] = [];
-    const stopped = new Set<string>();
-    const goingOn = new Set(begun);
-    const config = { ...CONFIG, streamMode: MODES, subgraphs: true };
     try {
-      for await (const [ns, mode, data] of await graph.stream(given, config)) {
-        const path = ns.join('|');
-        begun.add(path);
-        if (mode === 'values' && !('__interrupt__' in data) && goingOn.delete(path)) continue;
-        if ('__interrupt__' in data) {
-          stopped.add(path);
-          if (path === '' && mode === 'updates') open.push(...(data['__interrupt__'] as Asked[]));
-        } else if (
-          !(mode === 'values' && stopped.has(path)) &&
-          !(mode === 'updates' && '__metadata__' in data)
-        ) {
-          chunks.push(streamed(ns, mode, data));
-        }
-      }
+      await toldUntilStop(graph, given, { ...told, open });
     } catch {
       return { chunks, isCut: true };
     }
@@ -69,6 +54,32 @@ export async function streamedByLangGraph(
     given = new Command({ resume: Object.fromEntries(answered.map(({ id, value }) => [id, answer(value)])) });
   }
   return { chunks, isCut: false };
+}
+
+interface Told {
+  readonly chunks: Streamed[];
+  /** Graphs that have told their values once. */
+  readonly begun: Set<string>;
+}
+
+/** One call of LangGraph, to its end or to what it asks. */
+async function toldUntilStop(
+  graph: Streamable,
+  given: unknown,
+  { chunks, begun, open }: Told & { readonly open: Asked[] },
+): Promise<void> {
+  const stopped = new Set<string>();
+  const goingOn = new Set(begun);
+  const config = { ...CONFIG, streamMode: MODES, subgraphs: true };
+  for await (const [ns, mode, data] of await graph.stream(given, config)) {
+    const path = ns.join('|');
+    begun.add(path);
+    const isStop = '__interrupt__' in data;
+    if (isStop) stopped.add(path);
+    if (isStop && path === '' && mode === 'updates') open.push(...(data['__interrupt__'] as Asked[]));
+    if (isStop || (mode === 'values' && (goingOn.delete(path) || stopped.has(path)))) continue;
+    if (mode !== 'updates' || !('__metadata__' in data)) chunks.push(streamed(ns, mode, data));
+  }
 }
 
 /** What the engine streams. Every event has the next number. */
@@ -83,12 +94,11 @@ export async function streamedDurably(
   let last = 0;
   try {
     for (let stops = 0; stops < MAX_STOPS; stops += 1) {
-      for await (const event of app.stream('run', given as never, { streamMode: MODES, subgraphs: true })) {
-        if (event.seq !== last + 1) throw new Error(`${event.seq} follows ${last}.`);
-        last = event.seq;
-        if (event.mode !== 'gate' && event.mode !== 'end')
-          chunks.push(streamed(event.ns, event.mode, event.data));
-      }
+      const events = app.stream('run', given as never, { streamMode: MODES, subgraphs: true });
+      const told = await allOf(events);
+      expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => last + 1 + index));
+      last += told.length;
+      for (const event of told) if ('ns' in event) chunks.push(streamed(event.ns, event.mode, event.data));
       const open = await app.gates('run');
       if (open.length === 0) break;
       for (const gate of inOrder(open, ({ artifact }) => artifact, oneByOne))
@@ -127,6 +137,12 @@ export function bySteps(chunks: readonly Streamed[]): Readonly<Record<string, re
       [...steps, beside.sort().map((each) => JSON.parse(each) as unknown)],
     ]),
   );
+}
+
+async function allOf<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const event of events) all.push(event);
+  return all;
 }
 
 function inOrder<T>(open: readonly T[], shown: (asked: T) => unknown, oneByOne: boolean): readonly T[] {

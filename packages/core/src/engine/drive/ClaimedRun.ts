@@ -246,7 +246,7 @@ export class ClaimedRun {
     { isAnew = false }: Due,
   ): Promise<DriveOutcome | null> {
     const { threadId } = this.#held.lease;
-    const { graph, faults, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
+    const { graph, store, streams, breakpoints = NO_BREAKPOINTS } = this.#deps;
     if (this.#control.drainRequested) return this.#stopped();
     if (!this.#hasWorked) store.threads.markWorked(this.#held.lease);
     this.#hasWorked = true;
@@ -262,13 +262,18 @@ export class ClaimedRun {
       return isAnew ? null : await this.#endIfStuck(before);
     } catch (error) {
       await streamed.recorded().catch(() => undefined); // what ended the call is the cause
-      const left = faults.take(threadId);
-      if (left instanceof RefusedResult) return this.#fail(left);
-      if (left !== null) throw left;
-      if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
-      if (error instanceof DevsError) throw error;
-      return this.#fail(error);
+      return this.#leftWith(error);
     }
+  }
+
+  /** What a call of the graph means that has thrown. */
+  #leftWith(error: unknown): DriveOutcome | null {
+    const left = this.#deps.faults.take(this.#held.lease.threadId);
+    if (left instanceof RefusedResult) return this.#fail(left);
+    if (left !== null) throw left;
+    if (isGraphDrained(error as Error) || this.#abort?.aborted) return this.#stopped();
+    if (error instanceof DevsError) throw error;
+    return this.#fail(error);
   }
 
   #fail(error: unknown): DriveOutcome | null {

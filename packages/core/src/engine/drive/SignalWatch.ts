@@ -23,12 +23,12 @@ export class SignalWatch {
   }
 
   has(kind: SignalKind): boolean {
-    return this.#threads.pendingSignals(this.#threadId).some((signal) => signal.kind === kind);
+    return this.#threads.signals.pending(this.#threadId).some((signal) => signal.kind === kind);
   }
 
   consume(kind: SignalKind): void {
-    for (const signal of this.#threads.pendingSignals(this.#threadId)) {
-      if (signal.kind === kind) this.#threads.consume(signal.id);
+    for (const signal of this.#threads.signals.pending(this.#threadId)) {
+      if (signal.kind === kind) this.#threads.signals.consume(signal.id);
     }
   }
 
@@ -39,7 +39,7 @@ export class SignalWatch {
   /** A file that cannot be read now is found by the next write; the timer must not throw into the process. */
   #look(control: RunControl): void {
     try {
-      const request = this.#threads.pendingSignals(this.#threadId).find(({ kind }) => STOPPING.has(kind));
+      const request = this.#threads.signals.pending(this.#threadId).find(({ kind }) => STOPPING.has(kind));
       if (request !== undefined) control.requestDrain(request.kind);
     } catch {
       // Every write of the run finds the same fault, with a driver to report it to.

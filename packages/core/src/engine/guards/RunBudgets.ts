@@ -141,17 +141,19 @@ export class RunBudgets {
   #withChildren(threadId: string, own: TurnSpending, asking: Partial<StepKey> = {}): TurnSpending {
     const { steps, children } = this.#stores;
     const { lgTaskId = '', name = '' } = asking;
-    return children.belowInTurn(threadId).reduce((sum, id) => {
-      const below = steps.spendingBefore({ threadId: id, lgTaskId, name }, null);
-      return {
-        ...sum,
-        usd: sum.usd + below.usd,
-        tokens: sum.tokens + below.tokens,
-        calls: sum.calls + below.calls,
-        reservedUsd: sum.reservedUsd + below.reservedUsd,
-        reservedTokens: sum.reservedTokens + below.reservedTokens,
-      };
-    }, own);
+    const below = children
+      .belowInTurn(threadId)
+      .map((id) => steps.spendingBefore({ threadId: id, lgTaskId, name }, null));
+    const sum = (of: (one: TurnSpending) => number): number =>
+      below.reduce((total, one) => total + of(one), of(own));
+    return {
+      ...own,
+      usd: sum(({ usd }) => usd),
+      tokens: sum(({ tokens }) => tokens),
+      calls: sum(({ calls }) => calls),
+      reservedUsd: sum(({ reservedUsd }) => reservedUsd),
+      reservedTokens: sum(({ reservedTokens }) => reservedTokens),
+    };
   }
 
   /** What humans have added to a run's own limits in this turn, at its gates and at those of runs below it. */

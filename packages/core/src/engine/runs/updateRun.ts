@@ -81,7 +81,7 @@ export async function updateRun(
 function wake(threadId: string, checkpointId: string, { threads }: EngineStore): void {
   const id = `update:${checkpointId}`;
   threads.signal(threadId, { id, kind: 'rewind', payload: null });
-  threads.consume(id);
+  threads.signals.consume(id);
 }
 
 /** @throws TypeError */

@@ -6,6 +6,7 @@ import type { InputTurn } from '../../state/ThreadInputStore.ts';
 import { LEASE_TTL_MS, type Lease, type LeaseSnapshot, type Thread } from '../../state/ThreadStore.ts';
 import { shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
+import { cancelBelow } from '../drive/cancelBelow.ts';
 import { assertSameGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { type AskedTurn, assertEnded, drivenBy, ofParent, unnamed, wouldLose } from './turnRefused.ts';
@@ -40,6 +41,8 @@ export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> 
   for (;;) {
     const taken = store.transact(events, (emit) => {
       const begun = findOrBegin(asked, unchangedFor, deps);
+      // A turn that failed has left them, to be tried anew.
+      if (begun === 'begun') cancelBelow(threadId, { store, emit });
       if (begun === 'begun' && asked.redacted > 0) {
         emit('SECRET_REDACTED', { place: 'input', count: asked.redacted }, { threadId });
       }

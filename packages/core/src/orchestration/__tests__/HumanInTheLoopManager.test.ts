@@ -191,7 +191,7 @@ describe('decide', () => {
     });
     expect(new DecisionLog(db).verify()).toEqual({ ok: true });
     expect(new ThreadStore(db).require('run-1').wakeSeq).toBe(1);
-    expect(new ThreadStore(db).pendingSignals('run-1')).toMatchObject([
+    expect(new ThreadStore(db).signals.pending('run-1')).toMatchObject([
       { id: `decision:${session.id}`, kind: 'decision', payload: { sessionId: session.id } },
     ]);
     expect(heard).toEqual(['HITL_SESSION_DECIDED']);

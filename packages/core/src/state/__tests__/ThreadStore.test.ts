@@ -294,7 +294,7 @@ describe('signals', () => {
     expect(threads.signal('run-1', { id: 'b', kind: 'cancel', payload: null })).toBe(2);
     expect(threads.signal('run-1', { id: 'a', kind: 'resume', payload: 'other' })).toBe(1);
     expect(threads.require('run-1').wakeSeq).toBe(2);
-    expect(threads.pendingSignals('run-1')).toMatchObject([
+    expect(threads.signals.pending('run-1')).toMatchObject([
       { id: 'a', seq: 1, kind: 'pause', payload: { why: 'x' }, consumedAt: null },
       { id: 'b', seq: 2, kind: 'cancel', payload: null },
     ]);
@@ -304,8 +304,8 @@ describe('signals', () => {
     const threads = new ThreadStore(db, { now: () => 5 });
     threads.create(aThread());
     threads.signal('run-1', { id: 'a', kind: 'pause', payload: {} });
-    threads.consume('a');
-    expect(threads.pendingSignals('run-1')).toEqual([]);
+    threads.signals.consume('a');
+    expect(threads.signals.pending('run-1')).toEqual([]);
     expect(db.prepare('SELECT consumed_at FROM signals').pluck().get()).toBe(5);
   });
 

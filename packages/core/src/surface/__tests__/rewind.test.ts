@@ -437,6 +437,6 @@ test('a rewind wakes whoever waits for the gate that it withdrew', async ({ dbPa
   expect(stands().wakeSeq).toBe(stands().handledSeq);
   await run.rewind('T2', { by: ADA });
   expect(stands().wakeSeq).toBeGreaterThan(stands().handledSeq);
-  const pending = reading(dbPath, (db) => new ThreadStore(db).pendingSignals('r'));
+  const pending = reading(dbPath, (db) => new ThreadStore(db).signals.pending('r'));
   expect(pending.filter(({ kind }) => kind === 'rewind')).toEqual([]);
 });

@@ -38,7 +38,7 @@ export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps):
       kind: 'rewind',
       payload: { targetTaskId, principal, reason },
     });
-    store.threads.consume(signal);
+    store.threads.signals.consume(signal);
   });
   return kept;
 }

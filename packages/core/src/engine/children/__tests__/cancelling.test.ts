@@ -1,5 +1,5 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { ada, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
@@ -139,6 +139,30 @@ describe('cancel of a run', () => {
     expect(ran).toMatchObject({ status: 'suspended', children: ['c'] });
     await below.decide(only(await below.gates('c')), { value: 'tea', by: ada });
     expect(await app.run('p')).toMatchObject({ values: { log: ['start', 'tea', 'right'] } });
+  });
+});
+
+describe('the next turn of a run', () => {
+  test('that failed cancels the children it has left', async ({ db }) => {
+    const below = durable(asking(), { db });
+    const app = durable(
+      twoBranches(
+        async () => ({ log: [(await child(below, 'c', {})).status] }),
+        async () => {
+          const { status } = await vi.waitFor(() => app.store.threads.require('c'));
+          if (status !== 'cancelled') throw new Error('no');
+          return {};
+        },
+      ),
+      { db },
+    );
+    await below.admit({ threadId: 'unrelated', input: {} });
+    expect(await app.run('p', {}, { turn: 'm-1' })).toMatchObject({ status: 'failed' });
+    expect(await app.run('p', {}, { turn: 'm-2' })).toMatchObject({ status: 'completed' });
+    expect(['c', 'unrelated'].map((id) => app.store.threads.require(id).status)).toEqual([
+      'cancelled',
+      'created',
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
@@ -132,6 +132,21 @@ describe('child()', () => {
       status: 'completed',
       values: { log: ['slept', 'second'] },
     });
+  });
+
+  test('is waited for with its parent, at its gates, too', async ({ db }) => {
+    const below = durable(
+      one(() => String(interrupt('Which?'))),
+      { db },
+    );
+    const app = durable(
+      twoSteps(async () => ({ log: [(await child(below, 'c', { topic: 'x' })).values?.found ?? ''] })),
+      { db },
+    );
+    const running = app.run('p', {}, { wait: true });
+    const gate = await vi.waitFor(async () => only(await below.gates('c')));
+    await below.decide(gate, { value: 'tea', by: ada });
+    expect(await running).toMatchObject({ status: 'completed', values: { log: ['tea', 'second'] } });
   });
 
   test('that failed is told, and not thrown', async ({ db }) => {

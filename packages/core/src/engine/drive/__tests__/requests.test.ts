@@ -68,7 +68,7 @@ describe('requests to a run', () => {
     expect(
       app.store.log.list('r', { afterSeq: 0 }).filter(({ name }) => name === 'RUN_FINISHED'),
     ).toHaveLength(1);
-    expect(app.store.threads.pendingSignals('r')).toEqual([]);
+    expect(app.store.threads.signals.pending('r')).toEqual([]);
     await app.cancel('r');
     expect(await app.run('r')).toMatchObject({ status: 'cancelled', reason: 'cancelled by request' });
   });
