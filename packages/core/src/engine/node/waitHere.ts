@@ -57,18 +57,17 @@ function waitAt(active: RecordedVisit, key: WaitKey, awaiting: Awaiting): Wait |
   const isKnown = active.store.waits.find(key) !== null;
   if (awaiting.ready === undefined) {
     if (active.hasThrown) throw new GraphDrained('its node was left');
-    return recordWait(active, key, awaiting, isKnown);
+    return recordWait(active, key, awaiting, { isKnown });
   }
-  if (isKnown) return recordWait(active, key, awaiting, isKnown);
-  return awaiting.ready().then((begin) => recordWait(active, key, awaiting, isKnown, begin));
+  if (isKnown) return recordWait(active, key, awaiting, { isKnown });
+  return awaiting.ready().then((begin) => recordWait(active, key, awaiting, { isKnown, begin }));
 }
 
 function recordWait(
   active: RecordedVisit,
   key: WaitKey,
   { purpose, subject, dueAt }: Awaiting,
-  isKnown: boolean,
-  begin: Beginning = () => {},
+  { isKnown, begin = () => {} }: { readonly isKnown: boolean; readonly begin?: Beginning },
 ): Wait {
   const { store, events, visit } = active;
   const now = store.now();
