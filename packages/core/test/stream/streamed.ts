@@ -98,7 +98,7 @@ export async function streamedDurably(
       const told = await allOf(events);
       expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => last + 1 + index));
       last += told.length;
-      for (const event of told) if ('ns' in event) chunks.push(streamed(event.ns, event.mode, event.data));
+      chunks.push(...told.flatMap((e) => ('ns' in e ? [streamed(e.ns, e.mode, e.data)] : [])));
       const open = await app.gates('run');
       if (open.length === 0) break;
       for (const gate of inOrder(open, ({ artifact }) => artifact, oneByOne))
