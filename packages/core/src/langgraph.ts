@@ -41,7 +41,6 @@ export {
 } from './engine/guards/recursionGuard.ts';
 export { type CallUsage, callUsage, type LangChainUsage, type UsageReport } from './engine/guards/usage.ts';
 export { type AppOf, type ChildResult, child } from './engine/node/child.ts';
-export type { DeclaredGate } from './engine/node/entry.ts';
 export { progress } from './engine/node/progress.ts';
 export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
