@@ -1,7 +1,7 @@
 // After each install: which better-sqlite3 this checkout works with. 12 is the last that runs on Node.js 20. Compiled
 // with the headers of Node.js 24.19 or later it aborts the process as that ends, so newer ones get 13, as users do.
 import { existsSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const modules = fileURLToPath(new URL('../node_modules/.pnpm', import.meta.url));
@@ -11,5 +11,6 @@ const driver = join(modules, `better-sqlite3@${version}`, 'node_modules', 'bette
 
 if (existsSync(driver)) {
   rmSync(link, { recursive: true, force: true });
-  symlinkSync(driver, link, 'junction');
+  // A junction of Windows is absolute; other links follow a checkout that is moved.
+  symlinkSync(process.platform === 'win32' ? driver : relative(dirname(link), driver), link, 'junction');
 }
