@@ -58,15 +58,15 @@ const wordsTest = {
 const nodeRepository: Repository = {
   name: 'node-test',
   what: 'npm init, node --test',
-  files: words(nodeTest.write(wordsTest), 'node --test test/'),
+  files: words(nodeTest.write(wordsTest), 'node --test'),
   tools: {},
-  script: 'node --test test/',
+  script: 'node --test',
   dialect: nodeTest,
   ownTest: 'test/words.test.js',
   moreTests: (name) => `test/${name}.test.js`,
   readme: 'README.md',
   feature: slug,
-  local: { links: [], check: ['node', '--test', 'test/'] },
+  local: { links: [], check: ['node', '--test'] },
 };
 
 const vitestRepository: Repository = {

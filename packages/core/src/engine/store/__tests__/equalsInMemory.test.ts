@@ -8,13 +8,23 @@ import { SqliteStore } from '../SqliteStore.ts';
 
 const RUNS = howMany('DEVS_STORE_RUNS', 150);
 
-/** LangGraph's store goes on listing a namespace whose last item was deleted; its stores on a database do not. */
+/**
+ * LangGraph's store goes on listing a namespace whose last item was deleted, at the place it had, and lists one that something
+ * was only deleted from; its stores on a database do not.
+ */
 class TidyMemory extends InMemoryStore {
   override async batch<Op extends readonly Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const results = await super.batch(operations);
+    const results: unknown[] = [];
+    for (const operation of operations) {
+      results.push(...(await super.batch([operation])));
+      this.#tidy();
+    }
+    return results as OperationResults<Op>;
+  }
+
+  #tidy(): void {
     const { data } = this as unknown as { readonly data: Map<string, Map<string, unknown>> };
     for (const [namespace, items] of data) if (items.size === 0) data.delete(namespace);
-    return results;
   }
 }
 
