@@ -8,23 +8,13 @@ import { SqliteStore } from '../SqliteStore.ts';
 
 const RUNS = howMany('DEVS_STORE_RUNS', 150);
 
-/**
- * LangGraph's store goes on listing a namespace whose last item was deleted, at the place it had, and lists one that something
- * was only deleted from; its stores on a database do not.
- */
+/** LangGraph's store goes on listing a namespace whose last item was deleted; its stores on a database do not. */
 class TidyMemory extends InMemoryStore {
   override async batch<Op extends readonly Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const results: unknown[] = [];
-    for (const operation of operations) {
-      results.push(...(await super.batch([operation])));
-      this.#tidy();
-    }
-    return results as OperationResults<Op>;
-  }
-
-  #tidy(): void {
+    const results = await super.batch(operations);
     const { data } = this as unknown as { readonly data: Map<string, Map<string, unknown>> };
     for (const [namespace, items] of data) if (items.size === 0) data.delete(namespace);
+    return results;
   }
 }
 
@@ -82,9 +72,16 @@ const told = (results: readonly unknown[]): unknown =>
     ),
   );
 
+/** What is empty within a batch keeps its place in memory: a deletion is the only write of its batch. */
+const deletesAlone = (batch: readonly object[]): boolean => {
+  const written = batch.flatMap((each) => ('value' in each ? [each.value] : []));
+  return written.length < 2 || !written.includes(null);
+};
+
 describe('the store in a state file', () => {
   test('answers every batch of operations as LangGraph’s store in memory, in its order', async ({ db }) => {
-    const batches = fc.array(fc.array(operation, { minLength: 1, maxLength: 5 }), { maxLength: 15 });
+    const batch = fc.array(operation, { minLength: 1, maxLength: 5 }).filter(deletesAlone);
+    const batches = fc.array(batch, { maxLength: 15 });
     const property = fc.asyncProperty(batches, async (all) => {
       db.exec('DELETE FROM store_items');
       const [own, memory] = [new SqliteStore(db), new TidyMemory()];
