@@ -35,7 +35,7 @@ function entryPoints(name) {
 const BUDGET = {
   agents: { packed: 175_000, installed: 112_000_000 },
   cli: { packed: 135_000, installed: 116_000_000 },
-  core: { packed: 480_000, installed: 99_000_000 },
+  core: { packed: 560_000, installed: 99_000_000 },
   mcp: { packed: 11_000, installed: 108_000_000 },
 };
 
