@@ -59,7 +59,7 @@ export interface DurableOptions<
     readonly polling?: EntropyOptions['polling'];
   };
   /**
-   * What nodes keep beyond the run, as `compile` takes it; `'file'` is a {@link SqliteStore} in the state file.
+   * What nodes keep beyond the run, as `compile` takes it; `'file'` is a `SqliteStore` in the state file.
    * @defaultValue what the graph was compiled with, else none
    */
   readonly store?: BaseStore | 'file';
