@@ -38,6 +38,7 @@ import type { RunOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { type ReadableGraph, readState } from './readState.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
+import type { RunSnapshot } from './runs/snapshots.ts';
 import type { Retention } from './saver/retainedCheckpoints.ts';
 import { type Admission, RunStarts } from './start/RunStarts.ts';
 import { NO_BREAKPOINTS } from './stops/Breakpoints.ts';
@@ -87,7 +88,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
       db: parts.store.db,
       ready: (id, input, options) => this.#starts.prepareChild(id, input, options),
       drive: (id, options) => this.#driveOnce(id, options),
-      valuesAt: async (id, checkpointId) => (checkpointId === null ? null : this.#valuesAt(id, checkpointId)),
+      valuesAt: (id, checkpointId) => this.#valuesAt(id, checkpointId),
     });
   }
 
@@ -147,7 +148,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
         status: status as EndStatus,
         reason,
         gates: [],
-        values: checkpointId === null ? null : await this.#valuesAt(id, checkpointId),
+        values: await this.#valuesAt(id, checkpointId),
         ...(turn !== null && { turn }),
       }),
     });
@@ -320,23 +321,20 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /** The graph's values at the latest checkpoint. */
   async values(id: string): Promise<State | null> {
-    const graph = this.graph as unknown as ReadableGraph<{
-      readonly values: State;
-      readonly metadata?: unknown;
-    }>;
-    const config = { configurable: { thread_id: id } };
-    const { values, metadata } = await outsideGraphs(() => readState(graph, config, this.#parts.saver));
-    return metadata === undefined ? null : values;
+    return this.#valuesIn((graph) => readState(graph, configFor(id), this.#parts.saver));
   }
 
-  /** At an earlier checkpoint; `null` once it was pruned away. */
-  async #valuesAt(id: string, checkpointId: string): Promise<State | null> {
-    const graph = this.graph as unknown as ReadableGraph<{
-      readonly values: State;
-      readonly metadata?: unknown;
-    }>;
-    const config = { configurable: { thread_id: id, checkpoint_id: checkpointId } };
-    const { values, metadata } = await outsideGraphs(() => graph.getState(config));
+  /** At an earlier checkpoint; `null` where there was none, and once it was pruned away. */
+  async #valuesAt(id: string, checkpointId: string | null): Promise<State | null> {
+    if (checkpointId === null) return null;
+    return this.#valuesIn((graph) => graph.getState(configFor(id, checkpointId)));
+  }
+
+  async #valuesIn(
+    read: (graph: ReadableGraph<RunSnapshot<State>>) => Promise<RunSnapshot<State>>,
+  ): Promise<State | null> {
+    const graph = this.graph as unknown as ReadableGraph<RunSnapshot<State>>;
+    const { values, metadata } = await outsideGraphs(() => read(graph));
     return metadata === undefined ? null : values;
   }
 
@@ -452,6 +450,10 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     this.#parts.close();
   }
 }
+
+const configFor = (id: string, checkpointId?: string) => ({
+  configurable: { thread_id: id, ...(checkpointId !== undefined && { checkpoint_id: checkpointId }) },
+});
 
 /** `null` where another process was faster: whoever waits goes on waiting. */
 async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {

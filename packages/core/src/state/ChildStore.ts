@@ -1,8 +1,9 @@
-import type { Database, Statement } from 'better-sqlite3';
-import { prepare } from '../db/prepare.ts';
+import type { Database } from 'better-sqlite3';
+import { LateStatements } from '../db/LateStatements.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { ENDED_STATUSES, type ThreadStatus } from './threadRecords.ts';
+import type { ThreadStatus } from './threadRecords.ts';
+import { ENDED } from './threadSql.ts';
 
 /** How a child had ended when its parent was told. */
 export interface ChildEnd {
@@ -55,7 +56,7 @@ const SELECT_OPEN_BELOW = `
     SELECT child_id, 1 FROM child_runs WHERE parent_id = @parentId
     UNION SELECT c.child_id, b.depth + 1 FROM child_runs AS c JOIN below AS b ON c.parent_id = b.id)
   SELECT id FROM below JOIN threads ON thread_id = id
-  WHERE status NOT IN (SELECT value FROM json_each(@ended)) ORDER BY depth, id`;
+  WHERE status NOT IN ${ENDED} ORDER BY depth, id`;
 
 // Of a turn: what its children began is part of what it has begun.
 const SELECT_BELOW_IN_TURN = `
@@ -93,23 +94,22 @@ const SELECT_PARENTS = `
 
 /** Which run is whose child. A child has one parent, for ever, and what the parent is told of its end does not change. */
 export class ChildStore {
-  readonly #db: Database;
   readonly #now: () => number;
-  readonly #prepared = new Map<string, Statement<[object]>>();
+  readonly #statements: LateStatements;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
-    this.#db = db;
+    this.#statements = new LateStatements(db);
     this.#now = now;
   }
 
   /** In the caller's transaction, which has recorded the run, too. */
   insert(child: Pick<ChildRun, 'childId' | 'parentId'>): void {
-    this.#of(INSERT).run({ ...child, now: this.#now() });
+    this.#statements.of(INSERT).run({ ...child, now: this.#now() });
   }
 
   find(childId: string): ChildRun | null {
-    const row = this.#of<ChildRow>(SELECT).get({ childId });
+    const row = this.#statements.of<ChildRow>(SELECT).get({ childId });
     if (row === undefined) return null;
     const { parentId, endedAs: status, endedBecause: reason, endCheckpointId: checkpointId } = row;
     return { childId, parentId, end: status === null ? null : { status, reason, checkpointId } };
@@ -122,56 +122,48 @@ export class ChildStore {
 
   /** Records what the parent is told; the first record stays. */
   end(childId: string, end: ChildEnd): void {
-    this.#of(END).run({ ...end, childId });
+    this.#statements.of(END).run({ ...end, childId });
   }
 
   /** The parent of a run, the parent's, and so on. */
   above(childId: string): readonly string[] {
-    return idsOf(this.#of<IdRow>(SELECT_ABOVE).all({ childId }));
+    return idsOf(this.#statements.of<IdRow>(SELECT_ABOVE).all({ childId }));
   }
 
   /** Every run below a run, the deepest first. */
   below(parentId: string): readonly string[] {
-    return idsOf(this.#of<IdRow>(SELECT_BELOW).all({ parentId }));
+    return idsOf(this.#statements.of<IdRow>(SELECT_BELOW).all({ parentId }));
   }
 
   /** Those of them that the turn it stands in has begun. */
   belowInTurn(parentId: string): readonly string[] {
-    return idsOf(this.#of<IdRow>(SELECT_BELOW_IN_TURN).all({ parentId }));
+    return idsOf(this.#statements.of<IdRow>(SELECT_BELOW_IN_TURN).all({ parentId }));
   }
 
   /** Those of all that have not ended, the highest first. */
   openBelow(parentId: string): readonly string[] {
-    const ended = JSON.stringify(ENDED_STATUSES);
-    return idsOf(this.#of<IdRow>(SELECT_OPEN_BELOW).all({ parentId, ended }));
+    return idsOf(this.#statements.of<IdRow>(SELECT_OPEN_BELOW).all({ parentId }));
   }
 
   /** The parent of a run, if it may begin the run anew. */
   openParentOf(childId: string): readonly string[] {
-    return idsOf(this.#of<IdRow>(SELECT_OPEN_PARENT).all({ childId }));
+    return idsOf(this.#statements.of<IdRow>(SELECT_OPEN_PARENT).all({ childId }));
   }
 
   /** Children that a run waits for. */
   awaitedBy(parentId: string): readonly string[] {
-    return idsOf(this.#of<IdRow>(AWAITED).all({ parentId }));
+    return idsOf(this.#statements.of<IdRow>(AWAITED).all({ parentId }));
   }
 
   /** Runs that wait for a child, the one that began to first in front. */
   waitingParents(): readonly string[] {
-    return idsOf(this.#of<IdRow>(SELECT_PARENTS).all({}));
+    return idsOf(this.#statements.of<IdRow>(SELECT_PARENTS).all({}));
   }
 
   /** When the first timer of these runs is due, or of the runs they wait for, in ms since the Unix epoch; `null` for none. */
   untilOf(ids: readonly string[]): number | null {
-    const row = this.#of<object>(SELECT_UNTIL).get({ ids: JSON.stringify(ids) });
+    const row = this.#statements.of<object>(SELECT_UNTIL).get({ ids: JSON.stringify(ids) });
     return (Object.values(row ?? {})[0] ?? null) as number | null;
-  }
-
-  /** Prepared when it is first used: most runs have no children. */
-  #of<Row = unknown>(text: string): Statement<[object], Row> {
-    const known = this.#prepared.get(text) ?? prepare<[object]>(this.#db, text);
-    this.#prepared.set(text, known);
-    return known as Statement<[object], Row>;
   }
 }
 

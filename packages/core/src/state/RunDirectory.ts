@@ -1,5 +1,5 @@
-import type { Database, Statement } from 'better-sqlite3';
-import { prepare } from '../db/prepare.ts';
+import type { Database } from 'better-sqlite3';
+import { LateStatements } from '../db/LateStatements.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 
 /** A place in the order of runs: when one was created, in ms since the Unix epoch, and its id among those of that time. */
@@ -18,15 +18,6 @@ export interface RunQuery {
   readonly since: number;
   /** Only runs before this place. */
   readonly before: RunPlace;
-  readonly limit: number;
-}
-
-interface Bound {
-  readonly statuses: string;
-  readonly graph: string | null;
-  readonly since: number;
-  readonly at: number;
-  readonly id: string;
   readonly limit: number;
 }
 
@@ -63,31 +54,23 @@ const SELECT_ENDED = `
 
 /** Finds runs among many by where they stand and how old they are. Reads `threads` by its indexes, and writes nothing. */
 export class RunDirectory {
-  readonly #db: Database;
-  readonly #pages = new Map<string, Statement<[Bound], RunPlace>>();
-  #ended: Statement<[object], RunPlace> | null = null;
+  readonly #statements: LateStatements;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#db = db;
+    this.#statements = new LateStatements(db);
   }
 
   /** Runs, newest first. */
   page({ statuses, graph, due, since, before, limit }: RunQuery): readonly RunPlace[] {
     const ofGraph = graph === null ? SELECT_PAGE : SELECT_PAGE_OF_GRAPH;
     const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit };
-    return this.#prepared(due ? SELECT_DUE : ofGraph).all(bound);
+    return this.#statements.of<RunPlace>(due ? SELECT_DUE : ofGraph).all(bound);
   }
 
   /** Runs without a folder and no child of another that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
   ended(before: number, after: RunPlace | null, limit: number): readonly RunPlace[] {
-    this.#ended ??= prepare(this.#db, SELECT_ENDED);
-    return this.#ended.all({ before, ...(after ?? { at: Number.MIN_SAFE_INTEGER, id: '' }), limit });
-  }
-
-  #prepared(sql: string): Statement<[Bound], RunPlace> {
-    const statement = this.#pages.get(sql) ?? prepare(this.#db, sql);
-    this.#pages.set(sql, statement);
-    return statement;
+    const from = after ?? { at: Number.MIN_SAFE_INTEGER, id: '' };
+    return this.#statements.of<RunPlace>(SELECT_ENDED).all({ before, ...from, limit });
   }
 }

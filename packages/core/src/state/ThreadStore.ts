@@ -14,7 +14,7 @@ import type { StoreOptions } from './StoreOptions.ts';
 import {
   type ClaimOptions,
   type ClaimResult,
-  ENDED_STATUSES,
+  hasEnded,
   type Lease,
   type LeaseSnapshot,
   type NewSignal,
@@ -37,8 +37,6 @@ export type * from './threadRecords.ts';
  * recovery: a machine that goes down again and again while it starts says nothing about the run.
  */
 export const RECOVERY_SPAN_MS = 600_000;
-
-const ENDED: ReadonlySet<ThreadStatus> = new Set(ENDED_STATUSES);
 
 /** Requests to who drives a turn: none to who drives the next. */
 const OF_A_TURN: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
@@ -258,7 +256,7 @@ export class ThreadStore {
         now: this.#now(),
       };
       if (this.#settle.run(values).changes === 0) return 'again';
-      if (ENDED.has(status)) this.#wakeParent.run(values);
+      if (hasEnded(status)) this.#wakeParent.run(values);
       return 'settled';
     });
   }

@@ -15,6 +15,14 @@ export const ENDED_STATUSES = ['completed', 'failed', 'cancelled', 'dead_letter'
 /** Where a run stands. */
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
+/** How a run can have ended. */
+export type EndedStatus = (typeof ENDED_STATUSES)[number];
+
+const ENDED: ReadonlySet<ThreadStatus> = new Set(ENDED_STATUSES);
+
+/** Whether a run has ended, a failed one too. */
+export const hasEnded = (status: ThreadStatus): status is EndedStatus => ENDED.has(status);
+
 /** What was declared at the start of a run, e.g. `{ gates: { design: 'human', dag: 'auto' } }`. Plain JSON. */
 export type Policies = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,10 @@
 // SQL of ThreadStore.
 
 import { isSound, sealOf, THREAD_SEAL } from './rowSeals.ts';
+import { ENDED_STATUSES } from './threadRecords.ts';
+
+/** The statuses of runs that have ended, behind `IN`. */
+export const ENDED = `(${ENDED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
 export const COLUMNS = `
   thread_id AS threadId, project_id AS projectId, workspace, brief_sha256 AS briefSha256,
@@ -9,7 +13,7 @@ export const COLUMNS = `
   recoveries, created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt, ${isSound(THREAD_SEAL)} AS sound`;
 
 /** Of the status that is set: when the run ended, or nothing. */
-const ENDED_AT = "ended_at = iif(@status IN ('completed', 'failed', 'cancelled', 'dead_letter'), @now, NULL)";
+const ENDED_AT = `ended_at = iif(@status IN ${ENDED}, @now, NULL)`;
 
 export const INSERT = `
   INSERT INTO threads (thread_id, project_id, workspace, brief_sha256, graph_fingerprint, policies_json,
@@ -24,7 +28,7 @@ export const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE threa
 
 export const SELECT_LIVE_ON_WORKSPACE = `
   SELECT thread_id FROM threads
-  WHERE workspace IN (SELECT value FROM json_each(?)) AND thread_id <> ? AND status NOT IN ('completed', 'failed', 'cancelled', 'dead_letter')`;
+  WHERE workspace IN (SELECT value FROM json_each(?)) AND thread_id <> ? AND status NOT IN ${ENDED}`;
 
 export const SELECT_LEASE = `
   SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId

@@ -1,5 +1,7 @@
 // SQL of WaitStore.
 
+import { ENDED } from './threadSql.ts';
+
 const COLUMNS = `
   seq, thread_id AS threadId, place, name, purpose, subject, interrupt_id AS interruptId, due_at AS dueAt, state,
   met_by AS metBy`;
@@ -50,7 +52,7 @@ const HAS_COME = `
       AND s.payload_json ->> 'name' = w.subject)
   OR w.purpose = 'child' AND EXISTS (
     SELECT 1 FROM threads AS c
-    WHERE c.thread_id = w.subject AND c.status IN ('completed', 'failed', 'cancelled', 'dead_letter'))`;
+    WHERE c.thread_id = w.subject AND c.status IN ${ENDED})`;
 
 // A run that waits, and one that has waited before and whose driver is gone or was told to leave.
 const DUE = `

@@ -10,12 +10,12 @@ import { examples } from '../../../../examples/graphs/examples.ts';
 import type { Example } from '../../../../examples/graphs/support/Example.ts';
 import { passTime } from '../../../../examples/graphs/support/passTime.ts';
 import { type Effect, effectsIn, openWorld } from '../../../../examples/graphs/support/world.ts';
-import { createDatabase } from '../../src/db/createDatabase.ts';
 import type { child, sleep, waitFor } from '../../src/langgraph.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
+import { recordedKeys } from '../support/recordedKeys.ts';
 import { tried } from '../support/tried.ts';
 
 /** Kills per example, each right after another effect; `DEVS_GRAPH_SEED=42` repeats which. */
@@ -115,19 +115,6 @@ async function runDurably(example: Example, dir: string): Promise<Ran> {
   } finally {
     own.close();
   }
-}
-
-/** The calls whose results are in the state file. */
-function recordedKeys(dbPath: string): ReadonlySet<string> {
-  const db = createDatabase({ dbPath });
-  const keys = db
-    .prepare<[], string>(
-      "SELECT thread_id || '/' || lg_task_id || '/' || name FROM agent_steps WHERE state = 'done'",
-    )
-    .pluck()
-    .all();
-  db.close();
-  return new Set(keys);
 }
 
 interface Life {

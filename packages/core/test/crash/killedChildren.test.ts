@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
+import { effectsOnce } from '../support/effectsOnce.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
@@ -41,12 +41,6 @@ const LIVED = (id: string) => ({
   ],
 });
 
-/** What steps did outside, once for each key. */
-function effectsIn(path: string): readonly string[] {
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
-  return [...new Set(lines)].map((line) => line.split(' ')[0] ?? '').sort();
-}
-
 /** Nobody is left over: whatever was begun below has ended as it did, or with its parent. */
 function statusesIn(file: ReturnType<typeof familyIn>): readonly string[] {
   return (file.runs as readonly (readonly [string, string])[]).map(([, status]) => status);
@@ -79,7 +73,7 @@ describe('a run with children', () => {
       } else {
         expect([write, lived.stderr, lived.stdout]).toEqual([write, '', JSON.stringify(raised('run'))]);
         expect([write, left]).toEqual([write, LIVED('run')]);
-        expect(effectsIn(effects)).toEqual(EFFECTS);
+        expect(effectsOnce(effects)).toEqual(EFFECTS);
       }
       tried(task, { ways: kill + 1 });
     }
@@ -120,7 +114,7 @@ describe('a run with children', () => {
           } else {
             expect([run, ended]).toEqual([run, raised(run)]);
             expect([run, left]).toEqual([run, LIVED(run)]);
-            expect([run, effectsIn(given.effects)]).toEqual([run, EFFECTS]);
+            expect([run, effectsOnce(given.effects)]).toEqual([run, EFFECTS]);
           }
           tried(task, { ways: deaths });
         }

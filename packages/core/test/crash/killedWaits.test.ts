@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
+import { effectsOnce } from '../support/effectsOnce.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
@@ -26,12 +27,6 @@ const WAITS = {
   events: [3, 1, 1],
 };
 
-/** What steps did outside, once for each key. */
-function effectsIn(path: string): readonly string[] {
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
-  return [...new Set(lines)].map((line) => line.split(' ')[0] ?? '').sort();
-}
-
 describe('a run that sleeps and waits', () => {
   test('in a process that is killed at a write, and in the next', { timeout: 300_000 }, async ({
     dbPath,
@@ -51,7 +46,7 @@ describe('a run that sleeps and waits', () => {
       const db = createDatabase({ dbPath: file });
       expect([write, waitsIn(db, 'run')]).toEqual([write, WAITS]);
       db.close();
-      expect(effectsIn(effects)).toEqual(['asleep', 'awake', 'beside']);
+      expect(effectsOnce(effects)).toEqual(['asleep', 'awake', 'beside']);
       tried(task, { ways: kill + 1 });
     }
   });
@@ -80,7 +75,7 @@ describe('a run that sleeps and waits', () => {
         expect([run, await live(next.own, run, `${effects}-${run}`)]).toEqual([run, LIVED]);
         next.own.close();
         expect([run, waitsIn(db, run)]).toEqual([run, WAITS]);
-        expect([run, effectsIn(`${effects}-${run}`)]).toEqual([run, ['asleep', 'awake', 'beside']]);
+        expect([run, effectsOnce(`${effects}-${run}`)]).toEqual([run, ['asleep', 'awake', 'beside']]);
         tried(task, { ways: deaths });
       }
     }

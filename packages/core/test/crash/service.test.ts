@@ -12,6 +12,8 @@ import { createDatabase } from '../../src/db/createDatabase.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { listOf } from '../support/listOf.ts';
+import { recordedKeys } from '../support/recordedKeys.ts';
 
 /** Runs at once, and deaths among them. */
 const RUNS = howMany('DEVS_SERVICE_RUNS', 4);
@@ -114,11 +116,7 @@ async function* eventsOf(url: string): AsyncGenerator<Told> {
 }
 
 /** What whoever reads a run once it has ended is told. */
-async function allOf(url: string): Promise<readonly Told[]> {
-  const events: Told[] = [];
-  for await (const event of eventsOf(url)) events.push(event);
-  return events;
-}
+const allOf = (url: string): Promise<readonly Told[]> => listOf(eventsOf(url));
 
 /** A user: starts a run, reads it to its end, and says yes to what it asks. */
 async function use(url: string, id: string, onEvent: () => void): Promise<readonly Told[]> {
@@ -142,15 +140,7 @@ function recordedIn(
   dbPath: string,
   ledger: string,
 ): { readonly keys: ReadonlySet<string>; readonly made: number } {
-  const db = createDatabase({ dbPath });
-  const keys = db
-    .prepare<[], string>(
-      "SELECT thread_id || '/' || lg_task_id || '/' || name FROM agent_steps WHERE state = 'done'",
-    )
-    .pluck()
-    .all();
-  db.close();
-  return { keys: new Set(keys), made: effectsIn(ledger).length };
+  return { keys: recordedKeys(dbPath), made: effectsIn(ledger).length };
 }
 
 describe('two processes of the example service over one file, with a proxy in front', () => {

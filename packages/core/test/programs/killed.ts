@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { createDatabase } from '../../src/db/createDatabase.ts';
+import { recordedKeys } from '../support/recordedKeys.ts';
 import { type Driven, driveDurably, onceEach } from './drive.ts';
 import type { Program } from './Program.ts';
 import { type Effect, effectsIn } from './World.ts';
@@ -57,17 +57,4 @@ export async function goOn(program: Program, { dir, diesAfter }: Place): Promise
     ...effects.slice(diesAfter),
   ];
   return { error, values, history, effects: made.map(({ what }) => what).sort(), madeAgain };
-}
-
-/** The calls whose results are in the state file. */
-function recordedKeys(dbPath: string): ReadonlySet<string> {
-  const db = createDatabase({ dbPath });
-  const keys = db
-    .prepare<[], string>(
-      "SELECT thread_id || '/' || lg_task_id || '/' || name FROM agent_steps WHERE state = 'done'",
-    )
-    .pluck()
-    .all();
-  db.close();
-  return new Set(keys);
 }

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import type { LastingEvent } from '../../src/engine/stream/StreamEvent.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { listOf } from '../support/listOf.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { toldApp } from './toldApp.ts';
@@ -28,8 +29,7 @@ const plain = (events: readonly LastingEvent[]): readonly string[] =>
 
 async function eventsOf(file: string, run: string): Promise<readonly LastingEvent[]> {
   const app = toldApp(file);
-  const events: LastingEvent[] = [];
-  for await (const event of app.stream(run, null, { ...OPTIONS, after: 0 })) events.push(event);
+  const events = await listOf(app.stream(run, null, { ...OPTIONS, after: 0 }));
   app.close();
   return events;
 }

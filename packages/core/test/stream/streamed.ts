@@ -5,6 +5,7 @@ import { durable } from '../../src/engine/durable.ts';
 import { described } from '../programs/described.ts';
 import type { Program } from '../programs/Program.ts';
 import { LedgerWorld } from '../programs/World.ts';
+import { listOf } from '../support/listOf.ts';
 
 /** A chunk in plain words: the graph by the names of its tasks, as their ids are others each time. */
 export interface Streamed {
@@ -95,7 +96,7 @@ export async function streamedDurably(
   try {
     for (let stops = 0; stops < MAX_STOPS; stops += 1) {
       const events = app.stream('run', given as never, { streamMode: MODES, subgraphs: true });
-      const told = await allOf(events);
+      const told = await listOf(events);
       expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => last + 1 + index));
       last += told.length;
       chunks.push(...told.flatMap((e) => ('ns' in e ? [streamed(e.ns, e.mode, e.data)] : [])));
@@ -137,12 +138,6 @@ export function bySteps(chunks: readonly Streamed[]): Readonly<Record<string, re
       [...steps, beside.sort().map((each) => JSON.parse(each) as unknown)],
     ]),
   );
-}
-
-async function allOf<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const event of events) all.push(event);
-  return all;
 }
 
 function inOrder<T>(open: readonly T[], shown: (asked: T) => unknown, oneByOne: boolean): readonly T[] {

@@ -1,5 +1,5 @@
+import { hasEnded } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { hasEnded } from './hasEnded.ts';
 
 /** Records how a child has ended, for its parent, once and for all; its id, or `null` as long as it has not. */
 export function takeEnd(childId: string, { threads, children, checkpoints }: EngineStore): string | null {

@@ -213,12 +213,12 @@ export class ClaimedRun {
     const { store, events } = this.#deps;
     const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
-    if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq, told)) return null;
-    if (this.#isNews('waiting')) {
-      const scope = { threadId: thread.threadId };
-      store.transact(events, (emit) => emit('RUN_SUSPENDED', suspendedBy(gates.length, besides), scope));
-    }
-    return { status: 'suspended', gates, ...besides };
+    const scope = { threadId: thread.threadId };
+    return store.transact(events, (emit) => {
+      if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq, told)) return null;
+      if (this.#isNews('waiting')) emit('RUN_SUSPENDED', suspendedBy(gates.length, besides), scope);
+      return { status: 'suspended', gates, ...besides };
+    });
   }
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */

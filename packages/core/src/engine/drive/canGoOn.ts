@@ -1,5 +1,5 @@
+import { hasEnded } from '../../state/threadRecords.ts';
 import type { DueSince } from '../../state/WaitStore.ts';
-import { hasEnded } from '../children/hasEnded.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { ASKED_TO_STOP } from './drainOnAbort.ts';
 

@@ -1,4 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
+import { isRecord } from '../isRecord.ts';
 
 /** What a run is given besides its input, as LangGraph's `invoke` takes it. Recorded with the run. */
 export interface GivenOptions {
@@ -70,6 +71,3 @@ function invalid(what: string, threadId: string): DevsError {
     context: { threadId },
   });
 }
-
-const isRecord = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

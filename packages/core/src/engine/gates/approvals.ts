@@ -3,6 +3,7 @@ import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
 import { principalText } from './decidable.ts';
 import { principalOf } from './principals.ts';
+import { recordedUnder } from './recordedGates.ts';
 import { takesOf } from './Takes.ts';
 
 /** Who has to say yes at a gate, besides anybody once. Fixed with a run when it is started. */
@@ -85,16 +86,11 @@ export function acceptedPolicies(
   policies: Policies,
   { threadId, before, gates = new Map(), renamed }: AcceptedGates,
 ): Policies {
-  const { approvals: recorded = {}, startedBy, ...others } = policies;
-  const kept = Object.entries(recorded as Readonly<Record<string, RecordedApprovals>>).flatMap(
-    ([gate, approvals]) => {
-      const name = renamed(gate);
-      return name === null ? [] : [[name, approvals] as const];
-    },
-  );
+  const { approvals: _, startedBy, ...others } = policies;
+  const kept = recordedUnder(policies, 'approvals', renamed);
   const added = new Map([...gates].filter(([gate]) => !before.has(gate)));
   const fresh = gatePolicies(added, startedBy as Principal | undefined, threadId);
-  const approvals = { ...(fresh['approvals'] as object | undefined), ...Object.fromEntries(kept) };
+  const approvals = { ...(fresh['approvals'] as object | undefined), ...kept };
   return {
     ...others,
     ...(startedBy !== undefined && { startedBy }),
@@ -125,15 +121,6 @@ function unstartable(threadId: string, why: string): DevsError {
     remedy: 'Start it with `by`, the person it is started for, and let others approve.',
     context: { threadId },
   });
-}
-
-/** What the run was started with for this gate; `undefined` where any human says yes once. */
-export function recordedApprovals(
-  policies: Policies | undefined,
-  gate: string,
-): RecordedApprovals | undefined {
-  const recorded = policies?.['approvals'] as Readonly<Record<string, RecordedApprovals>> | undefined;
-  return recorded !== undefined && Object.hasOwn(recorded, gate) ? recorded[gate] : undefined;
 }
 
 /** @throws DevsError `MAY_NOT_APPROVE` for somebody whose word does not count at this gate. */

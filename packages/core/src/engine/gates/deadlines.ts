@@ -2,6 +2,7 @@ import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
 import type { Wait, WaitStore } from '../../state/WaitStore.ts';
 import type { Approvals } from './approvals.ts';
+import { recordedUnder } from './recordedGates.ts';
 import { takesOf } from './Takes.ts';
 
 /** What is done about a gate that nobody has decided in time, once. */
@@ -84,22 +85,8 @@ export function deadlinePolicies(
 
 /** The same under the names that the gates have now; of a gate that is gone, nothing. */
 export function movedDeadlines(policies: Policies, renamed: (gate: string) => string | null): Policies {
-  const recorded = policies['deadlines'] as Readonly<Record<string, unknown>> | undefined;
-  if (recorded === undefined) return {};
-  const moved = Object.entries(recorded).flatMap(([gate, deadlines]) => {
-    const now = renamed(gate);
-    return now === null ? [] : [[now, deadlines] as const];
-  });
-  return { deadlines: Object.fromEntries(moved) };
-}
-
-/** What the run was started with for this gate; `undefined` where it waits for ever. */
-export function recordedDeadlines(
-  policies: Policies | undefined,
-  gate: string,
-): readonly Deadline[] | undefined {
-  const recorded = policies?.['deadlines'] as Readonly<Record<string, readonly Deadline[]>> | undefined;
-  return recorded !== undefined && Object.hasOwn(recorded, gate) ? recorded[gate] : undefined;
+  if (policies['deadlines'] === undefined) return {};
+  return { deadlines: recordedUnder(policies, 'deadlines', renamed) };
 }
 
 /** Records when the deadlines of a gate pass that is opened, in the same transaction. */

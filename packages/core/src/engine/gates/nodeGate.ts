@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
+import { isRecord } from '../isRecord.ts';
 import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
 import { assertFitsSchema } from './fitsSchema.ts';
 import type { GateRule } from './GateRule.ts';
@@ -36,7 +37,7 @@ function assertFits(answer: object, session: HitlSession): void {
   const takes = takesOf(session);
   if ('edit' in answer) {
     if (takes.edit === undefined) throw notTaken(session, 'takes no version of one’s own', APPROVAL_SHAPE);
-    if (takes.edit === 'args' && !isObject(answer.edit)) {
+    if (takes.edit === 'args' && !isRecord(answer.edit)) {
       throw notTaken(session, 'is about a tool call, whose arguments are an object', '{ edit: { … } }');
     }
     return;
@@ -59,6 +60,3 @@ function notTaken({ id, kind }: HitlSession, why: string, shape: string): DevsEr
     context: { sessionId: id, kind },
   });
 }
-
-const isObject = (given: unknown): boolean =>
-  typeof given === 'object' && given !== null && !Array.isArray(given);

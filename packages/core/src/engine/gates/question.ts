@@ -1,6 +1,7 @@
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { hashOf, sha256Hex } from '../../state/canonicalJson.ts';
 import type { HitlSessionKind } from '../../state/hitlSession.ts';
+import { isRecord } from '../isRecord.ts';
 import { isInnerStop, stopMessage } from '../stops/Stop.ts';
 import type { Visit } from '../visit.ts';
 import { type GateRules, isKindOf } from './GateRule.ts';
@@ -170,8 +171,4 @@ export interface FrameQuestion {
 
 export function isFrameQuestion(value: unknown): value is FrameQuestion {
   return isRecord(value) && value['recurse'] === true && typeof value['key'] === 'string';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,12 +2,11 @@ import type { HitlSession } from '../../state/hitlSession.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
-import { recordedApprovals } from '../gates/approvals.ts';
 import { ask } from '../gates/ask.ts';
-import { recordedDeadlines } from '../gates/deadlines.ts';
 import { ENGINE_GATES } from '../gates/engineGates.ts';
 import type { ParsedGate, TypedAnswer } from '../gates/parsedGate.ts';
 import { type Question, shownBy } from '../gates/question.ts';
+import { recordedFor } from '../gates/recordedGates.ts';
 import type { Takes } from '../gates/Takes.ts';
 import { validated } from '../gates/validated.ts';
 import type { Visit } from '../visit.ts';
@@ -99,8 +98,8 @@ function takesOf<State>({ name, edit, answer }: ParsedGate<State>, at: AskedAt):
 /** What the run was started with for a gate of this name. */
 export function takesAt(gate: string, { store, visit }: AskedAt): Takes {
   const policies = store?.threads.get(visit.threadId)?.policies;
-  const approvals = recordedApprovals(policies, gate);
-  const deadlines = recordedDeadlines(policies, gate);
+  const approvals = recordedFor(policies, 'approvals', gate);
+  const deadlines = recordedFor(policies, 'deadlines', gate);
   return { gate, ...(approvals && { approvals }), ...(deadlines && { deadlines }) };
 }
 

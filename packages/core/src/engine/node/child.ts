@@ -1,7 +1,7 @@
 import { GraphDrained } from '@langchain/langgraph';
 import type { EventSink } from '../../events/EventBus.ts';
+import type { EndedStatus } from '../../state/threadRecords.ts';
 import { type ChildApp, type ChildOptions, childAppOf } from '../children/childApps.ts';
-import type { EndedStatus } from '../children/hasEnded.ts';
 import { assertMayBeChild } from '../children/notTaken.ts';
 import { driving } from '../driving.ts';
 import { activeVisit, isRecorded, outsideVisit, type RecordedVisit } from './activeVisit.ts';

@@ -5,6 +5,7 @@ import { DevsError } from '../../errors/DevsError.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { readState } from '../readState.ts';
 import { optionalId } from '../saver/checkpointConfig.ts';
+import { pageLimit } from './pages.ts';
 
 /** A run at one of its checkpoints, in LangGraph's form; without `metadata` before the first one. */
 export interface RunSnapshot<State> extends Omit<StateSnapshot, 'values'> {
@@ -34,7 +35,6 @@ export interface SnapshotDeps<State> {
 }
 
 const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1000;
 
 export async function readSnapshot<State>(
   threadId: string,
@@ -57,11 +57,9 @@ export async function readHistory<State>(
   { store, graph }: SnapshotDeps<State>,
 ): Promise<readonly RunSnapshot<State>[]> {
   store.threads.require(threadId);
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw new RangeError(`limit: expected a whole number from 1 to ${MAX_LIMIT}, got ${String(limit)}`);
-  }
+  const count = pageLimit(limit);
   if (before !== undefined) assertCheckpoint(threadId, optionalId(before, 'checkpoint_id'), store);
-  const options = { limit, ...(before && { before }), ...(filter && { filter }) };
+  const options = { limit: count, ...(before && { before }), ...(filter && { filter }) };
   const snapshots: RunSnapshot<State>[] = [];
   const config = { configurable: { thread_id: threadId } };
   for await (const snapshot of graph.getStateHistory(config, options)) snapshots.push(snapshot);

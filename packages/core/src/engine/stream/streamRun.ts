@@ -1,6 +1,7 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import type { StreamRecord } from '../../state/StreamStore.ts';
-import type { ThreadStatus, ThreadStore } from '../../state/ThreadStore.ts';
+import type { ThreadStore } from '../../state/ThreadStore.ts';
+import { hasEnded } from '../../state/threadRecords.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import { notKept } from './notKept.ts';
 import type { RunStreams } from './RunStreams.ts';
@@ -27,8 +28,6 @@ export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
 }
 
 const MODES: readonly StreamMode[] = ['updates', 'values', 'custom', 'messages'];
-
-const HAS_ENDED: readonly ThreadStatus[] = ['completed', 'failed', 'cancelled', 'dead_letter'];
 
 /** With what a drive is called. */
 interface Called {
@@ -88,10 +87,10 @@ async function* readStream(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamEvent, void> {
   const { threads } = parts.store;
-  const hasEnded = (): boolean => HAS_ENDED.includes(threads.require(threadId).status);
-  hasEnded();
+  const isEnded = (): boolean => hasEnded(threads.require(threadId).status);
+  isEnded();
   const after = query.after ?? Math.max(0, parts.streams.store.firstSeq(threadId) - 1);
-  const last = yield* follow(threadId, { ...query, after }, parts, { hasEnded, signal });
+  const last = yield* follow(threadId, { ...query, after }, parts, { hasEnded: isEnded, signal });
   if (last === 0 && signal?.aborted !== true) throw notKept(threadId, 'not recorded', {});
 }
 

@@ -1,4 +1,5 @@
 import type { PendingWrite } from '@langchain/langgraph-checkpoint';
+import { isRecord } from '../isRecord.ts';
 
 // An update that LangGraph streams is made of what its task wrote, and those writes are in the file: of the update itself
 // only the names are stored, and in the place of each value which of the writes it is.
@@ -67,6 +68,3 @@ async function fromPlaces(
   const entries = Object.entries(places).map(async ([channel, at]) => [channel, await valueAt(at)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,3 +1,5 @@
+import { isRecord } from '../../engine/isRecord.ts';
+
 /**
  * Settings as one line each, `rules.no-console: "off"`: a list is one value, however it is laid out.
  *
@@ -6,7 +8,7 @@
 export function flatJson(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? linesOf(value, []).join('\n') : null;
+    return isRecord(value) ? linesOf(value, []).join('\n') : null;
   } catch {
     return null;
   }
@@ -15,9 +17,6 @@ export function flatJson(text: string): string | null {
 function linesOf(value: object, path: readonly string[]): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]: readonly [string, unknown]) => {
     const here = [...path, key];
-    return isObject(inner) ? linesOf(inner, here) : [`${here.join('.')}: ${JSON.stringify(inner)}`];
+    return isRecord(inner) ? linesOf(inner, here) : [`${here.join('.')}: ${JSON.stringify(inner)}`];
   });
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import { Annotation, END, MemorySaver, START, StateGraph, type StateSnapshot } from '@langchain/langgraph';
 import { describe, expect, expectTypeOf } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { listOf } from '../../../../test/support/listOf.ts';
 import { type Own, repeating, twoSteps } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import type { RunSnapshot } from '../snapshots.ts';
@@ -15,12 +16,6 @@ const comparable = ({ values, next, metadata }: StateSnapshot) => ({
   step: metadata?.step,
 });
 
-async function allOf(history: AsyncIterable<StateSnapshot>): Promise<StateSnapshot[]> {
-  const snapshots: StateSnapshot[] = [];
-  for await (const snapshot of history) snapshots.push(snapshot);
-  return snapshots;
-}
-
 describe('the state of a run and its history', () => {
   test('are what LangGraph tells of the graph alone', async ({ db }) => {
     const plain = twoSteps().compile({ checkpointer: new MemorySaver() });
@@ -31,7 +26,7 @@ describe('the state of a run and its history', () => {
 
     expect(comparable(await app.getState('run'))).toEqual(comparable(await plain.getState(config)));
     const history = await app.getStateHistory('run');
-    expect(history.map(comparable)).toEqual((await allOf(plain.getStateHistory(config))).map(comparable));
+    expect(history.map(comparable)).toEqual((await listOf(plain.getStateHistory(config))).map(comparable));
     expect(Object.keys(history[0]?.config.configurable ?? {}).sort()).toEqual(
       Object.keys((await plain.getState(config)).config.configurable ?? {}).sort(),
     );

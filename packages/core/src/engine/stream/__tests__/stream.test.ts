@@ -1,6 +1,7 @@
 import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { listOf } from '../../../../test/support/listOf.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
 import { durable } from '../../durable.ts';
@@ -38,12 +39,6 @@ const asking = () =>
     .addEdge(START, 'ask')
     .addEdge('ask', END);
 
-async function all<Event>(events: AsyncIterable<Event>): Promise<readonly Event[]> {
-  const list: Event[] = [];
-  for await (const event of events) list.push(event);
-  return list;
-}
-
 const customOf = (events: readonly LastingEvent[]): readonly unknown[] =>
   events.flatMap((event) => (event.mode === 'custom' ? [event.data] : []));
 
@@ -51,7 +46,7 @@ const seqsOf = (events: readonly LastingEvent[]): readonly number[] => events.ma
 
 async function codeOf(events: AsyncIterable<unknown>): Promise<unknown> {
   try {
-    await all(events);
+    await listOf(events);
     return 'nothing was thrown';
   } catch (error) {
     return isDevsError(error) ? [error.code, error.context['why']] : (error as Error).name;
@@ -61,7 +56,7 @@ async function codeOf(events: AsyncIterable<unknown>): Promise<unknown> {
 describe('a stream that drives', () => {
   test('has chunks, the end, and a number for each', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
-    expect(await all(app.stream('run', { log: ['begun'] }, EVERYTHING))).toEqual([
+    expect(await listOf(app.stream('run', { log: ['begun'] }, EVERYTHING))).toEqual([
       { seq: 1, mode: 'values', ns: [], data: { log: ['begun'] } },
       { seq: 2, mode: 'custom', ns: [], data: { at: 1 } },
       { seq: 3, mode: 'custom', ns: [], data: { at: 2 } },
@@ -76,20 +71,24 @@ describe('a stream that drives', () => {
 
   test('has updates without being asked for a mode, as LangGraph has', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
-    expect((await all(app.stream('run', {}))).map(({ mode }) => mode)).toEqual(['updates', 'updates', 'end']);
+    expect((await listOf(app.stream('run', {}))).map(({ mode }) => mode)).toEqual([
+      'updates',
+      'updates',
+      'end',
+    ]);
     app.close();
   });
 
   test('ends where the run waits, with its gate, and goes on with what is new', async ({ dbPath }) => {
     const app = durable(asking(), { file: dbPath });
-    const first = await all(app.stream('run', {}, EVERYTHING));
+    const first = await listOf(app.stream('run', {}, EVERYTHING));
     expect(first.map(({ mode }) => mode)).toEqual(['custom', 'gate']);
-    expect(await all(app.stream('run', undefined, EVERYTHING))).toEqual([]); // it still waits: nothing is new
+    expect(await listOf(app.stream('run', undefined, EVERYTHING))).toEqual([]); // it still waits: nothing is new
     const [, opened] = first;
     if (opened?.mode !== 'gate') throw new Error('There is no gate.');
     expect(opened.gate.artifact).toBe('Really?');
     await app.decide(opened.gate, { value: 'yes', by: ADA });
-    const second = await all(app.stream('run', undefined, EVERYTHING));
+    const second = await listOf(app.stream('run', undefined, EVERYTHING));
     expect(customOf([...first, ...second])).toEqual(['before', 'after yes']);
     expect(seqsOf([...first, ...second])).toEqual([1, 2, 3, 4, 5, 6]);
     app.close();
@@ -99,7 +98,7 @@ describe('a stream that drives', () => {
     const app = durable(twoNodes(), { file: dbPath });
     for await (const { mode } of app.stream('run', {}, EVERYTHING)) if (mode === 'custom') break;
     expect(app.store.threads.require('run')).toMatchObject({ status: 'paused', leaseOwner: null });
-    const rest = await all(app.stream('run', undefined, { ...EVERYTHING, after: 2 }));
+    const rest = await listOf(app.stream('run', undefined, { ...EVERYTHING, after: 2 }));
     expect(seqsOf(rest)).toEqual([3, 4, 5, 6, 7]);
     expect(rest.at(-1)).toMatchObject({ mode: 'end', status: 'completed' });
     app.close();
@@ -108,7 +107,7 @@ describe('a stream that drives', () => {
   test('stops when its signal is aborted, before and meanwhile', async ({ dbPath }) => {
     const app = durable(twoNodes(), { file: dbPath });
     const before = AbortSignal.abort();
-    expect(seqsOf(await all(app.stream('run', {}, { signal: before })))).toEqual([]);
+    expect(seqsOf(await listOf(app.stream('run', {}, { signal: before })))).toEqual([]);
     const meanwhile = new AbortController();
     for await (const { mode } of app.stream('run', {}, { ...EVERYTHING, signal: meanwhile.signal })) {
       if (mode === 'custom') meanwhile.abort();
@@ -123,7 +122,7 @@ describe('a stream that drives', () => {
     const events = app.stream('run', {}, EVERYTHING);
     await events.next();
     while (app.store.threads.require('run').status !== 'completed') await new Promise(setImmediate);
-    expect(seqsOf(await all(events))).toEqual([2, 3, 4, 5, 6, 7]);
+    expect(seqsOf(await listOf(events))).toEqual([2, 3, 4, 5, 6, 7]);
     app.close();
   });
 
@@ -163,10 +162,10 @@ describe('a stream that only reads', () => {
     await driver.run('run', {});
     driver.close();
     const reader = durable(twoNodes(), { file: dbPath });
-    const events = await all(reader.stream('run', null, EVERYTHING));
+    const events = await listOf(reader.stream('run', null, EVERYTHING));
     expect(seqsOf(events)).toEqual([1, 2, 3, 4, 5, 6, 7].slice(0, events.length));
-    expect(await all(reader.stream('run', null, { ...EVERYTHING, after: 3 }))).toEqual(events.slice(3));
-    expect(await all(reader.stream('run', null, { streamMode: 'custom', after: 1 }))).toHaveLength(2);
+    expect(await listOf(reader.stream('run', null, { ...EVERYTHING, after: 3 }))).toEqual(events.slice(3));
+    expect(await listOf(reader.stream('run', null, { streamMode: 'custom', after: 1 }))).toHaveLength(2);
     reader.close();
   });
 
@@ -174,7 +173,7 @@ describe('a stream that only reads', () => {
     const driver = durable(asking(), { file: dbPath });
     const reader = durable(asking(), { file: dbPath });
     await driver.run('run', {});
-    const read = all(reader.stream('run', null, EVERYTHING));
+    const read = listOf(reader.stream('run', null, EVERYTHING));
     const [gate] = await driver.gates('run');
     if (gate === undefined) throw new Error('There is no gate.');
     await driver.decide(gate, { value: 'yes', by: ADA });
@@ -192,7 +191,7 @@ describe('a stream that only reads', () => {
     const stop = new AbortController();
     const events = app.stream('run', null, { signal: stop.signal });
     await events.next();
-    const rest = all(events);
+    const rest = listOf(events);
     stop.abort();
     expect(await rest).toEqual([]);
     app.close();
@@ -209,12 +208,12 @@ describe('a stream that only reads', () => {
       .addEdge('call', END);
     const app = durable(builder, { file: dbPath });
     await app.run('run', {});
-    const first = await all(app.stream('run', null));
+    const first = await listOf(app.stream('run', null));
     expect(first.at(-1)).toMatchObject({ status: 'failed', reason: 'The service is down.' });
     isDown = false;
     await app.run('run');
     const after = first.at(-1)?.seq ?? 0;
-    const second = await all(app.stream('run', null, { after }));
+    const second = await listOf(app.stream('run', null, { after }));
     expect(second.map(({ mode }) => mode)).toEqual(['updates', 'end']);
     app.close();
   });
@@ -223,7 +222,10 @@ describe('a stream that only reads', () => {
     const app = durable(asking(), { file: dbPath });
     await app.run('run', {});
     await app.cancel('run');
-    expect((await all(app.stream('run', null))).at(-1)).toMatchObject({ mode: 'end', status: 'cancelled' });
+    expect((await listOf(app.stream('run', null))).at(-1)).toMatchObject({
+      mode: 'end',
+      status: 'cancelled',
+    });
     app.close();
   });
 });
@@ -237,7 +239,7 @@ describe('what is not kept', () => {
     const app = durable(loop, { file: dbPath, streams: { keep: 10 }, guards: { maxDepth: 100 } });
     await app.run('run', {});
     expect(await codeOf(app.stream('run', null, { after: 0 }))).toEqual(['STREAM_NOT_KEPT', 'trimmed']);
-    const kept = seqsOf(await all(app.stream('run', null, EVERYTHING)));
+    const kept = seqsOf(await listOf(app.stream('run', null, EVERYTHING)));
     expect(kept[0]).toBeGreaterThan(50);
     expect(kept).toEqual(kept.map((_, at) => (kept[0] as number) + at));
     expect(await codeOf(app.stream('run', null, { after: 5_000 }))).toEqual(['STREAM_NOT_KEPT', 'ahead']);
@@ -252,7 +254,7 @@ describe('what is not kept', () => {
       'STREAM_NOT_KEPT',
       'pruned',
     ]);
-    expect(await all(app.stream('run', null, { streamMode: 'custom' }))).toHaveLength(3);
+    expect(await listOf(app.stream('run', null, { streamMode: 'custom' }))).toHaveLength(3);
     app.close();
   });
 
@@ -302,7 +304,7 @@ describe('what a node tells', () => {
       .addEdge(START, 'flaky')
       .addEdge('flaky', END);
     const app = durable(builder, { file: dbPath });
-    expect(customOf(await all(app.stream('run', {}, EVERYTHING)))).toEqual(['one', 'two', 'three']);
+    expect(customOf(await listOf(app.stream('run', {}, EVERYTHING)))).toEqual(['one', 'two', 'three']);
     app.close();
   });
 
@@ -316,7 +318,7 @@ describe('what a node tells', () => {
       .addEdge(START, 'leak')
       .addEdge('leak', END);
     const app = durable(builder, { file: dbPath });
-    const events = await all(app.stream('run', {}, EVERYTHING));
+    const events = await listOf(app.stream('run', {}, EVERYTHING));
     expect(customOf(events)).toHaveLength(1);
     expect(JSON.stringify(events)).not.toContain(secret);
     app.close();
@@ -340,7 +342,7 @@ describe('what a node tells', () => {
       .addEdge(START, 'tell')
       .addEdge('tell', END);
     const app = durable(builder, { file: dbPath });
-    expect(customOf(await all(app.stream('run', {}, EVERYTHING)))).toEqual(['that was all']);
+    expect(customOf(await listOf(app.stream('run', {}, EVERYTHING)))).toEqual(['that was all']);
     expect(heard).toEqual([code]);
     app.close();
   });
@@ -366,8 +368,8 @@ describe('graphs inside nodes', () => {
   ] as const)('%s are streamed where they are asked for', async ([, checkpointer], { dbPath }) => {
     const app = durable(outer(inner(checkpointer)), { file: dbPath });
     await app.run('run', {});
-    const without = await all(app.stream('run', null, EVERYTHING));
-    const whole = await all(app.stream('run', null, { ...EVERYTHING, subgraphs: true }));
+    const without = await listOf(app.stream('run', null, EVERYTHING));
+    const whole = await listOf(app.stream('run', null, { ...EVERYTHING, subgraphs: true }));
     expect(customOf(without)).toEqual(['from below']); // as by LangGraph
     const inside = whole.filter((event) => 'ns' in event && event.ns.length > 0 && event.mode !== 'custom');
     expect(inside).toMatchObject([

@@ -3,6 +3,7 @@ import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { listOf } from '../../../../test/support/listOf.ts';
 import { durable } from '../../durable.ts';
 import { step } from '../../node/step.ts';
 import type { StreamEvent } from '../StreamEvent.ts';
@@ -23,29 +24,23 @@ const asking = (model: FakeListChatModel) =>
     .addEdge(START, 'ask')
     .addEdge('ask', END);
 
-async function all<Event>(events: AsyncIterable<Event>): Promise<readonly Event[]> {
-  const list: Event[] = [];
-  for await (const event of events) list.push(event);
-  return list;
-}
-
 const wordsOf = (events: readonly StreamEvent[]): readonly string[] =>
   events.flatMap((event) => (event.mode === 'messages' ? [event.data] : []));
 
 describe('the words of a model', () => {
   test('come one by one, before the result of their step, and are not kept', async ({ dbPath }) => {
     const app = durable(asking(modelOf('The tea is ready')), { file: dbPath });
-    const events = await all(app.stream('run', {}, TOKENS));
+    const events = await listOf(app.stream('run', {}, TOKENS));
     expect(wordsOf(events)).toEqual(['The ', 'tea ', 'is ', 'ready']);
     expect(events.map(({ mode }) => mode)).toEqual([...Array(4).fill('messages'), 'updates', 'end']);
     expect(events[0]).toMatchObject({ ns: [], node: 'ask', step: 1, attempt: 1 });
-    expect(await all(app.stream('run', null, TOKENS))).toEqual(events.slice(4));
+    expect(await listOf(app.stream('run', null, TOKENS))).toEqual(events.slice(4));
     app.close();
   });
 
   test('are not asked for where nobody wants them', async ({ dbPath }) => {
     const app = durable(asking(modelOf('quiet')), { file: dbPath });
-    expect((await all(app.stream('run', {}))).map(({ mode }) => mode)).toEqual(['updates', 'end']);
+    expect((await listOf(app.stream('run', {}))).map(({ mode }) => mode)).toEqual(['updates', 'end']);
     app.close();
   });
 
@@ -53,7 +48,7 @@ describe('the words of a model', () => {
     const heard: string[] = [];
     const callbacks = [{ handleLLMNewToken: (token: string) => void heard.push(token) }];
     const app = durable(asking(modelOf('Yes')), { file: dbPath });
-    expect(wordsOf(await all(app.stream('run', {}, { ...TOKENS, callbacks })))).toEqual(['Yes']);
+    expect(wordsOf(await listOf(app.stream('run', {}, { ...TOKENS, callbacks })))).toEqual(['Yes']);
     expect(heard.join('')).toBe('Yes');
     app.close();
   });
@@ -61,7 +56,7 @@ describe('the words of a model', () => {
   test('are masked, however a secret is cut', async ({ dbPath }) => {
     const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
     const app = durable(asking(modelOf(`Use ${secret} or password=hunter22 today`)), { file: dbPath });
-    const said = wordsOf(await all(app.stream('run', {}, TOKENS))).join('');
+    const said = wordsOf(await listOf(app.stream('run', {}, TOKENS))).join('');
     expect(said).not.toContain('a1B2');
     expect(said).not.toContain('hunter22');
     expect(said).toMatch(/^Use .* today$/);
@@ -85,7 +80,7 @@ describe('the words of a model', () => {
       .addEdge(START, 'ask')
       .addEdge('ask', END);
     const app = durable(builder, { file: dbPath });
-    const events = await all(app.stream('run', {}, TOKENS));
+    const events = await listOf(app.stream('run', {}, TOKENS));
     const told = events.map((event) =>
       event.mode === 'messages' || event.mode === 'restarted'
         ? [event.mode, event.attempt, event.mode === 'messages' ? event.data : null]
@@ -121,8 +116,8 @@ describe('the words of a model', () => {
       .addEdge('inner', 'quiet')
       .addEdge('quiet', END);
     const app = durable(builder, { file: dbPath });
-    expect(wordsOf(await all(app.stream('without', {}, TOKENS)))).toEqual([]);
-    const events = await all(app.stream('with', {}, { ...TOKENS, subgraphs: true }));
+    expect(wordsOf(await listOf(app.stream('without', {}, TOKENS)))).toEqual([]);
+    const events = await listOf(app.stream('with', {}, { ...TOKENS, subgraphs: true }));
     expect(wordsOf(events)).toEqual(['deep']);
     expect(events.find(({ mode }) => mode === 'messages')).toMatchObject({
       ns: [expect.stringMatching(/^inner:/)],
