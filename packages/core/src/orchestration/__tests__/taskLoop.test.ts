@@ -97,6 +97,20 @@ describe('a test is red on the tree without the code', () => {
     });
     expect(world.runs).toEqual(['ok', 'not ok: a=1', 'ok']);
   });
+
+  test('one that passes there takes nothing from the code of the attempts before', async ({ db }) => {
+    const tests = [file('test/a.txt', 'a=2'), file('test/a.txt'), RIGHT];
+    const world = await aWorld(db, {
+      agents: {
+        ...quiet,
+        writeTest: async ({ attempt }) => work(...tests.slice(attempt - 1, attempt)),
+        implement: async ({ attempt }) => work(...(attempt === 1 ? [CODE] : [])),
+      },
+    });
+    const { values } = await driveToTheEnd(world);
+    expect(values).toMatchObject({ taskAttempts: 3, tasks: [{ status: 'completed' }] });
+    expect(await world.committed()).toEqual({ 'src/a.txt': 'a=1\n', 'test/a.txt': 'a=1\n' });
+  });
 });
 
 describe('the checks', () => {

@@ -202,11 +202,19 @@ export class RecordedTree {
     const judge = async (call: StepCall): Promise<CheckOfTree> => {
       const tree = (await treeOf?.()) ?? this.#tree;
       await this.#restore(tree);
-      const result = await this.#judge(tree, run, { call, isRedDue: name === 'red' });
+      const result = await this.#judge(tree, run, { call, isRedDue: name === 'red' }).finally(() =>
+        this.#putBack(tree, call.signal),
+      );
       if (result.missing !== undefined && !mayMiss) throw missingProgram(result.missing, result.command);
       return { ...result, tree };
     };
     return step(name, judge, WORK);
+  }
+
+  /** The visit may end with this check, and the next one begins with the folder as it finds it. */
+  async #putBack(checked: string, signal: AbortSignal): Promise<void> {
+    // After a stop the folder may be another drive's, which begins with its own restore.
+    if (checked !== this.#tree && !signal.aborted) await this.#restore();
   }
 
   /** What checks say of the tree that lies in the folder; what they leave there is removed. */
