@@ -201,9 +201,8 @@ export class RecordedTree {
   check(name: string, run: RunCheck, { treeOf, mayMiss = false }: CheckOptions = {}): Promise<CheckOfTree> {
     const judge = async (call: StepCall): Promise<CheckOfTree> => {
       const tree = (await treeOf?.()) ?? this.#tree;
-      await this.#restore(tree);
-      const result = await this.#judge(tree, run, { call, isRedDue: name === 'red' }).finally(() =>
-        this.#putBack(tree, call.signal),
+      const result = await this.#lent(tree, call.signal, () =>
+        this.#judge(tree, run, { call, isRedDue: name === 'red' }),
       );
       if (result.missing !== undefined && !mayMiss) throw missingProgram(result.missing, result.command);
       return { ...result, tree };
@@ -211,10 +210,15 @@ export class RecordedTree {
     return step(name, judge, WORK);
   }
 
-  /** The visit may end with this check, and the next one begins with the folder as it finds it. */
-  async #putBack(checked: string, signal: AbortSignal): Promise<void> {
-    // After a stop the folder may be another drive's, which begins with its own restore.
-    if (checked !== this.#tree && !signal.aborted) await this.#restore();
+  /** Lends the folder to a tree: the visit may end with it, and the next one begins with the folder as it finds it. */
+  async #lent<T>(tree: string, signal: AbortSignal, look: () => Promise<T>): Promise<T> {
+    await this.#restore(tree);
+    try {
+      return await look();
+    } finally {
+      // After a stop the folder may be another drive's, which begins with its own restore.
+      if (tree !== this.#tree && !signal.aborted) await this.#restore();
+    }
   }
 
   /** What checks say of the tree that lies in the folder; what they leave there is removed. */
