@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { durable } from '@devs/core/langgraph';
+import { durable, type GateOf, sleep, waitFor } from '@devs/core/langgraph';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -11,19 +11,24 @@ const RUN = 'release-2';
 const Release = Annotation.Root({ notes: Annotation<string>(), price: Annotation<number>() });
 
 /** Drives a graph of one's own in a project, up to its next gate. */
-async function drive(dir: string, gate: 'votes' | 'value') {
+async function drive(dir: string, gate: keyof typeof GATES) {
+  return driveNode(dir, () => ({}), { publish: GATES[gate] });
+}
+
+const show = ({ notes }: typeof Release.State) => notes;
+const GATES = {
+  votes: { show, approvals: { of: ['ada', 'bob'], count: 2 } },
+  value: { show, answer: z.int(), onAnswer: (_state, price) => ({ price: Number(price) }) },
+  edit: { show, edit: (_state, notes) => ({ notes: String(notes) }) },
+} satisfies Readonly<Record<string, GateOf<typeof Release.State>>>;
+
+type Node = () => Partial<typeof Release.Update> | Promise<Partial<typeof Release.Update>>;
+type Gates = Readonly<Record<string, GateOf<typeof Release.State>>>;
+
+async function driveNode(dir: string, publish: Node, gates: Gates = {}) {
   mkdirSync(join(dir, '.devs'), { recursive: true, mode: 0o700 });
-  const builder = new StateGraph(Release).addNode('publish', () => ({})).addEdge(START, 'publish');
-  const show = ({ notes }: typeof Release.State) => notes;
-  const app = durable(builder, {
-    file: join(dir, '.devs', 'state.sqlite'),
-    gates: {
-      publish:
-        gate === 'votes'
-          ? { show, approvals: { of: ['ada', 'bob'], count: 2 } }
-          : { show, answer: z.int(), onAnswer: (_state, price) => ({ price: Number(price) }) },
-    },
-  });
+  const builder = new StateGraph(Release).addNode('publish', publish).addEdge(START, 'publish');
+  const app = durable(builder, { file: join(dir, '.devs', 'state.sqlite'), gates });
   try {
     return await app.run(RUN, { notes: 'Faster' });
   } finally {
@@ -73,5 +78,54 @@ describe('a gate that asks for a value', () => {
       stdout: expect.stringContaining('answered: next step of'),
     });
     expect(await drive(dir, 'value')).toMatchObject({ status: 'completed', values: { price: 7 } });
+  });
+});
+
+describe('a gate that takes a version of one’s own', () => {
+  test('says how it is given, and goes on with it', async ({ dir }) => {
+    await drive(dir, 'edit');
+    const { stdout } = await callMain(dir, ['show', RUN]);
+    expect(stdout).toMatch(
+      /^version: go on with your own version, as JSON\n {2}devs answer .* --edit '"your text"'$/m,
+    );
+    const editor = await callMain(dir, ['edit', RUN, '--out', 'notes.json']);
+    expect(editor).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('--edit') });
+    const unquoted = await callMain(dir, ['answer', RUN, '--edit', 'Faster']);
+    expect(unquoted).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--edit '"a text"'`) });
+    const both = await callMain(dir, ['answer', RUN, '--edit', '1', '--value', '1']);
+    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('several answers') });
+    const edited = await callMain(dir, ['answer', RUN, '--edit', '"Faster, and fixed"', '--by', 'ada']);
+    expect(edited).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('edited and approved: next step of'),
+    });
+    const { status, values } = await drive(dir, 'edit');
+    expect([status, values?.notes]).toEqual(['completed', 'Faster, and fixed']);
+  });
+
+  test('is approved as it was read, and by nobody who has not read it', async ({ dir }) => {
+    await drive(dir, 'edit');
+    const unread = await callMain(dir, ['answer', RUN, '--edit', '"Mine"']);
+    expect(unread).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('GATE_STALE') });
+  });
+
+  test.for(['votes', 'value'] as const)('is not a gate with %s', async (gate, { dir }) => {
+    await drive(dir, gate);
+    await callMain(dir, ['show', RUN]);
+    const edited = await callMain(dir, ['answer', RUN, '--edit', '"Mine"', '--by', 'ada']);
+    expect(edited).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('INVALID_ANSWER') });
+  });
+});
+
+describe('a run that waits for no human', () => {
+  test('says for what, and until when', async ({ dir }) => {
+    const hour = new Date('2999-01-04T08:00:00Z');
+    await driveNode(dir, async () => {
+      await Promise.all([waitFor('paid'), sleep(hour)]);
+      return {};
+    });
+    const words = 'waiting for signal "paid", until 2999-01-04T08:00:00.000Z';
+    expect((await callMain(dir, ['status', RUN])).stdout).toContain(`status   ${words}\n`);
+    expect((await callMain(dir, ['status'])).stdout).toContain(words);
   });
 });

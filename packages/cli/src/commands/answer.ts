@@ -23,6 +23,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
     )
     .argument('<gate>', 'gate, or a run that waits at one')
     .option('--value <json>', 'question of interrupt(): what the call returns, as JSON')
+    .option('--edit <json>', 'gate that takes your own version of what it shows: that version, as JSON')
     .option('--retry', 'stuck task: try again, with new counters')
     .option('--guidance <text>', 'with --retry: what the next attempts should know')
     .option('--skip', 'stuck task: give it up; what depends on it is blocked')
@@ -47,6 +48,7 @@ export function addAnswer(program: Command, start: Start, options?: CommandOptio
         "devs answer csv-export --skip --reason 'Not worth it'",
         'devs answer csv-export --raise-usd 2.5',
         `devs answer 3f2a91c0 --value '{ "to": "ada" }'`,
+        `devs answer release-2 --edit '"Faster, and fixed"'`,
         'devs answer csv-export   # on a terminal: shows the gate and asks',
       ),
     )

@@ -17,6 +17,8 @@ export interface AnswerFlags {
   readonly abort?: true;
   /** JSON. */
   readonly value?: string;
+  /** JSON. */
+  readonly edit?: string;
   readonly guidance?: string;
   readonly reason?: string;
   readonly raiseUsd?: number;
@@ -53,6 +55,7 @@ export function decisionFrom(flags: AnswerFlags): Decision | null {
 /** The decision that a choice and its words make. */
 export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
   if (choice === 'value') return { choice, answer: { value: parseValue(flags.value ?? '') } };
+  if (choice === 'version') return { choice, answer: { edit: parseValue(flags.edit ?? '', '--edit') } };
   const { guidance, reason } = flags;
   const { raiseUsd: usd, raiseTokens: tokens, raiseCalls: calls, raiseTime: ms } = flags;
   const raise = { usd, tokens, calls, ms };
@@ -68,13 +71,13 @@ export function decisionOf(choice: ChoiceName, flags: AnswerFlags): Decision {
 }
 
 /** @throws DevsError `CONFIG_INVALID` for a text that is no JSON. */
-export function parseValue(text: string): unknown {
+export function parseValue(text: string, flag: '--value' | '--edit' = '--value'): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw usageError(
       `The value is no JSON: ${(error as Error).message}`,
-      `Give JSON, in quotes for the shell: --value true, --value '"a text"', --value '{ "to": "ada" }'.`,
+      `Give JSON, in quotes for the shell: ${flag} true, ${flag} '"a text"', ${flag} '{ "to": "ada" }'.`,
       error,
     );
   }
@@ -105,6 +108,7 @@ function choicesIn({
     ['accept', accept],
     ['abort', abort],
     ['value', flags.value],
+    ['version', flags.edit],
   ];
   return given.filter(([, value]) => value !== undefined).map(([name]) => name);
 }

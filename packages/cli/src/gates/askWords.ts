@@ -28,7 +28,8 @@ const ASKED: Readonly<Partial<Record<ChoiceName, Ask>>> = {
   skip: why,
   abort: why,
   raise: (read, gate) => raiseFor(gate, read),
-  value: (read) => valueFor(read),
+  value: async (read) => said(await jsonFor('value, as JSON', read), (value) => ({ value })),
+  version: async (read) => said(await jsonFor('your version, as JSON', read), (edit) => ({ edit })),
 };
 
 function said(line: string | null, words: (line: string) => AnswerFlags): AnswerFlags | null {
@@ -36,12 +37,12 @@ function said(line: string | null, words: (line: string) => AnswerFlags): Answer
   return line === '' ? {} : words(line);
 }
 
-/** Asks again for what is no JSON. */
-async function valueFor(read: Read): Promise<AnswerFlags | null> {
+/** Asks again for what is no JSON; `null` for nothing. */
+async function jsonFor(what: string, read: Read): Promise<string | null> {
   for (;;) {
-    const value = await read('value, as JSON');
-    if (value === null || value === '') return null;
-    if (isJson(value)) return { value };
+    const text = await read(what);
+    if (text === null || text === '') return null;
+    if (isJson(text)) return text;
   }
 }
 

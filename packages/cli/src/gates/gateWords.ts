@@ -19,7 +19,8 @@ export type ChoiceName =
   | 'first-task'
   | 'accept'
   | 'abort'
-  | 'value';
+  | 'value'
+  | 'version';
 
 /** One way to answer a gate. */
 export interface Choice {
@@ -137,11 +138,18 @@ const VALUE_CHOICES: readonly Choice[] = [
   reject('do not do it'),
 ];
 
+/** Of a declared gate that takes a version of one's own, by what it is of. */
+const VERSION_CHOICES = {
+  artefact: answer('version', 'go on with your own version, as JSON', '--edit', '"your text"'),
+  args: answer('version', 'go on with arguments of your own, as JSON', '--edit', '{ "name": "value" }'),
+} as const;
+
 type Answerable = Pick<Gate, 'kind' | 'artifact' | 'takes'>;
 
 /** What a human may say at this gate: a budget is raised where it was passed. */
 export function choicesAt({ kind, artifact, takes }: Answerable): readonly Choice[] {
-  const choices = takes?.value === true ? VALUE_CHOICES : GATE_WORDS[kind].choices;
+  const named = takes?.value === true ? VALUE_CHOICES : GATE_WORDS[kind].choices;
+  const choices = takes?.edit === undefined ? named : [...named, VERSION_CHOICES[takes.edit]];
   if (!isPassedBudget(artifact)) return choices;
   return choices.map((choice) =>
     choice.name === 'raise' ? { ...choice, flags: raiseFlags(artifact) } : choice,

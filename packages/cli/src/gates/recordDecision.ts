@@ -67,8 +67,9 @@ function assertRaisesPassed(gate: Gate, { choice, answer }: Decision, { devs }: 
   });
 }
 
-/** What lets a proposal pass. A no, an edit and an end of the run approve nothing. */
-const isYes = ({ choice }: Decision): boolean => choice === 'approve' || choice === 'value';
+/** What lets a proposal pass. A no, an edit that is asked about again and an end of the run approve nothing. */
+const isYes = ({ choice }: Decision): boolean => YESES.has(choice);
+const YESES: ReadonlySet<ChoiceName> = new Set(['approve', 'value', 'version']);
 
 /** @throws DevsError `GATE_STALE` when this user was shown another version last, or none. */
 function assertShown(gate: Gate, shown: ShownGates, { devs }: Session): void {
@@ -99,4 +100,5 @@ const SAID: Readonly<Record<ChoiceName, string>> = {
   accept: 'accepted as it is',
   abort: 'aborted',
   value: 'answered',
+  version: 'edited and approved',
 };

@@ -13,12 +13,19 @@ import { usdWords } from './usdWords.ts';
 /** Where a run stands, in words. A run that is driven by nobody does not run, whatever its last driver left. */
 export function statusWords({
   status,
+  reason,
   driver,
   gates,
-}: Pick<RunStatus, 'status' | 'driver' | 'gates'>): string {
-  if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : 'decided, waiting for resume';
+}: Pick<RunStatus, 'status' | 'reason' | 'driver' | 'gates'>): string {
+  if (status === 'waiting') return gates.length > 0 ? 'waiting for a human' : waitingWords(reason);
   if ((status === 'running' || status === 'paused') && driver === null) return 'stopped, can be resumed';
   return status === 'created' ? 'not driven yet' : status;
+}
+
+/** Its driver left it with the reason: the gates that were open then, else what it waits for besides humans. */
+function waitingWords(reason: string | null): string {
+  if (reason === null || /^\d+ open gate/.test(reason)) return 'decided, waiting for resume';
+  return oneLine(reason.startsWith('until ') ? `waiting ${reason}` : `waiting for ${reason}`);
 }
 
 /** What is over and well, what is over and not, and what somebody has to do something about. */

@@ -233,9 +233,10 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   }
 
   /**
-   * Drives every run of the state file that can go on without a human: its timer is due, it was told what it waits for, or
-   * whoever drove it is gone. Any number of processes may call it at once, each run is driven by one of them. Who wants
-   * runs to wake up by themselves calls it every few seconds, or with the next `until`.
+   * Drives every run of the state file that can go on without a human: its timer is due, it was told what it waits for,
+   * whoever drove it is gone, or it or its turn was recorded ten seconds ago and not driven since. Any number of processes may
+   * call it at once, each run is driven by one of them. Who wants runs to wake up by themselves calls it every few seconds,
+   * or with the next `until`.
    *
    * @returns The runs it has driven, and those that are due and could not be: they keep nobody from being driven.
    * @throws RangeError for a `limit` below 1, or a `now` that is no time.

@@ -48,6 +48,8 @@ export interface DueSince {
   readonly now: number;
   /** Why a run is paused that only its driver's process was told to leave. */
   readonly leftFor: string;
+  /** Who has recorded a run or turn by then, in milliseconds since the Unix epoch, is not about to drive it any more. */
+  readonly begunBy: number;
 }
 
 /**

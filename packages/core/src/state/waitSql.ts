@@ -54,14 +54,17 @@ const HAS_COME = `
     SELECT 1 FROM threads AS c
     WHERE c.thread_id = w.subject AND c.status IN ${ENDED})`;
 
-// A run that waits, and one that has waited before and whose driver is gone or was told to leave.
+// A run that waits; one whose driver is gone or was told to leave; and one that was given a turn that nobody has driven.
 const DUE = `
+  SELECT t.thread_id AS threadId, coalesce(w.due_at, w.created_at) AS since, t.rowid AS place
   FROM threads AS t JOIN waits AS w ON w.thread_id = t.thread_id
-  WHERE (t.status = 'waiting' AND w.state = 'pending' AND (${IS_TIME} OR ${HAS_COME}))
-     OR (t.status = 'running' OR (t.status = 'paused' AND t.reason = @leftFor))`;
+  WHERE t.status = 'waiting' AND w.state = 'pending' AND (${IS_TIME} OR ${HAS_COME})
+  UNION ALL
+  SELECT t.thread_id, t.updated_at, t.rowid FROM threads AS t
+  WHERE t.status = 'running' OR (t.status = 'paused' AND t.reason = @leftFor)
+     OR (t.status = 'created' AND @begunBy >= coalesce(
+          (SELECT max(i.begun_at) FROM thread_inputs AS i WHERE i.thread_id = t.thread_id), t.created_at))`;
 
-export const SELECT_DUE = `
-  SELECT t.thread_id AS threadId ${DUE}
-  GROUP BY t.thread_id ORDER BY min(coalesce(w.due_at, w.created_at)), t.rowid`;
+export const SELECT_DUE = `SELECT threadId FROM (${DUE}) GROUP BY threadId ORDER BY min(since), place`;
 
-export const SELECT_IS_DUE = `SELECT 1 FROM (SELECT t.thread_id ${DUE}) WHERE thread_id = @threadId LIMIT 1`;
+export const SELECT_IS_DUE = `SELECT 1 FROM (${DUE}) WHERE threadId = @threadId LIMIT 1`;

@@ -77,22 +77,30 @@ const rowsNaming = (db: Database, id: string): number =>
     .reduce<number>((sum, count) => sum + (count ?? 0), 0);
 
 describe('a process that dies while a human changes a run from outside', () => {
-  test.for(ALL)('at any write: %s is done, or it is not', async (deed, { dbPath }) => {
-    await prepared(dbPath);
-    const total = await writesOf(deed, copyOf(dbPath, 'whole'), null);
-    const done = new Set<boolean>();
-    for (const write of points(total, DEATHS)) {
-      const path = copyOf(dbPath, `at-${write}`);
-      await writesOf(deed, path, { write, side: 'before' });
-      const db = openFast(path);
-      db.prepare('UPDATE threads SET lease_owner = NULL').run(); // a process that died is gone, this one is not
-      done.add(await isDone(deed, db));
-      db.close();
-    }
-    expect(done.has(false)).toBe(true);
-  });
+  test.for(ALL)(
+    'at any write: %s is done, or it is not',
+    {
+      timeout: 60_000 * Math.ceil(DEATHS / 4),
+    },
+    async (deed, { dbPath }) => {
+      await prepared(dbPath);
+      const total = await writesOf(deed, copyOf(dbPath, 'whole'), null);
+      const done = new Set<boolean>();
+      for (const write of points(total, DEATHS)) {
+        const path = copyOf(dbPath, `at-${write}`);
+        await writesOf(deed, path, { write, side: 'before' });
+        const db = openFast(path);
+        db.prepare('UPDATE threads SET lease_owner = NULL').run(); // a process that died is gone, this one is not
+        done.add(await isDone(deed, db));
+        db.close();
+      }
+      expect(done.has(false)).toBe(true);
+    },
+  );
 
-  test('by kill -9: what was committed is there, and the rest is not', async ({ dbPath }) => {
+  test('by kill -9: what was committed is there, and the rest is not', { timeout: 60_000 * KILLS }, async ({
+    dbPath,
+  }) => {
     await prepared(dbPath);
     for (const deed of ALL) {
       const { stdout, stderr } = await spawnProgram(CHILD, [copyOf(dbPath, deed), deed]).finished;

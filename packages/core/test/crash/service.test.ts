@@ -144,9 +144,9 @@ function recordedIn(
 }
 
 describe('two processes of the example service over one file, with a proxy in front', () => {
-  test('bring every run to its end while either is killed; nothing recorded is made again, each event is read once', async ({
-    dbPath,
-  }) => {
+  test('bring every run to its end while either is killed; nothing recorded is made again, each event is read once', {
+    timeout: 60_000 * Math.ceil(RUNS / 4),
+  }, async ({ dbPath }) => {
     const ledger = join(dirname(dbPath), 'ledger.jsonl');
     const processes = [await start(dbPath, ledger), await start(dbPath, ledger)];
     const url = `http://127.0.0.1:${await listening(proxy(processes.map(({ port }) => port)))}`;

@@ -28,7 +28,7 @@ export async function formOf(
   { devs }: Session,
 ): Promise<GateForm> {
   const name = sessionId.slice(0, 8);
-  assertTakes(kind, 'edit', { gate: name, devs });
+  assertTakes(gate ?? kind, 'edit', { gate: name, devs });
   if (gate !== null) return gateForm(gate, await run.draft(gate));
   throw gateNotOpen(sessionId);
 }

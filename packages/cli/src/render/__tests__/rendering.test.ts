@@ -263,6 +263,20 @@ describe('status', () => {
     expect(statusWords({ ...status, status: 'created' })).toBe('not driven yet');
   });
 
+  it.each([
+    ['until 2027-01-04T08:00:00.000Z', 'waiting until 2027-01-04T08:00:00.000Z'],
+    [
+      'signal "paid", until 2027-01-04T08:00:00.000Z',
+      'waiting for signal "paid", until 2027-01-04T08:00:00.000Z',
+    ],
+    ['run "a", run "b"', 'waiting for run "a", run "b"'],
+    ['1 open gate(s), signal "paid"', 'decided, waiting for resume'],
+  ])('says what a run waits for besides humans: %s', (reason, words) => {
+    const waiting = { ...status, status: 'waiting', reason, driver: null } as const;
+    expect(statusWords(waiting)).toBe(words);
+    expect(statusWords({ ...waiting, gates: [gate('node_gate')] })).toBe('waiting for a human');
+  });
+
   it('shows facts, tasks and what to do next', () => {
     const tasks = [
       { taskId: 'csv:1', label: 'T1', name: 'Parse', status: 'completed', gitHash: 'd4181fd00' },

@@ -8,8 +8,7 @@ import { holdLease, releasing } from '../drive/LeaseKeeper.ts';
 import { isOver } from '../drive/outcome.ts';
 import { dumpGiven, loadGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import { acceptedPolicies } from '../gates/approvals.ts';
-import { movedDeadlines } from '../gates/deadlines.ts';
+import { acceptedPolicies } from '../gates/acceptedPolicies.ts';
 import { principalText } from '../gates/decidable.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 import type { NamedGates } from '../gates/parsedGate.ts';
@@ -95,11 +94,12 @@ async function planFor(thread: Thread, declared: DeclaredChanges, deps: AcceptDe
   const changes = graphChanges(before, now);
   const renamed = (gate: string): string | null => mapping.gate(gate);
   const names = new Set(Object.keys(before.gates).flatMap((gate) => renamed(gate) ?? []));
-  const held = { threadId, before: names, gates: deps.gates, renamed };
-  const policies = {
-    ...acceptedPolicies(thread.policies, held),
-    ...movedDeadlines(thread.policies, renamed),
-  };
+  const policies = acceptedPolicies(thread.policies, {
+    threadId,
+    before: names,
+    gates: deps.gates,
+    renamed,
+  });
   const tuple = await saver.getTuple({ configurable: { thread_id: threadId } });
   const latest = store.inputs.latest(threadId);
   const isDue = tuple === undefined || (latest !== null && latest.turn > 1 && !latest.isTaken);

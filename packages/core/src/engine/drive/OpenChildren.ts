@@ -4,7 +4,7 @@ import type { ChildDrive } from '../children/childApps.ts';
 import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { canGoOn } from './canGoOn.ts';
-import { ASKED_TO_STOP } from './drainOnAbort.ts';
+import { dueSince } from './dueSince.ts';
 
 /** `anew`: its nodes have to run again, to say which apps its children are of. `idle`: nothing is to be done now. */
 export type ChildrenDriven = 'driven' | 'anew' | 'idle';
@@ -41,7 +41,7 @@ export class OpenChildren {
   #isDue(id: string): boolean {
     const { threads, now } = this.#store;
     if (!this.#driven.has(id)) {
-      return canGoOn(id, { now: this.#how.now ?? now(), leftFor: ASKED_TO_STOP }, this.#store);
+      return canGoOn(id, dueSince(now(), this.#how.now), this.#store);
     }
     const { wakeSeq, handledSeq } = threads.require(id);
     return wakeSeq > handledSeq && threads.driverOf(id) === null;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineStore } from '../EngineStore.ts';
 import { hasChildThatCan } from './canGoOn.ts';
-import { ASKED_TO_STOP } from './drainOnAbort.ts';
+import { dueSince } from './dueSince.ts';
 import { isOver } from './outcome.ts';
 
 /** How often a waiting process looks for a decision, a signal or the hour. It holds no lease meanwhile. */
@@ -32,9 +32,7 @@ export async function awaitWake(
     if (isOver(status)) return true;
     const left = until - now();
     const hasCome = (): boolean =>
-      left <= 0 ||
-      wakeSeq > handledSeq ||
-      hasChildThatCan(threadId, { now: now(), leftFor: ASKED_TO_STOP }, store);
+      left <= 0 || wakeSeq > handledSeq || hasChildThatCan(threadId, dueSince(now()), store);
     if (threads.driverOf(threadId) === null && hasCome()) return true;
     await sleep(left > 0 ? Math.min(left, LOOK_EVERY_MS) : LOOK_EVERY_MS);
   }

@@ -2,8 +2,8 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import type { DueSince } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { hasChildThatCan } from './canGoOn.ts';
-import { ASKED_TO_STOP } from './drainOnAbort.ts';
 import type { DriveOptions } from './drive.ts';
+import { dueSince } from './dueSince.ts';
 
 export interface DriveDueOptions extends Pick<DriveOptions, 'signal' | 'abort' | 'callbacks'> {
   /** What runs wait for and is due by then has come, in milliseconds since the Unix epoch. @defaultValue the app's clock */
@@ -44,7 +44,7 @@ export async function driveDue<Result extends object>(
   if (now !== undefined && !Number.isFinite(now)) throw new RangeError(`now: expected a time, got ${now}`);
   if (!(limit >= 1)) throw new RangeError(`limit: expected 1 or more, got ${limit}`);
   const { waits, children, now: clock } = deps.store;
-  const since: DueSince = { now: now ?? clock(), leftFor: ASKED_TO_STOP };
+  const since = dueSince(clock(), now);
   const how = { ...options, ...(now !== undefined && { now }) };
   const isLeaving = (): boolean => options.signal?.aborted === true || options.abort?.aborted === true;
   const driven: (Result & { readonly id: string })[] = [];

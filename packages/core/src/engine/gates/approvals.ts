@@ -3,7 +3,6 @@ import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
 import { principalText } from './decidable.ts';
 import { principalOf } from './principals.ts';
-import { recordedUnder } from './recordedGates.ts';
 import { takesOf } from './Takes.ts';
 
 /** Who has to say yes at a gate, besides anybody once. Fixed with a run when it is started. */
@@ -63,38 +62,6 @@ export function gatePolicies(
   return {
     ...(startedBy && { startedBy }),
     ...(recorded.length > 0 && { approvals: Object.fromEntries(recorded) }),
-  };
-}
-
-/** The graph that a run goes on with once a human has accepted it. */
-export interface AcceptedGates {
-  readonly threadId: string;
-  /** The gates of the graph before, under the names they have now. */
-  readonly before: ReadonlySet<string>;
-  readonly gates: ReadonlyMap<string, { readonly approvals?: Approvals }> | undefined;
-  /** The name of a gate now; `null` where it is gone. */
-  readonly renamed: (gate: string) => string | null;
-}
-
-/**
- * What a run was started with goes with its gates; a gate that the accepted graph is the first to have is held to what its
- * program declares.
- *
- * @throws DevsError `INVALID_INPUT` as {@link gatePolicies}.
- */
-export function acceptedPolicies(
-  policies: Policies,
-  { threadId, before, gates = new Map(), renamed }: AcceptedGates,
-): Policies {
-  const { approvals: _, startedBy, ...others } = policies;
-  const kept = recordedUnder(policies, 'approvals', renamed);
-  const added = new Map([...gates].filter(([gate]) => !before.has(gate)));
-  const fresh = gatePolicies(added, startedBy as Principal | undefined, threadId);
-  const approvals = { ...(fresh['approvals'] as object | undefined), ...kept };
-  return {
-    ...others,
-    ...(startedBy !== undefined && { startedBy }),
-    ...(Object.keys(approvals).length > 0 && { approvals }),
   };
 }
 

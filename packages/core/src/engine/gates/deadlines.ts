@@ -2,7 +2,6 @@ import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
 import type { Wait, WaitStore } from '../../state/WaitStore.ts';
 import type { Approvals } from './approvals.ts';
-import { recordedUnder } from './recordedGates.ts';
 import { takesOf } from './Takes.ts';
 
 /** What is done about a gate that nobody has decided in time, once. */
@@ -81,12 +80,6 @@ export function deadlinePolicies(
     deadlines ? [[gate, deadlines] as const] : [],
   );
   return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
-}
-
-/** The same under the names that the gates have now; of a gate that is gone, nothing. */
-export function movedDeadlines(policies: Policies, renamed: (gate: string) => string | null): Policies {
-  if (policies['deadlines'] === undefined) return {};
-  return { deadlines: recordedUnder(policies, 'deadlines', renamed) };
 }
 
 /** Records when the deadlines of a gate pass that is opened, in the same transaction. */

@@ -81,7 +81,7 @@ export class RunStarts {
     const { input, options, turn } = given;
     assertInput(input, threadId);
     assertGiven(options, threadId);
-    const { store, events, shape, saver } = this.#deps;
+    const { store, events, shape, gates, saver } = this.#deps;
     const known = store.threads.get(threadId);
     if (known === null && input === undefined) store.threads.require(threadId);
     const isNew = turn === null ? known === null : store.inputs.find(threadId, turn) === null;
@@ -89,7 +89,7 @@ export class RunStarts {
     if (isNew) await assertContext(this.#deps.graph, options, threadId);
     const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
     if (known === null && store.transact(events, (emit) => record(store, emit)).created) return;
-    const deps = { store, events, shape, serde: saver.serde };
+    const deps = { store, events, shape, gates, serde: saver.serde };
     if (turn === null) return assertFirstTurn(threadId, dumped, deps);
     return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
   }

@@ -9,6 +9,8 @@ import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
 import { cancelBelow } from '../drive/cancelBelow.ts';
 import { assertSameGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { acceptedPolicies } from '../gates/acceptedPolicies.ts';
+import type { NamedGates } from '../gates/parsedGate.ts';
 import { type AskedTurn, assertEnded, drivenBy, ofParent, unnamed, wouldLose } from './turnRefused.ts';
 
 /** A turn as its caller gives it to a run that exists. */
@@ -25,6 +27,8 @@ export interface TurnDeps {
   readonly serde: Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
   /** Of the graph as it is now. */
   readonly shape: GraphShape;
+  /** What its author declares to be asked. */
+  readonly gates: NamedGates | undefined;
 }
 
 /**
@@ -80,9 +84,10 @@ export async function assertFirstTurn(
 function findOrBegin(
   asked: GivenTurn,
   unchangedFor: LeaseSnapshot | undefined,
-  { store, shape }: TurnDeps,
+  deps: TurnDeps,
 ): InputTurn | LeaseSnapshot | 'begun' {
   const { threadId, key } = asked;
+  const { store } = deps;
   const { threads, inputs } = store;
   const known = inputs.find(threadId, key);
   if (known !== null) return known;
@@ -97,22 +102,18 @@ function findOrBegin(
     throw drivenBy(claim.owner, asked);
   }
   try {
-    begin(asked, claim.lease, thread, { store, shape });
+    begin(asked, claim.lease, thread, deps);
     return 'begun';
   } finally {
     threads.release(claim.lease);
   }
 }
 
-function begin(
-  asked: GivenTurn,
-  lease: Lease,
-  thread: Thread,
-  { store, shape }: Pick<TurnDeps, 'store' | 'shape'>,
-): void {
+function begin(asked: GivenTurn, lease: Lease, thread: Thread, deps: TurnDeps): void {
   const { threadId, key, given } = asked;
+  const { store } = deps;
   const { threads, inputs, steps, sessions, waits, checkpoints, failureGate } = store;
-  takeUpGraph(thread, shape, asked, store);
+  takeUpGraph(thread, asked, deps);
   const { status, reason } = thread;
   const checkpointId = checkpoints.loadLatest({ threadId, checkpointNs: '' })?.checkpointId ?? null;
   inputs.end(threadId, { status, reason, checkpointId });
@@ -126,12 +127,19 @@ function begin(
 }
 
 /** Nothing of the turn before goes on, so only what the state holds must have its place in the graph. */
-function takeUpGraph(thread: Thread, shape: GraphShape, asked: AskedTurn, { threads }: EngineStore): void {
-  const { threadId, graphFingerprint: recorded, policies } = thread;
+function takeUpGraph(thread: Thread, asked: AskedTurn, { store, shape, gates }: TurnDeps): void {
+  const { threadId, graphFingerprint: recorded } = thread;
   const fingerprint = graphFingerprint(shape);
   if (recorded === fingerprint) return;
-  const gone = shapeOf(thread)?.channels.filter((name) => !shape.channels.includes(name)) ?? [];
+  const before = shapeOf(thread);
+  const gone = before?.channels.filter((name) => !shape.channels.includes(name)) ?? [];
   if (gone.length > 0) throw wouldLose(gone, asked);
-  threads.updatePolicies(threadId, { ...policies, graph: shape });
-  threads.setFingerprint(threadId, fingerprint);
+  const policies = acceptedPolicies(thread.policies, {
+    threadId,
+    before: new Set(Object.keys(before?.gates ?? {})),
+    gates,
+    renamed: (gate) => (Object.hasOwn(shape.gates, gate) ? gate : null),
+  });
+  store.threads.updatePolicies(threadId, { ...policies, graph: shape });
+  store.threads.setFingerprint(threadId, fingerprint);
 }

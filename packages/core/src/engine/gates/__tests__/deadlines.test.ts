@@ -273,6 +273,23 @@ describe('a deadline of a gate', () => {
     expect(await changed.run('r')).toMatchObject({ status: 'cancelled' });
   });
 
+  test('begins with a gate that the accepted graph is the first to have', async ({ db }) => {
+    const clock = new AClock();
+    const gate = (within: number): Gate => ({ show: () => 'go?', deadlines: { within, do: 'reject' } });
+    const program = (gates: Readonly<Record<string, Gate>>) =>
+      durable(twoSteps(), { db, now: clock.now, gates });
+    const before = program({ first: gate(HOUR) });
+    await before.run('r', {});
+    const app = program({ first: gate(2 * HOUR), second: gate(DAY) });
+    await app.acceptGraph('r', { by: ada });
+    const { gates, until } = await app.run('r');
+    expect(until).toBe(clock.at + HOUR); // as the run was started
+    await app.decide(only(gates), { approved: true, by: ada });
+    expect(await app.run('r')).toMatchObject({ status: 'suspended', until: clock.at + DAY });
+    clock.step(DAY);
+    expect(await app.run('r')).toMatchObject({ status: 'cancelled' });
+  });
+
   test('wakes who stays with the run', async ({ db }) => {
     const app = durable(twoSteps(), {
       db,

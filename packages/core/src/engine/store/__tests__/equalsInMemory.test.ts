@@ -79,7 +79,9 @@ const deletesAlone = (batch: readonly object[]): boolean => {
 };
 
 describe('the store in a state file', () => {
-  test('answers every batch of operations as LangGraph’s store in memory, in its order', async ({ db }) => {
+  test('answers every batch of operations as LangGraph’s store in memory, in its order', {
+    timeout: 60_000 * Math.ceil(RUNS / 150),
+  }, async ({ db }) => {
     const batch = fc.array(operation, { minLength: 1, maxLength: 5 }).filter(deletesAlone);
     const batches = fc.array(batch, { maxLength: 15 });
     const property = fc.asyncProperty(batches, async (all) => {

@@ -14,9 +14,10 @@ import { test } from '../../../../test/support/fixtures.ts';
 import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { ada, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
+import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
 import { endCancelled } from '../../drive/endCancelled.ts';
 import { durable } from '../../durable.ts';
+import type { GateOf } from '../../gates/DeclaredGate.ts';
 import { sleep } from '../../node/sleep.ts';
 import type { RunOptions } from '../../RunOptions.ts';
 
@@ -238,6 +239,47 @@ describe('a turn', () => {
       code: 'GRAPH_CHANGED',
       message: expect.stringContaining('channel "answer" is gone'),
     });
+  });
+});
+
+describe('a turn on a graph that has other gates', () => {
+  const asked: GateOf<Own> = {
+    show: () => 'go?',
+    approvals: { count: 2 },
+    deadlines: { within: 1_000, do: 'remind' },
+  };
+
+  test('holds those to what they are declared with, and the ones it had to what the run was started with', async ({
+    db,
+  }) => {
+    const now = () => 5_000;
+    const program = (gates: Readonly<Record<string, GateOf<Own>>>) => durable(twoSteps(), { db, now, gates });
+    const before = program({ first: { show: () => 'begin?', deadlines: { within: 9, do: 'remind' } } });
+    const begun = only((await before.run('run', {}, turn('1'))).gates);
+    await before.decide(begun, { approved: true, by: ada });
+    expect((await before.run('run')).status).toBe('completed');
+    const app = program({ first: asked, second: asked });
+    const first = only((await app.run('run', {}, turn('2'))).gates);
+    expect(first).toMatchObject({ dueAt: new Date(5_009).toISOString(), takes: { gate: 'first' } });
+    expect(first.takes).not.toHaveProperty('approvals');
+    await app.decide(first, { approved: true, by: ada });
+    expect(only((await app.run('run')).gates)).toMatchObject({
+      dueAt: new Date(6_000).toISOString(),
+      takes: { gate: 'second', approvals: { count: 2 } },
+    });
+  });
+
+  test('forgets what was declared for one that is gone', async ({ db }) => {
+    const gated = durable(twoSteps(), { db, gates: { first: asked } });
+    const gate = only((await gated.run('run', {}, turn('1'))).gates);
+    await gated.decide(gate, { approved: false, feedback: 'not now', by: ada });
+    expect((await gated.run('run')).status).toBe('cancelled');
+    const app = durable(twoSteps(), { db });
+    const policies = () => app.store.threads.require('run').policies;
+    expect(policies()).toMatchObject({ approvals: { first: { count: 2 } }, deadlines: { first: [{}] } });
+    expect((await app.run('run', {}, turn('2'))).status).toBe('completed');
+    expect(policies()).not.toHaveProperty('approvals');
+    expect(policies()).not.toHaveProperty('deadlines');
   });
 });
 

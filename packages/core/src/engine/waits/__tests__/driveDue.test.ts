@@ -109,6 +109,27 @@ describe('driveDue()', () => {
     expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
   });
 
+  test('goes on with a turn that was recorded and never driven, once nobody is about to', async ({ db }) => {
+    const clock = new AClock();
+    const app = durable(twoSteps(), { db, now: clock.now });
+    for (const turn of ['1', '2']) {
+      await app.start('r', { log: [turn] }, { turn });
+      clock.step(9_999);
+      expect(await app.driveDue({ now: clock.at + DAY })).toEqual({ driven: [], refused: [] });
+      clock.step(1);
+      expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed', turn });
+      expect(await app.driveDue()).toEqual({ driven: [], refused: [] });
+    }
+    expect((await app.values('r'))?.log).toEqual(['1', 'first', 'second', '2', 'first', 'second']);
+  });
+
+  test('goes on with a run that has never waited and whose driver died', async ({ db }) => {
+    const app = durable(twoSteps(), { db });
+    await app.start('r', {});
+    db.exec("UPDATE threads SET status = 'running'");
+    expect(only((await app.driveDue()).driven)).toMatchObject({ id: 'r', status: 'completed' });
+  });
+
   test('goes on with a run that a process left which was told to stop', async ({ db }) => {
     const clock = new AClock();
     const leaving = new AbortController();

@@ -325,6 +325,20 @@ describe('sleep()', () => {
 });
 
 describe('a signal', () => {
+  test('that no node has taken is there for the turns that follow', async ({ db }) => {
+    const app = durable(
+      twoSteps(async ({ log }) => ({ answer: await waitFor(log.includes('b') ? 'early' : 'awaited') })),
+      { db },
+    );
+    await app.run('r', { log: ['a'] }, { turn: '1' });
+    for (const name of ['early', 'awaited']) await app.signal('r', name, name, { by: bank, signalId: name });
+    expect(await app.run('r')).toMatchObject({ status: 'completed', values: { answer: 'awaited' } });
+    expect(await app.run('r', { log: ['b'] }, { turn: '2' })).toMatchObject({
+      status: 'completed',
+      values: { answer: 'early' },
+    });
+  });
+
   const listening = (...names: readonly string[]) =>
     twoSteps(async () => {
       const heard: string[] = [];
