@@ -63,11 +63,17 @@ describe('a driver that cannot be loaded', () => {
   });
 
   it('is not refused where it says nothing of a least Node.js', () => {
-    const installed = driverOf(import.meta.url);
-    expect(installed?.version).toBe('12.11.1');
-    for (const driver of [installed, { version: '12.11.1', engines: {} }, { version: '12.11.1' }]) {
+    const versions = { node: '20.x || 22.x || 23.x || 24.x' };
+    for (const engines of [versions, {}, undefined]) {
+      const driver = { version: '12.11.1', ...(engines && { engines }) };
       expect(() => assertDriverFits(driver, '20.20.2')).not.toThrow();
     }
+  });
+
+  it('is not refused where this checkout runs', () => {
+    const installed = driverOf(import.meta.url);
+    expect(installed?.version).toMatch(/^1[23]\.\d+\.\d+$/);
+    expect(() => assertDriverFits(installed, process.versions.node)).not.toThrow();
   });
 
   it('is not refused where nothing can be read about it', () => {
