@@ -62,10 +62,11 @@ describe('a chat whose process is killed at a write', () => {
     expect(expected).toHaveLength(3);
 
     const stride = whole.writes / KILLS;
-    const places = Array.from(
+    const any = Array.from(
       { length: KILLS },
       (_, kill) => 1 + Math.floor(kill * stride + randomInt(Math.ceil(stride))),
     );
+    const places = [...new Set(any)];
     await annotate(`killed at writes ${places.join(', ')} of ${whole.writes}`);
     for (const place of places.filter((write) => write <= whole.writes)) {
       const dir = join(dirname(dbPath), String(place));
