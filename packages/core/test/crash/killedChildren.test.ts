@@ -6,6 +6,7 @@ import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { effectsOnce } from '../support/effectsOnce.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { longer } from '../support/longer.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { EFFECTS, familyIn, raise, raised } from './childrenLife.ts';
@@ -47,11 +48,9 @@ function statusesIn(file: ReturnType<typeof familyIn>): readonly string[] {
 }
 
 describe('a run with children', () => {
-  test('in a process that is killed at a write, and in the next', { timeout: 300_000 }, async ({
-    dbPath,
-    task,
-    annotate,
-  }) => {
+  test('in a process that is killed at a write, and in the next', {
+    timeout: longer(300_000, KILLS / 10),
+  }, async ({ dbPath, task, annotate }) => {
     const dir = dirname(dbPath);
     const program = 'packages/core/test/crash/killedChildren.child.ts';
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -81,7 +80,7 @@ describe('a run with children', () => {
 
   for (const cancel of [false, true]) {
     test(`in processes that die at any write, ${cancel ? 'cancelled half way' : 'to its end'}`, {
-      timeout: 300_000,
+      timeout: longer(300_000, 30 / EVERY),
     }, async ({ dbPath, db, task }) => {
       const effects = join(dirname(dbPath), 'effects');
       const open = (death: Death | null) => {

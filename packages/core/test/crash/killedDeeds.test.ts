@@ -7,6 +7,7 @@ import { doctor } from '../../src/state/doctor.ts';
 import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { longer } from '../support/longer.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { DEEDS, type Deed, deedsApp, ENDED, prepare } from './deeds.ts';
 
@@ -80,7 +81,7 @@ describe('a process that dies while a human changes a run from outside', () => {
   test.for(ALL)(
     'at any write: %s is done, or it is not',
     {
-      timeout: 60_000 * Math.ceil(DEATHS / 4),
+      timeout: longer(60_000, DEATHS / 4),
     },
     async (deed, { dbPath }) => {
       await prepared(dbPath);
@@ -98,9 +99,9 @@ describe('a process that dies while a human changes a run from outside', () => {
     },
   );
 
-  test('by kill -9: what was committed is there, and the rest is not', { timeout: 60_000 * KILLS }, async ({
-    dbPath,
-  }) => {
+  test('by kill -9: what was committed is there, and the rest is not', {
+    timeout: longer(60_000, KILLS),
+  }, async ({ dbPath }) => {
     await prepared(dbPath);
     for (const deed of ALL) {
       const { stdout, stderr } = await spawnProgram(CHILD, [copyOf(dbPath, deed), deed]).finished;

@@ -7,6 +7,7 @@ import { type Death, DyingFile } from '../gates/DyingFile.ts';
 import { effectsOnce } from '../support/effectsOnce.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
+import { longer } from '../support/longer.ts';
 import { spawnProgram } from '../support/spawnTs.ts';
 import { tried } from '../support/tried.ts';
 import { napping } from './napping.ts';
@@ -28,11 +29,9 @@ const WAITS = {
 };
 
 describe('a run that sleeps and waits', () => {
-  test('in a process that is killed at a write, and in the next', { timeout: 300_000 }, async ({
-    dbPath,
-    task,
-    annotate,
-  }) => {
+  test('in a process that is killed at a write, and in the next', {
+    timeout: longer(300_000, KILLS / 10),
+  }, async ({ dbPath, task, annotate }) => {
     const dir = dirname(dbPath);
     for (let kill = 0; kill < KILLS; kill += 1) {
       const [file, effects] = [join(dir, `${kill}.sqlite`), join(dir, `${kill}.effects`)];
@@ -51,7 +50,11 @@ describe('a run that sleeps and waits', () => {
     }
   });
 
-  test('in processes that die at any write', { timeout: 300_000 }, async ({ dbPath, db, task }) => {
+  test('in processes that die at any write', { timeout: longer(300_000, 20 / EVERY) }, async ({
+    dbPath,
+    db,
+    task,
+  }) => {
     const effects = join(dirname(dbPath), 'effects');
     const open = (death: Death | null) => {
       const own = createDatabase({ dbPath });

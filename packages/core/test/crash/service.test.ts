@@ -13,6 +13,7 @@ import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { listOf } from '../support/listOf.ts';
+import { longer } from '../support/longer.ts';
 import { recordedKeys } from '../support/recordedKeys.ts';
 
 /** Runs at once, and deaths among them. */
@@ -145,7 +146,7 @@ function recordedIn(
 
 describe('two processes of the example service over one file, with a proxy in front', () => {
   test('bring every run to its end while either is killed; nothing recorded is made again, each event is read once', {
-    timeout: 60_000 * Math.ceil(RUNS / 4),
+    timeout: longer(60_000, RUNS / 4),
   }, async ({ dbPath }) => {
     const ledger = join(dirname(dbPath), 'ledger.jsonl');
     const processes = [await start(dbPath, ledger), await start(dbPath, ledger)];

@@ -77,7 +77,6 @@ export class LiveTokens extends BaseCallbackHandler {
     for (const [id, { task: other }] of this.#tasks) if (other.step < task.step) this.#tasks.delete(id);
     this.#tasks.set(task.id, { task, attempt, hasTold: false });
     if (before?.hasTold !== true) return;
-    for (const [runId, { of }] of this.#calls) if (of.task === task.id) this.#calls.delete(runId);
     this.#tell({ mode: 'restarted', task: task.id, node: task.node, step: task.step, attempt });
   }
 

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { type Death, DyingFile } from '../../../../test/gates/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
+import { longer } from '../../../../test/support/longer.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { durable } from '../../durable.ts';
 import { child } from '../../node/child.ts';
@@ -66,7 +67,10 @@ async function plainly(id: string, tree: Tree, effect: (what: string) => void): 
 }
 
 describe('trees of runs that die anywhere', () => {
-  test('end as by LangGraph alone, and do nothing twice', { timeout: 600_000 }, async ({ db, dbPath }) => {
+  test('end as by LangGraph alone, and do nothing twice', { timeout: longer(600_000, CASES / 100) }, async ({
+    db,
+    dbPath,
+  }) => {
     let cases = 0;
     const live = async (id: string, tree: Tree, effects: string[], death: Death | null) => {
       const own = createDatabase({ dbPath });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
+import { longer } from '../../../../test/support/longer.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { SqliteStore } from '../SqliteStore.ts';
 
@@ -80,7 +81,7 @@ const deletesAlone = (batch: readonly object[]): boolean => {
 
 describe('the store in a state file', () => {
   test('answers every batch of operations as LangGraph’s store in memory, in its order', {
-    timeout: 60_000 * Math.ceil(RUNS / 150),
+    timeout: longer(60_000, RUNS / 150),
   }, async ({ db }) => {
     const batch = fc.array(operation, { minLength: 1, maxLength: 5 }).filter(deletesAlone);
     const batches = fc.array(batch, { maxLength: 15 });

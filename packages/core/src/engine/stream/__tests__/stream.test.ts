@@ -1,4 +1,6 @@
+import { HumanMessage } from '@langchain/core/messages';
 import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import { InMemoryCache } from '@langchain/langgraph-checkpoint';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
@@ -230,6 +232,24 @@ describe('a stream that only reads', () => {
   });
 });
 
+describe('what a cache gives', () => {
+  test('is told as LangGraph tells it, with its mark, for whoever reads it later, too', async ({
+    dbPath,
+  }) => {
+    const builder = new StateGraph(State)
+      .addNode('costly', () => ({ log: ['made'] }), { cachePolicy: { keyFunc: () => 'the same' } })
+      .addEdge(START, 'costly')
+      .addEdge('costly', END);
+    const app = durable(builder, { file: dbPath, cache: new InMemoryCache() });
+    await app.run('made', {});
+    const [told] = await listOf(app.stream('given', {}));
+    const data = { costly: { log: ['made'] }, __metadata__: { cached: true } };
+    expect(told).toEqual({ seq: 1, mode: 'updates', ns: [], data });
+    expect((await listOf(app.stream('given', null)))[0]).toEqual(told);
+    app.close();
+  });
+});
+
 describe('what is not kept', () => {
   test('is said, not passed over', async ({ dbPath }) => {
     const loop = new StateGraph(State)
@@ -308,6 +328,52 @@ describe('what a node tells', () => {
     app.close();
   });
 
+  test('from outside of it is told once, with the write it comes before', async ({ dbPath }) => {
+    let tell: ((chunk: unknown) => void) | undefined;
+    let goOn = (): void => {};
+    const isTold = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const builder = new StateGraph(State)
+      .addNode('ask', async (_state, { writer }) => {
+        tell = writer;
+        writer?.('inside');
+        await isTold;
+        return { log: ['asked'] };
+      })
+      .addEdge(START, 'ask')
+      .addEdge('ask', END);
+    const app = durable(builder, { file: dbPath });
+    const driven = app.run('run', {});
+    while (tell === undefined) await new Promise(setImmediate);
+    tell('outside');
+    goOn();
+    await driven;
+    expect(customOf(await listOf(app.stream('run', null, EVERYTHING)))).toEqual(['inside', 'outside']);
+    app.close();
+  });
+
+  test('keeps its order where one takes longer to be stored', async ({ dbPath }) => {
+    const builder = new StateGraph(State)
+      .addNode('tell', async (_state, { writer }) => {
+        writer?.(new HumanMessage('first'));
+        writer?.('second');
+        await new Promise(setImmediate);
+        writer?.('third');
+        return { log: ['told'] };
+      })
+      .addEdge(START, 'tell')
+      .addEdge('tell', END);
+    const app = durable(builder, { file: dbPath });
+    const told = customOf(await listOf(app.stream('run', {}, EVERYTHING)));
+    expect(told.map((chunk) => (chunk instanceof HumanMessage ? chunk.text : chunk))).toEqual([
+      'first',
+      'second',
+      'third',
+    ]);
+    app.close();
+  });
+
   test('is masked', async ({ dbPath }) => {
     const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40);
     const builder = new StateGraph(State)
@@ -379,6 +445,53 @@ describe('graphs inside nodes', () => {
     ]);
     expect(inside[0]).toHaveProperty('ns', [expect.stringMatching(/^inner:/)]);
     expect(without.length).toBe(whole.length - inside.length);
+    app.close();
+  });
+});
+
+describe('a retried node of a graph inside a node', () => {
+  test('tells each time what it told, once', async ({ dbPath }) => {
+    let runs = 0;
+    const inner = new StateGraph(State)
+      .addNode(
+        'flaky',
+        async (_state, { writer }) => {
+          runs += 1;
+          writer?.('one');
+          if (runs < 3) throw new Error('Not yet.');
+          writer?.('two');
+          return {};
+        },
+        { retryPolicy: { maxAttempts: 3, initialInterval: 1, logWarning: false } },
+      )
+      .addEdge(START, 'flaky')
+      .addEdge('flaky', END)
+      .compile();
+    const builder = new StateGraph(State)
+      .addNode('inner', inner)
+      .addEdge(START, 'inner')
+      .addEdge('inner', END);
+    const app = durable(builder, { file: dbPath });
+    expect(customOf(await listOf(app.stream('run', {}, EVERYTHING)))).toEqual(['one', 'two']);
+    app.close();
+  });
+});
+
+describe('what the file has already', () => {
+  test('is not stored a second time: updates and values, also of graphs inside nodes', async ({ dbPath }) => {
+    const inner = twoNodes().compile();
+    const builder = new StateGraph(State)
+      .addNode('inner', inner)
+      .addEdge(START, 'inner')
+      .addEdge('inner', END);
+    const app = durable(builder, { file: dbPath });
+    await app.run('run', {});
+    const stored = app.store.db
+      .prepare<[], { mode: string; n: number }>(
+        'SELECT mode, count(*) AS n FROM stream_events WHERE value IS NOT NULL GROUP BY mode',
+      )
+      .all();
+    expect(stored).toEqual([{ mode: 'custom', n: 2 }]);
     app.close();
   });
 });

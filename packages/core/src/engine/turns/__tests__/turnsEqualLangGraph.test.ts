@@ -15,6 +15,7 @@ import { describe, expect } from 'vitest';
 import { DyingFile } from '../../../../test/gates/DyingFile.ts';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
+import { longer } from '../../../../test/support/longer.ts';
 import { tried } from '../../../../test/support/tried.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
@@ -225,7 +226,7 @@ async function compare(
 
 describe('a chat', () => {
   test('with any acts and deaths says what LangGraph alone says to the same turns', {
-    timeout: 300_000,
+    timeout: longer(300_000, CASES / 100),
   }, async ({ dbPath, annotate, task }) => {
     await annotate(`seed ${SEED}`);
     let chats = 0;

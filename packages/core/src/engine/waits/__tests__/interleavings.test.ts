@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { howMany } from '../../../../test/support/howMany.ts';
+import { longer } from '../../../../test/support/longer.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { sleep } from '../../node/sleep.ts';
@@ -130,7 +131,7 @@ function graphOf(programs: readonly (readonly Op[])[]) {
 }
 
 describe('sleeps, signals, a clock that is set, drives and restarts in any order', () => {
-  test('lead to what a model says', { timeout: 600_000 }, async ({ db }) => {
+  test('lead to what a model says', { timeout: longer(600_000, CASES / 500) }, async ({ db }) => {
     db.pragma('synchronous = OFF');
     let cases = 0;
     const property = fc.asyncProperty(
