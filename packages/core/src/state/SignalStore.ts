@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -26,6 +27,7 @@ const INSERT = `
 
 /** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
 export class SignalStore {
+  readonly #db: Database;
   readonly #now: () => number;
   readonly #selectById: Statement<[string], SignalRow>;
   readonly #selectPending: Statement<[string], SignalRow>;
@@ -36,6 +38,7 @@ export class SignalStore {
 
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     useSeals(db);
+    this.#db = db;
     this.#now = now;
     this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
     this.#selectPending = prepare(
@@ -68,6 +71,7 @@ export class SignalStore {
     const seq = this.#wake.get({ threadId, now });
     if (seq === undefined) return null;
     this.#insert.run({ id, threadId, seq, kind, payloadJson: canonicalJson(payload), createdAt: now });
+    tellNews(this.#db);
     return seq;
   }
 
