@@ -50,9 +50,6 @@ export interface ThreadStoreOptions extends StoreOptions {
   readonly host?: HostIdentity;
 }
 
-/** Whether something came in for a run that no driver has settled on. */
-export type Wakes = Pick<Thread, 'status' | 'wakeSeq' | 'handledSeq'>;
-
 interface LeaseRow {
   readonly owner: string | null;
   readonly epoch: number;
@@ -72,7 +69,6 @@ export class ThreadStore {
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
-  readonly #selectWakes: Statement<[string], Wakes>;
   readonly #selectAll: Statement<[], ThreadRow>;
   readonly #selectPolicy: Statement<[string, string], string | null>;
   readonly #insert: Statement<[object]>;
@@ -104,7 +100,6 @@ export class ThreadStore {
     this.#stateFolders = stateFoldersOf(db);
     this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
-    this.#selectWakes = prepare(db, sql.SELECT_WAKES);
     this.#selectAll = prepare(db, `SELECT ${sql.COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
     this.#selectPolicy = prepare<[string, string], string | null>(db, sql.SELECT_POLICY).pluck();
     this.#insert = prepare(db, sql.INSERT);
@@ -153,11 +148,6 @@ export class ThreadStore {
   /** @throws DevsError `THREAD_NOT_FOUND` */
   require(threadId: string): Thread {
     return this.get(threadId) ?? notFound(threadId);
-  }
-
-  /** What a waiting process looks at, again and again. @throws DevsError `THREAD_NOT_FOUND` */
-  wakesOf(threadId: string): Wakes {
-    return this.#selectWakes.get(threadId) ?? notFound(threadId);
   }
 
   /** The absolute path of a run's folder, wherever the state file lies now; `null` without one. */

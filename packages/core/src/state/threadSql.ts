@@ -12,9 +12,6 @@ export const COLUMNS = `
   wake_seq AS wakeSeq, handled_seq AS handledSeq, lease_owner AS leaseOwner, lease_epoch AS leaseEpoch,
   recoveries, created_at AS createdAt, updated_at AS updatedAt, ended_at AS endedAt, ${isSound(THREAD_SEAL)} AS sound`;
 
-export const SELECT_WAKES = `
-  SELECT status, wake_seq AS wakeSeq, handled_seq AS handledSeq FROM threads WHERE thread_id = ?`;
-
 /** Of the status that is set: when the run ended, or nothing. */
 const ENDED_AT = `ended_at = iif(@status IN ${ENDED}, @now, NULL)`;
 

@@ -15,7 +15,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { only } from '../support/only.ts';
 import { tried } from '../support/tried.ts';
-import { UNWATCHED } from './unwatched.ts';
+import { UNWATCHED } from '../support/unwatched.ts';
 
 const WAKES = howMany('DEVS_WAKES_ACROSS', 24);
 const RUNS = Math.min(20, Math.ceil(WAKES / 4));
@@ -85,7 +85,7 @@ function answerAll(db: Database): number {
   return open.length;
 }
 
-describe('decisions for runs that another process waits for', { timeout: 300_000 }, () => {
+describe('decisions for runs that another process waits for', { timeout: 180_000 + WAKES * 1000 }, () => {
   test.for([
     ['that watches the file', true],
     ['that looks by the clock alone', false],

@@ -44,7 +44,7 @@ function hasWoken(
   const { threads, now } = store;
   assertSameFile(store.db);
   if (isTurnOver?.() === true) return true;
-  const { wakeSeq, handledSeq, status } = threads.wakesOf(threadId);
+  const { wakeSeq, handledSeq, status } = threads.signals.wakesOf(threadId);
   if (isOver(status)) return true;
   const hasCome = (): boolean =>
     until <= now() ||
