@@ -56,6 +56,12 @@ const LONG = [
     'trees of runs that die, and by LangGraph alone',
   ],
   ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
+  [
+    'wakes-across',
+    { DEVS_WAKES_ACROSS: 2000 },
+    'drive/wakesAcross',
+    'decisions of another process, watched and by the clock alone',
+  ],
   ['bit-flips', { DEVS_BIT_FLIPS: 4000 }, 'bitFlips', 'bits that flip in stored values'],
   ['faults', { DEVS_FAULTS_EVERY: 1 }, 'everyStatementFails', 'every statement fails, once each'],
   ['asks', { DEVS_ASKS: 200 }, 'asks/asks', 'questions at gates, killed, beside decisions and drives'],

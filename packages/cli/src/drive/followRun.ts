@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { LogEntry, Run, TranscriptEntry } from '@devs/core';
+import { endingWith, type LogEntry, type Run, type TranscriptEntry } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
@@ -8,7 +7,7 @@ import { activityLines } from '../render/activityLines.ts';
 import { storyLines } from '../render/storyLines.ts';
 import type { Line } from '../terminal/Line.ts';
 
-/** Between two looks at the state file, ms. */
+/** Between two looks at the state file, ms, where nobody says that it was written. */
 const POLL_MS = 400;
 
 /** Characters of the label of a task: those of the lines that follow are not known. */
@@ -27,15 +26,16 @@ export function followRun(
   return withView(session, async (devs) => {
     const run = await devs.run(id);
     const reader = new Reader(run, session, verbose);
-    for (;;) {
-      // Asked before the last look, so that what ended it is told.
-      const isOver = OVER.has((await run.status()).status);
-      await reader.tellNew();
-      if (isOver || signal.aborted) return EXIT.ok;
-      while (!signal.aborted && !(await reader.tellNew())) {
-        await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    const news = await devs.news();
+    return endingWith(news.stop, async () => {
+      for (;;) {
+        // Asked before the last look, so that what ended it is told.
+        const isOver = OVER.has((await run.status()).status);
+        await reader.tellNew();
+        if (isOver || signal.aborted) return EXIT.ok;
+        while (!signal.aborted && !(await reader.tellNew())) await news.next(POLL_MS, signal);
       }
-    }
+    });
   });
 }
 

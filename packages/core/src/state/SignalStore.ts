@@ -1,11 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { parseStored } from './parseStored.ts';
 import { isSound, SIGNAL_SEAL, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { type NewSignal, SIGNAL_KINDS, type Signal } from './threadRecords.ts';
+import { type NewSignal, SIGNAL_KINDS, type Signal, type Thread } from './threadRecords.ts';
+import { notFound } from './threadRow.ts';
 
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;
@@ -24,11 +26,16 @@ const INSERT = `
   VALUES (@id, @threadId, @seq, @kind, @payloadJson, @createdAt,
           ${sealOf(SIGNAL_SEAL, ['@id', '@threadId', 'CAST(@seq AS INTEGER)', '@kind', '@payloadJson', 'CAST(@createdAt AS INTEGER)'])})`;
 
+/** Whether something came in for a run that no driver has settled on. */
+export type Wakes = Pick<Thread, 'status' | 'wakeSeq' | 'handledSeq'>;
+
 /** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
 export class SignalStore {
+  readonly #db: Database;
   readonly #now: () => number;
   readonly #selectById: Statement<[string], SignalRow>;
   readonly #selectPending: Statement<[string], SignalRow>;
+  readonly #selectWakes: Statement<[string], Wakes>;
   readonly #wake: Statement<[object], number>;
   readonly #insert: Statement<[object]>;
   readonly #consume: Statement<[number, string]>;
@@ -36,6 +43,7 @@ export class SignalStore {
 
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
     useSeals(db);
+    this.#db = db;
     this.#now = now;
     this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
     this.#selectPending = prepare(
@@ -49,6 +57,10 @@ export class SignalStore {
        WHERE thread_id = ? AND consumed_at IS NULL AND kind = 'message' AND payload_json ->> 'name' = ?
        ORDER BY seq ASC LIMIT 1`,
     ).pluck();
+    this.#selectWakes = prepare(
+      db,
+      'SELECT status, wake_seq AS wakeSeq, handled_seq AS handledSeq FROM threads WHERE thread_id = ?',
+    );
     this.#wake = prepare<[object], number>(db, WAKE).pluck();
     this.#insert = prepare(db, INSERT);
     this.#consume = prepare(db, 'UPDATE signals SET consumed_at = ? WHERE id = ? AND consumed_at IS NULL');
@@ -68,6 +80,7 @@ export class SignalStore {
     const seq = this.#wake.get({ threadId, now });
     if (seq === undefined) return null;
     this.#insert.run({ id, threadId, seq, kind, payloadJson: canonicalJson(payload), createdAt: now });
+    tellNews(this.#db);
     return seq;
   }
 
@@ -91,6 +104,11 @@ export class SignalStore {
   /** Requests that nobody has handled, oldest first; messages wait for whoever takes them. */
   pending(threadId: string): readonly Signal[] {
     return this.#selectPending.all(threadId).map(fromRow);
+  }
+
+  /** What a waiting process looks at, again and again. @throws DevsError `THREAD_NOT_FOUND` */
+  wakesOf(threadId: string): Wakes {
+    return this.#selectWakes.get(threadId) ?? notFound(threadId);
   }
 
   consume(id: string): void {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -210,6 +211,7 @@ export class ThreadStore {
   release(lease: Lease): void {
     if (isHeld(lease)) this.#release.run({ ...lease, now: this.#now() });
     endLease(lease);
+    tellNews(this.#db);
   }
 
   /** Names this process to others that keep something beside the file: `bootId pid:startTime`. */

@@ -7,6 +7,7 @@ import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchest
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
+import { FileNews } from '../db/FileNews.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { openGates } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
@@ -263,6 +264,14 @@ export class Orchestrator {
    */
   onActivity(listener: ActivityListener): () => void {
     return this.events.onActivity(listener);
+  }
+
+  /**
+   * For who shows what other processes do: `next(ms, signal)` resolves when something may have been written since the last
+   * time, and after so many milliseconds at the latest. Asked for before the first look, nothing is missed; stop it when done.
+   */
+  async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
+    return new FileNews(this.#app.store.db);
   }
 
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */

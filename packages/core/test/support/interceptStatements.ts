@@ -6,6 +6,9 @@ export type Around = (work: () => unknown, statement: Statement) => unknown;
 /** What begins, ends or divides a transaction. */
 const CONTROL = /^(?:BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b/;
 
+/** Asked by the clock, whatever the engine does: no moment of it. */
+const BY_THE_CLOCK = 'PRAGMA data_version';
+
 /**
  * Puts `around` around every execution of every statement that is prepared from now on. `BEGIN`, `COMMIT` and the like are
  * among them with `controls` only.
@@ -18,7 +21,7 @@ export function interceptStatements(
   const prepare = db.prepare.bind(db) as (sql: string) => Statement;
   const intercepted = (sql: string): Statement => {
     const statement = prepare(sql);
-    if (!controls && CONTROL.test(sql)) return statement;
+    if (sql === BY_THE_CLOCK || (!controls && CONTROL.test(sql))) return statement;
     const methods = statement.reader ? (['get', 'all'] as const) : (['run'] as const);
     for (const name of methods) {
       const work = statement[name].bind(statement) as (...args: unknown[]) => unknown;

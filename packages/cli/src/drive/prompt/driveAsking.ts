@@ -10,7 +10,7 @@ export const ASK_HELP = 'do not ask at gates on a terminal: leave the run waitin
 export interface AskFlags {
   /** False to leave a run waiting at its gates. @defaultValue asks, on a terminal */
   readonly ask?: boolean;
-  /** Stay until the run has ended: decisions of other processes are taken up within a second. */
+  /** Stay until the run has ended: decisions of other processes are taken up at once. */
   readonly wait?: true;
 }
 

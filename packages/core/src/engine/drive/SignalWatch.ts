@@ -1,8 +1,7 @@
 import type { RunControl } from '@langchain/langgraph';
+import { onNews } from '../../db/FileWatch.ts';
 import type { SignalKind, ThreadStore } from '../../state/ThreadStore.ts';
-
-/** How often a driver looks for requests that other processes recorded, ms. */
-const LOOK_EVERY_MS = 500;
+import type { EngineStore } from '../EngineStore.ts';
 
 /** Requests that stop a run at its next safe point. */
 const STOPPING: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
@@ -11,15 +10,12 @@ const STOPPING: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel'
 export class SignalWatch {
   readonly #threads: ThreadStore;
   readonly #threadId: string;
-  readonly #timer: NodeJS.Timeout;
+  readonly stop: () => void;
 
-  /** A pause that was asked for before this drive has been overtaken by it. */
-  constructor(threads: ThreadStore, threadId: string, control: RunControl) {
+  constructor({ db, threads }: Pick<EngineStore, 'db' | 'threads'>, threadId: string, control: RunControl) {
     this.#threads = threads;
     this.#threadId = threadId;
-    this.consume('pause');
-    this.#timer = setInterval(() => this.#look(control), LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.stop = onNews(db, () => this.#look(control));
   }
 
   has(kind: SignalKind): boolean {
@@ -32,11 +28,7 @@ export class SignalWatch {
     }
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** A file that cannot be read now is found by the next write; the timer must not throw into the process. */
+  /** A file that cannot be read now is found by the next write; who is told must not throw into the process. */
   #look(control: RunControl): void {
     try {
       const request = this.#threads.signals.pending(this.#threadId).find(({ kind }) => STOPPING.has(kind));

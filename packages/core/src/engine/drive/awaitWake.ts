@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { FileNews } from '../../db/FileNews.ts';
+import { LOOK_EVERY_MS } from '../../db/FileWatch.ts';
+import { assertSameFile } from '../../db/fileIdentity.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { hasChildThatCan } from './canGoOn.ts';
 import { dueSince } from './dueSince.ts';
 import { isOver } from './outcome.ts';
-
-/** How often a waiting process looks for a decision, a signal or the hour. It holds no lease meanwhile. */
-const LOOK_EVERY_MS = 500;
 
 /** A run that is waited for. */
 export interface Awaiting {
@@ -19,22 +18,35 @@ export interface Awaiting {
 
 /**
  * Returns true once a signal came in that no driver has handled and none is about to, once the run is due, or once another
- * driver has brought it to its end; false once `signal` was aborted.
+ * driver has brought it to its end; false once `signal` was aborted. No lease is held meanwhile.
+ *
+ * @throws DevsError `STATE_REPLACED` if the file is not the one at its path any more: nobody's decision would be in it.
  */
-export async function awaitWake(
-  store: EngineStore,
-  { threadId, until = Number.POSITIVE_INFINITY, signal, isOver: isTurnOver = () => false }: Awaiting,
-): Promise<boolean> {
-  const { threads, now } = store;
-  while (signal?.aborted !== true) {
-    if (isTurnOver()) return true;
-    const { wakeSeq, handledSeq, status } = threads.require(threadId);
-    if (isOver(status)) return true;
-    const left = until - now();
-    const hasCome = (): boolean =>
-      left <= 0 || wakeSeq > handledSeq || hasChildThatCan(threadId, dueSince(now()), store);
-    if (threads.driverOf(threadId) === null && hasCome()) return true;
-    await sleep(left > 0 ? Math.min(left, LOOK_EVERY_MS) : LOOK_EVERY_MS);
+export async function awaitWake(store: EngineStore, awaiting: Awaiting): Promise<boolean> {
+  const { until = Number.POSITIVE_INFINITY, signal } = awaiting;
+  const news = new FileNews(store.db);
+  try {
+    while (signal?.aborted !== true) {
+      if (hasWoken(store, { ...awaiting, until })) return true;
+      const left = until - store.now();
+      await news.next(left > 0 ? Math.min(left, LOOK_EVERY_MS) : LOOK_EVERY_MS, signal);
+    }
+    return false;
+  } finally {
+    news.stop();
   }
-  return false;
+}
+
+function hasWoken(
+  store: EngineStore,
+  { threadId, until, isOver: isTurnOver }: Awaiting & { readonly until: number },
+): boolean {
+  const { threads, now } = store;
+  assertSameFile(store.db);
+  if (isTurnOver?.() === true) return true;
+  const { wakeSeq, handledSeq, status } = threads.signals.wakesOf(threadId);
+  if (isOver(status)) return true;
+  const hasCome = (): boolean =>
+    until <= now() || wakeSeq > handledSeq || hasChildThatCan(threadId, dueSince(now()), store);
+  return threads.driverOf(threadId) === null && hasCome();
 }

@@ -69,9 +69,10 @@ async function driveHeld(
 ): Promise<DriveOutcome> {
   const { threadId } = held.lease;
   const control = new DrainControl();
-  const requests = new SignalWatch(deps.store.threads, threadId, control);
+  const requests = new SignalWatch(deps.store, threadId, control);
   const forget = drainOnAbort(control, [signal, abort]);
   try {
+    requests.consume('pause'); // asked for before this drive, which has overtaken it
     await prepare?.(held.lease);
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);

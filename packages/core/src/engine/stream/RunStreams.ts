@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { FileNews } from '../../db/FileNews.ts';
 import { type FencedLease, leaseFence } from '../../state/Fence.ts';
 import { immediately } from '../../state/immediately.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/StreamStore.ts';
@@ -6,8 +7,15 @@ import { LiveTokens } from './LiveTokens.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { ToldOfRun } from './toldOfRun.ts';
 
-/** How often a reader looks for what other processes have written. What this app wrote wakes it at once. */
+/** How often a reader looks, told or not. What this app wrote wakes it at once. */
 const LOOK_EVERY_MS = 50;
+
+/** What tells a reader that there may be something new; stop it when the reader leaves. */
+export interface ReaderNews {
+  /** Resolves when there may be something new since the last time, or after a moment. */
+  next(signal: AbortSignal | undefined): Promise<void>;
+  stop(): void;
+}
 
 /** The streams of the runs of one app. */
 export class RunStreams {
@@ -18,7 +26,7 @@ export class RunStreams {
   readonly #keep: number;
   readonly #recorders = new WeakMap<object, StreamRecorder>();
   readonly #live = new Map<string, Set<LiveTokens>>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Map<string, Set<FileNews>>();
 
   /** @param keep - Events of a run that are kept at least; `null` for none. */
   constructor(db: Database, keep: number | null) {
@@ -91,24 +99,21 @@ export class RunStreams {
   }
 
   wake(threadId: string): void {
-    for (const go of this.#waiting.get(threadId) ?? []) go();
+    for (const news of this.#waiting.get(threadId) ?? []) news.tell();
   }
 
-  /** Resolves when there may be something new to read, or after a moment. */
-  async news(threadId: string, signal: AbortSignal | undefined): Promise<void> {
+  /** Made before the reader looks for the first time. */
+  news(threadId: string): ReaderNews {
+    const news = new FileNews(this.#db);
     const waiting = this.#waiting.get(threadId) ?? new Set();
-    this.#waiting.set(threadId, waiting);
-    await new Promise<void>((resolve) => {
-      const go = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', go);
-        waiting.delete(go);
-        resolve();
-      };
-      const timer = setTimeout(go, LOOK_EVERY_MS);
-      signal?.addEventListener('abort', go);
-      waiting.add(go);
-    });
-    if (waiting.size === 0) this.#waiting.delete(threadId);
+    this.#waiting.set(threadId, waiting.add(news));
+    return {
+      next: (signal) => news.next(LOOK_EVERY_MS, signal),
+      stop: () => {
+        news.stop();
+        waiting.delete(news);
+        if (waiting.size === 0) this.#waiting.delete(threadId);
+      },
+    };
   }
 }

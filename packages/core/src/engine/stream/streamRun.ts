@@ -4,7 +4,7 @@ import type { ThreadStore } from '../../state/ThreadStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
 import type { LiveTokens } from './LiveTokens.ts';
 import { notKept } from './notKept.ts';
-import type { RunStreams } from './RunStreams.ts';
+import type { ReaderNews, RunStreams } from './RunStreams.ts';
 import { readEvent, type StreamSources } from './readEvent.ts';
 import type { StreamEvent, StreamMode } from './StreamEvent.ts';
 
@@ -145,10 +145,23 @@ async function* follow(
   threadId: string,
   query: StreamQuery,
   parts: StreamParts,
-  { hasEnded, signal, tokens }: Until,
+  until: Until,
 ): AsyncGenerator<StreamEvent, number> {
-  const { streams } = parts;
-  const { store } = streams;
+  const news = parts.streams.news(threadId);
+  try {
+    return yield* followTold(threadId, query, parts, { ...until, news });
+  } finally {
+    news.stop();
+  }
+}
+
+async function* followTold(
+  threadId: string,
+  query: StreamQuery,
+  parts: StreamParts,
+  { hasEnded, signal, tokens, news }: Until & { readonly news: ReaderNews },
+): AsyncGenerator<StreamEvent, number> {
+  const { store } = parts.streams;
   const { after = 0 } = query;
   const { checkpoints, sessions } = parts.store;
   const sources: StreamSources = { ...parts, checkpoints, sessions };
@@ -168,7 +181,7 @@ async function* follow(
     if (events.length > 0) continue;
     yield* said(tokens);
     if (isOver) return last;
-    await streams.news(threadId, signal);
+    await news.next(signal);
   }
   return last;
 }

@@ -1,0 +1,166 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from './prepare.ts';
+import { logOf } from './writeAheadLog.ts';
+
+/** How often everybody who waits looks, told or not, ms: what no file system reports is found by this. */
+export const LOOK_EVERY_MS = 500;
+
+/** Between two rounds of looks, ms, however much is written; each ten who wait make it one more. */
+const REST_MS = 10;
+
+/**
+ * After an event it is asked whether a commit can be seen, after 1 ms, then 2, 4, 8, …: the log is written first, then
+ * synced, and can be read after that. Questions up to this apart, ms, need no events: however much is written, there are
+ * few.
+ */
+const CLOSE_MS = 8;
+const LAST_GAP_MS = 256;
+
+type Key = string | Database;
+
+const watches = new WeakMap<Database, FileWatch>();
+
+/** Those at which somebody waits, by the file: several connections of a process may have it open. */
+const waitedAt = new Map<Key, Set<FileWatch>>();
+
+/**
+ * Calls `listener` soon after others have written to the file that `db` has open, after {@link tellNews}, and every
+ * {@link LOOK_EVERY_MS}: it looks for itself whether that is of interest. Armed when this returns, so whoever looks after
+ * it misses nothing. Never called before this returns, never more than once in 10 ms, and keeps no process alive.
+ *
+ * @returns What ends it.
+ */
+export function onNews(db: Database, listener: () => void): () => void {
+  const known = watches.get(db) ?? new FileWatch(db);
+  watches.set(db, known);
+  return known.listen(listener);
+}
+
+/**
+ * Tells whoever waits in this process, at any connection to the file of `db`, that there is something to look at. They look
+ * when the transaction that writes it has ended.
+ */
+export function tellNews(db: Database): void {
+  if (waitedAt.size === 0) return;
+  for (const watch of waitedAt.get(keyOf(db)) ?? []) watch.tell();
+}
+
+const keyOf = (db: Database): Key => (db.memory ? db : resolve(db.name));
+
+/**
+ * The write-ahead log of one connection, watched while somebody waits. It exists as long as the connection is open, and
+ * SQLite has no locks on it: where watching opens it, closing that drops none. The file itself must not be watched.
+ */
+class FileWatch {
+  readonly #key: Key;
+  readonly #listeners = new Set<() => void>();
+  readonly #dataVersion: Statement<[], number>;
+  #watcher: FSWatcher | undefined;
+  #net: NodeJS.Timeout | undefined;
+  #question: NodeJS.Timeout | undefined;
+  /** Before the next question, ms. */
+  #gapMs = 1;
+  #version: number | null = null;
+  #isToTell = false;
+  /** When the next round may be, on the clock of `performance`. */
+  #restedAt = 0;
+
+  constructor(db: Database) {
+    this.#key = keyOf(db);
+    this.#dataVersion = prepare<[], number>(db, 'PRAGMA data_version').pluck();
+  }
+
+  listen(listener: () => void): () => void {
+    const own = (): void => listener();
+    if (this.#listeners.size === 0) this.#begin();
+    this.#listeners.add(own);
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#end();
+    };
+  }
+
+  tell(): void {
+    if (this.#isToTell) return;
+    this.#isToTell = true;
+    const restMs = this.#restedAt - performance.now();
+    if (restMs > 0) setTimeout(() => this.#round(), restMs).unref();
+    else setImmediate(() => this.#round()).unref();
+  }
+
+  #begin(): void {
+    const all = waitedAt.get(this.#key) ?? new Set();
+    waitedAt.set(this.#key, all.add(this));
+    this.#net = setInterval(() => this.#byTheClock(), LOOK_EVERY_MS).unref();
+    this.#arm();
+    this.#version = this.#seenVersion();
+  }
+
+  #end(): void {
+    const all = waitedAt.get(this.#key);
+    all?.delete(this);
+    if (all?.size === 0) waitedAt.delete(this.#key);
+    clearInterval(this.#net);
+    clearTimeout(this.#question);
+    this.#disarm();
+  }
+
+  #round(): void {
+    this.#isToTell = false;
+    this.#restedAt = performance.now() + Math.max(REST_MS, this.#listeners.size / 10);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #byTheClock(): void {
+    this.#arm(); // before they look
+    this.tell();
+  }
+
+  /** Where that is impossible (no log, no such file system, no watches left), the clock alone is what wakes. */
+  #arm(): void {
+    if (this.#watcher !== undefined || typeof this.#key !== 'string') return;
+    try {
+      this.#watcher = watch(logOf(this.#key), { persistent: false })
+        .on('error', () => this.#disarm())
+        .on('change', () => this.#noticed());
+    } catch {
+      // It is tried again by the clock.
+    }
+  }
+
+  #disarm(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  /** One event is enough; of a log that has another name or none, it was the last. */
+  #noticed(): void {
+    this.#disarm();
+    this.#gapMs = 1;
+    this.#askLater();
+  }
+
+  #askLater(): void {
+    clearTimeout(this.#question);
+    this.#question = setTimeout(() => this.#ask(), this.#gapMs).unref();
+  }
+
+  #ask(): void {
+    if (this.#gapMs >= CLOSE_MS) this.#arm();
+    const version = this.#seenVersion();
+    if (version !== this.#version) this.tell();
+    this.#version = version;
+    this.#gapMs *= 2;
+    if (this.#gapMs <= LAST_GAP_MS) this.#askLater();
+  }
+
+  /** Another number after each commit of another connection; `null` where it cannot be read: who looks finds out why. */
+  #seenVersion(): number | null {
+    try {
+      return this.#dataVersion.get() ?? null;
+    } catch {
+      return null;
+    }
+  }
+}

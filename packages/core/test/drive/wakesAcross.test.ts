@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { FileNews } from '../../src/db/FileNews.ts';
+import { ada } from '../../src/engine/__tests__/ownGraph.ts';
+import { HumanInTheLoopManager } from '../../src/orchestration/hitl.ts';
+import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
+import { bundlePrograms } from '../support/bundlePrograms.ts';
+import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
+import { only } from '../support/only.ts';
+import { tried } from '../support/tried.ts';
+import { UNWATCHED } from '../support/unwatched.ts';
+
+const WAKES = howMany('DEVS_WAKES_ACROSS', 24);
+const RUNS = Math.min(20, Math.ceil(WAKES / 4));
+const QUESTIONS = Math.ceil(WAKES / RUNS);
+const IDS = Array.from({ length: RUNS }, (_, at) => `run-${at}`);
+
+let program = '';
+const folder = mkdtempSync(join(tmpdir(), 'devs-waiter-'));
+beforeAll(async () => {
+  program = only(await bundlePrograms([new URL('waiter.child.ts', import.meta.url)], folder));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The process that waits, and all that it and the ones before it have said. */
+class Waiter {
+  readonly taken: string[] = [];
+  readonly #argv: readonly string[];
+  #process: ChildProcess;
+
+  constructor(dbPath: string, isWatched: boolean) {
+    this.#argv = [...(isWatched ? [] : UNWATCHED), program, dbPath, String(RUNS), String(QUESTIONS)];
+    this.#process = this.#start();
+    onTestFinished(() => {
+      this.#process.kill('SIGKILL');
+    });
+  }
+
+  #start(): ChildProcess {
+    const started = spawn(process.execPath, this.#argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+    started.stdout.on('data', (lines: Buffer) => this.taken.push(...lines.toString().trim().split('\n')));
+    return started;
+  }
+
+  /** Decides while every thread of the process stands still, as in a laptop that sleeps. */
+  async frozenWhile(decide: () => void): Promise<void> {
+    const { pid } = this.#process;
+    this.#process.kill('SIGSTOP');
+    while (!/\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) await sleep(2);
+    decide();
+    this.#process.kill('SIGCONT');
+  }
+
+  /** Decides when the process is gone; another one waits then. */
+  async killedBefore(decide: () => void): Promise<void> {
+    const gone = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await gone;
+    decide();
+    this.#process = this.#start();
+  }
+
+  /** Its exit code, once all is taken. */
+  async end(): Promise<number | null> {
+    if (this.#process.exitCode === null) await once(this.#process, 'close');
+    return this.#process.exitCode;
+  }
+}
+
+/** Answers every open question; returns how many. */
+function answerAll(db: Database): number {
+  const sessions = new HitlSessionStore(db);
+  const open = IDS.flatMap((id) => sessions.listOpen(id)).filter(({ interruptId }) => interruptId !== null);
+  const manager = new HumanInTheLoopManager(db);
+  for (const { id, artifactHash } of open) {
+    manager.decide(id, { artifactHash: artifactHash ?? '', answer: { value: true }, by: ada });
+  }
+  return open.length;
+}
+
+describe('decisions for runs that another process waits for', { timeout: 180_000 + WAKES * 1000 }, () => {
+  test.for([
+    ['that watches the file', true],
+    ['that looks by the clock alone', false],
+  ] as const)(
+    '%s, frozen and killed in between: none is lost',
+    async ([, isWatched], { db, dbPath, task }) => {
+      const waiter = new Waiter(dbPath, isWatched);
+      const news = new FileNews(db);
+      let wakes = 0;
+      const answer = (): void => {
+        wakes += answerAll(db);
+      };
+      const whileWaiting = async (
+        until: number,
+        act: (decide: () => void) => Promise<void>,
+      ): Promise<void> => {
+        while (wakes < until) {
+          answer();
+          await news.next(100);
+        }
+        await act(answer);
+      };
+      await whileWaiting(WAKES / 3, (decide) => waiter.frozenWhile(decide));
+      await whileWaiting((2 * WAKES) / 3, (decide) => waiter.killedBefore(decide));
+      await whileWaiting(RUNS * QUESTIONS, async () => undefined);
+      news.stop();
+      expect(await waiter.end()).toBe(0);
+      const asked = IDS.flatMap((id) => Array.from({ length: QUESTIONS }, (_, at) => `${id} ${at}`));
+      const lost = asked.filter((each) => !waiter.taken.includes(each));
+      tried(task, { ways: wakes, through: lost.length });
+      expect(lost).toEqual([]);
+      expect(wakes).toBe(asked.length);
+    },
+  );
+});
