@@ -97,7 +97,6 @@ export class HitlSessionStore {
   /** Prepared for the first gate that may not ask. */
   #selectAsked: Statement<[AskedBefore], SessionRow> | null = null;
   readonly #selectState: Statement<[string], string>;
-  readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
   readonly #seal: Statement<[]>;
   readonly #insert: Statement<[object]>;
@@ -143,11 +142,6 @@ export class HitlSessionStore {
     this.#selectState = prepare<[string], string>(
       db,
       'SELECT graph_state_json FROM hitl_sessions WHERE id = ?',
-    ).pluck();
-    this.#countDecisions = prepare<[{ readonly threadId: string | null }], number>(
-      db,
-      `SELECT count(*) FROM hitl_sessions
-         WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
     ).pluck();
     this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
     this.#seal = prepare(db, sql.SEAL);
@@ -290,7 +284,8 @@ export class HitlSessionStore {
 
   /** Decisions recorded, for one run or for all. */
   countDecisions(threadId?: string): number {
-    return this.#countDecisions.get({ threadId: threadId ?? null }) ?? 0;
+    const count = threadId === undefined ? sql.COUNT_DECISIONS : sql.COUNT_DECISIONS_OF;
+    return prepare<[object], number>(this.#db, count).pluck().get({ threadId }) ?? 0;
   }
 
   /** Whether a human has decided something that was asked in the super-step after a checkpoint. */

@@ -5,7 +5,7 @@ import { canonicalJson } from './canonicalJson.ts';
 import { parseStored } from './parseStored.ts';
 import { isSound, SIGNAL_SEAL, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { type NewSignal, SIGNAL_KINDS, type Signal } from './threadRecords.ts';
+import { type NewSignal, SIGNAL_KINDS, type Signal, type SignalKind } from './threadRecords.ts';
 
 interface SignalRow extends Omit<Signal, 'payload'> {
   readonly payloadJson: string;
@@ -24,11 +24,18 @@ const INSERT = `
   VALUES (@id, @threadId, @seq, @kind, @payloadJson, @createdAt,
           ${sealOf(SIGNAL_SEAL, ['@id', '@threadId', 'CAST(@seq AS INTEGER)', '@kind', '@payloadJson', 'CAST(@createdAt AS INTEGER)'])})`;
 
+// SQLite would walk through all signals of the run, as they are in order.
+const SELECT_PENDING = `
+  SELECT ${COLUMNS} FROM signals INDEXED BY signals_unhandled
+  WHERE thread_id = ? AND consumed_at IS NULL AND kind IN (SELECT value FROM json_each(?)) ORDER BY seq ASC`;
+
+const REQUESTS = SIGNAL_KINDS.filter((kind) => kind !== 'message');
+
 /** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
 export class SignalStore {
   readonly #now: () => number;
   readonly #selectById: Statement<[string], SignalRow>;
-  readonly #selectPending: Statement<[string], SignalRow>;
+  readonly #selectPending: Statement<[threadId: string, kinds: string], SignalRow>;
   readonly #wake: Statement<[object], number>;
   readonly #insert: Statement<[object]>;
   readonly #consume: Statement<[number, string]>;
@@ -38,11 +45,7 @@ export class SignalStore {
     useSeals(db);
     this.#now = now;
     this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
-    this.#selectPending = prepare(
-      db,
-      `SELECT ${COLUMNS} FROM signals
-       WHERE thread_id = ? AND consumed_at IS NULL AND kind <> 'message' ORDER BY seq ASC`,
-    );
+    this.#selectPending = prepare(db, SELECT_PENDING);
     this.#selectMessage = prepare<[string, string], string>(
       db,
       `SELECT id FROM signals
@@ -88,9 +91,14 @@ export class SignalStore {
     return id;
   }
 
-  /** Requests that nobody has handled, oldest first; messages wait for whoever takes them. */
-  pending(threadId: string): readonly Signal[] {
-    return this.#selectPending.all(threadId).map(fromRow);
+  /**
+   * Requests of some kinds that nobody has handled, oldest first. Decisions are never consumed: a run has as many as were
+   * made.
+   *
+   * @param kinds - Default: all but messages, which wait for whoever takes them.
+   */
+  pending(threadId: string, kinds: readonly SignalKind[] = REQUESTS): readonly Signal[] {
+    return this.#selectPending.all(threadId, JSON.stringify(kinds)).map(fromRow);
   }
 
   consume(id: string): void {

@@ -39,7 +39,7 @@ export type * from './threadRecords.ts';
 export const RECOVERY_SPAN_MS = 600_000;
 
 /** Requests to who drives a turn: none to who drives the next. */
-const OF_A_TURN: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
+const OF_A_TURN: readonly SignalKind[] = ['pause', 'cancel'];
 
 /** Milliseconds a lease lasts without renewal, on the clock of its holder. */
 export const LEASE_TTL_MS = 10_000;
@@ -315,8 +315,7 @@ export class ThreadStore {
     const { threadId } = lease;
     this.#held(lease, () => {
       this.#assertWorkspaceIsFree(this.require(threadId));
-      for (const { id, kind } of this.signals.pending(threadId))
-        if (OF_A_TURN.has(kind)) this.signals.consume(id);
+      for (const { id } of this.signals.pending(threadId, OF_A_TURN)) this.signals.consume(id);
       this.#beginTurn.run({ threadId, now: this.#now() });
     });
   }

@@ -97,6 +97,10 @@ export const SELECT_HUMAN_AT = `
   SELECT 1 FROM hitl_sessions
   WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
 
+export const COUNT_DECISIONS = 'SELECT count(*) FROM hitl_sessions WHERE decided_at IS NOT NULL';
+
+export const COUNT_DECISIONS_OF = `${COUNT_DECISIONS} AND thread_id = @threadId`;
+
 export const SELECT_INBOX = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL AND (suspended_at, id) > (@suspendedAt, @id)
