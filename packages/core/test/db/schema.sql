@@ -396,6 +396,8 @@ CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
 
 CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
 
+CREATE INDEX threads_by_age ON threads (created_at);
+
 CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
 
 CREATE INDEX threads_by_status ON threads (status, created_at, thread_id);

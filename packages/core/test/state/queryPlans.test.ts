@@ -23,6 +23,7 @@ const ALLOWED = {
   'SELECT sha256 FROM decision_texts':
     'a removed run takes its texts along unless another decision says the same',
   'FROM threads ORDER BY created_at DESC, rowid DESC': 'every run, because every run was asked for',
+  'ORDER BY (SELECT created_at FROM threads WHERE': 'puts the gates in order that are shown',
   "WHERE row_sha256 = x''": 'an index of the rows that are changed in this transaction',
   // Sorted
   'FROM agent_steps WHERE thread_id = ? ORDER BY': ALL_OF_RUN,
@@ -68,6 +69,10 @@ const FOUND_BY = {
     'COVERING INDEX agent_steps_spending (thread_id=? AND turn=? AND task_id=?)',
   'FROM checkpoints WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND (@':
     'INDEX checkpoints_by_namespace (thread_id=? AND checkpoint_ns=?)',
+  'WHERE (created_at, rowid) < (': 'INDEX threads_by_age (created_at<?)',
+  "FROM hitl_sessions WHERE status = 'awaiting_approval' AND EXISTS": 'INDEX hitl_sessions_open (status=?)',
+  'FROM hitl_sessions WHERE id >= @from AND id < @to':
+    'INDEX sqlite_autoindex_hitl_sessions_1 (id>? AND id<?)',
   'FROM journal_values WHERE blob_id = @blobId': 'PRIMARY KEY (blob_id=?)',
 } as const;
 

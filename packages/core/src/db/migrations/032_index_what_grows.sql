@@ -4,6 +4,9 @@
 DROP INDEX signals_untaken;
 CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL;
 
+-- In the order in which runs are listed.
+CREATE INDEX threads_by_age ON threads (created_at);
+
 CREATE INDEX hitl_sessions_of_run ON hitl_sessions (thread_id, status, suspended_at);
 CREATE INDEX hitl_sessions_answered ON hitl_sessions (thread_id, kind, suspended_at) WHERE decision_json IS NOT NULL;
 CREATE INDEX hitl_sessions_by_human ON hitl_sessions (thread_id, checkpoint_id)

@@ -892,12 +892,15 @@ CREATE INDEX threads_due ON threads (created_at, thread_id)
   {
     version: 32,
     name: '032_index_what_grows',
-    sha256: 'b89da355deefde7b43e84f0b2003bd17170c9e2e6cb712b26671a436fb06b894',
+    sha256: 'a1886d36ce76e71c5879dec0f2a11f53236f509d3a4eab0bcd50efb50d9a6555',
     sql: `-- Nothing that a list, a gate, a call or a request reads grows with what it does not show.
 
 -- Requests of one kind that nobody has handled: decisions are never consumed and were read with them.
 DROP INDEX signals_untaken;
 CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL;
+
+-- In the order in which runs are listed.
+CREATE INDEX threads_by_age ON threads (created_at);
 
 CREATE INDEX hitl_sessions_of_run ON hitl_sessions (thread_id, status, suspended_at);
 CREATE INDEX hitl_sessions_answered ON hitl_sessions (thread_id, kind, suspended_at) WHERE decision_json IS NOT NULL;
