@@ -194,6 +194,7 @@ export {
   type Collected,
   Orchestrator,
   type OrchestratorOptions,
+  type RunListPage,
   STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';

@@ -1,6 +1,6 @@
 import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
-import { runView, summaryOf } from './views.ts';
+import { listRuns, runView } from './views.ts';
 
 /** A read-only address. `{id}` in it is the id of a run. */
 export interface ReadResource {
@@ -15,7 +15,7 @@ export const RESOURCES: readonly ReadResource[] = [
     name: 'runs',
     uri: 'devs://runs',
     description: 'Every run in the folder, newest first.',
-    read: async ({ devs }) => ({ runs: (await devs.list()).map(summaryOf) }),
+    read: async ({ devs }) => listRuns(devs, {}),
   },
   {
     name: 'run',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
 import { transcriptView } from './transcriptView.ts';
-import { gateView, logPage, runView, summaryOf } from './views.ts';
+import { gateView, listRuns, logPage, runView } from './views.ts';
 
 /** A tool that reads. `call` parses the arguments itself and throws a `ZodError` for bad ones. */
 export interface ReadTool {
@@ -22,9 +22,13 @@ const OneRun = z.strictObject({ runId: RunId });
 export const TOOLS: readonly ReadTool[] = [
   readTool({
     name: 'list_runs',
-    description: 'Lists every run in the folder, newest first: status, finished tasks, open gates.',
-    input: z.strictObject({}),
-    read: async ({ devs }) => ({ runs: (await devs.list()).map(summaryOf) }),
+    description:
+      'Lists the runs in the folder, newest first: status, finished tasks, open gates. All of them, or with a limit a page.',
+    input: z.strictObject({
+      limit: z.int().min(1).max(MAX_PAGE).optional(),
+      after: RunId.optional().describe('nextAfter of the page before.'),
+    }),
+    read: async ({ devs }, page) => listRuns(devs, page),
   }),
   readTool({
     name: 'get_run',
@@ -48,7 +52,7 @@ export const TOOLS: readonly ReadTool[] = [
       limit: Limit,
     }),
     read: async ({ devs }, { runId, afterSeq, limit }) =>
-      logPage(await (await devs.run(runId)).log({ afterSeq }), limit),
+      logPage(await (await devs.run(runId)).log({ afterSeq, limit: limit + 1 }), limit),
   }),
   readTool({
     name: 'get_transcript',

@@ -1,7 +1,18 @@
-import type { Gate, LogEntry, RunStatus } from '@devs/core';
+import type { Gate, LogEntry, Orchestrator, RunListPage, RunStatus } from '@devs/core';
+
+const DEFAULT_RUNS = 50;
+
+/** Every run; with a `limit` or an `after` a page of them, and after which run the next begins. */
+export async function listRuns(devs: Pick<Orchestrator, 'list'>, { limit, after }: RunListPage) {
+  if (limit === undefined && after === undefined) return { runs: (await devs.list()).map(summaryOf) };
+  const size = limit ?? DEFAULT_RUNS;
+  const found = await devs.list({ limit: size + 1, after });
+  const runs = found.slice(0, size).map(summaryOf);
+  return { runs, nextAfter: found.length > size ? (runs.at(-1)?.id ?? null) : null };
+}
 
 /** One line per run. */
-export function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: RunStatus) {
+function summaryOf({ id, title, status, reason, tasks, gates, updatedAt }: RunStatus) {
   return {
     id,
     title,

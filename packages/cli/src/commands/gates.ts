@@ -41,7 +41,7 @@ async function gates(id: string | undefined, session: Session): Promise<ExitCode
 
 async function openGates(devs: Orchestrator, id: string | undefined): Promise<readonly Gate[]> {
   if (id !== undefined) return (await devs.run(id)).gates();
-  return (await devs.list()).flatMap((run) => run.gates);
+  return devs.gates();
 }
 
 async function allGates(id: string | undefined, session: Session): Promise<ExitCode> {
@@ -59,7 +59,7 @@ async function allGates(id: string | undefined, session: Session): Promise<ExitC
 }
 
 async function everyGate(devs: Orchestrator, id: string | undefined): Promise<readonly PastGate[]> {
-  const ids = id === undefined ? (await devs.list()).map((run) => run.id) : [id];
+  const ids = id === undefined ? await devs.ids() : [id];
   const gates: PastGate[] = [];
   for (const each of ids) gates.push(...(await gatesOf(await devs.run(each))));
   return gates.sort((a, b) => a.gate.openedAt.localeCompare(b.gate.openedAt));

@@ -3,11 +3,10 @@ import {
   DevsError,
   type Gate,
   type HitlSessionKind,
-  type LogEntry,
+  isDevsError,
   type Orchestrator,
   type Run,
 } from '@devs/core';
-import { wholeLog } from '../project/wholeLog.ts';
 import { usageError } from '../usageError.ts';
 import { GATE_WORDS } from './gateWords.ts';
 
@@ -30,45 +29,31 @@ export interface NamedGate {
  * @throws DevsError `GATE_NOT_FOUND`; `CONFIG_INVALID` when it names several gates.
  */
 export async function resolveGate(devs: Orchestrator, name: string): Promise<NamedGate> {
-  const runs = await devs.list();
-  const named = runs.find(({ id }) => id === name);
-  const matches = named?.gates ?? runs.flatMap(({ gates }) => gates).filter((gate) => startsWith(gate, name));
+  const run = await runNamed(name, devs);
+  const named = run === null && name.length >= MIN_PREFIX ? await devs.gatesNamed(name.toLowerCase()) : [];
+  const matches = run === null ? named.filter((gate) => !isClosed(gate)) : await run.gates();
   const [gate, ...others] = matches;
   if (gate !== undefined) {
     if (others.length > 0) throw ambiguous(name, matches);
     return { run: await devs.run(gate.threadId), sessionId: gate.sessionId, kind: gate.kind, gate };
   }
-  if (named !== undefined) throw notFound(`Run "${name}" waits at no gate.`);
-  const ids = runs.map(({ id }) => id);
-  const closed = await closedGate(ids, name, devs);
-  if (closed === null) throw notFound(`There is no gate ${JSON.stringify(name)}.`);
-  return closed;
+  if (run !== null) throw notFound(`Run "${name}" waits at no gate.`);
+  const closed = named.find(isClosed);
+  if (closed === undefined) throw notFound(`There is no gate ${JSON.stringify(name)}.`);
+  const { sessionId, kind } = closed;
+  return { run: await devs.run(closed.threadId), sessionId, kind, gate: null, closed };
 }
 
-/** A gate that is closed, or not open yet: the engine says who decided it, or why it cannot be decided. */
-async function closedGate(
-  ids: readonly string[],
-  name: string,
-  devs: Orchestrator,
-): Promise<NamedGate | null> {
-  for (const id of ids) {
-    const run = await devs.run(id);
-    for (const { sessionId, kind } of (await wholeLog(run)).flatMap(openedGate)) {
-      if (!startsWith({ sessionId }, name)) continue;
-      const closed = (await run.closedGates()).find((gate) => gate.sessionId === sessionId);
-      return { run, sessionId, kind, gate: null, ...(closed && { closed }) };
-    }
+async function runNamed(name: string, devs: Orchestrator): Promise<Run | null> {
+  try {
+    return await devs.run(name);
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
+    throw error;
   }
-  return null;
 }
 
-function openedGate({ name, payload }: LogEntry): readonly Pick<NamedGate, 'sessionId' | 'kind'>[] {
-  return name === 'HITL_SESSION_OPENED' ? [payload as Pick<NamedGate, 'sessionId' | 'kind'>] : [];
-}
-
-function startsWith({ sessionId }: Pick<Gate, 'sessionId'>, prefix: string): boolean {
-  return prefix.length >= MIN_PREFIX && sessionId.startsWith(prefix.toLowerCase());
-}
+const isClosed = (gate: Gate | ClosedGate): gate is ClosedGate => 'status' in gate;
 
 function ambiguous(name: string, gates: readonly Gate[]): DevsError {
   const list = gates.map(

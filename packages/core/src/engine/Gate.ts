@@ -57,17 +57,25 @@ export interface ClosedGate extends Gate {
 
 /** The questions of a run that are closed, oldest first. */
 export function closedGates(threadId: string, sessions: HitlSessionStore): readonly ClosedGate[] {
-  return sessions.listClosed(threadId).flatMap((session) => {
-    const { status, decision, principal, decidedAt } = session;
-    if (status === 'awaiting_approval') return [];
-    return {
-      ...gateOf(session),
-      status,
-      decision,
-      principal: principal === null ? null : `${principal.kind}:${principal.id}`,
-      decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
-    };
-  });
+  return sessions.listClosed(threadId).flatMap((session) => closedGate(session) ?? []);
+}
+
+/** `null` while it is open. */
+function closedGate(session: HitlSession): ClosedGate | null {
+  const { status, decision, principal, decidedAt } = session;
+  if (status === 'awaiting_approval') return null;
+  return {
+    ...gateOf(session),
+    status,
+    decision,
+    principal: principal === null ? null : `${principal.kind}:${principal.id}`,
+    decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
+  };
+}
+
+/** The questions of all runs whose ids begin so: of the newest run first, and of each the oldest first. */
+export function gatesNamed(beginning: string, sessions: HitlSessionStore): readonly (Gate | ClosedGate)[] {
+  return sessions.listNamed(beginning).map((session) => closedGate(session) ?? gateOf(session));
 }
 
 /** @throws DevsError `STATE_CORRUPT` if what is shown is not what an answer binds to. */
@@ -101,6 +109,11 @@ const voteOf = ({ principal, votedAt, feedback }: Vote): GateVote => ({
 /** The questions a run waits for, oldest first. */
 export function openGates(threadId: string, sessions: HitlSessionStore): readonly Gate[] {
   return sessions.listOpen(threadId).map(gateOf);
+}
+
+/** The questions that all runs wait for: of the newest run first, and of each the oldest first. */
+export function openGatesOfRuns(sessions: HitlSessionStore): readonly Gate[] {
+  return sessions.listOpenOfRuns().map(gateOf);
 }
 
 function mismatch(sessionId: string): DevsError {

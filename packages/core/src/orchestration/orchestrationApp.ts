@@ -1,11 +1,15 @@
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
+import { DEFAULT_LIMITS } from '../engine/saver/limits.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
 import { driverOf } from './task/driverOf.ts';
 import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
+
+/** A plan is one value, and its gate shows it with what it is made from: of thousands of tasks both are more than 1 MiB. */
+const LIMITS = { valueBytes: DEFAULT_LIMITS.checkpointBytes };
 
 export interface OrchestrationAppOptions
   extends Pick<
@@ -23,7 +27,7 @@ export function orchestrationApp(
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return durable(
     orchestrationBuilder(pipeline),
-    { ...options, guards, streams: false }, // it has a log of its own
+    { ...options, guards, limits: LIMITS, streams: false }, // it has a log of its own
     {
       profile: pipelineProfile,
       endOf: endOfPipeline,

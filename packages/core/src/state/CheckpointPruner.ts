@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import type { Swept } from './blobs/BlobSweeper.ts';
 import type { ChannelKey, CheckpointKey, NamespaceKey, StoredCheckpoint } from './checkpointRecords.ts';
 import type { Fence } from './Fence.ts';
 import type { GraphCheckpointStore } from './GraphCheckpointStore.ts';
@@ -21,12 +21,16 @@ export interface PrunePlan {
   readonly keep: readonly KeptCheckpoint[];
 }
 
-export interface PruneResult {
+export interface PrunedRows {
   /** Checkpoints that are still there, in all namespaces. */
   readonly kept: number;
   readonly removed: number;
   /** Pieces of transcripts of earlier attempts at a step. */
   readonly transcripts: number;
+}
+
+/** And what became of the values that only they needed. */
+export interface PruneResult extends PrunedRows {
   readonly swept: Swept;
 }
 
@@ -63,14 +67,14 @@ const DELETE_CHANNEL = `
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND channel = @channel AND version = @version`;
 
 /**
- * Deletes checkpoints of a thread together with everything only they needed, and transcripts of earlier attempts at its
+ * Deletes checkpoints of a thread with their writes and channel versions, and transcripts of earlier attempts at its
  * steps, in one transaction, and proves it: every
- * checkpoint that stays is read before and after, and where a byte differs nothing is deleted.
+ * checkpoint that stays is read before and after, and where a byte differs nothing is deleted. The values that only they
+ * needed are left to a sweep, which takes nothing that a row refers to.
  */
 export class CheckpointPruner {
   readonly #db: Database;
   readonly #store: GraphCheckpointStore;
-  readonly #sweeper: BlobSweeper;
   readonly #transcripts: TranscriptStore;
   readonly #selectState: Statement<[string], { readonly seq: number; readonly sha256: Uint8Array }>;
   readonly #selectOpen: Statement<[{ readonly threadId: string }], CheckpointRef>;
@@ -84,7 +88,6 @@ export class CheckpointPruner {
   constructor(db: Database, store: GraphCheckpointStore) {
     this.#db = db;
     this.#store = store;
-    this.#sweeper = new BlobSweeper(db);
     this.#transcripts = new TranscriptStore(db);
     this.#selectState = prepare(db, SELECT_STATE);
     this.#selectOpen = prepare(db, SELECT_OPEN);
@@ -112,23 +115,22 @@ export class CheckpointPruner {
    * @throws DevsError `STATE_CORRUPT` if a checkpoint to keep is damaged, or would be, or what the fence throws; then
    *   nothing was deleted.
    */
-  prune(plan: PrunePlan, fence: Fence): PruneResult | null {
+  prune(plan: PrunePlan, fence: Fence): PrunedRows | null {
     return immediately(this.#db, () => {
       fence.assertInTx();
       return this.#pruneInTx(plan);
     });
   }
 
-  #pruneInTx(plan: PrunePlan): PruneResult | null {
+  #pruneInTx(plan: PrunePlan): PrunedRows | null {
     const { threadId, keep } = plan;
     if (this.stateOf(threadId) !== plan.state) return null;
     const before = this.#digest(keep);
     const removed = this.#deleteCheckpoints(plan);
     this.#deleteChannels(plan);
     const transcripts = this.#transcripts.dropOlderAttempts(threadId);
-    const swept = this.#sweeper.sweepAll();
     if (this.#digest(keep) !== before) throw wouldDamage(threadId);
-    return { kept: keep.length, removed, transcripts, swept };
+    return { kept: keep.length, removed, transcripts };
   }
 
   #deleteCheckpoints({ threadId, keep }: PrunePlan): number {

@@ -41,9 +41,9 @@ const SELECT_END = 'SELECT lines, sha256 FROM decision_log_end';
 const MOVE_END = 'UPDATE decision_log_end SET lines = @seq, sha256 = @sha256';
 
 // A run inside a run has the outer one's id and a slash in front of its own; only the outer one is a thread.
-const SELECT_RUN = `
-  SELECT 1 FROM threads
-  WHERE thread_id = @threadId OR substr(@threadId, 1, length(thread_id) + 1) = thread_id || '/' LIMIT 1`;
+const SELECT_RUN = 'SELECT 1 FROM threads WHERE thread_id IN (SELECT value FROM json_each(?)) LIMIT 1';
+
+const SELECT_LAST = `SELECT ${COLUMNS} FROM hitl_decisions WHERE seq = (SELECT max(seq) FROM hitl_decisions)`;
 
 /**
  * Append-only log of decisions, each line chained to the one before by SHA-256, and each decided session
@@ -62,7 +62,7 @@ export class DecisionLog {
   readonly #texts: DecisionTextStore;
   readonly #selectLast: Statement<[], LoggedDecision>;
   readonly #selectAll: Statement<[], LoggedDecision>;
-  readonly #selectRun: Statement<[{ readonly threadId: string }], 1>;
+  readonly #selectRun: Statement<[ids: string], 1>;
   readonly #insert: Statement<[LoggedDecision]>;
   readonly #selectEnd: Statement<[], EndOfLog>;
   readonly #moveEnd: Statement<[LoggedDecision]>;
@@ -72,7 +72,7 @@ export class DecisionLog {
     this.#db = db;
     this.#sessions = new HitlSessionStore(db);
     this.#texts = new DecisionTextStore(db);
-    this.#selectLast = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq DESC LIMIT 1`);
+    this.#selectLast = prepare(db, SELECT_LAST);
     this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);
     this.#selectRun = prepare(db, SELECT_RUN);
     this.#insert = prepare(db, INSERT);
@@ -134,10 +134,17 @@ export class DecisionLog {
     const body = parseStored(bodyJson, 'the decision log') as Partial<DecisionBody>;
     if (body.sessionId !== sessionId) return `it is about another session than "${sessionId}"`;
     const { threadId = null } = body;
-    const isRunGone = threadId !== null && this.#selectRun.get({ threadId }) === undefined;
+    const isRunGone =
+      threadId !== null && this.#selectRun.get(JSON.stringify(runsAround(threadId))) === undefined;
     const isDeleted = isRunGone && !this.#sessions.has(sessionId);
     return isDeleted ? null : `session "${sessionId}" no longer has its decision`;
   }
+}
+
+/** A run and those it may be inside of: their ids are the beginnings of its own. */
+function runsAround(threadId: string): readonly string[] {
+  const parts = threadId.split('/');
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 function brokenLine(lines: readonly LoggedDecision[]): LogVerdict | null {

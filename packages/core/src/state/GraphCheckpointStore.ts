@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { LateStatements } from '../db/LateStatements.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from './BlobStore.ts';
@@ -34,17 +35,11 @@ const NOTHING: sql.StoredChannel = { type: 'empty', value: null, sha256: null, b
  * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs.
  */
 export class GraphCheckpointStore {
-  readonly #db: Database;
   readonly #blobs: BlobStore;
   readonly #heads: ChannelHeads;
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
   readonly #selectCheckpoint: Statement<[CheckpointKey], sql.StoredCheckpointRow>;
   readonly #selectLatest: Statement<[NamespaceKey], sql.StoredCheckpointRow>;
-  readonly #selectPage: Statement<[CheckpointQuery & { readonly limit: number }], sql.StoredCheckpointRow>;
-  readonly #selectPageOfThread: Statement<
-    [CheckpointQuery & { readonly limit: number }],
-    sql.StoredCheckpointRow
-  >;
   readonly #selectSeq: Statement<
     [Pick<CheckpointQuery, 'threadId' | 'checkpointId'>],
     { readonly seq: number | null }
@@ -62,17 +57,15 @@ export class GraphCheckpointStore {
   readonly #sweeper: BlobSweeper;
   readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
   readonly #deletes: readonly Statement<[string]>[];
-  #selectLasting: Statement<[object], CheckpointKey> | null = null;
+  readonly #statements: LateStatements;
 
   /** @param db - An open, migrated state file. Statements are prepared here, once. */
   constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
-    this.#db = db;
     this.#blobs = blobs;
+    this.#statements = new LateStatements(db);
     this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
     this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
     this.#selectLatest = prepare(db, sql.SELECT_LATEST);
-    this.#selectPage = prepare(db, sql.SELECT_PAGE);
-    this.#selectPageOfThread = prepare(db, sql.SELECT_PAGE_OF_THREAD);
     this.#selectSeq = prepare(db, sql.SELECT_SEQ);
     this.#selectNamespaces = prepare(db, sql.SELECT_NAMESPACES_WITHIN);
     this.#insertChannel = prepare(db, sql.INSERT_CHANNEL);
@@ -167,8 +160,8 @@ export class GraphCheckpointStore {
 
   /** Up to `limit` checkpoints, newest first. */
   loadPage(query: CheckpointQuery, limit: number): readonly StoredCheckpoint[] {
-    const select = query.threadId === null ? this.#selectPage : this.#selectPageOfThread;
-    return select.all({ ...query, limit }).map(toCheckpoint);
+    const page = this.#statements.of<sql.StoredCheckpointRow>(sql.selectPage(query));
+    return page.all({ ...query, limit }).map(toCheckpoint);
   }
 
   /** Where a checkpoint stands in the order, by its id alone; `null` if the file does not have it. */
@@ -186,8 +179,7 @@ export class GraphCheckpointStore {
 
   /** The newest checkpoint before `seq` of each graph that keeps its state over the visits of its node. */
   lastingBefore(threadId: string, seq: number): readonly CheckpointKey[] {
-    this.#selectLasting ??= prepare(this.#db, sql.SELECT_LASTING_BEFORE);
-    return this.#selectLasting.all({ threadId, seq });
+    return this.#statements.of<CheckpointKey>(sql.SELECT_LASTING_BEFORE).all({ threadId, seq });
   }
 
   /** True while the file has this very checkpoint. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { LateStatements } from '../db/LateStatements.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -75,6 +76,9 @@ export interface RecordedDecision {
   readonly principal: Principal;
 }
 
+/** Behind all texts that have the same beginning. */
+const LAST_CHARACTER = '\u{10ffff}';
+
 /** Statuses, as JSON: of a question that nobody has answered, and of one whose answer nobody has taken up, too. */
 const OPEN = '["awaiting_approval"]';
 const UNTAKEN = '["awaiting_approval", "decided"]';
@@ -82,6 +86,7 @@ const UNTAKEN = '["awaiting_approval", "decided"]';
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
+  readonly #late: LateStatements;
   /** Made when the first gate that counts votes is read. */
   #votes: HitlVoteStore | null = null;
   readonly #now: () => number;
@@ -94,10 +99,7 @@ export class HitlSessionStore {
   readonly #selectOpenForTask: Statement<[string, string, string | null], SessionRow>;
   readonly #selectAnswered: Statement<[], SessionRow>;
   readonly #selectDecided: Statement<[string, string], SessionRow>;
-  /** Prepared for the first gate that may not ask. */
-  #selectAsked: Statement<[AskedBefore], SessionRow> | null = null;
   readonly #selectState: Statement<[string], string>;
-  readonly #countDecisions: Statement<[{ readonly threadId: string | null }], number>;
   readonly #selectHumanAt: Statement<[string, string], 1>;
   readonly #seal: Statement<[]>;
   readonly #insert: Statement<[object]>;
@@ -111,13 +113,13 @@ export class HitlSessionStore {
   readonly #resumeUnbound: Statement<[number, string]>;
   readonly #markResumed: Statement<[object]>;
   readonly #close: Statement<[status: string, threadId: string, closed: string], string>;
-  #selectInbox: Statement<[object], SessionRow> | null = null;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now, newId = randomUUID }: StoreOptions = {}) {
     useSeals(db);
     const rows = `SELECT ${sql.COLUMNS}, ${sql.SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
+    this.#late = new LateStatements(db);
     this.#now = now;
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
@@ -143,11 +145,6 @@ export class HitlSessionStore {
     this.#selectState = prepare<[string], string>(
       db,
       'SELECT graph_state_json FROM hitl_sessions WHERE id = ?',
-    ).pluck();
-    this.#countDecisions = prepare<[{ readonly threadId: string | null }], number>(
-      db,
-      `SELECT count(*) FROM hitl_sessions
-         WHERE decided_at IS NOT NULL AND (@threadId IS NULL OR thread_id = @threadId)`,
     ).pluck();
     this.#selectHumanAt = prepare<[string, string], 1>(db, sql.SELECT_HUMAN_AT).pluck();
     this.#seal = prepare(db, sql.SEAL);
@@ -250,8 +247,7 @@ export class HitlSessionStore {
 
   /** The latest session of a question that this visit has asked and that was not withdrawn. */
   findAsked(asked: AskedBefore): HitlSession | null {
-    this.#selectAsked ??= prepare<[AskedBefore], SessionRow>(this.#db, sql.SELECT_ASKED);
-    return this.#from(this.#selectAsked.get(asked));
+    return this.#from(this.#late.of<SessionRow>(sql.SELECT_ASKED).get(asked));
   }
 
   /** The oldest open session of a kind about a task, of this run or, with `null`, of none. */
@@ -268,9 +264,19 @@ export class HitlSessionStore {
 
   /** Open sessions of all runs, oldest first; `after` is the last that was seen. */
   pageOpen(after: Pick<HitlSession, 'suspendedAt' | 'id'> | null, limit: number): readonly HitlSession[] {
-    this.#selectInbox ??= prepare(this.#db, sql.SELECT_INBOX);
     const { suspendedAt, id } = after ?? { suspendedAt: Number.MIN_SAFE_INTEGER, id: '' };
-    return this.#selectInbox.all({ suspendedAt, id, limit }).map(this.#toSession);
+    return this.#late.of<SessionRow>(sql.SELECT_INBOX).all({ suspendedAt, id, limit }).map(this.#toSession);
+  }
+
+  /** Open sessions of all runs: of the newest run first, and of each the oldest first. */
+  listOpenOfRuns(): readonly HitlSession[] {
+    return this.#late.of<SessionRow>(sql.SELECT_OPEN_OF_RUNS).all({}).map(this.#toSession);
+  }
+
+  /** Sessions of runs whose ids begin so, in the same order. */
+  listNamed(beginning: string): readonly HitlSession[] {
+    const range = { from: beginning, to: `${beginning}${LAST_CHARACTER}` };
+    return this.#late.of<SessionRow>(sql.SELECT_NAMED).all(range).map(this.#toSession);
   }
 
   /** Sessions of a run that are not open any more, oldest first. */
@@ -290,7 +296,8 @@ export class HitlSessionStore {
 
   /** Decisions recorded, for one run or for all. */
   countDecisions(threadId?: string): number {
-    return this.#countDecisions.get({ threadId: threadId ?? null }) ?? 0;
+    const sum = threadId === undefined ? sql.COUNT_DECISIONS : sql.COUNT_DECISIONS_OF;
+    return this.#late.of<{ readonly count: number }>(sum).get({ threadId })?.count ?? 0;
   }
 
   /** Whether a human has decided something that was asked in the super-step after a checkpoint. */

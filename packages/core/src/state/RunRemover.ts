@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import { BlobSweeper, type Swept } from './blobs/BlobSweeper.ts';
+import { addSwept, BlobSweeper, NOTHING_SWEPT, type Swept } from './blobs/BlobSweeper.ts';
 import { ChildStore } from './ChildStore.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { referringBody } from './decisionBody.ts';
@@ -124,9 +124,9 @@ export class RunRemover {
     });
   }
 
-  /** Deletes values that nothing refers to, of any run. */
+  /** Deletes values that nothing refers to, of any run; others write meanwhile. */
   sweep(): Swept {
-    return immediately(this.#db, () => this.#sweeper.sweepAll());
+    return [...this.#sweeper.rounds()].reduce(addSwept, NOTHING_SWEPT);
   }
 
   #assertAlone(threadId: string): void {

@@ -6,7 +6,7 @@ import { canonicalJson } from './canonicalJson.ts';
 import { parseStored } from './parseStored.ts';
 import { isSound, SIGNAL_SEAL, sealOf, useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { type NewSignal, SIGNAL_KINDS, type Signal, type Thread } from './threadRecords.ts';
+import { type NewSignal, SIGNAL_KINDS, type Signal, type SignalKind, type Thread } from './threadRecords.ts';
 import { notFound } from './threadRow.ts';
 
 interface SignalRow extends Omit<Signal, 'payload'> {
@@ -29,13 +29,20 @@ const INSERT = `
 /** Whether something came in for a run that no driver has settled on. */
 export type Wakes = Pick<Thread, 'status' | 'wakeSeq' | 'handledSeq'>;
 
+// SQLite would walk through all signals of the run, as they are in order.
+const SELECT_PENDING = `
+  SELECT ${COLUMNS} FROM signals INDEXED BY signals_unhandled
+  WHERE thread_id = ? AND consumed_at IS NULL AND kind IN (SELECT value FROM json_each(?)) ORDER BY seq ASC`;
+
+const REQUESTS = SIGNAL_KINDS.filter((kind) => kind !== 'message');
+
 /** Rows of `signals`. The half of {@link ThreadStore} that callers reach through it. */
 export class SignalStore {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #selectById: Statement<[string], SignalRow>;
-  readonly #selectPending: Statement<[string], SignalRow>;
   readonly #selectWakes: Statement<[string], Wakes>;
+  readonly #selectPending: Statement<[threadId: string, kinds: string], SignalRow>;
   readonly #wake: Statement<[object], number>;
   readonly #insert: Statement<[object]>;
   readonly #consume: Statement<[number, string]>;
@@ -46,11 +53,7 @@ export class SignalStore {
     this.#db = db;
     this.#now = now;
     this.#selectById = prepare(db, `SELECT ${COLUMNS} FROM signals WHERE id = ?`);
-    this.#selectPending = prepare(
-      db,
-      `SELECT ${COLUMNS} FROM signals
-       WHERE thread_id = ? AND consumed_at IS NULL AND kind <> 'message' ORDER BY seq ASC`,
-    );
+    this.#selectPending = prepare(db, SELECT_PENDING);
     this.#selectMessage = prepare<[string, string], string>(
       db,
       `SELECT id FROM signals
@@ -101,9 +104,14 @@ export class SignalStore {
     return id;
   }
 
-  /** Requests that nobody has handled, oldest first; messages wait for whoever takes them. */
-  pending(threadId: string): readonly Signal[] {
-    return this.#selectPending.all(threadId).map(fromRow);
+  /**
+   * Requests of some kinds that nobody has handled, oldest first. Decisions are never consumed: a run has as many as were
+   * made.
+   *
+   * @param kinds - Default: all but messages, which wait for whoever takes them.
+   */
+  pending(threadId: string, kinds: readonly SignalKind[] = REQUESTS): readonly Signal[] {
+    return this.#selectPending.all(threadId, JSON.stringify(kinds)).map(fromRow);
   }
 
   /** What a waiting process looks at, again and again. @throws DevsError `THREAD_NOT_FOUND` */

@@ -66,6 +66,7 @@ export class StepStore {
   readonly #selectInFlight: Statement<[string, number], sql.StepRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], TurnSpending>;
+  readonly #sumSpendingOfTask: Statement<[object], TurnSpending>;
   readonly #intend: Statement<[object], number>;
   readonly #finish: Statement<[object]>;
   readonly #moveVisit: Statement<[MovedVisit]>;
@@ -89,6 +90,7 @@ export class StepStore {
     this.#selectInFlight = prepare(db, sql.SELECT_IN_FLIGHT);
     this.#sumCost = prepare(db, sql.SUM_COST);
     this.#sumSpending = prepare(db, sql.SUM_SPENDING);
+    this.#sumSpendingOfTask = prepare(db, sql.SUM_SPENDING_OF_TASK);
     this.#intend = prepare<[object], number>(db, sql.INTEND).pluck();
     this.#finish = prepare(db, sql.FINISH);
     this.#fail = prepare(db, sql.FAIL);
@@ -247,7 +249,8 @@ export class StepStore {
 
   /** What a step that is about to be made finds spent and held back in this turn, by its run or, with `taskId`, by one task. */
   spendingBefore(step: StepKey, taskId: string | null): TurnSpending {
-    return this.#sumSpending.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
+    const sum = taskId === null ? this.#sumSpending : this.#sumSpendingOfTask;
+    return sum.get({ ...keyOf(step), taskId }) ?? sql.NO_SPENDING;
   }
 
   #place({ json, codec }: StepResult): Pick<sql.StepRow, 'resultJson' | 'resultSha256' | 'blobId' | 'codec'> {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { tellNews } from '../db/FileWatch.ts';
+import { LateStatements } from '../db/LateStatements.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -40,7 +41,7 @@ export type * from './threadRecords.ts';
 export const RECOVERY_SPAN_MS = 600_000;
 
 /** Requests to who drives a turn: none to who drives the next. */
-const OF_A_TURN: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
+const OF_A_TURN: readonly SignalKind[] = ['pause', 'cancel'];
 
 /** Milliseconds a lease lasts without renewal, on the clock of its holder. */
 export const LEASE_TTL_MS = 10_000;
@@ -63,13 +64,13 @@ interface LeaseRow {
  */
 export class ThreadStore {
   readonly #db: Database;
+  readonly #late: LateStatements;
   readonly #now: () => number;
   readonly #host: HostIdentity;
   readonly #stateFolders: readonly string[];
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
-  readonly #selectAll: Statement<[], ThreadRow>;
   readonly #selectPolicy: Statement<[string, string], string | null>;
   readonly #insert: Statement<[object]>;
   readonly #selectLiveOnWorkspace: Statement<[string, string], string>;
@@ -95,12 +96,12 @@ export class ThreadStore {
   constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
     useSeals(db);
     this.#db = db;
+    this.#late = new LateStatements(db);
     this.#now = now;
     this.#host = host;
     this.#stateFolders = stateFoldersOf(db);
     this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
-    this.#selectAll = prepare(db, `SELECT ${sql.COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`);
     this.#selectPolicy = prepare<[string, string], string | null>(db, sql.SELECT_POLICY).pluck();
     this.#insert = prepare(db, sql.INSERT);
     this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, sql.SELECT_LIVE_ON_WORKSPACE).pluck();
@@ -163,7 +164,18 @@ export class ThreadStore {
 
   /** Every run, newest first. */
   list(): readonly Thread[] {
-    return this.#selectAll.all().map(fromRow);
+    return this.#late.of<ThreadRow>(sql.SELECT_ALL).all({}).map(fromRow);
+  }
+
+  /** The ids of {@link list}, without reading what the runs were declared with. */
+  ids(): readonly string[] {
+    return this.#late.of<Pick<Thread, 'threadId'>>(sql.SELECT_IDS).all({}).map(idOf);
+  }
+
+  /** The first of them, or of those after a run; few of them. */
+  idsAfter(run: Pick<Thread, 'threadId'> | null, limit: number): readonly string[] {
+    const { threadId } = run ?? { threadId: null };
+    return this.#late.of<Pick<Thread, 'threadId'>>(sql.SELECT_IDS_AFTER).all({ threadId, limit }).map(idOf);
   }
 
   /**
@@ -317,8 +329,7 @@ export class ThreadStore {
     const { threadId } = lease;
     this.#held(lease, () => {
       this.#assertWorkspaceIsFree(this.require(threadId));
-      for (const { id, kind } of this.signals.pending(threadId))
-        if (OF_A_TURN.has(kind)) this.signals.consume(id);
+      for (const { id } of this.signals.pending(threadId, OF_A_TURN)) this.signals.consume(id);
       this.#beginTurn.run({ threadId, now: this.#now() });
     });
   }
@@ -417,3 +428,5 @@ export class ThreadStore {
     return immediately(this.#db, work);
   }
 }
+
+const idOf = ({ threadId }: Pick<Thread, 'threadId'>): string => threadId;

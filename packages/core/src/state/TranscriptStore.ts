@@ -140,8 +140,7 @@ export class TranscriptStore {
   }
 
   /**
-   * Drops what earlier attempts at each step of a run told; returns how many pieces. Their blobs are left to a sweep in
-   * the same transaction.
+   * Drops what earlier attempts at each step of a run told; returns how many pieces. Their blobs are left to a sweep.
    */
   dropOlderAttempts(threadId: string): number {
     return this.#deleteOlderAttempts.run({ threadId }).changes;

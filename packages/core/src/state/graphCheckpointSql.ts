@@ -1,5 +1,7 @@
 // The statements of GraphCheckpointStore, and the rows they take and give.
 
+import type { CheckpointQuery } from './checkpointRecords.ts';
+
 export interface CheckpointRow {
   readonly threadId: string;
   readonly checkpointNs: string;
@@ -72,17 +74,28 @@ export const SELECT_LATEST = `
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs ORDER BY seq DESC LIMIT 1`;
 
 const PAGE_CONDITIONS = `
-  (@checkpointNs IS NULL OR checkpoint_ns = @checkpointNs)
-  AND (@checkpointId IS NULL OR checkpoint_id = @checkpointId)
+  (@checkpointId IS NULL OR checkpoint_id = @checkpointId)
   AND (@beforeSeq IS NULL OR seq < @beforeSeq)
   AND (@beforeId IS NULL OR checkpoint_id < @beforeId)
   ORDER BY seq DESC LIMIT @limit`;
 
-export const SELECT_PAGE = `
-  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ${PAGE_CONDITIONS}`;
+const IN_NAMESPACE = '(@checkpointNs IS NULL OR checkpoint_ns = @checkpointNs)';
 
-export const SELECT_PAGE_OF_THREAD = `
-  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE thread_id = @threadId AND ${PAGE_CONDITIONS}`;
+const SELECT_PAGE = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE ${IN_NAMESPACE} AND ${PAGE_CONDITIONS}`;
+
+const SELECT_PAGE_OF_THREAD = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints WHERE thread_id = @threadId AND ${IN_NAMESPACE} AND ${PAGE_CONDITIONS}`;
+
+// In the order of its index: what is not of the page is not read.
+const SELECT_PAGE_OF_NAMESPACE = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM checkpoints
+  WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND ${PAGE_CONDITIONS}`;
+
+export function selectPage({ threadId, checkpointNs }: CheckpointQuery): string {
+  if (threadId === null) return SELECT_PAGE;
+  return checkpointNs === null ? SELECT_PAGE_OF_THREAD : SELECT_PAGE_OF_NAMESPACE;
+}
 
 // '}' is the character after the bar that parts the names of a namespace.
 export const SELECT_NAMESPACES_WITHIN = `

@@ -97,10 +97,26 @@ export const SELECT_HUMAN_AT = `
   SELECT 1 FROM hitl_sessions
   WHERE thread_id = ? AND checkpoint_id = ? AND decided_at IS NOT NULL AND principal_kind = 'human' LIMIT 1`;
 
+export const COUNT_DECISIONS = 'SELECT count(*) AS count FROM hitl_sessions WHERE decided_at IS NOT NULL';
+
+export const COUNT_DECISIONS_OF = `${COUNT_DECISIONS} AND thread_id = @threadId`;
+
 export const SELECT_INBOX = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
   WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL AND (suspended_at, id) > (@suspendedAt, @id)
   ORDER BY suspended_at, id LIMIT @limit`;
+
+// Without looking at runs that ask nothing.
+const OF_RUNS = `
+  AND EXISTS (SELECT 1 FROM threads WHERE thread_id = hitl_sessions.thread_id)
+  ORDER BY (SELECT created_at FROM threads WHERE thread_id = hitl_sessions.thread_id) DESC,
+           (SELECT rowid FROM threads WHERE thread_id = hitl_sessions.thread_id) DESC, suspended_at, rowid`;
+
+export const SELECT_OPEN_OF_RUNS = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions WHERE status = 'awaiting_approval' ${OF_RUNS}`;
+
+export const SELECT_NAMED = `
+  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions WHERE id >= @from AND id < @to ${OF_RUNS}`;
 
 // Under a visit's own question, or handed to the visit under another id.
 export const SELECT_ASKED = `

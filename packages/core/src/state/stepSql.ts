@@ -124,7 +124,7 @@ export const SUM_COST = `
   FROM agent_steps WHERE thread_id = ? AND kind = 'call'`;
 
 // The step that asks is left out where it is an intent already: its process died in it, and it is made once more.
-export const SUM_SPENDING = `
+const sumSpending = (condition: string): string => `
   SELECT ${TURN} AS turn, coalesce(sum(failures + (inFlight OR state = 'done')), 0) AS calls,
          coalesce(sum(coalesce(cost_usd, 0) + iif(inFlight, reserved_usd, 0)), 0.0) AS usd,
          coalesce(sum(tokens + iif(inFlight, reserved_tokens, 0)), 0) AS tokens,
@@ -135,7 +135,11 @@ export const SUM_SPENDING = `
   FROM (SELECT *, coalesce(tokens_in, 0) + coalesce(tokens_out, 0) AS tokens,
                state = 'intent' AND NOT (lg_task_id = @lgTaskId AND name = @name) AS inFlight
         FROM agent_steps
-        WHERE thread_id = @threadId AND turn = ${TURN} AND kind = 'call' AND (@taskId IS NULL OR task_id = @taskId))`;
+        WHERE thread_id = @threadId AND turn = ${TURN} AND kind = 'call' ${condition})`;
+
+// From the index alone; of a task, only its calls.
+export const SUM_SPENDING = sumSpending('');
+export const SUM_SPENDING_OF_TASK = sumSpending('AND task_id = @taskId');
 
 export const NO_COST: RunCost = { tokensIn: 0, tokensOut: 0, costUsd: 0, calls: 0, unpriced: 0 };
 

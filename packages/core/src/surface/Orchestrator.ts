@@ -9,8 +9,9 @@ import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { FileNews } from '../db/FileNews.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
-import { openGates } from '../engine/Gate.ts';
+import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
+import { pageLimit } from '../engine/runs/pages.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -87,6 +88,14 @@ export interface StartOptions extends Given {
   readonly budget?: Budget;
   /** How a later process can find the agents again; kept with the run, not read here. */
   readonly agentsRef?: string;
+}
+
+/** A part of the list of runs; without either member, all of it. */
+export interface RunListPage {
+  /** At most this many, from 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number | undefined;
+  /** The last run of the page before. @defaultValue the first page */
+  readonly after?: string | undefined;
 }
 
 /** What was deleted. */
@@ -221,10 +230,39 @@ export class Orchestrator {
     return new Run(id, this.#app, this.#pipeline);
   }
 
-  /** Every run in the folder, newest first. */
-  async list(): Promise<readonly RunStatus[]> {
-    const threads = this.#app.store.threads.list();
-    return Promise.all(threads.map(({ threadId }) => this.#handleOf(threadId).status()));
+  /**
+   * The runs in the folder, newest first: all of them, or a page. Each is read with its state; for its gates alone there is
+   * {@link Orchestrator.gates}.
+   *
+   * @throws RangeError for a bad limit.
+   * @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run.
+   */
+  async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
+    return Promise.all(this.#idsOf(page).map((id) => this.#handleOf(id).status()));
+  }
+
+  #idsOf({ limit, after }: RunListPage): readonly string[] {
+    const { threads } = this.#app.store;
+    if (limit === undefined && after === undefined) return threads.ids();
+    return threads.idsAfter(after === undefined ? null : threads.require(after), pageLimit(limit));
+  }
+
+  /** Ids of the runs in the folder, newest first. */
+  async ids(): Promise<readonly string[]> {
+    return this.#app.store.threads.ids();
+  }
+
+  /** The open questions of all runs: of the newest run first, and of each the oldest first. Runs that ask nothing are not read. */
+  async gates(): Promise<readonly Gate[]> {
+    return openGatesOfRuns(this.#app.store.sessions);
+  }
+
+  /**
+   * The questions of all runs whose ids begin so, open or closed, in the order of {@link Orchestrator.gates}. Only a closed one
+   * has a `status`.
+   */
+  async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
+    return gatesNamed(beginning, this.#app.store.sessions);
   }
 
   /**
@@ -247,7 +285,7 @@ export class Orchestrator {
   async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
     const { threads, remover } = this.#app.store;
     const { blobs, bytes } = remover.sweep();
-    const known = new Set(threads.list().map(({ threadId }) => threadId));
+    const known = new Set(threads.ids());
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
   }
 

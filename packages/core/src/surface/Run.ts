@@ -18,6 +18,7 @@ import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/por
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
+import type { EventPage } from '../state/EventStore.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
@@ -381,9 +382,9 @@ export class Run {
     return rewindViews(this.#app.store.rewinds.list(this.id));
   }
 
-  /** What happened, oldest first. */
-  async log({ afterSeq = 0 }: { readonly afterSeq?: number } = {}): Promise<readonly LogEntry[]> {
-    return this.#app.store.log.list(this.id, { afterSeq }).map(({ seq, at, name, taskId, payload }) => ({
+  /** What happened, oldest first: a page of it. @param page - `afterSeq` is 0 and `limit` 1,000 where they are left out. */
+  async log(page: EventPage = {}): Promise<readonly LogEntry[]> {
+    return this.#app.store.log.list(this.id, page).map(({ seq, at, name, taskId, payload }) => ({
       seq,
       at: new Date(at).toISOString(),
       name,

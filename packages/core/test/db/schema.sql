@@ -7,6 +7,21 @@ BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
 CREATE TRIGGER hitl_decisions_no_update BEFORE UPDATE ON hitl_decisions
 BEGIN SELECT RAISE(ABORT, 'hitl_decisions is append-only'); END;
 
+CREATE TRIGGER journal_values_delete AFTER DELETE ON langgraph_checkpoints
+WHEN OLD.serialized_state LIKE '{"$devs":%' AND json_valid(OLD.serialized_state)
+BEGIN
+  DELETE FROM journal_values
+  WHERE turn_id = OLD.id AND blob_id IN (
+    SELECT value FROM json_each(OLD.serialized_state, '$.channels') WHERE type = 'integer');
+END;
+
+CREATE TRIGGER journal_values_insert AFTER INSERT ON langgraph_checkpoints
+WHEN NEW.serialized_state LIKE '{"$devs":%'
+BEGIN
+  INSERT INTO journal_values (blob_id, turn_id)
+  SELECT DISTINCT value, NEW.id FROM json_each(NEW.serialized_state, '$.channels') WHERE type = 'integer';
+END;
+
 CREATE TABLE "agent_steps" (
   thread_id   TEXT    NOT NULL,
   lg_task_id  TEXT    NOT NULL,                          -- LangGraph's task id: one visit of one node
@@ -181,6 +196,12 @@ CREATE TABLE hitl_votes (
   PRIMARY KEY (session_id, principal_kind, principal_id)
 ) STRICT;
 
+CREATE TABLE journal_values (
+  blob_id INTEGER NOT NULL,
+  turn_id TEXT    NOT NULL,                              -- langgraph_checkpoints.id
+  PRIMARY KEY (blob_id, turn_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE langgraph_checkpoints (
   id               TEXT PRIMARY KEY NOT NULL,
   graph_id         TEXT NOT NULL,                        -- the run's thread id
@@ -317,7 +338,7 @@ CREATE TABLE waits (
 CREATE INDEX agent_steps_by_blob ON agent_steps (blob_id) WHERE blob_id IS NOT NULL;
 
 CREATE INDEX agent_steps_spending ON agent_steps
-  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens)
+  (thread_id, turn, task_id, state, failures, tokens_in, tokens_out, cost_usd, reserved_usd, reserved_tokens, unpriced)
   WHERE kind = 'call';
 
 CREATE INDEX checkpoint_blobs_by_blob ON checkpoint_blobs (blob_id) WHERE blob_id IS NOT NULL;
@@ -330,9 +351,22 @@ CREATE INDEX child_runs_by_parent ON child_runs (parent_id);
 
 CREATE INDEX events_by_thread ON events (thread_id, seq);
 
+CREATE INDEX events_rare ON events (thread_id, name, seq) WHERE name IN ('GATE_SHOWN', 'RUN_SYNCED');
+
+CREATE INDEX hitl_failure_gates_by_session ON hitl_failure_gates (session_id);
+
+CREATE INDEX hitl_failure_gates_history_by_session ON hitl_failure_gates_history (session_id);
+
 CREATE INDEX hitl_failure_gates_history_by_task ON hitl_failure_gates_history (task_id);
 
+CREATE INDEX hitl_sessions_answered ON hitl_sessions (thread_id, kind, suspended_at) WHERE decision_json IS NOT NULL;
+
+CREATE INDEX hitl_sessions_by_human ON hitl_sessions (thread_id, checkpoint_id)
+  WHERE decided_at IS NOT NULL AND principal_kind = 'human';
+
 CREATE INDEX hitl_sessions_by_key ON hitl_sessions (thread_id, question_key);
+
+CREATE INDEX hitl_sessions_of_run ON hitl_sessions (thread_id, status, suspended_at);
 
 CREATE INDEX hitl_sessions_open ON hitl_sessions (status, suspended_at);
 
@@ -344,7 +378,7 @@ CREATE INDEX langgraph_checkpoints_by_task ON langgraph_checkpoints (task_id);
 
 CREATE INDEX rewinds_by_thread ON rewinds (thread_id, created_at);
 
-CREATE INDEX signals_untaken ON signals (thread_id, seq) WHERE consumed_at IS NULL;
+CREATE INDEX signals_unhandled ON signals (thread_id, kind, seq) WHERE consumed_at IS NULL;
 
 CREATE INDEX state_blobs_by_base ON state_blobs (base_id) WHERE base_id IS NOT NULL;
 
@@ -361,6 +395,8 @@ CREATE UNIQUE INDEX stream_events_once ON stream_events (thread_id, scope, ordin
 CREATE UNIQUE INDEX thread_inputs_by_key ON thread_inputs (thread_id, turn_key);
 
 CREATE UNIQUE INDEX thread_inputs_by_turn ON thread_inputs (thread_id, turn);
+
+CREATE INDEX threads_by_age ON threads (created_at);
 
 CREATE INDEX threads_by_graph ON threads (graph_fingerprint, status, created_at, thread_id);
 

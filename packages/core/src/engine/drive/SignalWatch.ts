@@ -4,7 +4,7 @@ import type { SignalKind, ThreadStore } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** Requests that stop a run at its next safe point. */
-const STOPPING: ReadonlySet<SignalKind> = new Set<SignalKind>(['pause', 'cancel']);
+const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];
 
 /** The requests recorded for a run while it is driven. */
 export class SignalWatch {
@@ -19,19 +19,18 @@ export class SignalWatch {
   }
 
   has(kind: SignalKind): boolean {
-    return this.#threads.signals.pending(this.#threadId).some((signal) => signal.kind === kind);
+    return this.#threads.signals.pending(this.#threadId, [kind]).length > 0;
   }
 
   consume(kind: SignalKind): void {
-    for (const signal of this.#threads.signals.pending(this.#threadId)) {
-      if (signal.kind === kind) this.#threads.signals.consume(signal.id);
-    }
+    const { signals } = this.#threads;
+    for (const { id } of signals.pending(this.#threadId, [kind])) signals.consume(id);
   }
 
   /** A file that cannot be read now is found by the next write; who is told must not throw into the process. */
   #look(control: RunControl): void {
     try {
-      const request = this.#threads.signals.pending(this.#threadId).find(({ kind }) => STOPPING.has(kind));
+      const [request] = this.#threads.signals.pending(this.#threadId, STOPPING);
       if (request !== undefined) control.requestDrain(request.kind);
     } catch {
       // Every write of the run finds the same fault, with a driver to report it to.

@@ -21,7 +21,7 @@ export function cancelAlone(lease: Lease, { store, emit, streams }: Cancelling):
   const { threadId } = lease;
   store.fenceOf(lease).assertInTx();
   const { status, wakeSeq } = threads.require(threadId);
-  const requests = threads.signals.pending(threadId).filter(({ kind }) => kind === 'cancel');
+  const requests = threads.signals.pending(threadId, ['cancel']);
   for (const { id } of requests) threads.signals.consume(id);
   // Without a request, it was done since, or the turn that it was about has been followed by another.
   if (isOver(status) || requests.length === 0) return;

@@ -85,7 +85,7 @@ async function beginning(
   if (isKnown) await run.assertSame();
   return (emit) => {
     // Whoever cancels the run cancels the children it has.
-    if (store.threads.signals.pending(visit.threadId).some(({ kind }) => kind === 'cancel'))
+    if (store.threads.signals.pending(visit.threadId, ['cancel']).length > 0)
       throw new GraphDrained('cancelled before a child');
     if (assertMayBeChild(asked, store)) return;
     run.record(store, emit);

@@ -1,6 +1,8 @@
+import { setImmediate as loopTurn } from 'node:timers/promises';
 import type { Checkpoint } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../../errors/DevsError.ts';
+import { addSwept, BlobSweeper, NOTHING_SWEPT, type Swept } from '../../state/blobs/BlobSweeper.ts';
 import {
   CheckpointPruner,
   type KeptCheckpoint,
@@ -29,12 +31,14 @@ const DELTA_MARKS = ['delta_writes_versioned', 'counters_since_delta_snapshot'] 
 export class ThreadPruner {
   readonly #db: Database;
   readonly #pruner: CheckpointPruner;
+  readonly #sweeper: BlobSweeper;
   readonly #reader: CheckpointReader;
   readonly #codec: ValueCodec;
 
   constructor(db: Database, store: GraphCheckpointStore, reader: CheckpointReader, codec: ValueCodec) {
     this.#db = db;
     this.#pruner = new CheckpointPruner(db, store);
+    this.#sweeper = new BlobSweeper(db);
     this.#reader = reader;
     this.#codec = codec;
   }
@@ -45,9 +49,19 @@ export class ThreadPruner {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const plan = await this.#planFor(threadId, policy);
       const result = this.#pruner.prune(plan, fence);
-      if (result !== null) return result;
+      if (result !== null) return { ...result, swept: await this.#sweep() };
     }
     throw busy(threadId);
+  }
+
+  /** Others write between two rounds, and this process keeps its leases. */
+  async #sweep(): Promise<Swept> {
+    let swept = NOTHING_SWEPT;
+    for (const round of this.#sweeper.rounds()) {
+      swept = addSwept(swept, round);
+      await loopTurn();
+    }
+    return swept;
   }
 
   async #planFor(threadId: string, policy: PrunePolicy): Promise<PrunePlan> {

@@ -31,7 +31,7 @@ describe('doctor finds nothing wrong with', () => {
   });
 
   test('a file in use, through a connection that only reads', ({ db, dbPath }) => {
-    aFullFile(db);
+    aFullFile(db, { checkpoints: 20 });
     const viewer = openReadOnly({ dbPath });
     const report = doctor(viewer);
     viewer.close();

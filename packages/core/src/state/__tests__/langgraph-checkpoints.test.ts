@@ -5,8 +5,8 @@ import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
-import { BlobSweeper } from '../blobs/BlobSweeper.ts';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
+import { RunRemover } from '../RunRemover.ts';
 import type { LangGraphCheckpoint } from '../types.ts';
 
 // Source: 9_ROADMAP-REQ-014.
@@ -177,7 +177,7 @@ describe('large states', () => {
     const turns = new CheckpointPersister(db);
     turns.save(aTurn({ state: largeState, taskId: 'task-2' }));
     turns.deleteAfter('task-1', ['task-1', 'task-2']);
-    new BlobSweeper(db).sweepAll();
+    new RunRemover(db).sweep();
     turns.save(aTurn({ state: largeState }));
     expect(turns.loadLatest('graph-1')?.state).toEqual(largeState);
   });

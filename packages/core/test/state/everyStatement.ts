@@ -1,0 +1,107 @@
+import path from 'node:path';
+import BetterSqlite3, { type Database, type Statement } from 'better-sqlite3';
+import { createDatabase } from '../../src/db/createDatabase.ts';
+import { EngineStore } from '../../src/engine/EngineStore.ts';
+import { EventBus } from '../../src/events/EventBus.ts';
+import { aThread } from '../../src/state/__tests__/aThread.ts';
+import { CheckpointPruner } from '../../src/state/CheckpointPruner.ts';
+import { DecisionLog } from '../../src/state/DecisionLog.ts';
+import { doctor } from '../../src/state/doctor.ts';
+import { HitlVoteStore } from '../../src/state/HitlVoteStore.ts';
+import { stateStats } from '../../src/state/StateStats.ts';
+import { StoreItems } from '../../src/state/StoreItems.ts';
+import { StreamStore } from '../../src/state/StreamStore.ts';
+import { Orchestrator } from '../../src/surface/Orchestrator.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
+
+type Prepare = (this: Database, sql: string) => Statement;
+const connections = BetterSqlite3.prototype as unknown as { prepare: Prepare };
+const ADA = { kind: 'human', id: 'ada' } as const;
+
+export interface Statements {
+  /** What a run, its readers and its removal use. */
+  readonly ofRuns: readonly string[];
+  /** What looks at a whole file, because it was asked to. */
+  readonly ofExamination: readonly string[];
+}
+
+/** Every text that is prepared while a run is driven, and while every table is asked everything. */
+export async function everyStatement(dir: string): Promise<Statements> {
+  const used = await preparedWhile(() => driveOne(dir));
+  const db = createDatabase({ dbPath: path.join(dir, 'state.sqlite') });
+  const asked = await preparedWhile(async () => askEveryTable(db));
+  const examined = await preparedWhile(async () => {
+    doctor(db);
+    stateStats(db);
+  });
+  db.close();
+  const ofRuns = [...new Set([...used, ...asked])];
+  return { ofRuns, ofExamination: examined.filter((text) => !ofRuns.includes(text)) };
+}
+
+async function preparedWhile(work: () => Promise<void>): Promise<readonly string[]> {
+  const real = connections.prepare;
+  const texts = new Set<string>();
+  connections.prepare = function (sql) {
+    texts.add(sql);
+    return real.call(this, sql);
+  };
+  try {
+    await work();
+  } finally {
+    connections.prepare = real;
+  }
+  return [...texts];
+}
+
+/** A run from its brief to its removal. */
+async function driveOne(dir: string): Promise<void> {
+  const workspace = new MemoryWorkspace();
+  const devs = await Orchestrator.open({ dir, agents: fakeAgents(), workspace, checks: scriptedChecks() });
+  const run = await devs.start({ id: 'r', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
+  await run.drive();
+  await run.rewind('T2', { by: ADA });
+  await run.drive();
+  await run.prune({ keepLast: 3 });
+  await devs.remove('r', { by: ADA, force: true });
+  devs.close();
+}
+
+/** Statements are prepared before it is looked at what they are given: that this makes no sense is no matter here. */
+function askEveryTable(db: Database): void {
+  const store = new EngineStore(db, { events: new EventBus() });
+  const { manager: _, failureGate: __, budgets: ___, db: ____, ...tables } = store;
+  const others = [CheckpointPruner, DecisionLog, HitlVoteStore, StoreItems, StreamStore].map(
+    (Store) => new Store(db, store.checkpoints),
+  );
+  const { threadId } = store.threads.create(aThread()).thread;
+  store.waits.begin({
+    threadId,
+    place: 'v',
+    name: '1',
+    purpose: 'sleep',
+    subject: null,
+    interruptId: 'i',
+    dueAt: 1,
+  });
+  for (const table of [...Object.values(tables), store.threads.signals, ...others]) askEverything(table);
+}
+
+/** A text, a list and an object. */
+const ANYTHING = new Proxy([] as object, { get: (list, key) => Reflect.get(list, key) ?? 'x' });
+
+function askEverything(table: object): void {
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(table)));
+  for (const [name, { value: method }] of methods) {
+    if (name === 'constructor' || typeof method !== 'function') continue;
+    for (const given of ['x', ANYTHING, {}]) {
+      try {
+        const answer: unknown = Reflect.apply(method, table, [given, given, 1, 1]);
+        if (typeof answer === 'object' && answer !== null && 'next' in answer)
+          void [...(answer as Generator)];
+      } catch {
+        // Of no use, but prepared.
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { expect } from 'vitest';
+import { useSeals } from '../../src/state/rowSeals.ts';
+import { test } from '../support/fixtures.ts';
+import { everyStatement } from './everyStatement.ts';
+
+const TABLES = path.resolve(import.meta.dirname, '../../src/state');
+
+const VERIFIED = 'the log of decisions is verified as a whole when a file is opened';
+const ALL_OF_RUN = 'a rare deed about one run as a whole: a prune, a removal, a fork, a report';
+const NEW_DRIVER = 'once per run and process';
+const FEW = 'what one visit, one gate or one page has';
+const FAMILY = 'runs above, below or beside one another';
+
+/** Which statements read rows that they do not answer with, or put rows in order, by a piece of their text; and why they may. */
+const ALLOWED = {
+  // Whole tables
+  'FROM hitl_decisions ORDER BY seq ASC': VERIFIED,
+  "WHERE decision_json IS NOT NULL OR status = 'decided'": VERIFIED,
+  'SELECT sha256, text FROM decision_texts': VERIFIED,
+  'SELECT sha256 FROM decision_texts':
+    'a removed run takes its texts along unless another decision says the same',
+  'FROM threads ORDER BY created_at DESC, rowid DESC': 'every run, because every run was asked for',
+  'ORDER BY (SELECT created_at FROM threads WHERE': 'puts the gates in order that are shown',
+  "WHERE row_sha256 = x''": 'an index of the rows that are changed in this transaction',
+  // Sorted
+  'FROM agent_steps WHERE thread_id = ? ORDER BY': ALL_OF_RUN,
+  "AND state = 'intent' AND started_at >= ? ORDER BY": 'what a driven run does now, for who looks at it',
+  'SELECT seq, sha256 FROM checkpoints WHERE thread_id = ?': ALL_OF_RUN,
+  "checkpoint_writes AS asked WHERE thread_id = @threadId AND channel = '__interrupt__'": ALL_OF_RUN,
+  'FROM checkpoints WHERE thread_id = @threadId AND (@checkpointNs IS NULL': ALL_OF_RUN,
+  'FROM rewinds WHERE thread_id = ?': ALL_OF_RUN,
+  'SELECT blob_id FROM checkpoint_blobs WHERE': ALL_OF_RUN,
+  'GROUP BY checkpoint_ns ORDER BY seq': NEW_DRIVER,
+  'SELECT channel, max(blob_id) FROM checkpoint_blobs': NEW_DRIVER,
+  'WHERE seq >= coalesce((SELECT max(seq) FROM checkpoints':
+    'what a drive has done since its last checkpoint',
+  "WHERE status <> 'awaiting_approval' AND thread_id = ?": ALL_OF_RUN,
+  '(suspended_at, id) > (@suspendedAt, @id)': 'those that were asked in one millisecond',
+  "interrupt_id GLOB 'carried/'": FEW,
+  'FROM hitl_votes WHERE session_id = ?': FEW,
+  'FROM signals INDEXED BY signals_unhandled': FEW,
+  'FROM waits WHERE thread_id = @threadId': FEW,
+  'FROM json_each(@statuses) AS wanted': FEW,
+  'FROM threads AS t JOIN waits AS w': 'runs that wait',
+  'FROM waits AS w JOIN threads AS t': 'runs that wait',
+  'SELECT DISTINCT subject AS id FROM waits': FAMILY,
+  'WITH RECURSIVE above': FAMILY,
+  'WITH RECURSIVE below': FAMILY,
+} as const;
+
+/** Texts in the sources that no file is asked here. */
+const NOT_ASKED = ['UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT NULL'];
+
+/** What every step, call, request or look reads, by a piece of its text, and what it has to find it by. */
+const FOUND_BY = {
+  'FROM signals INDEXED BY signals_unhandled': 'INDEX signals_unhandled (thread_id=? AND kind=?)',
+  "principal_kind = 'human' LIMIT 1": 'INDEX hitl_sessions_by_human (thread_id=? AND checkpoint_id=?)',
+  'AND kind = ? AND decision_json IS NOT NULL': 'INDEX hitl_sessions_answered (thread_id=? AND kind=?)',
+  "status = 'awaiting_approval' AND thread_id = ? ORDER BY":
+    'INDEX hitl_sessions_of_run (thread_id=? AND status=?)',
+  "name IN ('GATE_SHOWN', 'RUN_SYNCED')": 'INDEX events_rare (thread_id=? AND name=?)',
+  "FROM agent_steps WHERE thread_id = ? AND kind = 'call'":
+    'COVERING INDEX agent_steps_spending (thread_id=?)',
+  "AND kind = 'call' )": 'COVERING INDEX agent_steps_spending (thread_id=? AND turn=?)',
+  "AND kind = 'call' AND task_id = @taskId":
+    'COVERING INDEX agent_steps_spending (thread_id=? AND turn=? AND task_id=?)',
+  'FROM checkpoints WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND (@':
+    'INDEX checkpoints_by_namespace (thread_id=? AND checkpoint_ns=?)',
+  'WHERE (created_at, rowid) < (': 'INDEX threads_by_age (created_at<?)',
+  "FROM hitl_sessions WHERE status = 'awaiting_approval' AND EXISTS": 'INDEX hitl_sessions_open (status=?)',
+  'FROM hitl_sessions WHERE id >= @from AND id < @to':
+    'INDEX sqlite_autoindex_hitl_sessions_1 (id>? AND id<?)',
+  'FROM journal_values WHERE blob_id = @blobId': 'PRIMARY KEY (blob_id=?)',
+} as const;
+
+const ALWAYS_ONE_ROW = 'decision_log_end';
+
+function planOf(sql: string, db: Database): readonly string[] {
+  const explain = db.prepare<unknown[], { readonly detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
+  return explain.all(...nothingFor(sql)).map(({ detail }) => detail);
+}
+
+/** The steps of a plan that look at a whole table, or have to put rows in order. */
+function wasteIn(sql: string, db: Database): readonly string[] {
+  return planOf(sql, db).filter(
+    (detail) => detail.includes('TEMP B-TREE') || isWhole(/^SCAN (\w+)/.exec(detail)?.[1], sql, db),
+  );
+}
+
+/** @param name - Of a table, or what the statement calls it. */
+function isWhole(name: string | undefined, sql: string, db: Database): boolean {
+  if (name === undefined || name === ALWAYS_ONE_ROW) return false;
+  const table = new RegExp(`(\\w+) AS ${name}\\b`).exec(sql)?.[1] ?? name;
+  const find = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?");
+  return find.get(table) !== undefined;
+}
+
+/** Nothing, for each parameter. */
+function nothingFor(sql: string): readonly unknown[] {
+  const code = sql.replaceAll(/'[^']*'/g, '');
+  const named = [...code.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
+  return named.length > 0 ? [Object.fromEntries(named)] : [...code.matchAll(/\?/g)].map(() => null);
+}
+
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** Statements in the sources of the tables, each up to what is put together only when it runs. */
+function beginningsInSources(): readonly string[] {
+  const files = readdirSync(TABLES, { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((file) => file.endsWith('.ts') && !file.includes('__tests__'));
+  return sources.flatMap((file) => {
+    const source = readFileSync(path.join(TABLES, file), 'utf8').replaceAll(String.raw`\\`, '\\');
+    const texts = source.matchAll(/([`'"])\s*((?:WITH|SELECT|INSERT|UPDATE|DELETE)\s[^`$]*?)(?:\1|\$\{)/g);
+    return [...texts].map(([, , text = '']) => flat(text));
+  });
+}
+
+test('no statement reads what it does not answer with, but for those that say why', async ({
+  db,
+  dbPath,
+}) => {
+  useSeals(db);
+  const { ofRuns, ofExamination } = await everyStatement(path.join(path.dirname(dbPath), 'used'));
+
+  const wasteful = ofRuns.filter((sql) => wasteIn(sql, db).length > 0).map(flat);
+  const allowed = Object.keys(ALLOWED);
+  expect(wasteful.filter((sql) => allowed.every((piece) => !sql.includes(piece)))).toEqual([]);
+  expect(allowed.filter((piece) => wasteful.every((sql) => !sql.includes(piece)))).toEqual([]);
+
+  const notFound = Object.entries(FOUND_BY).filter(([piece, place]) => {
+    const asked = ofRuns.filter((sql) => flat(sql).includes(piece));
+    return (
+      asked.length === 0 || asked.some((sql) => planOf(sql, db).every((detail) => !detail.includes(place)))
+    );
+  });
+  expect(notFound).toEqual([]);
+
+  const all = [...ofRuns, ...ofExamination].map(flat).join('\n');
+  const missing = beginningsInSources().filter((text) => !all.includes(text) && !NOT_ASKED.includes(text));
+  expect(missing).toEqual([]);
+});
