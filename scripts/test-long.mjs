@@ -5,6 +5,7 @@
 //   pnpm test:long --only chaos             one of them; may be given several times
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -149,7 +150,8 @@ function run({ name, env, filter }) {
   const child = spawn(process.execPath, ['scripts/test.mjs', filter], {
     cwd: root,
     stdio: ['ignore', file, file],
-    env: { ...process.env, NO_COLOR: '1', ...env },
+    // On a disk: what they write may be more than there is memory.
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), ...env },
   });
   closeSync(file);
   const heartbeat = setInterval(() => process.stdout.write(`  … ${seconds().toFixed(0)} s\n`), HEARTBEAT_MS);
