@@ -25,6 +25,12 @@ const LONG = [
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
   ['visible', { DEVS_VISIBLE_TEXTS: 200_000 }, 'visibleText', 'pairs of texts, shown'],
+  [
+    'migrations',
+    { DEVS_MIGRATION_DEATHS_EVERY: 1 },
+    'killedMigration',
+    'a process killed at every statement of the migrations',
+  ],
   ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
   [
     'waits',

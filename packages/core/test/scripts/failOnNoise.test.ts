@@ -55,7 +55,8 @@ describe('the guards of all tests', () => {
       return [merged?.isolate, merged?.setupFiles];
     });
     expect(own.length).toBeGreaterThan(3);
-    for (const [isolate, setup] of own) expect(setup).toEqual(isolate === false ? guards : guards.slice(0, 1));
+    for (const [isolate, setup] of own)
+      expect(setup).toEqual(isolate === false ? guards : guards.slice(0, 1));
   });
 
   test('fail a file that changes its process', () => {
