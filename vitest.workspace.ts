@@ -65,7 +65,7 @@ const shared: TestProjectConfiguration = {
     include: sharing,
     isolate: false,
     ...LIMITS,
-    setupFiles: join(root, 'packages/core/test/support/leavesNothing.ts'),
+    setupFiles: [join(root, 'packages/core/test/support/leavesNothing.ts')],
   },
 };
 

@@ -227,7 +227,14 @@ export const KINDS = [
       { path: 'packages/core/test/crash/graphExamples.test.ts', titles: /killed after a call/ },
       { path: 'packages/agents/test/rewind/killedRewind.test.ts' },
     ],
-    env: ['DEVS_KILLS', 'DEVS_FRAME_KILLS', 'DEVS_PROGRAM_KILLS', 'DEVS_GRAPH_KILLS', 'DEVS_REWIND_KILLS'],
+    env: [
+      'DEVS_KILLS',
+      'DEVS_MIGRATION_DEATHS_EVERY',
+      'DEVS_FRAME_KILLS',
+      'DEVS_PROGRAM_KILLS',
+      'DEVS_GRAPH_KILLS',
+      'DEVS_REWIND_KILLS',
+    ],
   },
   {
     name: 'drivers',

@@ -5,6 +5,7 @@
 //   pnpm rig:hostile --list                 the kinds
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -100,7 +101,8 @@ async function run(kind, { minutes, deadline, open, onStart }) {
     cwd: root,
     detached: true,
     stdio: ['ignore', file, file],
-    env: { ...process.env, NO_COLOR: '1', ...sizesOf(kind, minutes) },
+    // On a disk: what long forms write may be more than there is memory.
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), ...sizesOf(kind, minutes) },
   });
   closeSync(file);
   const group = new Group(child);

@@ -5,6 +5,7 @@
 //   pnpm test:long --only chaos             one of them; may be given several times
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -24,6 +25,12 @@ const LONG = [
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
   ['writer', { DEVS_KILLS: 1000 }, 'killedWriter', 'a writer of checkpoints, killed'],
   ['visible', { DEVS_VISIBLE_TEXTS: 200_000 }, 'visibleText', 'pairs of texts, shown'],
+  [
+    'migrations',
+    { DEVS_MIGRATION_DEATHS_EVERY: 1 },
+    'killedMigration',
+    'a process killed at every statement of the migrations',
+  ],
   ['gates', { DEVS_DEATHS_EVERY: 1 }, 'killedGates', 'a death at every write around three gates'],
   [
     'waits',
@@ -166,7 +173,8 @@ function run({ name, env, filter }) {
   const child = spawn(process.execPath, ['scripts/test.mjs', filter], {
     cwd: root,
     stdio: ['ignore', file, file],
-    env: { ...process.env, NO_COLOR: '1', ...env },
+    // On a disk: what they write may be more than there is memory.
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), ...env },
   });
   closeSync(file);
   const heartbeat = setInterval(() => process.stdout.write(`  … ${seconds().toFixed(0)} s\n`), HEARTBEAT_MS);

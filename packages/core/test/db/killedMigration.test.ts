@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
@@ -9,10 +10,14 @@ import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 import { schemaDrift } from '../../src/db/schemaDrift.ts';
 import { bundlePrograms } from '../support/bundlePrograms.ts';
 import { test } from '../support/fixtures.ts';
+import { howMany } from '../support/howMany.ts';
 import { tried } from '../support/tried.ts';
 
 const CHILD = new URL('killedMigration.child.ts', import.meta.url);
 const AT_ONCE = 3;
+
+/** Of so many statements one is fatal to a process, others in every run; what is left in front of all the rest is copied. */
+const EVERY = howMany('DEVS_MIGRATION_DEATHS_EVERY', 8);
 
 /** How many migrations a file has; its schema must be exactly what those make. */
 function versionOf(db: Database): number {
@@ -75,48 +80,64 @@ describe('a process killed while it migrates', () => {
     const statements = Number((await run('whole.sqlite', 0)).stdout);
     expect(statements).toBeGreaterThan(MIGRATIONS.length * 2);
 
+    const first = randomInt(EVERY);
+    const fatal = Array.from({ length: statements }, (_, index) => index + 1).filter(
+      (n) => n === 1 || n === statements || n % EVERY === first,
+    );
     const left: number[] = [];
-    await inTurns(statements, async (n) => {
-      const name = `killed-${n + 1}.sqlite`;
-      const { signal, stderr } = await run(name, n + 1);
+    await inTurns(fatal.length, async (index) => {
+      const name = `killed-${index}.sqlite`;
+      const { signal, stderr } = await run(name, fatal[index] ?? 0);
       expect(signal, stderr).toBe('SIGKILL'); // else the test proves nothing
       left.push(versionLeft(join(dirname(dbPath), name)));
       expect(versionThen(join(dirname(dbPath), name))).toBe(MIGRATIONS.length);
     });
     tried(task, { ways: left.length });
-    await annotate(`${left.length} kills`);
-    expect(left).toHaveLength(statements);
+    await annotate(`${left.length} kills, at statements ${fatal.join(', ')}`);
+    expect(left).toHaveLength(fatal.length);
     expect(new Set(left)).toEqual(new Set([0])); // COMMIT is the last statement: before it there is the old version.
   });
 
   test('does so from every earlier version', ({ dbPath, task }) => {
-    const copies = MIGRATIONS.map((_, count) => copiesInFrontOfEachStatement(dbPath, count));
-    tried(task, { ways: copies.flat().length });
-    for (const [count, paths] of copies.entries()) {
-      expect(paths.length).toBeGreaterThan(MIGRATIONS.length - count);
+    const all = MIGRATIONS.map((_, count) => leftInFrontOfEachStatement(dbPath, count));
+    tried(task, { ways: all.reduce((sum, { statements }) => sum + statements, 0) });
+    for (const [count, { statements, paths }] of all.entries()) {
+      expect(statements).toBeGreaterThan(MIGRATIONS.length - count);
       for (const path of paths) expect(versionLeft(path)).toBe(count);
       expect(versionThen(paths.at(-1) ?? '')).toBe(MIGRATIONS.length);
     }
   });
 });
 
+interface Left {
+  readonly statements: number;
+  /** Copies of the file, each with other bytes than the one before. */
+  readonly paths: readonly string[];
+}
+
 /**
  * Migrates a file that has `count` migrations, and copies it in front of each statement: what a copy holds is what a
- * process killed there would have left, because the operating system keeps what was written.
+ * process killed there would have left, because the operating system keeps what was written. Where not a byte has
+ * changed since the statement before, it is the same copy.
  */
-function copiesInFrontOfEachStatement(dbPath: string, count: number): readonly string[] {
+function leftInFrontOfEachStatement(dbPath: string, count: number): Left {
   const folder = join(dirname(dbPath), String(count));
   mkdirSync(folder);
   const path = join(folder, basename(dbPath));
-  const copies: string[] = [];
+  const paths: string[] = [];
+  let before: readonly Buffer[] = [];
+  let statements = 0;
   let counting = false;
   const copy = (): void => {
     if (!counting) return;
-    const target = join(folder, `copy-${copies.length}.sqlite`);
-    for (const suffix of ['', '-wal']) {
-      if (existsSync(path + suffix)) copyFileSync(path + suffix, target + suffix);
-    }
-    copies.push(target);
+    statements += 1;
+    const now = ['', '-wal'].map((suffix) => bytesOf(path + suffix));
+    if (before.length > 0 && now.every((bytes, index) => before[index]?.equals(bytes))) return;
+    before = now;
+    const target = join(folder, `copy-${paths.length}.sqlite`);
+    for (const [index, suffix] of ['', '-wal'].entries())
+      writeFileSync(target + suffix, now[index] ?? Buffer.alloc(0));
+    paths.push(target);
   };
   const db = new BetterSqlite3(path, { verbose: copy });
   db.pragma('journal_mode = WAL');
@@ -125,5 +146,8 @@ function copiesInFrontOfEachStatement(dbPath: string, count: number): readonly s
   runMigrations(db);
   counting = false;
   db.close();
-  return copies;
+  return { statements, paths };
 }
+
+/** A file that is not there is as an empty one to SQLite. */
+const bytesOf = (path: string): Buffer => (existsSync(path) ? readFileSync(path) : Buffer.alloc(0));

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { mergeConfig } from 'vitest/config';
+import config from '../../../../vitest.config.ts';
 
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 const guards = ['failOnNoise.ts', 'leavesNothing.ts'].map((name) =>
@@ -45,6 +47,18 @@ function runPlanted(text: string): { readonly status: number | null; readonly ou
 }
 
 describe('the guards of all tests', () => {
+  test('guard each project, in a process of its own or a shared one', () => {
+    const projects = config.test?.projects ?? [];
+    const own = projects.map((project) => {
+      if (typeof project !== 'object' || !('test' in project)) throw new Error('Not a project.');
+      const { test: merged } = mergeConfig({ test: config.test ?? {} }, { test: project.test ?? {} });
+      return [merged?.isolate, merged?.setupFiles];
+    });
+    expect(own.length).toBeGreaterThan(3);
+    for (const [isolate, setup] of own)
+      expect(setup).toEqual(isolate === false ? guards : guards.slice(0, 1));
+  });
+
   test('fail a file that changes its process', () => {
     const { status, output } = runPlanted(LEAVES);
     expect(status).toBe(1);

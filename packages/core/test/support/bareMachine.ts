@@ -1,24 +1,28 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { env } from 'node:process';
-
-const HOME = join(tmpdir(), 'devs-home-');
+import { temporaryFolder } from './temporaryFolder.ts';
 
 /** What an owner sets for git, and where programs look for settings before they look in HOME. */
 const OF_THE_OWNER = /^(?:GIT|XDG)_|^EMAIL$/;
 
+const HOME = 'devs-home-';
+
 /**
- * Vitest's global setup: every test begins with an empty HOME and a git that knows nobody, so that none leans on its
- * developer's machine. A test that needs more says so itself, in its repository or its environment.
+ * Vitest's global setup: every test begins with an empty HOME, a git that knows nobody and, where there is one, a temporary
+ * folder in memory, so that none leans on its developer's machine. A test that needs more says so itself, in its
+ * repository or its environment.
  */
 export function setup(): () => void {
   // Once per project, but the projects share the process whose environment the workers inherit.
-  if (env['HOME']?.startsWith(HOME)) return () => {};
-  const home = mkdtempSync(HOME);
+  if (basename(env['HOME'] ?? '').startsWith(HOME)) return () => {};
+  const temporary = temporaryFolder(env['TMPDIR']);
+  if (temporary !== null) env['TMPDIR'] = temporary;
+  const home = mkdtempSync(join(tmpdir(), HOME));
   // Otherwise git makes an identity of login and host, where the host has a domain.
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n');
   for (const name of Object.keys(env)) if (OF_THE_OWNER.test(name)) delete env[name];
   Object.assign(env, { HOME: home, GIT_CONFIG_NOSYSTEM: '1' });
-  return () => rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  return () => rmSync(temporary ?? home, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -1,4 +1,5 @@
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { setMaxListeners } from 'node:events';
+import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { type Death, DyingFile } from '../../../../test/gates/DyingFile.ts';
@@ -37,9 +38,19 @@ const State = Annotation.Root({
 
 type Below = (id: string, tree: Tree) => Promise<readonly string[]>;
 
+/** LangGraph hangs a listener of every graph below on the signals of the highest, and Node.js warns of eleven. */
+function allowListeners({ signal, configurable }: LangGraphRunnableConfig): void {
+  const signals: unknown[] = Object.values(configurable?.['__pregel_abort_signals'] ?? {});
+  for (const each of [signal, ...signals]) if (each instanceof AbortSignal) setMaxListeners(0, each);
+}
+
 /** The graph of every run of a tree. */
 function graphOf(below: Below, effect: (what: string) => void) {
-  const work = async ({ id, tree: { calls, row, beside, fails } }: typeof State.State) => {
+  const work = async (
+    { id, tree: { calls, row, beside, fails } }: typeof State.State,
+    config: LangGraphRunnableConfig,
+  ) => {
+    allowListeners(config);
     const log: string[] = [];
     for (let call = 0; call < calls; call += 1)
       await step(`call ${call}`, () => {
