@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { type FencedLease, leaseFence } from '../../state/Fence.ts';
 import { immediately } from '../../state/immediately.ts';
 import { type NewStreamEvent, StreamStore } from '../../state/StreamStore.ts';
+import { onAbort } from '../onAbort.ts';
 import { LiveTokens } from './LiveTokens.ts';
 import { StreamRecorder } from './StreamRecorder.ts';
 import type { ToldOfRun } from './toldOfRun.ts';
@@ -96,18 +97,19 @@ export class RunStreams {
 
   /** Resolves when there may be something new to read, or after a moment. */
   async news(threadId: string, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return;
     const waiting = this.#waiting.get(threadId) ?? new Set();
     this.#waiting.set(threadId, waiting);
     await new Promise<void>((resolve) => {
       const go = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', go);
+        forget();
         waiting.delete(go);
         resolve();
       };
       const timer = setTimeout(go, LOOK_EVERY_MS);
-      signal?.addEventListener('abort', go);
       waiting.add(go);
+      const forget = onAbort(signal, () => go());
     });
     if (waiting.size === 0) this.#waiting.delete(threadId);
   }
