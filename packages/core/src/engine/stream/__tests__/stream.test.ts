@@ -1,11 +1,21 @@
-import { HumanMessage } from '@langchain/core/messages';
-import { Annotation, Command, END, interrupt, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import {
+  Annotation,
+  Command,
+  END,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
 import { InMemoryCache } from '@langchain/langgraph-checkpoint';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
 import { listOf } from '../../../../test/support/listOf.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { isDevsError } from '../../../errors/DevsError.ts';
+import { twoBranches } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
 import { RunStreams } from '../RunStreams.ts';
 import type { LastingEvent } from '../StreamEvent.ts';
@@ -71,6 +81,39 @@ describe('a stream that drives', () => {
       { seq: 7, mode: 'values', ns: [], data: { log: ['begun', 'first', 'second'] } },
       { seq: 8, mode: 'end', status: 'completed', reason: null },
     ]);
+    app.close();
+  });
+
+  test('has what a task wrote before the values that come of it, however long that takes to be stored', async ({
+    dbPath,
+  }) => {
+    const builder = new StateGraph(MessagesAnnotation)
+      .addNode('left', () => ({ messages: [new AIMessage({ id: 'left', content: 'left' })] }))
+      .addNode('right', () => ({ messages: [new AIMessage({ id: 'right', content: 'right' })] }))
+      .addEdge(START, 'left')
+      .addEdge(START, 'right');
+    const app = durable(builder, { file: dbPath });
+    const events = await listOf(app.stream('run', { messages: [] }, EVERYTHING));
+    expect(events.map(({ mode }) => mode)).toEqual(['values', 'updates', 'updates', 'values', 'end']);
+    app.close();
+  });
+
+  test('tells what a branch wrote before another one failed once', async ({ dbPath }) => {
+    let isDown = true;
+    const graph = twoBranches(
+      () => ({ log: ['left'] }),
+      async () => {
+        await new Promise(setImmediate);
+        if (isDown) throw new Error('The service is down.');
+        return { log: ['right'] };
+      },
+    );
+    const app = durable(graph, { file: dbPath });
+    const first = await listOf(app.stream('run', {}));
+    isDown = false;
+    const second = await listOf(app.stream('run'));
+    const told = [...first, ...second].flatMap((event) => ('data' in event ? Object.keys(event.data) : []));
+    expect(told).toEqual(['start', 'left', 'right']);
     app.close();
   });
 
