@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { onAbort } from '../events/onAbort.ts';
 import { onNews } from './FileWatch.ts';
 
 /**
@@ -38,13 +39,13 @@ export class FileNews {
 
   #told(atMostMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
+      const forget = onAbort(signal, () => go());
       const go = (): void => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', go);
+        forget();
         resolve();
       };
       const timer = setTimeout(go, atMostMs);
-      signal?.addEventListener('abort', go);
       this.#go = go;
     });
   }

@@ -1,3 +1,5 @@
+import { onAbort } from '../../events/onAbort.ts';
+
 /**
  * Does `work` with a signal of its own that follows `outer`. LangGraph leaves a listener on the signal of every call of a
  * graph; one that lives as long as a process would collect them.
@@ -7,12 +9,10 @@ export async function withOwnSignal<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const own = new AbortController();
-  const abort = (): void => own.abort(outer?.reason);
-  outer?.addEventListener('abort', abort, { once: true });
-  if (outer?.aborted === true) abort();
+  const forget = onAbort(outer, () => own.abort(outer?.reason));
   try {
     return await work(own.signal);
   } finally {
-    outer?.removeEventListener('abort', abort);
+    forget();
   }
 }

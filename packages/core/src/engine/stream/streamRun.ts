@@ -1,4 +1,5 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
+import { onAbort } from '../../events/onAbort.ts';
 import type { StreamRecord } from '../../state/StreamStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
@@ -110,9 +111,7 @@ async function* driveStream(
   if (!streams.isKept) throw notKept(threadId, 'not recorded', {});
   const after = query.after ?? streams.store.lastSeq(threadId);
   const stop = new AbortController();
-  const follower = (): void => stop.abort(signal?.reason);
-  signal?.addEventListener('abort', follower, { once: true });
-  if (signal?.aborted === true) follower();
+  const forget = onAbort(signal, () => stop.abort(signal?.reason));
   let hasEnded = false;
   const live = query.modes.has('messages') ? streams.liveTokens(threadId, query.subgraphs) : null;
   const heard = live === null ? callbacks : live.tokens.among(callbacks);
@@ -128,7 +127,7 @@ async function* driveStream(
     await driven;
   } finally {
     stop.abort();
-    signal?.removeEventListener('abort', follower);
+    forget();
     await ended;
   }
 }

@@ -100,6 +100,32 @@ describe('the words of a model', () => {
     app.close();
   });
 
+  test('that nobody had read when the drive was ended are read afterwards', async ({ dbPath }) => {
+    const stop = new AbortController();
+    let hasSpoken = false;
+    const builder = new StateGraph(State)
+      .addNode('ask', async (_state, { signal }) => {
+        const said = await ask(modelOf('one two three'));
+        hasSpoken = true;
+        await new Promise((_, reject) => signal?.addEventListener('abort', reject));
+        return { said };
+      })
+      .addEdge(START, 'ask')
+      .addEdge('ask', END);
+    const app = durable(builder, { file: dbPath });
+    const events = app.stream('run', {}, { ...TOKENS, abort: stop.signal });
+    const first = await events.next();
+    while (!hasSpoken) await new Promise(setImmediate);
+    stop.abort();
+    while (app.store.threads.driverOf('run') !== null) await new Promise(setImmediate);
+    expect(wordsOf([...(first.done ? [] : [first.value]), ...(await listOf(events))])).toEqual([
+      'one ',
+      'two ',
+      'three',
+    ]);
+    app.close();
+  });
+
   test('of graphs inside nodes are heard with subgraphs, and those of quiet models never', async ({
     dbPath,
   }) => {
