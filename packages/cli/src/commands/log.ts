@@ -1,14 +1,15 @@
-import type { TranscriptEntry } from '@devs/core';
+import type { Run, TranscriptEntry } from '@devs/core';
 import type { Command } from 'commander';
 import { followRun } from '../drive/followRun.ts';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import { wholeLog } from '../project/wholeLog.ts';
+import { logPages, wholeLog } from '../project/wholeLog.ts';
 import { activityLines } from '../render/activityLines.ts';
-import { storyLines } from '../render/storyLines.ts';
+import { labelWidth, storyLines } from '../render/storyLines.ts';
 import type { Line } from '../terminal/Line.ts';
+import type { ListPart } from '../terminal/Output.ts';
 import { usageError } from '../usageError.ts';
 
 interface LogFlags {
@@ -48,10 +49,45 @@ async function readLog(id: string, flags: LogFlags, session: Session): Promise<E
   }
   if (stage !== undefined) return stageLog(id, { stage, ...attemptFrom(attempt) }, session);
   if (follow === true) return followRun(id, { verbose: verbose === true }, session);
+  if (session.out.isPaged) return pageLog(id, session);
+  await withView(session, async (devs) => {
+    const run = await devs.run(id);
+    await session.out.list(logParts(run, session.out.json ? null : await extentOf(run)), NOTHING);
+  });
+  return EXIT.ok;
+}
+
+const NOTHING = ['Nothing has happened yet.'];
+
+/** The state file is closed before anybody reads: that may take an hour. */
+async function pageLog(id: string, session: Session): Promise<ExitCode> {
   const entries = await withView(session, async (devs) => wholeLog(await devs.run(id)));
   const lines = storyLines(entries);
-  await session.out.pages(entries, lines.length === 0 ? ['Nothing has happened yet.'] : lines);
+  await session.out.pages(entries, lines.length === 0 ? NOTHING : lines);
   return EXIT.ok;
+}
+
+/** How wide the labels of a log are, and where it ends. */
+interface Extent {
+  readonly label: number;
+  readonly last: number;
+}
+
+async function extentOf(run: Run): Promise<Extent> {
+  let extent = { label: 0, last: 0 };
+  for await (const page of logPages(run)) {
+    extent = { label: Math.max(extent.label, labelWidth(page)), last: page.at(-1)?.seq ?? extent.last };
+  }
+  return extent;
+}
+
+/** @param extent - Of what people are told, whose columns are the same from the first line to the last. */
+async function* logParts(run: Run, extent: Extent | null): AsyncGenerator<ListPart> {
+  for await (const page of logPages(run)) {
+    const documents = page.filter(({ seq }) => seq <= (extent?.last ?? seq));
+    if (documents.length === 0) return;
+    yield { documents, lines: extent === null ? [] : storyLines(documents, extent.label) };
+  }
 }
 
 interface StageQuery {

@@ -17,8 +17,16 @@ export function storyLines(entries: readonly LogEntry[], label = 0): readonly Li
   return columns(told.map(({ row }) => row)).map((text, at) => styled(told[at]?.style ?? 'row', text));
 }
 
+/** Characters of the longest label among those that are told. */
+export function labelWidth(entries: readonly LogEntry[]): number {
+  return entries.reduce((width, entry) => Math.max(width, rowOf(entry, 0)?.[1].length ?? 0), 0);
+}
+
 /** Time (UTC, to the second), task and sentence; `null` for an entry that tells people nothing. */
-function rowOf({ at, name, taskId, payload }: LogEntry, label: number): readonly string[] | null {
+function rowOf(
+  { at, name, taskId, payload }: LogEntry,
+  label: number,
+): readonly [time: string, task: string, sentence: string] | null {
   const eventName = name as EventName;
   const text = sentence(eventName, payload as OrchestratorEvents[typeof eventName]);
   return text === null

@@ -21,6 +21,13 @@ export interface OutputOptions {
   readonly pager?: Pager | null;
 }
 
+/** Some members of a list. */
+export interface ListPart {
+  readonly documents: readonly unknown[];
+  /** For people. */
+  readonly lines: readonly Line[];
+}
+
 /** Everything the command says. Text is masked and made visible here, once. */
 export class Output {
   readonly json: boolean;
@@ -92,6 +99,29 @@ export class Output {
     const text = this.#text(lines);
     if (this.#pager !== null && isLong(text, this.#stdout) && (await this.#pager(text))) return;
     this.#aboveLive(() => this.#stdout.write(text));
+  }
+
+  /** Whether what is long is read in a pager: it is then given as one. */
+  get isPaged(): boolean {
+    return !this.json && this.#pager !== null;
+  }
+
+  /** As {@link result}, for a list of which only a part is in memory at a time. @param none - Where nothing was told. */
+  async list(parts: AsyncIterable<ListPart>, none: readonly Line[]): Promise<void> {
+    let isEmpty = true;
+    for await (const { documents, lines } of parts) {
+      if (this.json) this.#stdout.write(this.#members(documents, isEmpty));
+      else if (lines.length > 0) this.print(...lines);
+      isEmpty &&= (this.json ? documents : lines).length === 0;
+    }
+    if (this.json) this.#stdout.write(isEmpty ? '[]\n' : '\n]\n');
+    else if (isEmpty) this.print(...none);
+  }
+
+  /** The text that `JSON.stringify` has for them in their list. */
+  #members(documents: readonly unknown[], isFirst: boolean): string {
+    const texts = documents.map((document) => maskedJson(document, 2).replaceAll('\n', '\n  '));
+    return texts.map((text, at) => `${isFirst && at === 0 ? '[' : ','}\n  ${text}`).join('');
   }
 
   #text(lines: readonly Line[]): string {

@@ -52,6 +52,20 @@ const SELECT_ENDED = `
     AND NOT EXISTS (SELECT 1 FROM child_runs WHERE child_id = thread_id)
   ORDER BY ended_at, thread_id LIMIT @limit`;
 
+const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
+
+const SELECT_IDS = `SELECT thread_id AS id FROM threads ${NEWEST_FIRST}`;
+
+/** Of SQLite; larger than any time or rowid. */
+const MAX_INTEGER = '9223372036854775807';
+
+const SELECT_IDS_AFTER = `
+  SELECT thread_id AS id FROM threads
+  WHERE (created_at, rowid) < (
+    coalesce((SELECT created_at FROM threads WHERE thread_id = @after), ${MAX_INTEGER}),
+    coalesce((SELECT rowid FROM threads WHERE thread_id = @after), ${MAX_INTEGER}))
+  ${NEWEST_FIRST} LIMIT @limit`;
+
 /** Finds runs among many by where they stand and how old they are. Reads `threads` by its indexes, and writes nothing. */
 export class RunDirectory {
   readonly #statements: LateStatements;
@@ -68,9 +82,21 @@ export class RunDirectory {
     return this.#statements.of<RunPlace>(due ? SELECT_DUE : ofGraph).all(bound);
   }
 
+  /** Every run by its id, newest first. */
+  ids(): readonly string[] {
+    return this.#statements.of<Pick<RunPlace, 'id'>>(SELECT_IDS).all({}).map(idOf);
+  }
+
+  /** The first of them, or of those after a run. */
+  idsAfter(after: string | null, limit: number): readonly string[] {
+    return this.#statements.of<Pick<RunPlace, 'id'>>(SELECT_IDS_AFTER).all({ after, limit }).map(idOf);
+  }
+
   /** Runs without a folder and no child of another that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
   ended(before: number, after: RunPlace | null, limit: number): readonly RunPlace[] {
     const from = after ?? { at: Number.MIN_SAFE_INTEGER, id: '' };
     return this.#statements.of<RunPlace>(SELECT_ENDED).all({ before, ...from, limit });
   }
 }
+
+const idOf = ({ id }: Pick<RunPlace, 'id'>): string => id;

@@ -167,17 +167,6 @@ export class ThreadStore {
     return this.#late.of<ThreadRow>(sql.SELECT_ALL).all({}).map(fromRow);
   }
 
-  /** The ids of {@link list}, without reading what the runs were declared with. */
-  ids(): readonly string[] {
-    return this.#late.of<Pick<Thread, 'threadId'>>(sql.SELECT_IDS).all({}).map(idOf);
-  }
-
-  /** The first of them, or of those after a run; few of them. */
-  idsAfter(run: Pick<Thread, 'threadId'> | null, limit: number): readonly string[] {
-    const { threadId } = run ?? { threadId: null };
-    return this.#late.of<Pick<Thread, 'threadId'>>(sql.SELECT_IDS_AFTER).all({ threadId, limit }).map(idOf);
-  }
-
   /**
    * Takes the lease of a run if nobody holds it, or if its holder has gone: a process of this boot that is
    * provably dead is replaced at once, one that stopped renewing after ten seconds. The wall clock
@@ -428,5 +417,3 @@ export class ThreadStore {
     return immediately(this.#db, work);
   }
 }
-
-const idOf = ({ threadId }: Pick<Thread, 'threadId'>): string => threadId;

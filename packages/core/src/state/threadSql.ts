@@ -26,21 +26,7 @@ export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)}
 // Of one member: the whole record holds the shape of the run's graph.
 export const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE thread_id = ? AND ${isSound(THREAD_SEAL)}`;
 
-/** Of SQLite; larger than any time or rowid. */
-const MAX_INTEGER = '9223372036854775807';
-
-const NEWEST_FIRST = 'ORDER BY created_at DESC, rowid DESC';
-
-export const SELECT_ALL = `SELECT ${COLUMNS} FROM threads ${NEWEST_FIRST}`;
-
-export const SELECT_IDS = `SELECT thread_id AS threadId FROM threads ${NEWEST_FIRST}`;
-
-export const SELECT_IDS_AFTER = `
-  SELECT thread_id AS threadId FROM threads
-  WHERE (created_at, rowid) < (
-    coalesce((SELECT created_at FROM threads WHERE thread_id = @threadId), ${MAX_INTEGER}),
-    coalesce((SELECT rowid FROM threads WHERE thread_id = @threadId), ${MAX_INTEGER}))
-  ${NEWEST_FIRST} LIMIT @limit`;
+export const SELECT_ALL = `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`;
 
 export const SELECT_LIVE_ON_WORKSPACE = `
   SELECT thread_id FROM threads

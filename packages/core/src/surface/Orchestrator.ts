@@ -242,14 +242,15 @@ export class Orchestrator {
   }
 
   #idsOf({ limit, after }: RunListPage): readonly string[] {
-    const { threads } = this.#app.store;
-    if (limit === undefined && after === undefined) return threads.ids();
-    return threads.idsAfter(after === undefined ? null : threads.require(after), pageLimit(limit));
+    const { directory, threads } = this.#app.store;
+    if (limit === undefined && after === undefined) return directory.ids();
+    if (after !== undefined) threads.require(after);
+    return directory.idsAfter(after ?? null, pageLimit(limit));
   }
 
   /** Ids of the runs in the folder, newest first. */
   async ids(): Promise<readonly string[]> {
-    return this.#app.store.threads.ids();
+    return this.#app.store.directory.ids();
   }
 
   /** The open questions of all runs: of the newest run first, and of each the oldest first. Runs that ask nothing are not read. */
@@ -283,9 +284,9 @@ export class Orchestrator {
 
   /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */
   async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
-    const { threads, remover } = this.#app.store;
+    const { directory, remover } = this.#app.store;
     const { blobs, bytes } = remover.sweep();
-    const known = new Set(threads.ids());
+    const known = new Set(directory.ids());
     return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
   }
 

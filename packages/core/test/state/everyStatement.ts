@@ -94,14 +94,15 @@ function askEverything(table: object): void {
   const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(table)));
   for (const [name, { value: method }] of methods) {
     if (name === 'constructor' || typeof method !== 'function') continue;
-    for (const given of ['x', ANYTHING, {}]) {
-      try {
-        const answer: unknown = Reflect.apply(method, table, [given, given, 1, 1]);
-        if (typeof answer === 'object' && answer !== null && 'next' in answer)
-          void [...(answer as Generator)];
-      } catch {
-        // Of no use, but prepared.
-      }
-    }
+    for (const given of ['x', ANYTHING, {}]) askOne(() => Reflect.apply(method, table, [given, given, 1, 1]));
+  }
+}
+
+function askOne(question: () => unknown): void {
+  try {
+    const answer = question();
+    if (typeof answer === 'object' && answer !== null && 'next' in answer) void [...(answer as Generator)];
+  } catch {
+    // Of no use, but prepared.
   }
 }

@@ -22,7 +22,7 @@ const ALLOWED = {
   'SELECT sha256, text FROM decision_texts': VERIFIED,
   'SELECT sha256 FROM decision_texts':
     'a removed run takes its texts along unless another decision says the same',
-  'FROM threads ORDER BY created_at DESC, rowid DESC': 'every run, because every run was asked for',
+  'FROM threads ORDER BY created_at DESC': 'every run, because every run was asked for',
   'ORDER BY (SELECT created_at FROM threads WHERE': 'puts the gates in order that are shown',
   "WHERE row_sha256 = x''": 'an index of the rows that are changed in this transaction',
   // Sorted
