@@ -34,6 +34,7 @@ import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
+import { isLoopDue, loopTurn } from '../loopTurn.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
@@ -80,6 +81,7 @@ export function guardNode<State extends object>(
     deps.store?.assertDriven(visit);
     noteEntered();
     try {
+      if (isLoopDue()) await loopTurn();
       deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });
     } catch (error) {

@@ -8,6 +8,7 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import type { FencedLease } from '../../state/Fence.ts';
+import { isLoopDue, loopTurn } from '../loopTurn.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import { withoutUnseen } from '../stops/unseen.ts';
 import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
@@ -87,6 +88,7 @@ export class DrivenSaver extends SqliteSaver {
     const versions = withoutUnseen(newVersions);
     const streamed = this.#stream(config)?.checkpoint(placeOf(config), seen, metadata, versions);
     await commitWith(streamed, this.stageCheckpoint(config, seen, metadata, versions));
+    if (isLoopDue()) await loopTurn();
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
