@@ -3,21 +3,23 @@ import { setImmediate } from 'node:timers/promises';
 /** Milliseconds of work after which timers, sockets and other runs of this process get their turn. */
 const SLICE_MS = 20;
 
+/** The same where nodes of one super-step begin, which are to begin together unless they are many. */
+export const SUPER_STEP_SLICE_MS = 100;
+
 let turnedAt = performance.now();
 let turning: Promise<void> | null = null;
 
 /** Whether the event loop is owed a turn. What answers at once never leaves the queue of microtasks by itself. */
-export const isLoopDue = (): boolean => performance.now() - turnedAt >= SLICE_MS;
+export const isLoopDue = (sliceMs = SLICE_MS): boolean => performance.now() - turnedAt >= sliceMs;
 
 /**
- * Lets the event loop turn until it is no longer due. Ask {@link isLoopDue} first: an `await` that is not needed changes
- * in what order nodes side by side go on. Those that wait go on in the order in which they came, a slice each.
+ * Lets the event loop turn once: `while (isLoopDue()) await loopTurn();`. Asked for before each `await`, because one that is
+ * not needed changes in what order nodes side by side go on, and again after it, because who waited first may have worked
+ * since. Those that wait go on in the order in which they came.
  */
-export async function loopTurn(): Promise<void> {
-  while (isLoopDue()) {
-    turning ??= nextTurn();
-    await turning;
-  }
+export function loopTurn(): Promise<void> {
+  turning ??= nextTurn();
+  return turning;
 }
 
 async function nextTurn(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
-import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
+import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
@@ -362,6 +362,7 @@ export class ThreadStore {
       now: this.#now(),
     });
     if (epoch === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
+    forgetLease(this.#db, threadId);
     return { kind: 'claimed', lease: holdingLease({ threadId, owner, epoch }), recovered };
   }
 

@@ -83,14 +83,14 @@ describe('timers tick also during', () => {
     const timer = ticking(20);
     const graph = new StateGraph(OwnState)
       .addNode('work', () => ({}))
-      .addConditionalEdges(START, () => Array.from({ length: 300 }, () => new Send('work', {})), ['work'])
+      .addConditionalEdges(START, () => Array.from({ length: 400 }, () => new Send('work', {})), ['work'])
       .addEdge('work', END);
     const seen: number[] = [];
     const app = durable(graph, { db, guards });
     app.events.on('NODE_STARTED', () => seen.push(timer.count));
     await app.run('run', {});
     timer.stop();
-    expect(Math.max(...seen)).toBeGreaterThan(1);
+    expect(new Set(seen).size).toBeGreaterThan(1);
   });
 
   test('one node of many steps', async ({ db }) => {
