@@ -1,31 +1,31 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database, RunResult, Statement } from 'better-sqlite3';
 import { toStatementFault } from './sqliteFault.ts';
 
-const EXECUTIONS = ['run', 'get', 'all'] as const;
+/** What a row of a statement is given as. */
+type Shape = 'object' | 'first column' | 'array';
+
+/** The statements of one connection, and the `prepare` that made them. */
+interface Prepared {
+  readonly by: Database['prepare'];
+  readonly statements: Map<string, Statement>;
+}
+
+const prepared = new WeakMap<Database, Prepared>();
 
 /**
- * Prepares a statement of the engine's own. As `db.prepare`, but a storage fault leaves it typed, whether it strikes
- * while the statement is prepared, executed or read row by row.
+ * A statement of the engine's own, prepared when it is first executed and once per connection, however many ask for it. As
+ * `db.prepare`, but a storage fault leaves it typed, whether it strikes while the statement is prepared, executed or read
+ * row by row.
  *
  * @param sql - A constant of the engine: what SQLite cannot make sense of is the file's fault.
- * @throws DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`; so do the statement's methods.
+ * @returns What the engine uses of the driver's statement: `run`, `get`, `all`, `iterate`, `pluck`, `raw`. They throw
+ *   DevsError `STATE_IO`, `STATE_DISK_FULL`, `STATE_CORRUPT`.
  */
 export function prepare<Bound extends unknown[] = unknown[], Row = unknown>(
   db: Database,
   sql: string,
 ): Statement<Bound, Row> {
-  const statement = withStatementFaults(() => db.prepare<Bound, Row>(sql) as Statement<Bound, Row>);
-  for (const name of EXECUTIONS) {
-    const execute = statement[name] as (...bound: unknown[]) => unknown;
-    const guarded = (...bound: unknown[]): unknown =>
-      withStatementFaults(() => Reflect.apply(execute, statement, bound));
-    shadow(statement, name, guarded);
-  }
-  const iterate = statement.iterate as (...bound: unknown[]) => IterableIterator<Row>;
-  const rows = (...bound: unknown[]): IterableIterator<Row> =>
-    guardedRows(withStatementFaults(() => Reflect.apply(iterate, statement, bound) as IterableIterator<Row>));
-  shadow(statement, 'iterate', rows);
-  return statement;
+  return new LateStatement(db, sql, 'object') as unknown as Statement<Bound, Row>;
 }
 
 /** Runs SQL text of the engine's own, several statements of it; faults as of {@link prepare}. */
@@ -43,17 +43,79 @@ export function pragmaValue(db: Database, text: string): unknown {
   return withStatementFaults(() => db.pragma(text, { simple: true }));
 }
 
-/** The driver's statement goes on as itself: what it returns for chaining is guarded, too. */
-function shadow(statement: object, name: string, value: unknown): void {
-  Object.defineProperty(statement, name, { value, configurable: true, writable: true });
+class LateStatement {
+  readonly #db: Database;
+  readonly #sql: string;
+  readonly #shape: Shape;
+  #statement: Statement | null = null;
+  #by: Database['prepare'] | null = null;
+
+  constructor(db: Database, sql: string, shape: Shape) {
+    this.#db = db;
+    this.#sql = sql;
+    this.#shape = shape;
+  }
+
+  run(...bound: unknown[]): RunResult {
+    return withStatementFaults(() => this.#prepared().run(...bound));
+  }
+
+  get(...bound: unknown[]): unknown {
+    return withStatementFaults(() => this.#prepared().get(...bound));
+  }
+
+  all(...bound: unknown[]): unknown[] {
+    return withStatementFaults(() => this.#prepared().all(...bound));
+  }
+
+  /** Of a statement of its own: one that is being read is of no use to anybody else. */
+  *iterate(...bound: unknown[]): IterableIterator<unknown> {
+    try {
+      yield* shaped(this.#db.prepare(this.#sql), this.#shape).iterate(...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
+  }
+
+  pluck(): LateStatement {
+    return new LateStatement(this.#db, this.#sql, 'first column');
+  }
+
+  raw(): LateStatement {
+    return new LateStatement(this.#db, this.#sql, 'array');
+  }
+
+  /** Whoever wraps the connection's `prepare` later on is heard from then on. */
+  #prepared(): Statement {
+    if (this.#statement !== null && this.#by === this.#db.prepare) return this.#statement;
+    const statement = preparedOnce(this.#db, this.#sql, this.#shape);
+    this.#by = this.#db.prepare;
+    this.#statement = statement;
+    return statement;
+  }
 }
 
-function* guardedRows<Row>(rows: IterableIterator<Row>): IterableIterator<Row> {
-  try {
-    yield* rows;
-  } catch (error) {
-    throw toStatementFault(error) ?? error;
-  }
+function preparedOnce(db: Database, sql: string, shape: Shape): Statement {
+  const statements = statementsOf(db);
+  const key = `${shape}: ${sql}`;
+  const known = statements.get(key);
+  if (known !== undefined) return known;
+  const statement = shaped(db.prepare(sql), shape);
+  statements.set(key, statement);
+  return statement;
+}
+
+function statementsOf(db: Database): Map<string, Statement> {
+  const known = prepared.get(db);
+  if (known?.by === db.prepare) return known.statements;
+  const statements = new Map<string, Statement>();
+  prepared.set(db, { by: db.prepare, statements });
+  return statements;
+}
+
+function shaped(statement: Statement, shape: Shape): Statement {
+  if (shape === 'object') return statement;
+  return shape === 'array' ? statement.raw() : statement.pluck();
 }
 
 function withStatementFaults<T>(work: () => T): T {

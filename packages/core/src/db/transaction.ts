@@ -1,22 +1,15 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { prepare } from './prepare.ts';
 
-interface Controls {
-  readonly immediate: Statement;
-  readonly deferred: Statement;
-  readonly commit: Statement;
-  readonly rollback: Statement;
-  readonly savepoint: Statement;
-  readonly rollbackTo: Statement;
-  readonly release: Statement;
+/** A transaction, or a savepoint in it. */
+export interface Part {
+  /** Rolled back, or not committed. */
+  isUndone: boolean;
 }
 
-// Seven statements each; a super-step has several transactions.
-const controls = new WeakMap<Database, Controls>();
-
-/** Connections whose transaction is one of {@link outer}'s, still at its work. */
-const working = new WeakSet<Database>();
+/** By connection, what {@link outer} has begun and is still at its work, with the savepoints in it, the innermost last. */
+const working = new WeakMap<Database, Part[]>();
 
 /** Connections on which something could not be rolled back: what is open there must never be committed. */
 const stuck = new WeakSet<Database>();
@@ -29,30 +22,35 @@ const stuck = new WeakSet<Database>();
  * @throws DevsError `STATE_IO`, `STATE_DISK_FULL` or `STATE_CORRUPT`, or what `work` throws.
  */
 export function transaction<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
-  const statements = controlsOf(db);
   const isPart = working.has(db) || (db.inTransaction && !stuck.has(db));
-  return isPart ? nested(db, statements, work) : outer(db, statements, kind, work);
+  return isPart ? nested(db, work) : outer(db, kind, work);
 }
 
-function outer<T>(
-  db: Database,
-  { commit, rollback, ...begins }: Controls,
-  kind: 'immediate' | 'deferred',
-  work: () => T,
-): T {
+/**
+ * The transaction that a connection is in and the savepoints in it, the innermost last; `null` where it was not begun by
+ * {@link transaction}, so that nobody can tell whether it is committed.
+ */
+export function partsOf(db: Database): readonly Part[] | null {
+  const parts = working.get(db);
+  return parts === undefined ? null : [...parts];
+}
+
+function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
   if (stuck.has(db)) {
-    if (db.inTransaction) rollback.run();
+    if (db.inTransaction) control(db, 'ROLLBACK');
     stuck.delete(db);
   }
-  begins[kind].run();
-  working.add(db);
+  control(db, kind === 'immediate' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED');
+  const whole: Part = { isUndone: false };
+  working.set(db, [whole]);
   try {
     const result = work();
     if (stuck.has(db)) throw notRolledBack();
-    commit.run();
+    control(db, 'COMMIT');
     return result;
   } catch (error) {
-    undo(db, [rollback]);
+    whole.isUndone = true;
+    undo(db, ['ROLLBACK']);
     if (!db.inTransaction) stuck.delete(db);
     throw error;
   } finally {
@@ -60,43 +58,37 @@ function outer<T>(
   }
 }
 
-function nested<T>(db: Database, { savepoint, release, rollbackTo }: Controls, work: () => T): T {
+function nested<T>(db: Database, work: () => T): T {
   if (stuck.has(db)) throw notRolledBack();
-  savepoint.run();
+  control(db, 'SAVEPOINT part');
+  const part: Part = { isUndone: false };
+  const parts = working.get(db);
+  parts?.push(part);
   try {
     const result = work();
-    release.run();
+    control(db, 'RELEASE part');
     return result;
   } catch (error) {
-    undo(db, [rollbackTo, release]);
+    part.isUndone = true;
+    undo(db, ['ROLLBACK TO part', 'RELEASE part']);
     throw error;
+  } finally {
+    parts?.pop();
   }
 }
 
 /** After some faults SQLite has rolled back by itself. */
-function undo(db: Database, statements: readonly Statement[]): void {
+function undo(db: Database, statements: readonly string[]): void {
   if (!db.inTransaction) return;
   try {
-    for (const statement of statements) statement.run();
+    for (const statement of statements) control(db, statement);
   } catch {
     stuck.add(db);
   }
 }
 
-function controlsOf(db: Database): Controls {
-  const known = controls.get(db);
-  if (known !== undefined) return known;
-  const made: Controls = {
-    immediate: prepare(db, 'BEGIN IMMEDIATE'),
-    deferred: prepare(db, 'BEGIN DEFERRED'),
-    commit: prepare(db, 'COMMIT'),
-    rollback: prepare(db, 'ROLLBACK'),
-    savepoint: prepare(db, 'SAVEPOINT part'),
-    rollbackTo: prepare(db, 'ROLLBACK TO part'),
-    release: prepare(db, 'RELEASE part'),
-  };
-  controls.set(db, made);
-  return made;
+function control(db: Database, statement: string): void {
+  prepare(db, statement).run();
 }
 
 function notRolledBack(): DevsError {

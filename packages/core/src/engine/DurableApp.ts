@@ -303,7 +303,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * on afterwards; the next turn can begin. So do its child runs, and theirs.
    */
   async cancel(id: string): Promise<void> {
-    this.store.transact(this.events, (emit) => {
+    this.store.commit((emit) => {
       this.#request(id, 'cancel');
       cancelBelow(id, { store: this.store, emit, streams: this.#streams });
     });

@@ -1,29 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
+import { HITL_ENTROPY_THRESHOLD } from '../config/defaults.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
-import type { EventBus, EventSink } from '../events/EventBus.ts';
-import { CheckpointPersister } from '../state/CheckpointPersister.ts';
-import { ChildStore } from '../state/ChildStore.ts';
-import { DecisionLog } from '../state/DecisionLog.ts';
-import { DrivenTimeStore } from '../state/DrivenTimeStore.ts';
-import { EventOutbox } from '../state/EventOutbox.ts';
-import { EventStore } from '../state/EventStore.ts';
-import { type Fence, leaseFence, NO_FENCE } from '../state/Fence.ts';
-import { GraphCheckpointStore } from '../state/GraphCheckpointStore.ts';
-import { GuardStore } from '../state/GuardStore.ts';
-import { HitlSessionStore } from '../state/HitlSessionStore.ts';
+import type { EventBus } from '../events/EventBus.ts';
 import { heldLease } from '../state/heldLeases.ts';
-import { immediately } from '../state/immediately.ts';
-import { RewindStore } from '../state/RewindStore.ts';
-import { RunDirectory } from '../state/RunDirectory.ts';
-import { RunFootprint } from '../state/RunFootprint.ts';
-import { RunRemover } from '../state/RunRemover.ts';
-import { StepStore } from '../state/StepStore.ts';
-import type { StoreOptions } from '../state/StoreOptions.ts';
-import { ThreadInputStore } from '../state/ThreadInputStore.ts';
-import { ThreadStore } from '../state/ThreadStore.ts';
-import { TranscriptStore } from '../state/TranscriptStore.ts';
-import { WaitStore } from '../state/WaitStore.ts';
+import { StateFile } from '../state/StateFile.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
@@ -31,7 +13,6 @@ import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
 import { TaskFailureGate } from './guards/TaskFailureGate.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
-import type { Visit } from './visit.ts';
 
 export interface EngineStoreOptions {
   readonly events: EventBus;
@@ -57,89 +38,43 @@ export interface LeasedCall {
 }
 
 /**
- * Everything the engine keeps in one open state file.
+ * An open state file, with what the engine judges by.
  *
  * @throws DevsError `STATE_CORRUPT` if recorded decisions were edited, removed or reordered (law L2).
  * @throws RangeError if the entropy threshold is not in [0, 1].
  */
-export class EngineStore {
-  readonly db: Database;
-  readonly threads: ThreadStore;
-  readonly inputs: ThreadInputStore;
-  readonly steps: StepStore;
-  readonly transcripts: TranscriptStore;
-  readonly checkpoints: GraphCheckpointStore;
-  readonly sessions: HitlSessionStore;
-  readonly guards: GuardStore;
+export class EngineStore extends StateFile {
   readonly budgets: RunBudgets;
   readonly prices: PriceTable;
   readonly rules: GateRules;
-  readonly journal: CheckpointPersister;
-  readonly log: EventStore;
   readonly manager: HumanInTheLoopManager;
   readonly failureGate: TaskFailureGate;
-  readonly rewinds: RewindStore;
-  readonly directory: RunDirectory;
-  readonly waits: WaitStore;
-  readonly children: ChildStore;
-  readonly footprint: RunFootprint;
-  readonly remover: RunRemover;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-
-  readonly #seams: StoreOptions;
-  /** One per bus: an outbox prepares statements, and a super-step has several transactions. */
-  readonly #outboxes = new WeakMap<EventBus, EventOutbox>();
 
   constructor(
     db: Database,
     {
       events,
-      now,
-      newId,
-      entropyThreshold,
+      now = Date.now,
+      newId = randomUUID,
+      entropyThreshold = HITL_ENTROPY_THRESHOLD,
       prices = DEFAULT_PRICES,
       rules = ENGINE_GATES,
     }: EngineStoreOptions,
   ) {
-    const seams = { ...(now && { now }), ...(newId && { newId }) };
-    if (entropyThreshold !== undefined) assertUnitInterval('entropyThreshold', entropyThreshold);
-    assertDecisions(db);
-    this.db = db;
-    this.#seams = seams;
-    this.now = now ?? Date.now;
-    this.threads = new ThreadStore(db, seams);
-    this.inputs = new ThreadInputStore(db, seams);
-    this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
-    this.transcripts = new TranscriptStore(db, seams);
-    this.checkpoints = new GraphCheckpointStore(db);
-    this.sessions = new HitlSessionStore(db, seams);
-    this.guards = new GuardStore(db);
+    assertUnitInterval('entropyThreshold', entropyThreshold);
+    super(db, { events, now, newId, codec: STEP_CODEC });
+    this.#assertDecisions();
+    this.now = now;
     this.prices = prices;
     this.rules = rules;
-    this.children = new ChildStore(db, seams);
-    const times = new DrivenTimeStore(db);
-    this.budgets = new RunBudgets({ ...this, times });
-    this.journal = new CheckpointPersister(db);
-    this.log = new EventStore(db, seams);
-    this.rewinds = new RewindStore(db, seams);
-    this.directory = new RunDirectory(db);
-    this.waits = new WaitStore(db, seams);
-    this.footprint = new RunFootprint(db);
-    this.remover = new RunRemover(db);
-    this.manager = new HumanInTheLoopManager(db, { events, rules, ...seams });
+    this.budgets = new RunBudgets(this);
+    this.manager = new HumanInTheLoopManager(this, { rules, now, newId });
     this.failureGate = new TaskFailureGate({
-      db,
-      manager: this.manager,
-      events,
-      ...seams,
-      ...(entropyThreshold !== undefined && { defaultThreshold: entropyThreshold }),
+      ...{ db: this, manager: this.manager, now, newId },
+      defaultThreshold: entropyThreshold,
     });
-  }
-
-  /** The fence of the lease a visit runs under; none in plain LangGraph use. */
-  fenceOf({ threadId, epoch }: Pick<Visit, 'threadId' | 'epoch'>): Fence {
-    return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
   }
 
   /**
@@ -160,26 +95,15 @@ export class EngineStore {
     if (!isOfRun || !isOfFrame) throw notDriven(frame);
   }
 
-  /**
-   * Runs `work` in one write transaction. Events it raises are rows of that transaction, published after commit;
-   * a rolled back transaction leaves no event.
-   *
-   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
-   */
-  transact<T>(bus: EventBus, work: (emit: EventSink['emit']) => T): T {
-    const outbox = this.#outboxOf(bus);
-    const emit: EventSink['emit'] = (name, payload, scope = {}) => outbox.record(name, payload, scope);
-    const result = immediately(this.db, () => work(emit));
-    outbox.flush();
-    return result;
-  }
-
-  #outboxOf(bus: EventBus): EventOutbox {
-    const known = this.#outboxes.get(bus);
-    if (known !== undefined) return known;
-    const outbox = new EventOutbox(this.db, bus, this.#seams);
-    this.#outboxes.set(bus, outbox);
-    return outbox;
+  #assertDecisions(): void {
+    const verdict = this.decisions.verify();
+    if (verdict.ok) return;
+    throw new DevsError(`The decision log does not fit its sessions: ${verdict.reason}.`, {
+      code: 'STATE_CORRUPT',
+      remedy:
+        'Somebody changed recorded decisions. Restore the state file from a backup, or find out who did.',
+      context: { line: verdict.seq ?? 0 },
+    });
   }
 }
 
@@ -189,15 +113,5 @@ function notDriven(threadId: string): DevsError {
     remedy:
       'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
     context: { threadId },
-  });
-}
-
-function assertDecisions(db: Database): void {
-  const verdict = new DecisionLog(db).verify();
-  if (verdict.ok) return;
-  throw new DevsError(`The decision log does not fit its sessions: ${verdict.reason}.`, {
-    code: 'STATE_CORRUPT',
-    remedy: 'Somebody changed recorded decisions. Restore the state file from a backup, or find out who did.',
-    context: { line: verdict.seq ?? 0 },
   });
 }

@@ -46,8 +46,7 @@ const SELECT_FOR_TASK = `
 
 const SELECT_EXISTS = 'SELECT 1 FROM langgraph_checkpoints WHERE id = ?';
 
-/** Of one statement; SQLite takes 32,766. */
-const MAX_PLACEHOLDERS = 10_000;
+const OF_TASKS = 'task_id IN (SELECT value FROM json_each(?))';
 
 /** Where the large fields of a run's last turn lie: field → blob. */
 type FieldHeads = Readonly<Record<string, number>>;
@@ -88,7 +87,7 @@ export class CheckpointPersister {
   readonly #db: Database;
   readonly #fence: Fence;
   readonly #hasBlobs: boolean;
-  readonly #insertSql: string;
+  readonly #insert: Statement<[Required<TurnRow>]>;
   readonly #selectLatest: Statement<[string], TurnRow>;
   readonly #selectForTask: Statement<[string], TurnRow>;
   readonly #selectExists: Statement<[string], unknown>;
@@ -101,7 +100,7 @@ export class CheckpointPersister {
     this.#db = db;
     this.#fence = fence;
     this.#hasBlobs = columnsOf(db, 'state_blobs').size > 0;
-    this.#insertSql = insertInto(turnColumns(db));
+    this.#insert = prepare(db, insertInto(turnColumns(db)));
     this.#selectLatest = prepare(db, SELECT_LATEST);
     this.#selectForTask = prepare(db, SELECT_FOR_TASK);
     this.#selectExists = prepare(db, SELECT_EXISTS);
@@ -114,8 +113,17 @@ export class CheckpointPersister {
    * @throws TypeError if the state is not JSON: a cycle, a bigint.
    */
   save(checkpoint: LangGraphCheckpoint): void {
-    const state = storeState(checkpoint.state, this.#hasBlobs); // before the transaction: a bad state must not open one
-    immediately(this.#db, () => this.#saveInTx(checkpoint, state));
+    this.stage(checkpoint)();
+  }
+
+  /**
+   * Serializes a turn: what becomes of its state later is not written. What is returned writes it, as {@link save}.
+   *
+   * @throws TypeError if the state is not JSON.
+   */
+  stage(checkpoint: LangGraphCheckpoint): () => void {
+    const state = storeState(checkpoint.state, this.#hasBlobs);
+    return () => immediately(this.#db, () => this.#saveInTx(checkpoint, state));
   }
 
   /** The turn of a run that was written last; `null` before the first. */
@@ -144,21 +152,14 @@ export class CheckpointPersister {
     const [inRun, run] = graphId === undefined ? ['', []] : [' AND graph_id = ?', [graphId]];
     immediately(this.#db, () => {
       this.#fence.assertInTx();
-      for (let from = 0; from < later.length; from += MAX_PLACEHOLDERS) {
-        const taskIds = later.slice(from, from + MAX_PLACEHOLDERS);
-        const placeholders = Array(taskIds.length).fill('?').join(',');
-        const sql = `DELETE FROM langgraph_checkpoints WHERE task_id IN (${placeholders})${inRun}`;
-        prepare<string[]>(this.#db, sql).run(...taskIds, ...run);
-      }
+      const sql = `DELETE FROM langgraph_checkpoints WHERE ${OF_TASKS}${inRun}`;
+      prepare<string[]>(this.#db, sql).run(JSON.stringify(later), ...run);
     });
   }
 
   #saveInTx(checkpoint: LangGraphCheckpoint, state: JournaledState): void {
     this.#fence.assertInTx();
-    // Prepared for each row: whoever wraps the connection's `prepare` later on is heard as well.
-    prepare<[Required<TurnRow>]>(this.#db, this.#insertSql).run(
-      toRow(checkpoint, this.#write(checkpoint, state)),
-    );
+    this.#insert.run(toRow(checkpoint, this.#write(checkpoint, state)));
   }
 
   /** The text of a turn's state; its large fields are stored as what changed since the turn before. */

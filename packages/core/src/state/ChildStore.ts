@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { LateStatements } from '../db/LateStatements.ts';
+import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type { ThreadStatus } from './threadRecords.ts';
@@ -95,21 +95,21 @@ const SELECT_PARENTS = `
 /** Which run is whose child. A child has one parent, for ever, and what the parent is told of its end does not change. */
 export class ChildStore {
   readonly #now: () => number;
-  readonly #statements: LateStatements;
+  readonly #db: Database;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
-    this.#statements = new LateStatements(db);
+    this.#db = db;
     this.#now = now;
   }
 
   /** In the caller's transaction, which has recorded the run, too. */
   insert(child: Pick<ChildRun, 'childId' | 'parentId'>): void {
-    this.#statements.of(INSERT).run({ ...child, now: this.#now() });
+    prepare<[object]>(this.#db, INSERT).run({ ...child, now: this.#now() });
   }
 
   find(childId: string): ChildRun | null {
-    const row = this.#statements.of<ChildRow>(SELECT).get({ childId });
+    const row = prepare<[object], ChildRow>(this.#db, SELECT).get({ childId });
     if (row === undefined) return null;
     const { parentId, endedAs: status, endedBecause: reason, endCheckpointId: checkpointId } = row;
     return { childId, parentId, end: status === null ? null : { status, reason, checkpointId } };
@@ -122,47 +122,47 @@ export class ChildStore {
 
   /** Records what the parent is told; the first record stays. */
   end(childId: string, end: ChildEnd): void {
-    this.#statements.of(END).run({ ...end, childId });
+    prepare<[object]>(this.#db, END).run({ ...end, childId });
   }
 
   /** The parent of a run, the parent's, and so on. */
   above(childId: string): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(SELECT_ABOVE).all({ childId }));
+    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_ABOVE).all({ childId }));
   }
 
   /** Every run below a run, the deepest first. */
   below(parentId: string): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(SELECT_BELOW).all({ parentId }));
+    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_BELOW).all({ parentId }));
   }
 
   /** Those of them that the turn it stands in has begun. */
   belowInTurn(parentId: string): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(SELECT_BELOW_IN_TURN).all({ parentId }));
+    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_BELOW_IN_TURN).all({ parentId }));
   }
 
   /** Those of all that have not ended, the highest first. */
   openBelow(parentId: string): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(SELECT_OPEN_BELOW).all({ parentId }));
+    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_OPEN_BELOW).all({ parentId }));
   }
 
   /** The parent of a run, if it may begin the run anew. */
   openParentOf(childId: string): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(SELECT_OPEN_PARENT).all({ childId }));
+    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_OPEN_PARENT).all({ childId }));
   }
 
   /** Children that a run waits for. */
   awaitedBy(parentId: string): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(AWAITED).all({ parentId }));
+    return idsOf(prepare<[object], IdRow>(this.#db, AWAITED).all({ parentId }));
   }
 
   /** Runs that wait for a child, the one that began to first in front. */
   waitingParents(): readonly string[] {
-    return idsOf(this.#statements.of<IdRow>(SELECT_PARENTS).all({}));
+    return idsOf(prepare<[object], IdRow>(this.#db, SELECT_PARENTS).all({}));
   }
 
   /** When the first timer of these runs is due, or of the runs they wait for, in ms since the Unix epoch; `null` for none. */
   untilOf(ids: readonly string[]): number | null {
-    const row = this.#statements.of<object>(SELECT_UNTIL).get({ ids: JSON.stringify(ids) });
+    const row = prepare<[object], object>(this.#db, SELECT_UNTIL).get({ ids: JSON.stringify(ids) });
     return (Object.values(row ?? {})[0] ?? null) as number | null;
   }
 }

@@ -68,9 +68,9 @@ export class DecisionLog {
   readonly #moveEnd: Statement<[LoggedDecision]>;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database) {
+  constructor(db: Database, sessions: HitlSessionStore = new HitlSessionStore(db)) {
     this.#db = db;
-    this.#sessions = new HitlSessionStore(db);
+    this.#sessions = sessions;
     this.#texts = new DecisionTextStore(db);
     this.#selectLast = prepare(db, SELECT_LAST);
     this.#selectAll = prepare(db, `SELECT ${COLUMNS} FROM hitl_decisions ORDER BY seq ASC`);

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { type Part, partsOf } from '../db/transaction.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
 import { EventStore } from './EventStore.ts';
-import type { StoreOptions } from './StoreOptions.ts';
 
 interface Unpublished {
   readonly isCommitted: () => boolean;
@@ -23,20 +23,22 @@ export class EventOutbox {
   readonly #store: EventStore;
   readonly #sink: EventSink;
 
-  constructor(db: Database, sink: EventSink, options: StoreOptions = {}) {
+  constructor(db: Database, sink: EventSink, store: EventStore = new EventStore(db)) {
     this.#db = db;
-    this.#store = new EventStore(db, options);
+    this.#store = store;
     this.#sink = sink;
   }
 
   /** Writes the event's row in the caller's transaction. */
   record<Name extends EventName>(name: Name, payload: OrchestratorEvents[Name], scope: EventScope): void {
     const seq = this.#store.append(name, payload, scope);
+    const parts = partsOf(this.#db);
     const queue = unpublished.get(this.#db) ?? [];
     unpublished.set(this.#db, queue);
     queue.push({
-      // A position is given out again after a rollback, so the row must also be the same event.
-      isCommitted: () => this.#store.holds(seq, name, payload),
+      // In a transaction that another began, nobody says how it ended. A position is given out again after a rollback, so
+      // the row must also be the same event.
+      isCommitted: parts === null ? () => this.#store.holds(seq, name, payload) : () => isKept(parts),
       publish: () => this.#sink.emit(name, payload, scope),
     });
   }
@@ -49,3 +51,5 @@ export class EventOutbox {
     for (const event of queue) if (event.isCommitted()) event.publish();
   }
 }
+
+const isKept = (parts: readonly Part[]): boolean => parts.every(({ isUndone }) => !isUndone);

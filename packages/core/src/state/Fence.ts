@@ -1,6 +1,8 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { type Part, partsOf } from '../db/transaction.ts';
 import { DevsError } from '../errors/DevsError.ts';
+import { refusalOf } from './immediately.ts';
 
 /**
  * Refuses writes of a driver that was replaced (law L3).
@@ -8,7 +10,7 @@ import { DevsError } from '../errors/DevsError.ts';
  * Call it inside the transaction of the write it protects, or another driver can come between.
  */
 export interface Fence {
-  /** @throws DevsError `LEASE_LOST` if a newer driver has claimed the run. */
+  /** @throws DevsError `LEASE_LOST` if a newer driver has claimed the run; why an earlier write of this one was refused. */
   assertInTx(): void;
 }
 
@@ -21,10 +23,10 @@ export interface FencedLease {
   readonly epoch: number;
 }
 
-type EpochQuery = Statement<[string], number>;
+const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 
-// One statement per connection: a fence is made for every visit of every node.
-const epochQueries = new WeakMap<Database, EpochQuery>();
+/** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
+const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
 
 /**
  * A fence for the holder of a lease. Only a newer epoch breaks it: a lease that merely expired still holds
@@ -32,13 +34,31 @@ const epochQueries = new WeakMap<Database, EpochQuery>();
  */
 export function leaseFence(db: Database, lease: FencedLease): Fence {
   const { threadId, epoch } = lease;
-  const query = epochQueryOf(db);
+  const query = prepare<[string], number>(db, SELECT_EPOCH).pluck();
   return {
     assertInTx() {
+      const refusal = refusalOf(db, lease);
+      if (refusal !== null) throw refusal.error;
+      const held = foundIn(db);
+      if (held?.get(threadId) === epoch) return;
       const current = query.get(threadId);
       if (current !== epoch) throw leaseLost(lease, current ?? null);
+      held?.set(threadId, epoch);
     },
   };
+}
+
+/** Who gives a lease to another, or deletes its run, says so: it is looked at again in the same transaction. */
+export function forgetLease(db: Database, threadId: string): void {
+  foundIn(db)?.delete(threadId);
+}
+
+function foundIn(db: Database): Map<string, FencedLease['epoch']> | null {
+  const whole = partsOf(db)?.[0];
+  if (whole === undefined) return null;
+  const known = found.get(whole) ?? new Map<string, FencedLease['epoch']>();
+  found.set(whole, known);
+  return known;
 }
 
 /** @param current - The epoch the run is at now; `null` if the run is gone. */
@@ -49,12 +69,4 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
     remedy: 'Nothing was written; let the driver that holds the run go on, or drive it again.',
     context: { threadId, epoch },
   });
-}
-
-function epochQueryOf(db: Database): EpochQuery {
-  const prepared = epochQueries.get(db);
-  if (prepared !== undefined) return prepared;
-  const query = prepare<[string], number>(db, 'SELECT lease_epoch FROM threads WHERE thread_id = ?').pluck();
-  epochQueries.set(db, query);
-  return query;
 }

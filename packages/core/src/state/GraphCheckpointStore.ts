@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { LateStatements } from '../db/LateStatements.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from './BlobStore.ts';
@@ -35,6 +34,7 @@ const NOTHING: sql.StoredChannel = { type: 'empty', value: null, sha256: null, b
  * against the SHA-256 stored with it and refused with `STATE_CORRUPT` where it differs.
  */
 export class GraphCheckpointStore {
+  readonly #db: Database;
   readonly #blobs: BlobStore;
   readonly #heads: ChannelHeads;
   readonly #upsertCheckpoint: Statement<[sql.CheckpointRow]>;
@@ -57,12 +57,11 @@ export class GraphCheckpointStore {
   readonly #sweeper: BlobSweeper;
   readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
   readonly #deletes: readonly Statement<[string]>[];
-  readonly #statements: LateStatements;
 
   /** @param db - An open, migrated state file. Statements are prepared here, once. */
   constructor(db: Database, blobs: BlobStore = new BlobStore(db)) {
+    this.#db = db;
     this.#blobs = blobs;
-    this.#statements = new LateStatements(db);
     this.#upsertCheckpoint = prepare(db, sql.UPSERT_CHECKPOINT);
     this.#selectCheckpoint = prepare(db, sql.SELECT_CHECKPOINT);
     this.#selectLatest = prepare(db, sql.SELECT_LATEST);
@@ -160,7 +159,7 @@ export class GraphCheckpointStore {
 
   /** Up to `limit` checkpoints, newest first. */
   loadPage(query: CheckpointQuery, limit: number): readonly StoredCheckpoint[] {
-    const page = this.#statements.of<sql.StoredCheckpointRow>(sql.selectPage(query));
+    const page = prepare<[object], sql.StoredCheckpointRow>(this.#db, sql.selectPage(query));
     return page.all({ ...query, limit }).map(toCheckpoint);
   }
 
@@ -179,7 +178,7 @@ export class GraphCheckpointStore {
 
   /** The newest checkpoint before `seq` of each graph that keeps its state over the visits of its node. */
   lastingBefore(threadId: string, seq: number): readonly CheckpointKey[] {
-    return this.#statements.of<CheckpointKey>(sql.SELECT_LASTING_BEFORE).all({ threadId, seq });
+    return prepare<[object], CheckpointKey>(this.#db, sql.SELECT_LASTING_BEFORE).all({ threadId, seq });
   }
 
   /** True while the file has this very checkpoint. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
-import { LateStatements } from '../db/LateStatements.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
@@ -86,7 +85,6 @@ const UNTAKEN = '["awaiting_approval", "decided"]';
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
-  readonly #late: LateStatements;
   /** Made when the first gate that counts votes is read. */
   #votes: HitlVoteStore | null = null;
   readonly #now: () => number;
@@ -119,7 +117,6 @@ export class HitlSessionStore {
     useSeals(db);
     const rows = `SELECT ${sql.COLUMNS}, ${sql.SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
-    this.#late = new LateStatements(db);
     this.#now = now;
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
@@ -247,7 +244,7 @@ export class HitlSessionStore {
 
   /** The latest session of a question that this visit has asked and that was not withdrawn. */
   findAsked(asked: AskedBefore): HitlSession | null {
-    return this.#from(this.#late.of<SessionRow>(sql.SELECT_ASKED).get(asked));
+    return this.#from(prepare<[object], SessionRow>(this.#db, sql.SELECT_ASKED).get(asked));
   }
 
   /** The oldest open session of a kind about a task, of this run or, with `null`, of none. */
@@ -265,18 +262,20 @@ export class HitlSessionStore {
   /** Open sessions of all runs, oldest first; `after` is the last that was seen. */
   pageOpen(after: Pick<HitlSession, 'suspendedAt' | 'id'> | null, limit: number): readonly HitlSession[] {
     const { suspendedAt, id } = after ?? { suspendedAt: Number.MIN_SAFE_INTEGER, id: '' };
-    return this.#late.of<SessionRow>(sql.SELECT_INBOX).all({ suspendedAt, id, limit }).map(this.#toSession);
+    return prepare<[object], SessionRow>(this.#db, sql.SELECT_INBOX)
+      .all({ suspendedAt, id, limit })
+      .map(this.#toSession);
   }
 
   /** Open sessions of all runs: of the newest run first, and of each the oldest first. */
   listOpenOfRuns(): readonly HitlSession[] {
-    return this.#late.of<SessionRow>(sql.SELECT_OPEN_OF_RUNS).all({}).map(this.#toSession);
+    return prepare<[object], SessionRow>(this.#db, sql.SELECT_OPEN_OF_RUNS).all({}).map(this.#toSession);
   }
 
   /** Sessions of runs whose ids begin so, in the same order. */
   listNamed(beginning: string): readonly HitlSession[] {
     const range = { from: beginning, to: `${beginning}${LAST_CHARACTER}` };
-    return this.#late.of<SessionRow>(sql.SELECT_NAMED).all(range).map(this.#toSession);
+    return prepare<[object], SessionRow>(this.#db, sql.SELECT_NAMED).all(range).map(this.#toSession);
   }
 
   /** Sessions of a run that are not open any more, oldest first. */
@@ -297,7 +296,7 @@ export class HitlSessionStore {
   /** Decisions recorded, for one run or for all. */
   countDecisions(threadId?: string): number {
     const sum = threadId === undefined ? sql.COUNT_DECISIONS : sql.COUNT_DECISIONS_OF;
-    return this.#late.of<{ readonly count: number }>(sum).get({ threadId })?.count ?? 0;
+    return prepare<[object], { readonly count: number }>(this.#db, sum).get({ threadId })?.count ?? 0;
   }
 
   /** Whether a human has decided something that was asked in the super-step after a checkpoint. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { LateStatements } from '../db/LateStatements.ts';
+import { prepare } from '../db/prepare.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 
 /** A place in the order of runs: when one was created, in ms since the Unix epoch, and its id among those of that time. */
@@ -68,34 +68,36 @@ const SELECT_IDS_AFTER = `
 
 /** Finds runs among many by where they stand and how old they are. Reads `threads` by its indexes, and writes nothing. */
 export class RunDirectory {
-  readonly #statements: LateStatements;
+  readonly #db: Database;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#statements = new LateStatements(db);
+    this.#db = db;
   }
 
   /** Runs, newest first. */
   page({ statuses, graph, due, since, before, limit }: RunQuery): readonly RunPlace[] {
     const ofGraph = graph === null ? SELECT_PAGE : SELECT_PAGE_OF_GRAPH;
     const bound = { statuses: JSON.stringify(statuses), graph, since, ...before, limit };
-    return this.#statements.of<RunPlace>(due ? SELECT_DUE : ofGraph).all(bound);
+    return prepare<[object], RunPlace>(this.#db, due ? SELECT_DUE : ofGraph).all(bound);
   }
 
   /** Every run by its id, newest first. */
   ids(): readonly string[] {
-    return this.#statements.of<Pick<RunPlace, 'id'>>(SELECT_IDS).all({}).map(idOf);
+    return prepare<[object], Pick<RunPlace, 'id'>>(this.#db, SELECT_IDS).all({}).map(idOf);
   }
 
   /** The first of them, or of those after a run. */
   idsAfter(after: string | null, limit: number): readonly string[] {
-    return this.#statements.of<Pick<RunPlace, 'id'>>(SELECT_IDS_AFTER).all({ after, limit }).map(idOf);
+    return prepare<[object], Pick<RunPlace, 'id'>>(this.#db, SELECT_IDS_AFTER)
+      .all({ after, limit })
+      .map(idOf);
   }
 
   /** Runs without a folder and no child of another that ended before a time, ms, longest ago first; `after` is the last place that was seen. */
   ended(before: number, after: RunPlace | null, limit: number): readonly RunPlace[] {
     const from = after ?? { at: Number.MIN_SAFE_INTEGER, id: '' };
-    return this.#statements.of<RunPlace>(SELECT_ENDED).all({ before, ...from, limit });
+    return prepare<[object], RunPlace>(this.#db, SELECT_ENDED).all({ before, ...from, limit });
   }
 }
 

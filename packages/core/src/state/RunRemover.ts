@@ -2,11 +2,11 @@ import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { addSwept, BlobSweeper, NOTHING_SWEPT, type Swept } from './blobs/BlobSweeper.ts';
-import { ChildStore } from './ChildStore.ts';
+import type { ChildStore } from './ChildStore.ts';
 import { DecisionTextStore } from './DecisionTextStore.ts';
 import { referringBody } from './decisionBody.ts';
-import { type FencedLease, leaseFence } from './Fence.ts';
-import { HitlSessionStore } from './HitlSessionStore.ts';
+import { type FencedLease, forgetLease, leaseFence } from './Fence.ts';
+import type { HitlSessionStore } from './HitlSessionStore.ts';
 import { immediately } from './immediately.ts';
 import { referencesOf, type StoredState } from './journaledState.ts';
 
@@ -68,6 +68,12 @@ interface OfRun {
   readonly id: string;
 }
 
+/** Tables of the file that it asks. */
+interface RemovedBeside {
+  readonly children: ChildStore;
+  readonly sessions: HitlSessionStore;
+}
+
 interface Statements {
   readonly deletes: readonly Statement<[OfRun]>[];
   readonly blobs: Statement<[OfRun], number>;
@@ -88,10 +94,10 @@ export class RunRemover {
   #prepared: Statements | null = null;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database) {
+  constructor(db: Database, { children, sessions }: RemovedBeside) {
     this.#db = db;
-    this.#children = new ChildStore(db);
-    this.#sessions = new HitlSessionStore(db);
+    this.#children = children;
+    this.#sessions = sessions;
     this.#texts = new DecisionTextStore(db);
     this.#sweeper = new BlobSweeper(db);
   }
@@ -117,6 +123,7 @@ export class RunRemover {
           );
           answered ||= hasAnswers.get({ id }) !== undefined;
           for (const each of deletes) each.run({ id });
+          forgetLease(this.#db, id);
         }
       }
       if (answered) this.#texts.dropAllBut(new Set(this.#textsInUse()));

@@ -1,11 +1,10 @@
 import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { tellNews } from '../db/FileWatch.ts';
-import { LateStatements } from '../db/LateStatements.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
-import { type Fence, type FencedLease, leaseFence, leaseLost } from './Fence.ts';
+import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
@@ -64,7 +63,6 @@ interface LeaseRow {
  */
 export class ThreadStore {
   readonly #db: Database;
-  readonly #late: LateStatements;
   readonly #now: () => number;
   readonly #host: HostIdentity;
   readonly #stateFolders: readonly string[];
@@ -96,7 +94,6 @@ export class ThreadStore {
   constructor(db: Database, { now = Date.now, host = localHost() }: ThreadStoreOptions = {}) {
     useSeals(db);
     this.#db = db;
-    this.#late = new LateStatements(db);
     this.#now = now;
     this.#host = host;
     this.#stateFolders = stateFoldersOf(db);
@@ -164,7 +161,7 @@ export class ThreadStore {
 
   /** Every run, newest first. */
   list(): readonly Thread[] {
-    return this.#late.of<ThreadRow>(sql.SELECT_ALL).all({}).map(fromRow);
+    return prepare<[object], ThreadRow>(this.#db, sql.SELECT_ALL).all({}).map(fromRow);
   }
 
   /**
@@ -364,6 +361,7 @@ export class ThreadStore {
       now: this.#now(),
     });
     if (epoch === undefined) throw leaseLost({ threadId, epoch: held.epoch }, null);
+    forgetLease(this.#db, threadId);
     return { kind: 'claimed', lease: holdingLease({ threadId, owner, epoch }), recovered };
   }
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { LateStatements } from '../db/LateStatements.ts';
+import { prepare } from '../db/prepare.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import * as sql from './waitSql.ts';
 
@@ -58,69 +58,74 @@ export interface DueSince {
  */
 export class WaitStore {
   readonly #now: () => number;
-  readonly #statements: LateStatements;
+  readonly #db: Database;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { now = Date.now }: StoreOptions = {}) {
-    this.#statements = new LateStatements(db);
+    this.#db = db;
     this.#now = now;
   }
 
   /** Records a wait; one that is known keeps the date of its first time. In the caller's transaction. */
   begin(wait: NewWait): Wait {
     if (!WAIT_PURPOSES.includes(wait.purpose)) throw new RangeError(`purpose: "${wait.purpose}" is none`);
-    this.#statements.of(sql.INSERT).run({ ...wait, now: this.#now() });
+    prepare<[object]>(this.#db, sql.INSERT).run({ ...wait, now: this.#now() });
     return this.find(wait) as Wait;
   }
 
   find({ threadId, place, name }: WaitKey): Wait | null {
-    return this.#statements.of<Wait>(sql.SELECT).get({ threadId, place, name }) ?? null;
+    return prepare<[object], Wait>(this.#db, sql.SELECT).get({ threadId, place, name }) ?? null;
   }
 
   /** The waits that a run's open interrupts stand for. */
   at(threadId: string, interruptIds: readonly string[]): readonly Wait[] {
-    return this.#statements
-      .of<Wait>(sql.SELECT_AT)
-      .all({ threadId, interruptIds: JSON.stringify(interruptIds) });
+    return prepare<[object], Wait>(this.#db, sql.SELECT_AT).all({
+      threadId,
+      interruptIds: JSON.stringify(interruptIds),
+    });
   }
 
   /** The deadlines of gates, ended or not, the earliest first. @param gates - Ids of sessions. */
   deadlines(threadId: string, gates: readonly string[]): readonly Wait[] {
-    return this.#statements.of<Wait>(sql.SELECT_DEADLINES).all({ threadId, gates: JSON.stringify(gates) });
+    return prepare<[object], Wait>(this.#db, sql.SELECT_DEADLINES).all({
+      threadId,
+      gates: JSON.stringify(gates),
+    });
   }
 
   /** Ends a wait whose time has come: true for exactly one caller. @param at - Milliseconds since the Unix epoch. */
   fire({ seq }: Pick<Wait, 'seq'>, at: number): boolean {
-    return this.#statements.of(sql.FIRE).run({ seq, at, now: this.#now() }).changes === 1;
+    return prepare<[object]>(this.#db, sql.FIRE).run({ seq, at, now: this.#now() }).changes === 1;
   }
 
   /** Ends a wait with what came: true for exactly one caller. */
   meet({ seq }: Pick<Wait, 'seq'>, metBy: string): boolean {
-    return this.#statements.of(sql.MEET).run({ seq, metBy, now: this.#now() }).changes === 1;
+    return prepare<[object]>(this.#db, sql.MEET).run({ seq, metBy, now: this.#now() }).changes === 1;
   }
 
   /** Gives up the pending waits of a run's nodes but those of these interrupts: nobody comes back to the others. */
   keepOnly(threadId: string, interruptIds: readonly string[]): void {
-    this.#statements
-      .of(sql.KEEP_ONLY)
-      .run({ threadId, interruptIds: JSON.stringify(interruptIds), now: this.#now() });
+    prepare<[object]>(this.#db, sql.KEEP_ONLY).run({
+      threadId,
+      interruptIds: JSON.stringify(interruptIds),
+      now: this.#now(),
+    });
   }
 
   /** Hands the waits of a visit to the one that takes its place. */
   moveVisit(moved: MovedWaits): void {
-    this.#statements.of(sql.MOVE_VISIT).run(moved);
+    prepare<[object]>(this.#db, sql.MOVE_VISIT).run(moved);
   }
 
   /** Runs that can go on without a human, those whose time came first in front. */
   dueRuns(since: DueSince): readonly string[] {
-    return this.#statements
-      .of<{ readonly threadId: string }>(sql.SELECT_DUE)
+    return prepare<[object], { readonly threadId: string }>(this.#db, sql.SELECT_DUE)
       .all(since)
       .map(({ threadId }) => threadId);
   }
 
   /** Whether a run is among {@link dueRuns}. */
   isDue(threadId: string, since: DueSince): boolean {
-    return this.#statements.of(sql.SELECT_IS_DUE).get({ ...since, threadId }) !== undefined;
+    return prepare<[object]>(this.#db, sql.SELECT_IS_DUE).get({ ...since, threadId }) !== undefined;
   }
 }

@@ -202,9 +202,9 @@ export class Run {
    */
   async shown(gate: Gate, by: Principal): Promise<Gate | null> {
     const { kind, sessionId, taskId, artifactHash } = gate;
-    const { store, events } = this.#app;
+    const { store } = this.#app;
     const reader = principalOf(by);
-    return store.transact(events, (emit) => {
+    return store.commit((emit) => {
       const before = lastShown(gate, reader, store);
       const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
@@ -306,7 +306,7 @@ export class Run {
    */
   async waiveSandbox(by: Principal): Promise<void> {
     const human = asHuman(by, this.id, 'lift the sandbox of');
-    this.#app.store.transact(this.#app.events, (emit) =>
+    this.#app.store.commit((emit) =>
       emit('SANDBOX_WAIVED', { principal: principalText(human) }, { threadId: this.id }),
     );
   }
@@ -476,9 +476,7 @@ export class Run {
       now: identityWords(identityOf(this.#pipeline.agents)),
     };
     if (payload.started === payload.now) return;
-    this.#app.store.transact(this.#app.events, (emit) =>
-      emit('AGENTS_CHANGED', payload, { threadId: this.id }),
-    );
+    this.#app.store.commit((emit) => emit('AGENTS_CHANGED', payload, { threadId: this.id }));
   }
 
   #assertAgents(): void {

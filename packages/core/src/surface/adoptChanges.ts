@@ -43,7 +43,7 @@ export async function adoptChanges(
     const principal = principalText(human);
     const adopted = await ability(workspace, 'adopt')({ author, message, principal });
     if (adopted === null) return null;
-    app.store.transact(app.events, (emit) => {
+    app.store.commit((emit) => {
       app.store.threads.fence(lease).assertInTx();
       emit('CHANGES_ADOPTED', { principal, commit: adopted.commit, files: adopted.files }, { threadId: id });
     });

@@ -33,7 +33,7 @@ export async function removeRun(
   if (!isOver(status) && !force) throw notEnded(id, status);
   return app.hold(id, async (lease) => {
     const { branch } = (await workspace?.remove?.(id, { force })) ?? { branch: null };
-    const { bytes } = app.store.transact(app.events, (emit) => {
+    const { bytes } = app.store.commit((emit) => {
       const swept = app.store.remover.remove(lease);
       emit('RUN_REMOVED', { id, principal: principalText(human) });
       return swept;

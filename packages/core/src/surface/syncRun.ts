@@ -32,7 +32,7 @@ export async function syncRun(
     const synced = await ability(workspace, 'sync')(recorded);
     if (synced === null) return null;
     const { base, commits, moved } = synced;
-    app.store.transact(app.events, (emit) => {
+    app.store.commit((emit) => {
       app.store.threads.fence(lease).assertInTx();
       emit('RUN_SYNCED', { principal: principalText(human), base, commits, moved }, { threadId: id });
     });

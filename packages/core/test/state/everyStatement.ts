@@ -5,9 +5,7 @@ import { EngineStore } from '../../src/engine/EngineStore.ts';
 import { EventBus } from '../../src/events/EventBus.ts';
 import { aThread } from '../../src/state/__tests__/aThread.ts';
 import { CheckpointPruner } from '../../src/state/CheckpointPruner.ts';
-import { DecisionLog } from '../../src/state/DecisionLog.ts';
 import { doctor } from '../../src/state/doctor.ts';
-import { HitlVoteStore } from '../../src/state/HitlVoteStore.ts';
 import { stateStats } from '../../src/state/StateStats.ts';
 import { StoreItems } from '../../src/state/StoreItems.ts';
 import { StreamStore } from '../../src/state/StreamStore.ts';
@@ -25,17 +23,22 @@ export interface Statements {
   readonly ofExamination: readonly string[];
 }
 
-/** Every text that is prepared while a run is driven, and while every table is asked everything. */
-export async function everyStatement(dir: string): Promise<Statements> {
+/**
+ * Every text that is prepared while a run is driven, and while every table is asked everything.
+ *
+ * @param named - Texts that tables have named so far: each is prepared when it is first executed.
+ */
+export async function everyStatement(dir: string, named: ReadonlySet<string>): Promise<Statements> {
   const used = await preparedWhile(() => driveOne(dir));
   const db = createDatabase({ dbPath: path.join(dir, 'state.sqlite') });
   const asked = await preparedWhile(async () => askEveryTable(db));
+  const namedOfRuns = [...named];
   const examined = await preparedWhile(async () => {
     doctor(db);
     stateStats(db);
   });
   db.close();
-  const ofRuns = [...new Set([...used, ...asked])];
+  const ofRuns = [...new Set([...used, ...asked, ...namedOfRuns])];
   return { ofRuns, ofExamination: examined.filter((text) => !ofRuns.includes(text)) };
 }
 
@@ -71,9 +74,7 @@ async function driveOne(dir: string): Promise<void> {
 function askEveryTable(db: Database): void {
   const store = new EngineStore(db, { events: new EventBus() });
   const { manager: _, failureGate: __, budgets: ___, db: ____, ...tables } = store;
-  const others = [CheckpointPruner, DecisionLog, HitlVoteStore, StoreItems, StreamStore].map(
-    (Store) => new Store(db, store.checkpoints),
-  );
+  const others = [new CheckpointPruner(db, store.checkpoints), new StoreItems(db), new StreamStore(db)];
   const { threadId } = store.threads.create(aThread()).thread;
   store.waits.begin({
     threadId,

@@ -173,7 +173,7 @@ export class StepActivities {
     try {
       if (store === null) events.emit('AGENT_ASKED', payload, { threadId, taskId });
       else
-        store.transact(events, (emit) => {
+        store.commit((emit) => {
           fence.assertInTx();
           emit('AGENT_ASKED', payload, { threadId, taskId });
         });
@@ -197,7 +197,7 @@ export class StepActivities {
     }
     try {
       if (store === null) events.emit('TRANSCRIPT_LOST', payload, scope);
-      else store.transact(events, (record) => record('TRANSCRIPT_LOST', payload, scope));
+      else store.commit((record) => record('TRANSCRIPT_LOST', payload, scope));
     } catch {
       events.emit('TRANSCRIPT_LOST', payload, scope); // the file takes nothing; the run's next write says so
     }

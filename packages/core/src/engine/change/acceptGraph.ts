@@ -125,13 +125,13 @@ async function commit(
   { thread, changes, policies, at, move, input }: Plan,
   { epoch }: Lease,
   by: Principal,
-  { store, saver, shape, events }: AcceptDeps,
+  { store, saver, shape }: AcceptDeps,
 ): Promise<AcceptedGraph> {
   const { threadId } = thread;
   const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };
   const save = move === null ? null : await saver.stage({ configurable }, move.staged);
   const fingerprint = graphFingerprint(shape);
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.threads.fence({ threadId, epoch }).assertInTx();
     save?.();
     if (move !== null) moveVisits(threadId, move, store);

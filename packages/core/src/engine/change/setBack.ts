@@ -61,9 +61,9 @@ export async function stagePlacement(
 export function place(
   { lease, id, save }: StagedPlacement,
   record: RecordPlacement,
-  { store, events }: Pick<SetBackDeps, 'store' | 'events'>,
+  { store }: Pick<SetBackDeps, 'store' | 'events'>,
 ): void {
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.threads.fence(lease).assertInTx();
     save();
     withdrawQuestions(lease.threadId, store);

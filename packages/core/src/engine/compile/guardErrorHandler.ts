@@ -83,7 +83,7 @@ function announce<State extends object>(
     profile.announce(before, after, (name, payload, about) => events.emit(name, payload, about), scope);
     return;
   }
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.fenceOf(visit).assertInTx();
     profile.announce(before, after, emit, scope);
   });

@@ -210,11 +210,11 @@ export class ClaimedRun {
   }
 
   #wait(thread: Thread, gates: readonly HitlSession[], waits: readonly Wait[] = []): DriveOutcome | null {
-    const { store, events } = this.#deps;
+    const { store } = this.#deps;
     const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
     const scope = { threadId: thread.threadId };
-    return store.transact(events, (emit) => {
+    return store.commit((emit) => {
       if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq, told)) return null;
       if (this.#isNews('waiting')) emit('RUN_SUSPENDED', suspendedBy(gates.length, besides), scope);
       return { status: 'suspended', gates, ...besides };
@@ -295,11 +295,11 @@ export class ClaimedRun {
   }
 
   #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
-    const { store, events } = this.#deps;
+    const { store } = this.#deps;
     const { threadId } = this.#held.lease;
     const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
     const told = this.#isNews(status) ? [runEnded(status, reason)] : [];
-    return store.transact(events, (emit) => {
+    return store.commit((emit) => {
       if (!this.#settle(status, reason, seen, told)) return null;
       if (this.#isNews(status)) {
         if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
@@ -346,8 +346,8 @@ export class ClaimedRun {
   }
 
   #emitRecovered(): void {
-    const { store, events } = this.#deps;
+    const { store } = this.#deps;
     const { threadId, owner, epoch } = this.#held.lease;
-    store.transact(events, (emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
+    store.commit((emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
   }
 }

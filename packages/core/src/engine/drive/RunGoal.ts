@@ -50,8 +50,8 @@ export class RunGoal {
 
   /** Removes the goal from the record when `settle` has stopped the run at it. */
   stopAt(reason: string, settle: () => boolean): boolean {
-    const { store, events } = this.#deps;
-    return store.transact(events, (emit) => {
+    const { store } = this.#deps;
+    return store.commit((emit) => {
       const goal = this.#current();
       const isSettled = settle();
       if (isSettled && goal !== null) {
@@ -71,8 +71,8 @@ export class RunGoal {
   }
 
   #write(goal: Goal, announce: (emit: EventSink['emit']) => void): void {
-    const { store, events, lease } = this.#deps;
-    store.transact(events, (emit) => {
+    const { store, lease } = this.#deps;
+    store.commit((emit) => {
       store.threads.fence(lease).assertInTx();
       this.#record(goal);
       announce(emit);

@@ -32,7 +32,7 @@ export const stopAt = ({ checkpoint }: CheckpointTuple): string => `stop/${check
  */
 export async function askAtStop(run: StandingRun, deps: StopDeps): Promise<HitlSession | null> {
   const { threadId, tuple, tasks, values } = run;
-  const { store, saver, events, breakpoints = NO_BREAKPOINTS } = deps;
+  const { store, saver, breakpoints = NO_BREAKPOINTS } = deps;
   const known = store.sessions.findByInterrupt(threadId, stopAt(tuple));
   if (known !== null) return known;
   if (hasBegun(run, store)) return null;
@@ -47,7 +47,7 @@ export async function askAtStop(run: StandingRun, deps: StopDeps): Promise<HitlS
   const about = { kind: 'interrupt', key: `stop/${threadId}`, taskId: threadId } as const;
   const question = questionAbout(stop, { ...about, message: stopMessage(stop) });
   const checkpointId = tuple.checkpoint.id;
-  return store.transact(events, (emit) => {
+  return store.commit((emit) => {
     const asked = sessionOf(question, stopAt(tuple), { threadId, checkpointId });
     const { session, opened } = store.sessions.openForInterrupt(asked);
     const { id: sessionId, kind, taskId } = session;

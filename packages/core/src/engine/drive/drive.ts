@@ -88,6 +88,7 @@ async function driveHeld(
   } finally {
     forget();
     requests.stop();
+    deps.store.endWrites(held.lease);
     deps.store.budgets.stopClock(threadId);
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
     if (abort?.aborted !== true) await leaveQuietly(held.lease, deps);

@@ -12,8 +12,8 @@ export interface CancelDeps {
 }
 
 /** Ends a run that nobody drives, and those below it, in one transaction. */
-export function endCancelled(lease: Lease, { store, events, streams }: CancelDeps): void {
-  store.transact(events, (emit) => {
+export function endCancelled(lease: Lease, { store, streams }: CancelDeps): void {
+  store.commit((emit) => {
     cancelAlone(lease, { store, emit, streams });
     cancelBelow(lease.threadId, { store, emit, streams });
   });

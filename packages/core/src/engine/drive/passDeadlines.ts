@@ -24,16 +24,13 @@ export interface GateDeadlines {
  * Does what the run was started with about gates that nobody has decided in time: once, in one transaction with the end of
  * the deadline, so that neither a reminder nor a decision is lost or comes twice.
  */
-export function passDeadlines(
-  open: readonly HitlSession[],
-  { lease, store, events, now }: Passing,
-): GateDeadlines {
+export function passDeadlines(open: readonly HitlSession[], { lease, store, now }: Passing): GateDeadlines {
   const ids = open.map(({ id }) => id);
   const all = ids.length === 0 ? [] : store.waits.deadlines(lease.threadId, ids);
   const pending = all.filter(({ state }) => state === 'pending');
   const due = pending.filter(({ dueAt }) => dueAt !== null && dueAt <= now);
   if (due.length === 0) return { pending, hasPassed: false };
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.fenceOf(lease).assertInTx();
     for (const wait of due) {
       const session = store.sessions.require(wait.place);

@@ -63,14 +63,14 @@ export function readAnswers(
 function sessionFor(
   { interruptId, value, responseSchema, checkpointId }: PendingQuestion,
   threadId: string,
-  { store, events }: ReadDeps,
+  { store }: ReadDeps,
 ): HitlSession {
   // Branches side by side ask for a guard once: only the key tells its session.
   const questionKey = isQuestion(value, store.rules) ? value.key : bareKey(interruptId);
   const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey });
   if (known !== null) return known;
   const question = bareQuestion({ id: interruptId, value, responseSchema }, threadId);
-  return store.transact(events, (emit) => {
+  return store.commit((emit) => {
     const asked = sessionOf(question, interruptId, { threadId, checkpointId });
     const { session, opened } = store.sessions.openForInterrupt(asked);
     const { id: sessionId, kind, taskId } = session;

@@ -10,9 +10,9 @@ export interface ReviveDeps {
 }
 
 /** Brings a dead letter back, and records who did, in one transaction. False for a run that is none. */
-export function revive(lease: Lease, by: Principal, { store, events }: ReviveDeps): boolean {
+export function revive(lease: Lease, by: Principal, { store }: ReviveDeps): boolean {
   const principal = principalText(by);
-  return store.transact(events, (emit) => {
+  return store.commit((emit) => {
     const isRevived = store.threads.revive(lease, `revived by ${principal}`);
     if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: lease.threadId });
     return isRevived;

@@ -33,7 +33,7 @@ export interface SignalReceipt {
 export function signalRun(
   threadId: string,
   given: { readonly name: string; readonly payload: unknown } & SignalOptions,
-  { store, events }: { readonly store: EngineStore; readonly events: EventBus },
+  { store }: { readonly store: EngineStore; readonly events: EventBus },
 ): SignalReceipt {
   const by = principalOf(given.by);
   const name = signalName(given.name);
@@ -43,7 +43,7 @@ export function signalRun(
   assertStorable(value.payload, threadId);
   const message: Message = { ...value, name, by };
   const id = `message:${hashOf([threadId, given.signalId])}`;
-  return store.transact(events, (emit) => {
+  return store.commit((emit) => {
     const { status } = store.threads.require(threadId);
     const known = store.threads.signals.find(id)?.payload as Message | undefined;
     if (known !== undefined) return assertSame(known, message, threadId);

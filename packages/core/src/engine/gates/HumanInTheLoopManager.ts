@@ -4,20 +4,10 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
-import { DecisionLog } from '../../state/DecisionLog.ts';
-import { EventOutbox } from '../../state/EventOutbox.ts';
-import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { type Fence, NO_FENCE } from '../../state/Fence.ts';
-import {
-  type HitlSession,
-  type HitlSessionKind,
-  HitlSessionStore,
-  type Principal,
-} from '../../state/HitlSessionStore.ts';
-import { immediately } from '../../state/immediately.ts';
+import type { HitlSession, HitlSessionKind, Principal } from '../../state/HitlSessionStore.ts';
+import { StateFile } from '../../state/StateFile.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
-import { WaitStore } from '../../state/WaitStore.ts';
 import { isEdit, parseAnswer } from './answers.ts';
 import { assertMayApprove } from './approvals.ts';
 import { isPassedDeadline } from './deadlines.ts';
@@ -69,21 +59,15 @@ export interface SessionDecision {
  * (law L2). Source: 9_ROADMAP-REQ-006.
  */
 export class HumanInTheLoopManager<State = unknown> {
-  readonly #db: Database;
+  readonly #file: StateFile;
   readonly #rules: GateRules;
   readonly #now: () => number;
   readonly #newId: () => string;
-  readonly #sessions: HitlSessionStore;
-  readonly #threads: ThreadStore;
-  readonly #failureGates: FailureGateStore;
-  readonly #log: DecisionLog;
-  readonly #outbox: EventOutbox;
   readonly #votes: VoteCount;
-  readonly #waits: WaitStore;
 
-  /** @param db - An open, migrated state file. */
+  /** @param db - An open, migrated state file; one that is in use already, with its own bus, clock and ids. */
   constructor(
-    db: Database,
+    db: Database | StateFile,
     {
       events = orchestratorEvents,
       rules = ENGINE_GATES,
@@ -91,17 +75,12 @@ export class HumanInTheLoopManager<State = unknown> {
       newId = randomUUID,
     }: HumanInTheLoopManagerOptions = {},
   ) {
-    this.#db = db;
+    this.#file = db instanceof StateFile ? db : new StateFile(db, { events, now, newId });
     this.#rules = rules;
     this.#now = now;
     this.#newId = newId;
-    this.#sessions = new HitlSessionStore(db, { now, newId });
-    this.#threads = new ThreadStore(db, { now });
-    this.#failureGates = new FailureGateStore(db);
-    this.#log = new DecisionLog(db);
-    this.#outbox = new EventOutbox(db, events, { now });
-    this.#waits = new WaitStore(db, { now });
-    this.#votes = new VoteCount({ db, sessions: this.#sessions, outbox: this.#outbox, now });
+    const { sessions, votes, outbox } = this.#file;
+    this.#votes = new VoteCount({ sessions, votes, outbox, now });
   }
 
   /**
@@ -127,14 +106,14 @@ export class HumanInTheLoopManager<State = unknown> {
     const evidence = maskPreciseDeep(options.evidence).value;
     const artifactHash = options.artifactHash ?? (evidence === undefined ? null : hashOf(evidence));
     const graphStateJson = threadId === null ? stateJson(graphState) : '{}';
-    const session = immediately(this.#db, () => {
+    const { sessions } = this.#file;
+    return this.#file.commit((emit) => {
       fence.assertInTx();
-      const open = this.#sessions.findOpenForTask(taskId, kind, threadId);
+      const open = sessions.findOpenForTask(taskId, kind, threadId);
       if (open !== null) return open;
-      if (this.#sessions.find(sessionId) !== null)
-        throw new RangeError(`Session id "${sessionId}" is taken.`);
-      this.#outbox.record('HITL_SESSION_OPENED', { sessionId, kind, taskId }, scopeOf({ threadId, taskId }));
-      return this.#sessions.insertUnbound({
+      if (sessions.find(sessionId) !== null) throw new RangeError(`Session id "${sessionId}" is taken.`);
+      emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, scopeOf({ threadId, taskId }));
+      return sessions.insertUnbound({
         id: sessionId,
         taskId,
         kind,
@@ -144,8 +123,6 @@ export class HumanInTheLoopManager<State = unknown> {
         evidence,
       });
     });
-    this.#outbox.flush();
-    return session;
   }
 
   /**
@@ -155,19 +132,20 @@ export class HumanInTheLoopManager<State = unknown> {
    * @throws DevsError `USE_DECIDE` if it belongs to a run; `GATE_ALREADY_DECIDED` if it was resumed before.
    */
   resume(sessionId: string): State {
-    return immediately(this.#db, () => {
-      const session = this.#sessions.find(sessionId);
+    const { sessions } = this.#file;
+    return this.#file.commit(() => {
+      const session = sessions.find(sessionId);
       if (session === null) throw new HitlSessionNotFoundError(sessionId);
       if (session.threadId !== null) throw useDecide(session);
-      if (!this.#sessions.resumeUnbound(sessionId)) throw closed(session);
+      if (!sessions.resumeUnbound(sessionId)) throw closed(session);
       this.#archiveFailureGate(session, 'resumed');
-      return JSON.parse(this.#sessions.graphStateJson(sessionId)) as State;
+      return JSON.parse(sessions.graphStateJson(sessionId)) as State;
     });
   }
 
   /** Open sessions of every kind, oldest first. */
   listPendingSessions(): readonly SuspendedSession[] {
-    return this.#sessions.listOpen();
+    return this.#file.sessions.listOpen();
   }
 
   /**
@@ -186,10 +164,11 @@ export class HumanInTheLoopManager<State = unknown> {
     const by = principalOf(given);
     if (typeof artifactHash !== 'string')
       throw new TypeError(`Expected artifactHash as text, got ${artifactHash}.`);
-    const session = this.#sessions.require(sessionId);
+    const { sessions, threads, waits } = this.#file;
+    const session = sessions.require(sessionId);
     const rules = this.#rules;
-    const thread = session.threadId === null ? null : this.#threads.get(session.threadId);
-    if (!isPassedDeadline(by, session, { answer, waits: this.#waits })) {
+    const thread = session.threadId === null ? null : threads.get(session.threadId);
+    if (!isPassedDeadline(by, session, { answer, waits })) {
       assertMayDecide(by, session, { rules, thread });
       assertMayApprove(by, session);
     }
@@ -198,29 +177,29 @@ export class HumanInTheLoopManager<State = unknown> {
     const rule = ruleOf(rules, session.kind);
     rule.assertFits?.(masked.value, session, by);
     const said = rule.toRecord?.(masked.value) ?? masked.value;
-    const decided = immediately(this.#db, () => {
+    return this.#file.commit((emit) => {
       const { decision, isNew } = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
       if (decision !== null) this.#recordDecision(sessionId, wholeHash, decision, by);
-      if (isNew && masked.count > 0) this.#recordRedaction(session, masked.count);
-      return this.#sessions.require(sessionId);
+      if (isNew && masked.count > 0)
+        emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: masked.count }, scopeOf(session));
+      return sessions.require(sessionId);
     });
-    this.#outbox.flush();
-    return decided;
   }
 
   /** Publishes events of sessions opened inside a transaction that is committed now. */
   announce(): void {
-    this.#outbox.flush();
+    this.#file.outbox.flush();
   }
 
   #recordDecision(sessionId: string, artifactHash: string, answer: object, principal: Principal): void {
-    const isFirst = this.#sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
-    const session = this.#sessions.require(sessionId);
+    const { sessions, threads, decisions, outbox } = this.#file;
+    const isFirst = sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
+    const session = sessions.require(sessionId);
     if (!isFirst) throw closed(session); // another process won between the check and this write
     const { kind, threadId } = session;
-    this.#log.record(session);
+    decisions.record(session);
     if (threadId !== null) {
-      this.#threads.signal(threadId, {
+      threads.signal(threadId, {
         id: `decision:${sessionId}`,
         kind: 'decision',
         payload: { sessionId },
@@ -234,16 +213,12 @@ export class HumanInTheLoopManager<State = unknown> {
       ...((isEdit(answer) || 'edit' in answer) && { edited: true as const }),
       ...decisionWords(answer),
     };
-    this.#outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
-  }
-
-  #recordRedaction(session: HitlSession, count: number): void {
-    this.#outbox.record('SECRET_REDACTED', { place: `decision ${session.id}`, count }, scopeOf(session));
+    outbox.record('HITL_SESSION_DECIDED', payload, scopeOf(session));
   }
 
   #archiveFailureGate({ id, kind, taskId }: HitlSession, resolution: string): void {
     if (kind !== 'task_failure') return;
-    this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
+    this.#file.failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
   }
 }
 

@@ -1,16 +1,11 @@
-import type { Database } from 'better-sqlite3';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { EventOutbox } from '../../state/EventOutbox.ts';
-import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import { HitlVoteStore, type Vote } from '../../state/HitlVoteStore.ts';
+import type { Vote } from '../../state/HitlVoteStore.ts';
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import type { StateFile } from '../../state/StateFile.ts';
 import { closed, principalText } from './decidable.ts';
 import { takesOf } from './Takes.ts';
 
-interface VoteCountDeps {
-  readonly db: Database;
-  readonly sessions: HitlSessionStore;
-  readonly outbox: EventOutbox;
+interface VoteCountDeps extends Pick<StateFile, 'sessions' | 'votes' | 'outbox'> {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
 }
@@ -49,8 +44,7 @@ export class VoteCount {
       readonly feedback?: string;
     };
     if (approvals === undefined || approved !== true) return { decision: answer, isNew: true };
-    const { db, sessions, outbox, now } = this.#deps;
-    const store = new HitlVoteStore(db);
+    const { sessions, votes: store, outbox, now } = this.#deps;
     const vote = { principal: by, artifactHash, feedback, votedAt: now() };
     if (!store.cast(session.id, vote)) return repeated(sessions.require(session.id), vote);
     const votes = store.of(session.id);

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD } from '../../config/defaults.ts';
 import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
-import { EventOutbox } from '../../state/EventOutbox.ts';
-import { FailureGateStore } from '../../state/FailureGateStore.ts';
 import { type Fence, NO_FENCE } from '../../state/Fence.ts';
-import { immediately } from '../../state/immediately.ts';
+import { StateFile } from '../../state/StateFile.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import type { HumanInTheLoopManager } from '../gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './assertUnitInterval.ts';
@@ -52,7 +50,8 @@ export interface GateStatus {
 }
 
 export interface TaskFailureGateOptions extends StoreOptions {
-  readonly db: Database;
+  /** An open, migrated state file; one that is in use already, with its own bus, clock and ids. */
+  readonly db: Database | StateFile;
   /** Must work on the same connection, synchronously: it writes inside the gate's transaction. */
   readonly manager: HumanInTheLoopManager;
   /** In [0, 1]. @defaultValue {@link HITL_ENTROPY_THRESHOLD} */
@@ -73,13 +72,11 @@ export interface TaskFailureGateOptions extends StoreOptions {
  * ```
  */
 export class TaskFailureGate {
-  readonly #db: Database;
+  readonly #file: StateFile;
   readonly #manager: HumanInTheLoopManager;
   readonly #defaultThreshold: number;
   readonly #now: () => number;
   readonly #newId: () => string;
-  readonly #gates: FailureGateStore;
-  readonly #outbox: EventOutbox;
 
   constructor({
     db,
@@ -90,13 +87,11 @@ export class TaskFailureGate {
     newId = randomUUID,
   }: TaskFailureGateOptions) {
     assertUnitInterval('defaultThreshold', defaultThreshold);
-    this.#db = db;
+    this.#file = db instanceof StateFile ? db : new StateFile(db, { events, now, newId });
     this.#manager = manager;
     this.#defaultThreshold = defaultThreshold;
     this.#now = now;
     this.#newId = newId;
-    this.#gates = new FailureGateStore(db);
-    this.#outbox = new EventOutbox(db, events, { now });
   }
 
   /** The gate's own threshold, in [0, 1]. */
@@ -129,27 +124,24 @@ export class TaskFailureGate {
   open(opening: GateOpening): GateStatus {
     const { entropyScore = 1, fence = NO_FENCE } = opening;
     assertUnitInterval('entropyScore', entropyScore);
-    const openOnce = (): GateStatus => {
+    return this.#file.commit((emit) => {
       fence.assertInTx();
-      return this.getGateStatus(opening.taskId) ?? this.#insert(opening, entropyScore);
-    };
-    const status = immediately(this.#db, openOnce);
-    this.#outbox.flush();
-    return status;
+      return this.getGateStatus(opening.taskId) ?? this.#insert(opening, entropyScore, emit);
+    });
   }
 
   /** The task's open gate; `null` when it has none. */
   getGateStatus(taskId: string): GateStatus | null {
-    const gate = this.#gates.findByTask(taskId);
+    const gate = this.#file.failureGates.findByTask(taskId);
     return gate === null ? null : { triggered: true, sessionId: gate.sessionId, reason: gate.reason };
   }
 
   /** Moves a gate that nobody will answer to history, because its run was set back or has begun its next turn. */
   withdraw(taskId: string, sessionId: string, resolution: 'rewound' | 'cancelled' = 'rewound'): void {
-    this.#gates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId });
+    this.#file.failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId });
   }
 
-  #insert(opening: GateOpening, entropyScore: number): GateStatus {
+  #insert(opening: GateOpening, entropyScore: number, emit: EventSink['emit']): GateStatus {
     const { taskId, graphState, evidence, threadId, reason } = opening;
     const options = {
       ...(threadId !== undefined && { threadId }),
@@ -157,7 +149,7 @@ export class TaskFailureGate {
     };
     const isBare = Object.keys(options).length === 0;
     const sessionId = idOf(this.#manager.pause(graphState, taskId, ...(isBare ? [] : [options])));
-    this.#gates.insert({
+    this.#file.failureGates.insert({
       id: this.#newId(),
       taskId,
       entropyScore,
@@ -166,8 +158,8 @@ export class TaskFailureGate {
       reason,
     });
     const scope = { taskId, ...(threadId !== undefined && { threadId }) };
-    this.#outbox.record('FAILURE_GATE_OPENED', { taskId, sessionId }, scope);
-    this.#outbox.record('GUARD_TRIPPED', guardEvidence(this.#levelOf(opening, entropyScore)), scope);
+    emit('FAILURE_GATE_OPENED', { taskId, sessionId }, scope);
+    emit('GUARD_TRIPPED', guardEvidence(this.#levelOf(opening, entropyScore)), scope);
     return { triggered: true, sessionId, reason };
   }
 

@@ -36,9 +36,9 @@ export async function admitCall(
 }
 
 function intend(active: RecordedVisit, call: AskedCall) {
-  const { store, events, visit } = active;
+  const { store, visit } = active;
   const fence = store.fenceOf(visit);
-  return store.transact(events, (emit) => {
+  return store.commit((emit) => {
     fence.assertInTx();
     const verdict = store.budgets.judge(call);
     if (verdict.passed.length > 0) return { attempt: null, verdict };

@@ -31,7 +31,7 @@ export function openSessions<State extends object>(
   visit: Visit,
   deps: RunnerDeps<State>,
 ): Interrupt[] {
-  const { store, events, profile, maxDepth } = deps;
+  const { store, profile, maxDepth } = deps;
   const { value: interrupts, count } = maskPreciseDeep(unmasked.map(withId(visit)));
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }, at) => {
@@ -45,7 +45,7 @@ export function openSessions<State extends object>(
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
     return interrupts;
   }
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.fenceOf(visit).assertInTx();
     for (const { id, question } of asked) {
       const { session, opened, voided } = store.sessions.openForInterrupt(sessionOf(question, id, visit));

@@ -34,6 +34,7 @@ import { ENGINE_GATES } from '../gates/engineGates.ts';
 import { GraphSuspendedSignal } from '../gates/GraphSuspendedSignal.ts';
 import type { AnyGate } from '../gates/parsedGate.ts';
 import { isQuestion, type Question } from '../gates/question.ts';
+import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { type Visit, visitOf } from '../visit.ts';
 import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
@@ -77,6 +78,8 @@ export function guardNode<State extends object>(
 ): NodeFunction<State> {
   return async (state, config) => {
     const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
+    // Before anything is looked at: the drive may end meanwhile.
+    while (isLoopDue(SUPER_STEP_SLICE_MS)) await loopTurn();
     deps.store?.assertDriven(visit);
     noteEntered();
     try {

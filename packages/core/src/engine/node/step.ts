@@ -6,6 +6,7 @@ import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } fro
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
+import { isLoopDue, loopTurn } from '../loopTurn.ts';
 import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
@@ -90,6 +91,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   if (!isRecorded(active)) return unrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
   if (active.fault !== null) throw active.fault;
   try {
+    while (isLoopDue()) await loopTurn();
     const key = recordedKey(active, place, name);
     const { isRetry } = place;
     const id = key instanceof Promise ? await key : key;
@@ -180,7 +182,7 @@ async function make<T>(
     told.end();
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
-    store.transact(active.events, (emit) => {
+    store.commit((emit) => {
       const spent = reports.total(store.prices);
       if (isRefusal(error)) store.steps.refuse(step, refusalOf(error), spent, store.fenceOf(visit));
       else store.steps.fail(step, spent, store.fenceOf(visit));
@@ -208,7 +210,7 @@ function finish(
   const { store, visit, taskId } = active;
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
-  store.transact(active.events, (emit) => {
+  store.commit((emit) => {
     store.steps.finish(step, result, reports.total(store.prices), store.fenceOf(visit));
     store.budgets.markTime(visit.threadId, taskId);
     // A recorded call is progress: only a driver that dies before one counts towards giving the run up.

@@ -3,7 +3,7 @@ import { isDevsError } from '../../errors/DevsError.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { EventScope } from '../../events/events.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { TurnType } from '../../state/types.ts';
+import type { LangGraphCheckpoint, TurnType } from '../../state/types.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { depthContext, depthLevel } from '../guards/depthLevel.ts';
 import type { GuardLevel } from '../guards/GuardLevel.ts';
@@ -39,18 +39,19 @@ export interface FinishedTurn<State> {
   readonly findings: readonly GuardFinding[];
 }
 
-/** After the work: fence, events and the journal's Action in one transaction. */
+/** After the work: fence, events and the journal's Action, in the transaction of what LangGraph writes of the task. */
 export function recordAction<State extends object>(
   visit: Visit,
   { before, output, startedAt, redacted, findings }: FinishedTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
   const after = mergedState(before, output.update);
+  const durationMs = deps.now() - startedAt;
   transactTurn({ turnType: 'Action', visit, state: after }, deps, (emit, scope) => {
     if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
     deps.profile.announce(before, after, emit, scope);
     for (const finding of findings) reportGuard(finding, { store: deps.store, emit, scope });
-    emit('NODE_FINISHED', { node: visit.node, durationMs: deps.now() - startedAt }, scope);
+    emit('NODE_FINISHED', { node: visit.node, durationMs }, scope);
   });
 }
 
@@ -79,7 +80,7 @@ export function recordFailure<State>(
     reportGuard({ event: 'GUARD_TRIPPED', level }, { store, emit, scope: { threadId } });
   };
   if (store === null) announce((name, payload, scope) => events.emit(name, payload, scope));
-  else store.transact(events, announce);
+  else store.commit(announce);
 }
 
 interface Turn<State> {
@@ -110,12 +111,27 @@ function transactTurn<State extends object>(
     createdAt: new Date(deps.now()),
     visit: visit.lgTaskId,
   };
-  store.transact(events, (emit) => {
+  const save = stagedTurn(store, entry);
+  const record = (emit: EventSink['emit']): void => {
     store.fenceOf(visit).assertInTx();
     store.budgets.markTime(visit.threadId, taskId);
     announce(emit, scope);
-    failOpen(store, visit, emit, () => store.journal.save(entry));
-  });
+    failOpen(store, visit, emit, save);
+  };
+  const { threadId, epoch } = visit;
+  if (turnType === 'Thought' || epoch === null) store.commit(record);
+  else store.withNext({ threadId, epoch }, record);
+}
+
+/** What cannot be serialized is told where the row would be written. */
+function stagedTurn({ journal }: EngineStore, entry: LangGraphCheckpoint): () => void {
+  try {
+    return journal.stage(entry);
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** Losing a line of the journal must not lose the turn; losing the disk or the lease must stop the run (law L6). */

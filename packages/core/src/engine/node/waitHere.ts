@@ -74,10 +74,10 @@ function recordWait(
   key: WaitKey,
   { purpose, subject, dueAt, isKnown, begin = () => {} }: Recording,
 ): Wait {
-  const { store, events, visit } = active;
+  const { store, visit } = active;
   const now = store.now();
   const due = isKnown ? null : dueAt(now);
-  const wait = store.transact(events, (emit) => {
+  const wait = store.commit((emit) => {
     store.fenceOf(visit).assertInTx();
     begin(emit);
     const asked: NewWait = { ...key, purpose, subject, interruptId: waitInterruptId(key), dueAt: due };

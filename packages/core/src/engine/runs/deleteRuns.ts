@@ -72,12 +72,12 @@ export async function deleteExpired(expiry: Expiry, deps: DeleteDeps): Promise<D
 /** In one transaction: claims what is to be deleted, and deletes it. */
 function deleting(
   human: Principal,
-  { store, events }: DeleteDeps,
+  { store }: DeleteDeps,
   claim: (store: EngineStore) => readonly Lease[],
 ): Deleted {
   let leases: readonly Lease[] = [];
   try {
-    return store.transact(events, (emit) => {
+    return store.commit((emit) => {
       leases = claim(store);
       const { bytes } = store.remover.remove(...leases);
       for (const { threadId: id } of leases) emit('RUN_REMOVED', { id, principal: principalText(human) });

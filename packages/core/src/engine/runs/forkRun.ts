@@ -44,7 +44,7 @@ export interface ForkDeps {
 export async function forkRun(
   threadId: string,
   { as, checkpointId, by }: Fork,
-  { store, saver, shape, events }: ForkDeps,
+  { store, saver, shape }: ForkDeps,
 ): Promise<Forked> {
   const human = asHuman(by, threadId, 'fork');
   const id = requiredId({ configurable: { thread_id: as } }, 'thread_id');
@@ -57,7 +57,7 @@ export async function forkRun(
   const from = root.checkpoint.id;
   const { workspace, briefSha256, graphFingerprint, policies } = thread;
   const declared = { workspace, briefSha256, graphFingerprint, policies };
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.threads.require(threadId);
     assertFree(id, store);
     store.threads.create({ ...declared, threadId: id, projectId: id });

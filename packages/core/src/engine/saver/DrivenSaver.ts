@@ -8,6 +8,8 @@ import type {
 } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import type { FencedLease } from '../../state/Fence.ts';
+import { immediately, withNextCommit } from '../../state/immediately.ts';
+import { isLoopDue, loopTurn } from '../loopTurn.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import { withoutUnseen } from '../stops/unseen.ts';
 import { type StopRecords, whereItStands } from '../stops/whereItStands.ts';
@@ -19,7 +21,7 @@ import {
   requiredId,
   requiredNamespace,
 } from './checkpointConfig.ts';
-import { type Commit, SqliteSaver, type SqliteSaverOptions } from './SqliteSaver.ts';
+import { SqliteSaver, type SqliteSaverOptions, type Write } from './SqliteSaver.ts';
 import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.ts';
 
 /** Knows who drives a run, and what was answered. */
@@ -47,6 +49,7 @@ export interface DrivenSaverOptions extends SqliteSaverOptions {
  * would pass the run's gates. A graph inside a node that is resumed stops again where nobody has answered its stop.
  */
 export class DrivenSaver extends SqliteSaver {
+  readonly #db: Database;
   readonly #store: DriverRegister;
   readonly #breakpoints: InnerBreakpoints;
   readonly #onLook: (config: RunnableConfig) => void;
@@ -54,6 +57,7 @@ export class DrivenSaver extends SqliteSaver {
 
   constructor(db: Database, store: DriverRegister, options: DrivenSaverOptions = {}) {
     super(db, options);
+    this.#db = db;
     this.#store = store;
     this.#breakpoints = options.breakpoints ?? new Map();
     this.#onLook = options.onLook ?? (() => {});
@@ -86,7 +90,12 @@ export class DrivenSaver extends SqliteSaver {
     const seen = { ...checkpoint, channel_versions: withoutUnseen(checkpoint.channel_versions) };
     const versions = withoutUnseen(newVersions);
     const streamed = this.#stream(config)?.checkpoint(placeOf(config), seen, metadata, versions);
-    await commitWith(streamed, this.stageCheckpoint(config, seen, metadata, versions));
+    const staged = this.stageCheckpoint(config, seen, metadata, versions);
+    const lease = metadata.source === 'loop' ? leaseOfOwnGraph(config) : null;
+    if (lease === null) {
+      await this.#commit(streamed, staged);
+      while (isLoopDue()) await loopTurn();
+    } else await this.#withNext(lease, streamed, staged);
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
@@ -100,7 +109,36 @@ export class DrivenSaver extends SqliteSaver {
     this.#assertDriven(config);
     const checkpointId = requiredId(config, 'checkpoint_id');
     const streamed = this.#stream(config)?.writes({ ...placeOf(config), checkpointId }, taskId, writes);
-    await commitWith(streamed, this.stageWrites(config, writes, taskId, taskPath));
+    await this.#commit(streamed, this.stageWrites(config, writes, taskId, taskPath));
+  }
+
+  /** What the tasks of a super-step wrote is committed: who finds that without the checkpoint it leads to applies it again. */
+  async #withNext(
+    lease: FencedLease,
+    streamed: Alongside | undefined,
+    staged: Promise<Write>,
+  ): Promise<void> {
+    const write = await staged;
+    while (isLoopDue()) await loopTurn(); // after that, nothing would be left to wait for the next commit
+    await streamed?.ready();
+    const beside = streamed?.taken();
+    const committed = (): void => streamed?.committed();
+    withNextCommit(this.#db, { lease, write: () => write(beside), committed });
+  }
+
+  async #commit(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
+    if (streamed === undefined) {
+      immediately(this.#db, await staged);
+      return;
+    }
+    try {
+      const write = await staged;
+      await streamed.ready();
+      immediately(this.#db, () => write(streamed.inTx));
+      streamed.committed();
+    } finally {
+      streamed.over();
+    }
   }
 
   #stream(config: RunnableConfig): StreamedGraph | undefined {
@@ -114,19 +152,11 @@ export class DrivenSaver extends SqliteSaver {
   }
 }
 
-async function commitWith(streamed: Alongside | undefined, staged: Promise<Commit>): Promise<void> {
-  if (streamed === undefined) {
-    (await staged)();
-    return;
-  }
-  try {
-    const commit = await staged;
-    await streamed.ready();
-    commit(streamed.inTx);
-    streamed.committed();
-  } finally {
-    streamed.over();
-  }
+/** The lease of the run whose own graph it is, and no graph inside it. */
+function leaseOfOwnGraph(config: RunnableConfig): FencedLease | null {
+  const lease = leaseOf(config);
+  const isOwn = lease?.threadId === config.configurable?.['thread_id'] && (namespaceOf(config) ?? '') === '';
+  return isOwn ? lease : null;
 }
 
 function placeOf(config: RunnableConfig): Pick<StreamedWrite, 'threadId' | 'ns'> {

@@ -18,7 +18,7 @@ import type { PruneResult } from '../../state/CheckpointPruner.ts';
 import type { ChannelRecord, CheckpointKey } from '../../state/checkpointRecords.ts';
 import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
-import { immediately } from '../../state/immediately.ts';
+import { commitLate, immediately } from '../../state/immediately.ts';
 import { type StateStats, stateStats } from '../../state/StateStats.ts';
 import { allOf } from './allOf.ts';
 import { CheckpointReader, VERSIONED_FORMAT } from './CheckpointReader.ts';
@@ -72,8 +72,8 @@ export interface StagedCheckpoint {
   }[];
 }
 
-/** Commits what is ready, with what is written in the same transaction. */
-export type Commit = (inTx?: () => void) => void;
+/** Writes what is ready, and something beside it, in the caller's transaction: one that is rolled back where this throws. */
+export type Write = (beside?: () => void) => void;
 
 /** Fractions of a version number; decimal, because they are written as text. See {@link SqliteSaver.getNextVersion}. */
 const VERSION_FRACTIONS = 1e9;
@@ -122,6 +122,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const threadId = optionalId(config, 'thread_id');
     if (threadId === null) return undefined;
+    commitLate(this.#db);
     const key = { threadId, checkpointNs: namespaceOf(config) ?? '' };
     const checkpointId = getCheckpointId(config);
     return await this.#reader.read(() =>
@@ -141,6 +142,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     { limit, before, filter }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
     let remaining = validLimit(limit);
+    commitLate(this.#db);
     const findSeq = (id: string, threadId: string | null): number | null => this.#store.findSeq(id, threadId);
     const query = listQuery(config, before, { allThreads: this.#allThreads, findSeq });
     for (const stored of this.#reader.rows(query)) {
@@ -166,8 +168,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const commit = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
-    commit();
+    const write = await this.stageCheckpoint(config, checkpoint, metadata, newVersions);
+    immediately(this.#db, write);
     return configOf({ ...requiredNamespace(config), checkpointId: checkpoint.id });
   }
 
@@ -183,8 +185,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = '',
   ): Promise<void> {
-    const commit = await this.stageWrites(config, writes, taskId, taskPath);
-    commit();
+    const write = await this.stageWrites(config, writes, taskId, taskPath);
+    immediately(this.#db, write);
   }
 
   /**
@@ -197,12 +199,12 @@ export class SqliteSaver extends BaseCheckpointSaver {
     { checkpoint, metadata, newVersions, writes }: StagedCheckpoint,
   ): Promise<() => void> {
     const on = { configurable: { ...config.configurable, checkpoint_id: checkpoint.id } };
-    const commits = await Promise.all([
+    const staged = await Promise.all([
       this.stageCheckpoint(config, checkpoint, metadata, newVersions),
       ...writes.map(({ taskId, taskPath, values }) => this.stageWrites(on, values, taskId, taskPath)),
     ]);
     return () => {
-      for (const commit of commits) commit();
+      for (const write of staged) write();
     };
   }
 
@@ -230,6 +232,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
    * @throws RangeError if `keepLast` is not a whole number of at least 1.
    */
   async prune(threadId: string, policy: PrunePolicy): Promise<PruneResult> {
+    commitLate(this.#db);
     const pruner = new ThreadPruner(this.#db, this.#store, this.#reader, this.#codec);
     return await pruner.prune(threadId, policy);
   }
@@ -252,13 +255,13 @@ export class SqliteSaver extends BaseCheckpointSaver {
     if (this.#db.open) this.#db.close();
   }
 
-  /** What {@link put} stores; what is returned commits it. */
+  /** What {@link put} stores; what is returned writes it. */
   protected async stageCheckpoint(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
-  ): Promise<Commit> {
+  ): Promise<Write> {
     const key = { ...requiredNamespace(config), checkpointId: checkpoint.id };
     const { channel_values: values, channel_versions: versions } = checkpoint;
     const settled = withSettledTriggers(checkpoint, metadata, newVersions); // S6
@@ -270,23 +273,23 @@ export class SqliteSaver extends BaseCheckpointSaver {
       this.#codec.dump(metadata, 'the metadata'),
       this.#dumpChannels(values, whole ? versions : newVersions),
     ]);
+    this.#codec.assertCheckpointSize(this.#sizeOf(key, versions, channels));
     const parentId = getCheckpointId(config) || null;
     const save = (lease: FencedLease | null): void => {
       this.#store.saveCheckpoint({ ...key, parentId, checkpoint: row, metadata: meta });
       for (const channel of channels) this.#store.saveChannel(key, channel);
-      this.#codec.assertCheckpointSize(this.#store.sizeOfChannels(key, versions));
       if (lease !== null) this.#onCheckpoint(lease, { ...key, source: metadata.source });
     };
-    return (inTx) => this.#commit(config, save, inTx);
+    return this.#fenced(config, save);
   }
 
-  /** What {@link putWrites} stores; what is returned commits it. */
+  /** What {@link putWrites} stores; what is returned writes it. */
   protected async stageWrites(
     config: RunnableConfig,
     writes: readonly PendingWrite[],
     taskId: string,
     taskPath: string,
-  ): Promise<Commit> {
+  ): Promise<Write> {
     const checkpointId = requiredId(config, 'checkpoint_id');
     const key = { ...requiredNamespace(config), checkpointId };
     const places = writes.map(([channel], position) => {
@@ -296,18 +299,29 @@ export class SqliteSaver extends BaseCheckpointSaver {
       writes.map(([channel, value]) => this.#codec.dump(maskWrite(channel, value), `channel "${channel}"`)),
     );
     const records = values.map((value, at) => ({ ...(places[at] as (typeof places)[number]), value }));
-    return (inTx) => this.#commit(config, () => this.#store.saveWrites(key, records), inTx);
+    return this.#fenced(config, () => this.#store.saveWrites(key, records));
   }
 
-  #commit(config: RunnableConfig, work: (lease: FencedLease | null) => void, inTx?: () => void): void {
+  /** Bytes of a checkpoint's values, those that are about to be stored among them. */
+  #sizeOf(key: CheckpointKey, versions: ChannelVersions, channels: readonly ChannelRecord[]): number {
+    const isNew = ({ channel, version }: ChannelRecord): boolean => String(versions[channel]) === version;
+    const stored = { ...versions };
+    let bytes = 0;
+    for (const record of channels.filter(isNew)) {
+      bytes += record.value?.bytes.byteLength ?? 0;
+      delete stored[record.channel];
+    }
+    return bytes + this.#store.sizeOfChannels(key, stored);
+  }
+
+  #fenced(config: RunnableConfig, work: (lease: FencedLease | null) => void): Write {
     const lease = leaseOf(config);
     const fence = lease === null ? NO_FENCE : leaseFence(this.#db, lease);
-    const fenced = (): void => {
+    return (beside) => {
       fence.assertInTx();
       work(lease);
-      inTx?.();
+      beside?.();
     };
-    immediately(this.#db, fenced);
   }
 
   async #dumpChannels(

@@ -10,6 +10,8 @@ export interface Alongside {
   /** Resolves once it can be written without waiting. */
   ready(): Promise<void>;
   inTx(): void;
+  /** Instead of {@link inTx}, for a transaction that comes later: what is written then is settled now. */
+  taken(): () => void;
   committed(): void;
   /** Committed or not. */
   over(): void;

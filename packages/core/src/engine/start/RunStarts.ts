@@ -88,7 +88,7 @@ export class RunStarts {
     if (isNew && turn !== null) assertTurnInput(input, { threadId, key: turn });
     if (isNew) await assertContext(this.#deps.graph, options, threadId);
     const { dumped, redacted, record } = await this.#prepare({ threadId, ...given });
-    if (known === null && store.transact(events, (emit) => record(store, emit)).created) return;
+    if (known === null && store.commit((emit) => record(store, emit)).created) return;
     const deps = { store, events, shape, gates, serde: saver.serde };
     if (turn === null) return assertFirstTurn(threadId, dumped, deps);
     return takeTurn({ threadId, key: turn, given: dumped, redacted }, deps);
@@ -105,7 +105,7 @@ export class RunStarts {
     const known = this.#deps.store.threads.get(threadId);
     if (known !== null) return known;
     const { record } = await this.#prepare({ ...admission, options: {}, turn: null });
-    return this.#deps.store.transact(this.#deps.events, (emit) => record(this.#deps.store, emit)).thread;
+    return this.#deps.store.commit((emit) => record(this.#deps.store, emit)).thread;
   }
 
   /** What is given is masked and serialized once, whether it is recorded or compared with what is. */

@@ -15,6 +15,7 @@ import { transaction } from '../../db/transaction.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { EventOutbox } from '../../state/EventOutbox.ts';
+import { EventStore } from '../../state/EventStore.ts';
 import { immediately } from '../../state/immediately.ts';
 import { parseStored } from '../../state/parseStored.ts';
 import { LABEL_SEPARATOR, type StoredItem, StoreItems } from '../../state/StoreItems.ts';
@@ -73,7 +74,7 @@ export class SqliteStore extends BaseStore {
     this.#items = new StoreItems(db);
     this.#now = now;
     this.#maxBytes = validLimits(limits).valueBytes;
-    this.#outbox = new EventOutbox(db, events, { now });
+    this.#outbox = new EventOutbox(db, events, new EventStore(db, { now }));
   }
 
   /**

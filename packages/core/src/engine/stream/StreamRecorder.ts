@@ -211,6 +211,13 @@ export class StreamRecorder implements StreamedGraph {
         sent = loose.length;
         this.#sink.append(told === null ? loose : [...loose, ...wholeOf([told])]);
       },
+      taken: () => {
+        const told = own();
+        const loose = this.#whole();
+        this.#loose.splice(0, loose.length);
+        const events = told === null ? loose : [...loose, ...wholeOf([told])];
+        return () => this.#sink.append(events);
+      },
       committed: () => {
         this.#loose.splice(0, sent);
         this.#sink.wake();

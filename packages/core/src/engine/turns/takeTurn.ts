@@ -39,11 +39,11 @@ export interface TurnDeps {
  *   known key was given with; `GRAPH_CHANGED` if the graph has lost a channel of the run. Nothing is changed then.
  */
 export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> {
-  const { store, events, serde } = deps;
+  const { store, serde } = deps;
   const { threadId, key, given } = asked;
   let unchangedFor: LeaseSnapshot | undefined;
   for (;;) {
-    const taken = store.transact(events, (emit) => {
+    const taken = store.commit((emit) => {
       const begun = findOrBegin(asked, unchangedFor, deps);
       // A turn that failed has left them, to be tried anew.
       if (begun === 'begun') cancelBelow(threadId, { store, emit });

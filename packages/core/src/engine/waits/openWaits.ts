@@ -23,13 +23,13 @@ export interface OpenWaits<Open> {
 /** Looks at what a run waits for, and ends what has come. */
 export function openWaits<Open extends { readonly interruptId: string }>(
   open: readonly Open[],
-  { lease, store, events, now }: Looking,
+  { lease, store, now }: Looking,
 ): OpenWaits<Open> {
   const { threadId } = lease;
   const ids = open.map(({ interruptId }) => interruptId);
   if (ids.length === 0 || store.waits.at(threadId, ids).length === 0)
     return { questions: open, pending: [], hasEnded: false };
-  const looked = store.transact(events, (emit) => {
+  const looked = store.commit((emit) => {
     store.fenceOf(lease).assertInTx();
     store.waits.keepOnly(threadId, ids);
     return store.waits.at(threadId, ids).map((wait) => endWait(wait, { store, emit, now }));

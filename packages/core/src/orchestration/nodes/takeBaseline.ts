@@ -89,7 +89,7 @@ function tellSync({ base, commits, moved }: Synced, principal: string): void {
   const payload = { principal, base, commits, moved };
   const scope = { threadId: visit.threadId };
   if (store === null) events.emit('RUN_SYNCED', payload, scope);
-  else store.transact(events, (emit) => emit('RUN_SYNCED', payload, scope));
+  else store.commit((emit) => emit('RUN_SYNCED', payload, scope));
 }
 
 function hasNoTestsYet({ passed, cases = [], missing, output }: CheckResult): boolean {

@@ -293,5 +293,5 @@ function tellRescue({ ref, commit, files }: Rescue): void {
   const scope = { threadId: visit.threadId, taskId };
   const payload = { ref, commit, files };
   if (store === null) events.emit('WORKSPACE_RESCUED', payload, scope);
-  else store.transact(events, (emit) => emit('WORKSPACE_RESCUED', payload, scope));
+  else store.commit((emit) => emit('WORKSPACE_RESCUED', payload, scope));
 }

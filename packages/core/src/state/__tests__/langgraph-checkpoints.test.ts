@@ -5,8 +5,10 @@ import { test } from '../../../test/support/fixtures.ts';
 import { interceptStatements } from '../../../test/support/interceptStatements.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { DevsError } from '../../errors/DevsError.ts';
+import { EventBus } from '../../events/EventBus.ts';
 import { CheckpointPersister } from '../CheckpointPersister.ts';
 import { RunRemover } from '../RunRemover.ts';
+import { StateFile } from '../StateFile.ts';
 import type { LangGraphCheckpoint } from '../types.ts';
 
 // Source: 9_ROADMAP-REQ-014.
@@ -177,7 +179,7 @@ describe('large states', () => {
     const turns = new CheckpointPersister(db);
     turns.save(aTurn({ state: largeState, taskId: 'task-2' }));
     turns.deleteAfter('task-1', ['task-1', 'task-2']);
-    new RunRemover(db).sweep();
+    new RunRemover(db, new StateFile(db, { events: new EventBus() })).sweep();
     turns.save(aTurn({ state: largeState }));
     expect(turns.loadLatest('graph-1')?.state).toEqual(largeState);
   });

@@ -82,13 +82,13 @@ async function make(
   ask: Ask,
   request: AnswerRequest,
   { answer, signal }: { readonly answer: Answer; readonly signal: AbortSignal },
-  { app: { store, events } }: AskDeps,
+  { app: { store } }: AskDeps,
 ): Promise<void> {
   const { lease, key, session, principal } = ask;
   const threadId = key.threadId;
   const fence = store.threads.fence(lease);
   const step: NewStep = { ...key, node: 'ask', taskId: request.task?.taskId ?? null };
-  const reserve = store.transact(events, () => {
+  const reserve = store.commit(() => {
     fence.assertInTx();
     return admitted(step, ask, store.budgets.judge({ ...step, declared: {} }), (held) =>
       store.steps.intent({ ...step, reserve: held }, fence),
@@ -99,7 +99,7 @@ async function make(
   try {
     const said = answerFrom(await answer(request, call));
     const { value, count } = maskPreciseDeep({ question: request.question, answer: said, principal });
-    store.transact(events, (emit) => {
+    store.commit((emit) => {
       store.steps.finish(key, value satisfies RecordedExchange, reports.total(store.prices), fence);
       const { id: sessionId, kind, taskId } = session;
       const scope = { threadId, taskId };

@@ -20,13 +20,13 @@ export interface RewindDeps {
  * @returns What lay uncommitted in the folder and was kept.
  */
 export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps): Promise<Rescue | null> {
-  const { store, events } = app;
+  const { store } = app;
   const { threadId } = lease;
   const rewind = store.rewinds.unfinished(threadId);
   if (rewind === null) return null;
   const move = moveOf(rewind);
   const kept = move === null ? null : await follow(move, pipeline, { threadId, ...driverOf(store, lease) });
-  store.transact(events, (emit) => {
+  store.commit((emit) => {
     store.threads.fence(lease).assertInTx();
     store.rewinds.finish(rewind.id);
     if (kept !== null) emit('WORKSPACE_RESCUED', { ...kept }, { threadId });

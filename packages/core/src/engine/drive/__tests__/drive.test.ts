@@ -641,17 +641,20 @@ describe('a node that throws', () => {
   }) => {
     const { promise, resolve } = deferred();
     const late: string[] = [];
+    const begun = deferred();
     let runs = 0;
     const right = async () => {
       runs += 1;
       const mine = `right ${runs}`;
+      begun.resolve();
       if (runs === 1) await promise;
       await step('pay', () => void late.push(mine));
       return { log: [mine] };
     };
     let fails = true;
-    const left = () => {
+    const left = async () => {
       if (!fails) return { log: ['left'] };
+      await begun.promise;
       fails = false;
       throw new Error('no');
     };

@@ -1,0 +1,86 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import type { Database } from 'better-sqlite3';
+import { describe, expect, vi } from 'vitest';
+import { test } from '../../../test/support/fixtures.ts';
+import { interceptStatements } from '../../../test/support/interceptStatements.ts';
+import { createDatabase } from '../../db/createDatabase.ts';
+import { durable } from '../durable.ts';
+import { step } from '../node/step.ts';
+
+// What comes by the clock depends on the machine: turns of the event loop, heartbeats, looks for requests.
+vi.mock('../loopTurn.ts', () => ({ isLoopDue: () => false, SUPER_STEP_SLICE_MS: 0 }));
+vi.useFakeTimers({ toFake: ['setInterval'] });
+
+const Counting = Annotation.Root({ visits: Annotation<number>() });
+
+/** A graph that visits one node so many times. */
+function counting(visits: number, work: () => unknown) {
+  return new StateGraph(Counting)
+    .addNode('work', async (state) => {
+      await work();
+      return { visits: state.visits + 1 };
+    })
+    .addEdge(START, 'work')
+    .addConditionalEdges('work', (state) => (state.visits < visits ? 'work' : END), ['work', END]);
+}
+
+const counters: Readonly<Record<string, RegExp>> = {
+  savepoints: /^SAVEPOINT/,
+  commits: /^COMMIT/,
+  fences: /^SELECT lease_epoch/,
+  statements: /./,
+};
+
+async function countsOf(dbPath: string, visits: number, work: () => unknown): Promise<readonly number[]> {
+  const db = createDatabase({ dbPath: `${dbPath}-${visits}` });
+  const executed: string[] = [];
+  const note = (run: () => unknown, { source }: { readonly source: string }): unknown => {
+    executed.push(source.trim());
+    return run();
+  };
+  interceptStatements(db, note, { controls: true });
+  const app = durable(counting(visits, work), { db, guards: { maxDepth: 100 } });
+  expect((await app.run('run', { visits: 0 })).status).toBe('completed');
+  db.close();
+  return Object.values(counters).map((counter) => executed.filter((sql) => counter.test(sql)).length);
+}
+
+/** What one more visit costs: a run of thirty visits against one of ten. */
+async function costOfAVisit(dbPath: string, work: () => unknown): Promise<Record<string, number>> {
+  const [few, many] = [await countsOf(dbPath, 10, work), await countsOf(dbPath, 30, work)];
+  const more = many.map((count, at) => (count - (few[at] ?? 0)) / 20);
+  return Object.fromEntries(Object.keys(counters).map((name, at) => [name, more[at] ?? 0]));
+}
+
+/** Statements that are prepared from now on. */
+function prepared(db: Database): readonly string[] {
+  const texts: string[] = [];
+  const prepare = db.prepare.bind(db) as (sql: string) => unknown;
+  db.prepare = ((sql: string) => {
+    texts.push(sql);
+    return prepare(sql);
+  }) as typeof db.prepare;
+  return texts;
+}
+
+describe('a visit of a node', () => {
+  test('commits twice: before its work, and after it', async ({ dbPath }) => {
+    const cost = { commits: 2, savepoints: 3, fences: 3, statements: 30 };
+    expect(await costOfAVisit(dbPath, () => {})).toEqual(cost);
+  });
+
+  test('commits twice more for a recorded step: before the call, and after it', async ({ dbPath }) => {
+    const cost = { commits: 4, savepoints: 5, fences: 5, statements: 48 };
+    expect(await costOfAVisit(dbPath, () => step('call', () => 'answer'))).toEqual(cost);
+  });
+});
+
+describe('a state file', () => {
+  test('prepares a statement when it is first used, and once', async ({ db }) => {
+    const texts = prepared(db);
+    const app = durable(counting(3, Date.now), { db });
+    expect(texts.length).toBeLessThanOrEqual(110);
+    await app.run('run', { visits: 0 });
+    expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([]);
+  });
+});

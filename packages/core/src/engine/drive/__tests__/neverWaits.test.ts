@@ -1,0 +1,118 @@
+import { END, Send, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect } from 'vitest';
+import { test } from '../../../../test/support/fixtures.ts';
+import { createDatabase } from '../../../db/createDatabase.ts';
+import { OwnState } from '../../__tests__/ownGraph.ts';
+import { durable } from '../../durable.ts';
+import { step } from '../../node/step.ts';
+
+// Nodes, steps and graphs that answer at once never leave the queue of microtasks by themselves.
+
+const guards = { maxDepth: 100_000 };
+
+/** What would be waited for without end is given up here. */
+const MANY = 1500;
+
+/** Counts the ticks of a timer, and ends it with the test. */
+function ticking(ms: number) {
+  const ticks = { count: 0 };
+  const timer = setInterval(() => {
+    ticks.count += 1;
+  }, ms);
+  return Object.assign(ticks, { stop: () => clearInterval(timer) });
+}
+
+/** Visits one node until `isEnough`, or `most` times. */
+function looping(isEnough: (visits: number) => boolean, most = MANY) {
+  let visits = 0;
+  return new StateGraph(OwnState)
+    .addNode('work', () => {
+      visits += 1;
+      return {};
+    })
+    .addEdge(START, 'work')
+    .addConditionalEdges('work', () => (isEnough(visits) || visits >= most ? END : 'work'), ['work', END]);
+}
+
+describe('a graph that never waits', () => {
+  test('lets timers tick', async ({ db }) => {
+    const timer = ticking(100);
+    await durable(
+      looping(() => timer.count >= 3),
+      { db, guards },
+    ).run('run', {});
+    timer.stop();
+    expect(timer.count).toBeGreaterThanOrEqual(3);
+  });
+
+  test('is paused by another connection', async ({ db, dbPath }) => {
+    const elsewhere = createDatabase({ dbPath });
+    let asked: Promise<unknown> | undefined;
+    const asks = () => {
+      asked ??= durable(looping(Boolean), { db: elsewhere }).pause('run');
+      return false;
+    };
+    const outcome = await durable(looping(asks), { db, guards }).run('run', {});
+    await asked;
+    elsewhere.close();
+    expect(outcome).toMatchObject({ status: 'drained', reason: 'pause' });
+  });
+
+  test('keeps its lease, so that another connection is told who drives it', async ({ db, dbPath }) => {
+    const elsewhere = createDatabase({ dbPath });
+    const expiry = elsewhere
+      .prepare("SELECT lease_expires_mono FROM threads WHERE thread_id = 'run'")
+      .pluck();
+    const first = { expiry: undefined as unknown, refused: undefined as Promise<unknown> | undefined };
+    const isRenewed = (): boolean => {
+      first.expiry ??= expiry.get();
+      if (first.expiry === expiry.get()) return false;
+      first.refused = durable(looping(Boolean), { db: elsewhere })
+        .run('run')
+        .catch((error: unknown) => error);
+      return true;
+    };
+    await durable(looping(isRenewed, 4 * MANY), { db, guards }).run('run', {});
+    expect(await first.refused).toMatchObject({ code: 'THREAD_BUSY' });
+    elsewhere.close();
+  });
+});
+
+describe('timers tick also during', () => {
+  test('one super-step of many tasks', async ({ db }) => {
+    const timer = ticking(20);
+    const graph = new StateGraph(OwnState)
+      .addNode('work', () => ({}))
+      .addConditionalEdges(START, () => Array.from({ length: 400 }, () => new Send('work', {})), ['work'])
+      .addEdge('work', END);
+    const seen: number[] = [];
+    const app = durable(graph, { db, guards });
+    app.events.on('NODE_STARTED', () => seen.push(timer.count));
+    await app.run('run', {});
+    timer.stop();
+    expect(new Set(seen).size).toBeGreaterThan(1);
+  });
+
+  test('one node of many steps', async ({ db }) => {
+    const timer = ticking(20);
+    const graph = new StateGraph(OwnState)
+      .addNode('work', async () => {
+        for (let at = 0; at < MANY && timer.count < 3; at += 1) await step(`step ${at}`, () => at);
+        return {};
+      })
+      .addEdge(START, 'work')
+      .addEdge('work', END);
+    await durable(graph, { db, guards }).run('run', {});
+    timer.stop();
+    expect(timer.count).toBeGreaterThanOrEqual(3);
+  });
+
+  test('one node that is a graph of its own', async ({ db }) => {
+    const timer = ticking(20);
+    const inner = looping(() => timer.count >= 3).compile();
+    const graph = new StateGraph(OwnState).addNode('work', inner).addEdge(START, 'work').addEdge('work', END);
+    await durable(graph, { db, guards }).run('run', {});
+    timer.stop();
+    expect(timer.count).toBeGreaterThanOrEqual(3);
+  });
+});

@@ -1,0 +1,119 @@
+import type { Database } from 'better-sqlite3';
+import type { EventSink } from '../events/EventBus.ts';
+import { CheckpointPersister } from './CheckpointPersister.ts';
+import { ChildStore } from './ChildStore.ts';
+import { DecisionLog } from './DecisionLog.ts';
+import { DrivenTimeStore } from './DrivenTimeStore.ts';
+import { EventOutbox } from './EventOutbox.ts';
+import { EventStore } from './EventStore.ts';
+import { FailureGateStore } from './FailureGateStore.ts';
+import { type Fence, type FencedLease, leaseFence, NO_FENCE } from './Fence.ts';
+import { GraphCheckpointStore } from './GraphCheckpointStore.ts';
+import { GuardStore } from './GuardStore.ts';
+import { HitlSessionStore } from './HitlSessionStore.ts';
+import { HitlVoteStore } from './HitlVoteStore.ts';
+import { endLateWrites, immediately, withNextCommit } from './immediately.ts';
+import { RewindStore } from './RewindStore.ts';
+import { RunDirectory } from './RunDirectory.ts';
+import { RunFootprint } from './RunFootprint.ts';
+import { RunRemover } from './RunRemover.ts';
+import { StepStore, type StepStoreOptions } from './StepStore.ts';
+import { ThreadInputStore } from './ThreadInputStore.ts';
+import { ThreadStore } from './ThreadStore.ts';
+import { TranscriptStore } from './TranscriptStore.ts';
+import { WaitStore } from './WaitStore.ts';
+
+export interface StateFileOptions extends StepStoreOptions {
+  /** Is told what was committed. */
+  readonly events: EventSink;
+}
+
+/** One open state file: every table once, one way to commit, one outbox. */
+export class StateFile {
+  readonly db: Database;
+  readonly threads: ThreadStore;
+  readonly inputs: ThreadInputStore;
+  readonly steps: StepStore;
+  readonly transcripts: TranscriptStore;
+  readonly checkpoints: GraphCheckpointStore;
+  readonly sessions: HitlSessionStore;
+  readonly votes: HitlVoteStore;
+  readonly failureGates: FailureGateStore;
+  readonly decisions: DecisionLog;
+  readonly guards: GuardStore;
+  readonly times: DrivenTimeStore;
+  readonly journal: CheckpointPersister;
+  readonly log: EventStore;
+  readonly rewinds: RewindStore;
+  readonly directory: RunDirectory;
+  readonly waits: WaitStore;
+  readonly children: ChildStore;
+  readonly footprint: RunFootprint;
+  readonly remover: RunRemover;
+  readonly outbox: EventOutbox;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database, { events, ...seams }: StateFileOptions) {
+    this.db = db;
+    this.threads = new ThreadStore(db, seams);
+    this.inputs = new ThreadInputStore(db, seams);
+    this.steps = new StepStore(db, seams);
+    this.transcripts = new TranscriptStore(db, seams);
+    this.checkpoints = new GraphCheckpointStore(db);
+    this.sessions = new HitlSessionStore(db, seams);
+    this.votes = new HitlVoteStore(db);
+    this.failureGates = new FailureGateStore(db);
+    this.decisions = new DecisionLog(db, this.sessions);
+    this.guards = new GuardStore(db);
+    this.times = new DrivenTimeStore(db);
+    this.journal = new CheckpointPersister(db);
+    this.log = new EventStore(db, seams);
+    this.rewinds = new RewindStore(db, seams);
+    this.directory = new RunDirectory(db);
+    this.waits = new WaitStore(db, seams);
+    this.children = new ChildStore(db, seams);
+    this.footprint = new RunFootprint(db);
+    this.remover = new RunRemover(db, this);
+    this.outbox = new EventOutbox(db, events, this.log);
+  }
+
+  /** The fence of the lease that something is done under; none without an epoch, in plain LangGraph use. */
+  fenceOf({
+    threadId,
+    epoch,
+  }: {
+    readonly threadId: string;
+    readonly epoch: FencedLease['epoch'] | null;
+  }): Fence {
+    return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
+  }
+
+  /**
+   * Runs `work` in one write transaction, or as a part of the one around it. Events it raises are rows of that
+   * transaction, published after commit; a rolled back transaction leaves no event.
+   *
+   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated; `STATE_IO`, `STATE_DISK_FULL`,
+   *   `STATE_CORRUPT` if it cannot be written.
+   */
+  commit<T>(work: (emit: EventSink['emit']) => T): T {
+    const result = immediately(this.db, () => work(this.#emit));
+    this.outbox.flush();
+    return result;
+  }
+
+  /**
+   * Has `work` done in the transaction of the next {@link commit}, or when the event loop has turned: for what can be found
+   * out again from what is committed. Refused, it stops its run, which writes nothing more under this lease.
+   */
+  withNext(lease: FencedLease, work: (emit: EventSink['emit']) => void): void {
+    const write = (): void => work(this.#emit);
+    withNextCommit(this.db, { lease, write, committed: () => this.outbox.flush() });
+  }
+
+  /** Whoever held this lease writes nothing more under it. */
+  endWrites(lease: FencedLease): void {
+    endLateWrites(this.db, lease);
+  }
+
+  readonly #emit: EventSink['emit'] = (name, payload, scope = {}) => this.outbox.record(name, payload, scope);
+}
