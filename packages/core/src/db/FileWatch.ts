@@ -86,7 +86,7 @@ class FileWatch {
     this.#isToTell = true;
     const restMs = this.#restedAt - performance.now();
     if (restMs > 0) setTimeout(() => this.#round(), restMs).unref();
-    else setImmediate(() => this.#round()).unref();
+    else setImmediate(() => this.#round()); // not unref'd: an idle loop would first wait for something else
   }
 
   #begin(): void {

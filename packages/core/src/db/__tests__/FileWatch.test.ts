@@ -101,6 +101,14 @@ describe('news of a state file', () => {
     other.db.close();
   });
 
+  test('of this process need no file system', async ({ db }) => {
+    Object.assign(played, { isOn: true, refusal: 'ENOSPC' });
+    const news = new FileNews(db);
+    tellNews(db);
+    await news.next(1_000_000);
+    news.stop();
+  });
+
   test('end at once for who is told to stop', async ({ db }) => {
     const news = new FileNews(db);
     const stopping = new AbortController();
@@ -273,6 +281,7 @@ describe('whoever waits at a state file', () => {
     stops[0]?.();
     stops[1]?.();
     expect(played.open.size).toBe(1);
+    written(); // what is asked after it is not asked any more
     stops[2]?.();
     expect(played.open.size).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
