@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import { HumanMessage, RemoveMessage } from '@langchain/core/messages';
 import {
   Annotation,
   Command,
@@ -88,13 +88,13 @@ describe('a stream that drives', () => {
     dbPath,
   }) => {
     const builder = new StateGraph(MessagesAnnotation)
-      .addNode('left', () => ({ messages: [new AIMessage({ id: 'left', content: 'left' })] }))
-      .addNode('right', () => ({ messages: [new AIMessage({ id: 'right', content: 'right' })] }))
-      .addEdge(START, 'left')
-      .addEdge(START, 'right');
+      .addNode('forget', () => ({ messages: [new RemoveMessage({ id: 'said' })] }))
+      .addEdge(START, 'forget');
     const app = durable(builder, { file: dbPath });
-    const events = await listOf(app.stream('run', { messages: [] }, EVERYTHING));
-    expect(events.map(({ mode }) => mode)).toEqual(['values', 'updates', 'updates', 'values', 'end']);
+    const messages = [new HumanMessage({ id: 'said', content: 'Forget it.' })];
+    const events = await listOf(app.stream('run', { messages }, EVERYTHING));
+    expect(events.map(({ mode }) => mode)).toEqual(['values', 'updates', 'values', 'end']);
+    expect(events[2]).toMatchObject({ data: { messages: [] } });
     app.close();
   });
 
