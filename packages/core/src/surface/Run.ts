@@ -2,10 +2,12 @@ import { exchangesAt, type GateExchange, giveUpAsks } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import type { GateAnswer } from '../engine/Gate.ts';
-import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
+import { type ClosedGate, closedGates, type Gate, gateOf, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
+import { ruleOf } from '../engine/gates/GateRule.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
+import type { ShownPlace, ShownPlaces } from '../engine/gates/quotes.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -14,14 +16,16 @@ import { type DocumentFile, documentFiles } from '../orchestration/documentFiles
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
-import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
+import type { CommitView, OpenOptions, RunWorkspace, Workspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
-import type { HitlSession } from '../state/hitlSession.ts';
+import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import { type AskOptions, askGate, whyUnasked } from './ask/askGate.ts';
+import { codeReader, quotedFiles, type ReadCode, shownFiles } from './comments/codeQuoted.ts';
+import { type LastComment, lastComments } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { handOver } from './handOver.ts';
@@ -64,11 +68,18 @@ export class Run {
   readonly id: string;
   readonly #app: OrchestrationApp;
   readonly #pipeline: PipelineDeps | null;
+  readonly #workspace: Workspace | null;
 
-  constructor(id: string, app: OrchestrationApp, pipeline: PipelineDeps | null) {
+  constructor(
+    id: string,
+    app: OrchestrationApp,
+    pipeline: PipelineDeps | null,
+    workspace: Workspace | null = null,
+  ) {
     this.id = id;
     this.#app = app;
     this.#pipeline = pipeline;
+    this.#workspace = workspace;
   }
 
   /**
@@ -188,10 +199,46 @@ export class Run {
    * Records a decision on a gate that was read; whoever drives the run takes it up.
    *
    * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`,
-   *   `FEEDBACK_REQUIRED`, …: nothing is written then.
+   *   `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `CONFIG_INVALID` for one on code that cannot be read here, …:
+   *   nothing is written then.
+   *
+   * @example
+   * ```ts
+   * const comments = [{ in: 'TAS', quote: 'Two tables.', line: 3, text: 'Why not one?' }];
+   * await run.decide(gate, { approved: false, comments, by: { kind: 'human', id: 'ada' }, via: 'page' });
+   * ```
    */
-  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#app.decide(gate, answer);
+  async decide(
+    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    { by, via, ...answer }: GateAnswer,
+  ): Promise<HitlSession> {
+    const { manager, sessions } = this.#app.store;
+    const session = sessions.find(sessionId);
+    const isOpenReview = session?.kind === 'review' && session.status === 'awaiting_approval';
+    const places = isOpenReview ? await quotedFiles(gateOf(session), answer, this.#shown('review')) : [];
+    return manager.decide(sessionId, { artifactHash, answer, by, via, places });
+  }
+
+  /**
+   * What may be quoted of what a gate shows in comments on it: of a code review the first files too, where the
+   * orchestrator was opened with the workspace.
+   */
+  async places(gate: Gate): Promise<readonly ShownPlace[]> {
+    const { places, read } = this.#shown(gate.kind);
+    return [...places(gate.artifact), ...(await shownFiles(gate, read))];
+  }
+
+  /**
+   * What was said of the last version that a gate of this kind showed, and whether the quoted text has changed since.
+   * Empty where that was approved, or rejected without comments.
+   */
+  async lastComments(gate: Gate): Promise<readonly LastComment[]> {
+    return lastComments(gate, { ...this.#shown(gate.kind), sessions: this.#app.store.sessions });
+  }
+
+  #shown(kind: HitlSessionKind): { readonly places: ShownPlaces; readonly read: ReadCode | null } {
+    const { places = () => [] } = ruleOf(this.#app.store.rules, kind);
+    return { places, read: codeReader(this.id, this.#workspace) };
   }
 
   /**

@@ -13,6 +13,7 @@ import {
   type HitlSessionKind,
   HitlSessionStore,
   type Principal,
+  type RecordedDecision,
 } from '../../state/HitlSessionStore.ts';
 import { immediately } from '../../state/immediately.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
@@ -27,6 +28,7 @@ import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
 import { assertMayDecide, principalOf } from './principals.ts';
+import { assertQuoted, placesIn, type ShownPlace } from './quotes.ts';
 import { VoteCount } from './VoteCount.ts';
 
 export type { Principal } from '../../state/hitlSession.ts';
@@ -62,6 +64,10 @@ export interface SessionDecision {
   /** The answer of the session's kind. */
   readonly answer: unknown;
   readonly by: Principal;
+  /** The way it is given, recorded with it: `page`, `command`, `file`, `program` or another short word. */
+  readonly via?: string | undefined;
+  /** Texts that are shown and that the session does not hold: code. They may be quoted in comments. */
+  readonly places?: readonly ShownPlace[];
 }
 
 /**
@@ -180,10 +186,14 @@ export class HumanInTheLoopManager<State = unknown> {
    * @returns The decided session; still `awaiting_approval` after a vote that others have to follow.
    * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`, `INVALID_ANSWER`,
    *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
-   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
+   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`; checked in this order, and nothing is written then.
    */
-  decide(sessionId: string, { artifactHash, answer, by: given }: SessionDecision): HitlSession {
+  decide(
+    sessionId: string,
+    { artifactHash, answer, by: given, via, places = [] }: SessionDecision,
+  ): HitlSession {
     const by = principalOf(given);
+    assertWay(via);
     if (typeof artifactHash !== 'string')
       throw new TypeError(`Expected artifactHash as text, got ${artifactHash}.`);
     const session = this.#sessions.require(sessionId);
@@ -197,10 +207,12 @@ export class HumanInTheLoopManager<State = unknown> {
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
     rule.assertFits?.(masked.value, session, by);
+    assertQuoted(masked.value, session, () => [...placesIn(session, rule.places), ...places]);
     const said = rule.toRecord?.(masked.value) ?? masked.value;
     const decided = immediately(this.#db, () => {
       const { decision, isNew } = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
-      if (decision !== null) this.#recordDecision(sessionId, wholeHash, decision, by);
+      if (decision !== null)
+        this.#recordDecision({ id: sessionId, artifactHash: wholeHash, decision, principal: by, via });
       if (isNew && masked.count > 0) this.#recordRedaction(session, masked.count);
       return this.#sessions.require(sessionId);
     });
@@ -213,8 +225,9 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#outbox.flush();
   }
 
-  #recordDecision(sessionId: string, artifactHash: string, answer: object, principal: Principal): void {
-    const isFirst = this.#sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
+  #recordDecision(given: RecordedDecision & { readonly decision: object }): void {
+    const { id: sessionId, decision: answer, principal, via } = given;
+    const isFirst = this.#sessions.decide(given);
     const session = this.#sessions.require(sessionId);
     if (!isFirst) throw closed(session); // another process won between the check and this write
     const { kind, threadId } = session;
@@ -231,6 +244,7 @@ export class HumanInTheLoopManager<State = unknown> {
       sessionId,
       kind,
       principal: principalText(principal),
+      ...(via !== undefined && { via }),
       ...((isEdit(answer) || 'edit' in answer) && { edited: true as const }),
       ...decisionWords(answer),
     };
@@ -245,6 +259,14 @@ export class HumanInTheLoopManager<State = unknown> {
     if (kind !== 'task_failure') return;
     this.#failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
   }
+}
+
+/** Of a way to decide: it stands in lists and logs. */
+const WAY = /^[a-z][a-z0-9-]{0,31}$/;
+
+function assertWay(via: unknown): void {
+  if (via === undefined || (typeof via === 'string' && WAY.test(via))) return;
+  throw new TypeError('Expected `via` to be a word such as page, command, file or program.');
 }
 
 function stateJson(graphState: unknown): string {

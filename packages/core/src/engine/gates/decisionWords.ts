@@ -1,4 +1,5 @@
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { commentsOf } from './comments.ts';
 
 /** What a decision says, for the story of a run. */
 export interface DecisionWords {
@@ -10,6 +11,8 @@ export interface DecisionWords {
   readonly raised?: Raised;
   /** Of a review: what is done again, such as `T2`. */
   readonly tasks?: readonly string[];
+  /** How many places it comments on. */
+  readonly comments?: number;
 }
 
 const MEASURES = ['usd', 'tokens', 'calls', 'ms'] as const;
@@ -22,13 +25,16 @@ export function decisionWords(answer: object): DecisionWords {
   const { approved, action, value, edit, feedback, guidance, reason, tasks } = answer as Readonly<
     Record<string, unknown>
   >;
-  const text = feedback ?? guidance ?? reason ?? ('value' in answer ? JSON.stringify(value) : undefined);
+  const comments = commentsOf(answer);
+  const answered = 'value' in answer ? JSON.stringify(value) : undefined;
+  const text = feedback ?? comments[0]?.text ?? guidance ?? reason ?? answered;
   const raised = raisedBy(answer as Readonly<Record<string, unknown>>);
   return {
     said: edit === undefined ? saidBy(approved, action) : 'edited',
     ...(typeof text === 'string' && text.trim() !== '' && { words: shortWords(text) }),
     ...(raised !== null && { raised }),
     ...(Array.isArray(tasks) && { tasks: tasks.map(String) }),
+    ...(comments.length > 0 && { comments: comments.length }),
   };
 }
 
