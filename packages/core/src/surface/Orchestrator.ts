@@ -220,7 +220,7 @@ export class Orchestrator {
   }
 
   #handleOf(id: string): Run {
-    return new Run(id, this.#app, this.#pipeline, this.#workspace);
+    return new Run(id, this.#app, { pipeline: this.#pipeline, workspace: this.#workspace });
   }
 
   /** Every run in the folder, newest first. */

@@ -2,12 +2,11 @@ import { exchangesAt, type GateExchange, giveUpAsks } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import type { GateAnswer } from '../engine/Gate.ts';
-import { type ClosedGate, closedGates, type Gate, gateOf, openGates } from '../engine/Gate.ts';
+import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
-import { ruleOf } from '../engine/gates/GateRule.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
-import type { ShownPlace, ShownPlaces } from '../engine/gates/quotes.ts';
+import type { ShownPlace } from '../engine/gates/quotes.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -16,20 +15,21 @@ import { type DocumentFile, documentFiles } from '../orchestration/documentFiles
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
-import type { CommitView, OpenOptions, RunWorkspace, Workspace } from '../orchestration/ports.ts';
+import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
-import type { HitlSession, HitlSessionKind } from '../state/hitlSession.ts';
+import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import { type AskOptions, askGate, whyUnasked } from './ask/askGate.ts';
-import { codeReader, quotedFiles, type ReadCode, shownFiles } from './comments/codeQuoted.ts';
-import { type LastComment, lastComments } from './comments/lastComments.ts';
+import { CommentedGates } from './comments/CommentedGates.ts';
+import type { LastComment } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { handOver } from './handOver.ts';
 import { lastShown } from './lastShown.ts';
+import type { RunDeps } from './RunDeps.ts';
 import { type RecursionDepth, recursionDepthOf } from './recursionDepth.ts';
 import { reviewStatus } from './reviewStatus.ts';
 import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
@@ -68,18 +68,13 @@ export class Run {
   readonly id: string;
   readonly #app: OrchestrationApp;
   readonly #pipeline: PipelineDeps | null;
-  readonly #workspace: Workspace | null;
+  readonly #commented: CommentedGates;
 
-  constructor(
-    id: string,
-    app: OrchestrationApp,
-    pipeline: PipelineDeps | null,
-    workspace: Workspace | null = null,
-  ) {
+  constructor(id: string, app: OrchestrationApp, { pipeline, workspace }: RunDeps) {
     this.id = id;
     this.#app = app;
     this.#pipeline = pipeline;
-    this.#workspace = workspace;
+    this.#commented = new CommentedGates(id, app.store, workspace);
   }
 
   /**
@@ -208,15 +203,8 @@ export class Run {
    * await run.decide(gate, { approved: false, comments, by: { kind: 'human', id: 'ada' }, via: 'page' });
    * ```
    */
-  async decide(
-    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    { by, via, ...answer }: GateAnswer,
-  ): Promise<HitlSession> {
-    const { manager, sessions } = this.#app.store;
-    const session = sessions.find(sessionId);
-    const isOpenReview = session?.kind === 'review' && session.status === 'awaiting_approval';
-    const places = isOpenReview ? await quotedFiles(gateOf(session), answer, this.#shown('review')) : [];
-    return manager.decide(sessionId, { artifactHash, answer, by, via, places });
+  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
+    return this.#commented.decide(gate, answer);
   }
 
   /**
@@ -224,8 +212,7 @@ export class Run {
    * orchestrator was opened with the workspace.
    */
   async places(gate: Gate): Promise<readonly ShownPlace[]> {
-    const { places, read } = this.#shown(gate.kind);
-    return [...places(gate.artifact), ...(await shownFiles(gate, read))];
+    return this.#commented.places(gate);
   }
 
   /**
@@ -233,12 +220,7 @@ export class Run {
    * Empty where that was approved, or rejected without comments.
    */
   async lastComments(gate: Gate): Promise<readonly LastComment[]> {
-    return lastComments(gate, { ...this.#shown(gate.kind), sessions: this.#app.store.sessions });
-  }
-
-  #shown(kind: HitlSessionKind): { readonly places: ShownPlaces; readonly read: ReadCode | null } {
-    const { places = () => [] } = ruleOf(this.#app.store.rules, kind);
-    return { places, read: codeReader(this.id, this.#workspace) };
+    return this.#commented.lastComments(gate);
   }
 
   /**
