@@ -201,6 +201,40 @@ describe('comments on a design', () => {
   });
 });
 
+test('comments survive whoever recorded them, and a driver that dies in the call they are told in', async ({
+  dbPath,
+}) => {
+  const { run, devs, dir } = await aRun(dbPath);
+  await run.drive();
+  const comments = [{ in: 'TAS', quote: 'Two tables.', line: 3, text: 'Why not one?' }];
+  await run.decide(await gateOf(run), { approved: false, comments, by: ada });
+  devs.close();
+  const asked: DesignRequest[] = [];
+  const dying = new Error('The process is gone.');
+  for (const isLast of [false, true]) {
+    const design: StageAgents['design'] = async (request) => {
+      asked.push(request);
+      if (!isLast) throw dying;
+      return { documents: [{ type: 'TAS', title: 'How', content: 'One table.\n' }] };
+    };
+    const agents = { ...fakeAgents(), design };
+    const next = await Orchestrator.open({
+      dir,
+      agents,
+      workspace: new MemoryWorkspace(),
+      checks: scriptedChecks(),
+    });
+    const same = await next.run('shop');
+    await same.drive().catch(() => undefined);
+    if (isLast) expect(await same.lastComments(await gateOf(same))).toMatchObject([{ since: 'changed' }]);
+    next.close();
+  }
+  expect(asked.length).toBeGreaterThan(1);
+  expect(new Set(asked.map(({ feedback }) => feedback))).toEqual(
+    new Set(['On TAS, line 3:\n> Two tables.\nWhy not one?']),
+  );
+});
+
 test('comments on a plan reach who plans again, under the labels of its tasks', async ({ dbPath }) => {
   const { run, requests } = await aRun(dbPath);
   await run.drive();
