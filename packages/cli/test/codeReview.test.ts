@@ -76,7 +76,14 @@ describe('a review of code', () => {
     expect(shown.stdout).toMatch(/devs reject [0-9a-f]{8} --hash [0-9a-f]{12} --feedback/);
 
     const no = ['reject', 'sum', '--feedback', 'Name the numbers.', '--task', 'T1', '--by', 'ada'];
-    expect((await callMain(dir, no)).exitCode).toBe(0);
+    const wrong = await callMain(dir, [...no, '--comment', 'sum.js: const product => Why?']);
+    expect(wrong).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('QUOTE_NOT_SHOWN') });
+    const comments = ['sum = (a, b) => a + b; => Say what a is.', 'T1: sum(2, 3) is 5 => And 0?'];
+    const said = [...no, ...comments.flatMap((comment) => ['--comment', comment])];
+    expect((await callMain(dir, said)).exitCode).toBe(0);
+    expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(
+      'gate rejected: code review, T1 again, 2 comments, by human:ada: Name the numbers.',
+    );
     expect((await callMain(dir, ['resume', 'sum'])).stdout).toContain('sent back: Add two numbers');
 
     const again = await callMain(dir, ['show', 'sum']);
@@ -87,6 +94,10 @@ describe('a review of code', () => {
     expect(news).toContain('-export const sum = (a, b) => a + b;\n');
     expect(news).toContain('+export const sum = (first, second) => first + second;\n');
     expect(all).toContain('All of the code\n');
+    expect(again.stdout).toContain(
+      'sum.js, line 1: changed since\n> sum = (a, b) => a + b;\nhuman:ada: Say what a is.',
+    );
+    expect(again.stdout).toContain('T1, line 2: unchanged\n> sum(2, 3) is 5\nhuman:ada: And 0?\n');
     expect(again.stdout).not.toContain('k3Yxk3Yx');
 
     expect((await callMain(dir, ['status', 'sum'])).stdout).toContain(
@@ -114,13 +125,19 @@ describe('a review of code', () => {
 
     const decision = /```json\n([\s\S]*?)```/.exec(stdout)?.[1] ?? '';
     const no = decision
-      .replace('"approved": true', '"approved": false, "feedback": "Once more.", "tasks": ["T1"]')
+      .replace(
+        '"approved": true',
+        '"approved": false, "feedback": "Once more.", "tasks": ["T1"], "comments": [{ "in": "T1", "quote": "sum(2, 3) is 5", "text": "?" }]',
+      )
       .replace('"by": ""', '"by": "grace"');
     writeFileSync(join(dir, 'decision.json'), no);
     expect(await callMain(dir, ['approve', '--from', 'decision.json'])).toMatchObject({ exitCode: 0 });
     await callMain(dir, ['resume', 'sum']);
     const { artifact: second } = await show(dir);
     expect(second.rejections).toMatchObject([{ by: 'grace', feedback: 'Once more.' }]);
+    expect(second).toMatchObject({ lastComments: [{ in: 'T1', text: '?', since: 'unchanged' }] });
+    expect((await callMain(dir, ['log', 'sum'])).stdout).toContain(', by human:grace via file: Once more.');
+    expect((await callMain(dir, ['show', 'sum', '--md'])).stdout).toContain('human:grace: ?\n```');
 
     await callMain(dir, ['approve', 'sum']);
     writeFileSync(join(dir, '.devs-work', 'sum', 'by-hand.js'), 'export {};\n');

@@ -190,6 +190,7 @@ export * from './state.ts';
 export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export type { AskOptions } from './surface/ask/askGate.ts';
+export type { LastComment } from './surface/comments/lastComments.ts';
 export {
   type Collected,
   Orchestrator,

@@ -28,10 +28,12 @@ export {
 export { recurse, recurseAll } from './engine/frames/recurse.ts';
 export type { ClosedGate, Gate, GateAnswer, GateVote } from './engine/Gate.ts';
 export type { Approvals, RecordedApprovals } from './engine/gates/approvals.ts';
+export type { GateComment } from './engine/gates/comments.ts';
 export type { AnswerSchema, DeclaredGate, GateOf } from './engine/gates/DeclaredGate.ts';
 export type { Deadline } from './engine/gates/deadlines.ts';
 export { GraphSuspendedSignal } from './engine/gates/GraphSuspendedSignal.ts';
 export { type GatedToolCall, perToolCall, type ToolCallGate } from './engine/gates/perToolCall.ts';
+export type { ShownPlace, SinceQuoted } from './engine/gates/quotes.ts';
 export type { Budget, BudgetLimits } from './engine/guards/Budget.ts';
 export {
   checkRecursionDepth,

@@ -238,6 +238,7 @@ describe('the public surface', () => {
         "NO_PROGRESS",
         "PATH_REFUSED",
         "POLICY_NOT_DECLARED",
+        "QUOTE_NOT_SHOWN",
         "REMOVE_REFUSED",
         "REPLAY_MISS",
         "REWIND_CONFLICT",

@@ -16,7 +16,10 @@ export interface ReadContext {
 }
 
 /** A run without what drives it or decides. */
-export type ReadableRun = Pick<Run, 'id' | 'status' | 'gates' | 'log' | 'transcript' | 'recursionDepth'>;
+export type ReadableRun = Pick<
+  Run,
+  'id' | 'status' | 'gates' | 'lastComments' | 'log' | 'transcript' | 'recursionDepth'
+>;
 
 export interface StateReaderOptions {
   /** The engine's folder. */

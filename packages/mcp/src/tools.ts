@@ -41,7 +41,13 @@ export const TOOLS: readonly ReadTool[] = [
     description:
       'Shows the questions a run asks people, with what is shown and the SHA-256 a decision is bound to. Deciding is not possible here.',
     input: OneRun,
-    read: async ({ devs }, { runId }) => ({ gates: (await (await devs.run(runId)).gates()).map(gateView) }),
+    read: async ({ devs }, { runId }) => {
+      const run = await devs.run(runId);
+      const gates = await run.gates();
+      return {
+        gates: await Promise.all(gates.map(async (gate) => gateView(gate, await run.lastComments(gate)))),
+      };
+    },
   }),
   readTool({
     name: 'get_log',

@@ -1,4 +1,4 @@
-import type { Gate, LogEntry, Orchestrator, RunListPage, RunStatus } from '@devs/core';
+import type { Gate, LastComment, LogEntry, Orchestrator, RunListPage, RunStatus } from '@devs/core';
 
 const DEFAULT_RUNS = 50;
 
@@ -30,9 +30,13 @@ export function runView(status: RunStatus) {
   return { ...status, gates };
 }
 
-/** An open question as a person would read it before deciding elsewhere. */
-export function gateView({ sessionId, kind, taskId, artifactHash, message, artifact, openedAt }: Gate) {
-  return { sessionId, kind, taskId, artifactHash, message, artifact, openedAt };
+/** An open question as a person would read it before deciding elsewhere, and what was said of its last version. */
+export function gateView(
+  { sessionId, kind, taskId, artifactHash, message, artifact, openedAt }: Gate,
+  lastComments: readonly LastComment[],
+) {
+  const view = { sessionId, kind, taskId, artifactHash, message, artifact, openedAt };
+  return lastComments.length === 0 ? view : { ...view, lastComments };
 }
 
 export interface LogPage {

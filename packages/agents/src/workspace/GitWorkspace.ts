@@ -22,7 +22,9 @@ import { relativePath } from './pathJail.ts';
 import { type OpenFolder, RunFolders } from './RunFolders.ts';
 import { GONE, type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import { requireAuthor } from './requireAuthor.ts';
+import { requireObjectId } from './requireCommitParts.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
+import { textAt } from './treeFiles.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 import type { UncommittedChanges } from './uncommittedTree.ts';
@@ -132,6 +134,13 @@ export class GitWorkspace implements Workspace {
    */
   unshown(threadId: string, range: CommitRange): Promise<readonly UnshownFile[]> {
     return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).unshown(range);
+  }
+
+  /** A text file of a commit of a run; `null` where there is none. Reads the run's git dir and nothing else. */
+  async readAt(threadId: string, tree: string, path: string): Promise<string | null> {
+    requireObjectId('tree', tree);
+    const gitDir = this.#gitDirOf(threadId);
+    return textAt(new GitRepository({ gitDir, workTree: gitDir }), tree, path);
   }
 
   /**

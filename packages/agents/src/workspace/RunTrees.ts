@@ -2,19 +2,7 @@ import type { TreeDiff } from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { NO_OBJECT } from './refs.ts';
-
-/** Bytes; a larger file is nobody's to read as text. */
-const MAX_TEXT_BYTES = 16 * 1024 * 1024;
-
-/** Of git: a file, or a file that can be run. A link and another repository are none. */
-const FILE_MODE = /^100/;
-
-interface TreeEntry {
-  readonly mode: string;
-  readonly id: string;
-  /** Of a file that was asked for by its path; NaN otherwise. */
-  readonly bytes: number;
-}
+import { textAt, treeFiles } from './treeFiles.ts';
 
 /**
  * The stored trees of one run: combined, compared, read. Neither the folder nor a ref is looked at, and no attribute of
@@ -33,7 +21,7 @@ export class RunTrees {
   /** `base` with these paths as `from` has them. A file takes the place of a folder of its name, and the other way. */
   overlay(base: string, from: string, paths: readonly string[]): Promise<string> {
     return this.#withIndex(async (indexFile) => {
-      const entries = await this.#entries(from);
+      const entries = await treeFiles(this.#git, from);
       const named = [...new Set(paths)].map((path) => ({ path, entry: entries.get(path) }));
       const lines = named.toSorted((a, b) => Number(a.entry !== undefined) - Number(b.entry !== undefined));
       const stdin = lines
@@ -57,33 +45,6 @@ export class RunTrees {
 
   /** `null` for what is no file, has a NUL byte, or is larger than 16 MiB. */
   async readAt(tree: string, path: string): Promise<string | null> {
-    const entry = isPlain(path) ? (await this.#entries(tree, path)).get(path) : undefined;
-    if (entry === undefined || !FILE_MODE.test(entry.mode)) return null;
-    if (entry.bytes > MAX_TEXT_BYTES) return null;
-    const content = await this.#git.run(['cat-file', 'blob', entry.id]);
-    return content.includes('\0') ? null : content;
-  }
-
-  /** Files of a tree by path. @param path - All that is read, where one is given. */
-  async #entries(tree: string, path?: string): Promise<ReadonlyMap<string, TreeEntry>> {
-    const listed = await this.#git.run(
-      [
-        'ls-tree',
-        '-r',
-        '-z',
-        '--full-tree',
-        ...(path === undefined ? [tree, '--'] : ['-l', tree, '--', path]),
-      ],
-      { env: { GIT_LITERAL_PATHSPECS: '1' } },
-    );
-    const found = listed.matchAll(/(\d+) \w+ ([0-9a-f]+)(?: +(\d+|-))?\t([^\0]*)\0/g);
-    return new Map(
-      Array.from(found, ([, mode = '', id = '', bytes, name = '']) => {
-        return [name, { mode, id, bytes: Number(bytes) }] as const;
-      }),
-    );
+    return textAt(this.#git, tree, path);
   }
 }
-
-/** As trees have them; git would look for others outside of the tree. */
-const isPlain = (path: string): boolean => !path.split('/').some((part) => ['', '.', '..'].includes(part));

@@ -57,7 +57,7 @@ async function decideFrom(
   return decideGate(
     sessionId,
     () => decision,
-    { hash, ...(by !== undefined && { by }), ...(go && { go }) },
+    { hash, via: 'file', ...(by !== undefined && { by }), ...(go && { go }) },
     session,
   );
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { decideGate } from '../drive/decideGate.ts';
 import { addDecideOptions, type DecideFlags } from '../flags/decideFlags.ts';
 import { repeated } from '../flags/repeated.ts';
+import { commentsFrom } from '../gates/commentsFrom.ts';
 import type { Decide } from '../gates/Decision.ts';
 import { writeFeedback } from '../gates/edit/writeFeedback.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
@@ -14,6 +15,7 @@ import { usageError } from '../usageError.ts';
 interface RejectOptions extends DecideFlags {
   readonly feedback?: string;
   readonly task?: readonly string[];
+  readonly comment?: readonly string[];
 }
 
 export function addReject(program: Command, start: Start): void {
@@ -22,6 +24,11 @@ export function addReject(program: Command, start: Start): void {
     .description('say no at a gate and why; records the decision, and drives nothing without --go')
     .argument('<gate>', 'gate, or a run that waits at one')
     .option('--feedback <text>', 'what should change (default: on a terminal, $VISUAL or $EDITOR asks)')
+    .option(
+      '--comment <comment>',
+      "on what it quotes: 'QUOTE => TEXT', or 'IN: QUOTE => TEXT' where that stands in several places; IN is a document, task or file, IN:LINE a line of it (repeatable)",
+      repeated,
+    )
     .option(
       '--task <label>',
       'of a review: which task is done again (repeatable; default: the last)',
@@ -32,6 +39,7 @@ export function addReject(program: Command, start: Start): void {
       'after',
       examples(
         "devs reject 3f2a91c0 --feedback 'Use one file, not two'",
+        "devs reject csv-export --comment 'Two tables. => Why not one?' --comment 'TAS:12: UTF-8 => Say so in the PRD'",
         "devs reject csv-export --feedback 'The header is missing' --task T2",
         'devs reject csv-export --go   # on a terminal: asks for the feedback in your editor',
       ),
@@ -41,18 +49,23 @@ export function addReject(program: Command, start: Start): void {
     );
 }
 
-/** @throws DevsError `CONFIG_INVALID` without feedback where nobody can be asked for it. */
-function rejection({ feedback, task: tasks }: RejectOptions, session: Session): Decide {
-  if (feedback === undefined && !isTerminal(session)) {
+/** @throws DevsError `CONFIG_INVALID` without a reason where nobody can be asked for it. */
+function rejection(options: RejectOptions, session: Session): Decide {
+  const { feedback, task: tasks, comment: typed = [] } = options;
+  const isSaid = feedback !== undefined || typed.length > 0;
+  if (!isSaid && !isTerminal(session)) {
     throw usageError('No feedback is given.', "Say what should change with --feedback '…'.");
   }
-  return async ({ gate, kind, sessionId }) => {
-    if (feedback !== undefined) return { choice: 'reject', answer: { approved: false, feedback, tasks } };
+  return async ({ run, gate, kind, sessionId }) => {
+    const no = { approved: false, feedback, tasks };
+    if (isSaid && typed.length === 0) return { choice: 'reject', answer: no };
     assertTakes(kind, 'reject', { gate: sessionId.slice(0, 8), devs: session.devs });
     if (gate === null) throw gateNotOpen(sessionId);
+    if (isSaid) {
+      const comments = commentsFrom(typed, gate, await run.places(gate));
+      return { choice: 'reject', answer: { ...no, comments } };
+    }
     const written = await writeFeedback(gate, session.io);
-    return written === null
-      ? null
-      : { choice: 'reject', answer: { approved: false, feedback: written, tasks } };
+    return written === null ? null : { choice: 'reject', answer: { ...no, feedback: written } };
   };
 }

@@ -1,3 +1,4 @@
+import { GitWorkspace } from '@devs/agents';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
@@ -34,17 +35,21 @@ export function addShow(program: Command, start: Start): void {
 
 async function show(name: string, options: ShowOptions, session: Session): Promise<ExitCode> {
   // The state file is closed before anybody reads: that may take an hour.
-  const { document, lines, open } = await withView(session, async (devs) => {
-    const { run, sessionId, gate, closed } = await resolveGate(devs, name);
-    if (gate !== null) return { ...(await gatePages({ run, gate }, options, session)), open: [gate] };
-    if (closed === undefined) throw gateNotOpen(sessionId);
-    const exchanges = await run.exchanges(closed);
-    return {
-      document: { ...closed, ...(exchanges.length > 0 && { exchanges }) },
-      lines: renderClosedGate(closed, exchangeLines(exchanges)),
-      open: [],
-    };
-  });
+  const { document, lines, open } = await withView(
+    session,
+    async (devs) => {
+      const { run, sessionId, gate, closed } = await resolveGate(devs, name);
+      if (gate !== null) return { ...(await gatePages({ run, gate }, options, session)), open: [gate] };
+      if (closed === undefined) throw gateNotOpen(sessionId);
+      const exchanges = await run.exchanges(closed);
+      return {
+        document: { ...closed, ...(exchanges.length > 0 && { exchanges }) },
+        lines: renderClosedGate(closed, exchangeLines(exchanges)),
+        open: [],
+      };
+    },
+    { workspace: new GitWorkspace({ dir: session.dir }) },
+  );
   await session.out.pages(document, lines);
   new ShownGates(session).remember(open);
   return EXIT.ok;

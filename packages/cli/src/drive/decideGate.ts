@@ -1,3 +1,4 @@
+import { GitWorkspace } from '@devs/agents';
 import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import type { DecideFlags, SignedFlags } from '../flags/decideFlags.ts';
@@ -5,7 +6,7 @@ import { humanFrom } from '../flags/humanFrom.ts';
 import { parseSpec } from '../flags/runSpec.ts';
 import type { Decide } from '../gates/Decision.ts';
 import { openVote } from '../gates/openVote.ts';
-import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
+import { decisionWords, recordDecision, type Signed } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
 import { maskAsRecorded } from '../project/maskAsRecorded.ts';
@@ -20,7 +21,7 @@ import { driveRun, TAKEN_UP } from './driveRun.ts';
 export async function decideGate(
   name: string,
   decide: Decide,
-  { by, hash, go }: DecideFlags,
+  { by, hash, go, via = 'command' }: DecideFlags & Pick<Signed, 'via'>,
   session: Session,
 ): Promise<ExitCode> {
   if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
@@ -29,23 +30,27 @@ export async function decideGate(
       'Give at least 8 hex digits of the one devs show prints.',
     );
   }
-  const signed = { by: humanFrom(by), hash, name };
+  const signed = { by: humanFrom(by), hash, name, via };
   const asked = { name, decide, signed };
   if (go === true) return decideAndGo(asked, session);
-  return withRuns(session, async (devs) => {
-    const recorded = await record(asked, devs, session);
-    if (recorded === null) return EXIT.resumable;
-    const { driver, gates } = await recorded.run.status();
-    const next = nextWords(recorded, driver !== null, session);
-    session.out.result({ ...view(recorded.decided), openGates: gates.length }, [recorded.words, next]);
-    return EXIT.ok;
-  });
+  return withRuns(
+    session,
+    async (devs) => {
+      const recorded = await record(asked, devs, session);
+      if (recorded === null) return EXIT.resumable;
+      const { driver, gates } = await recorded.run.status();
+      const next = nextWords(recorded, driver !== null, session);
+      session.out.result({ ...view(recorded.decided), openGates: gates.length }, [recorded.words, next]);
+      return EXIT.ok;
+    },
+    { workspace: new GitWorkspace({ dir: session.dir }) },
+  );
 }
 
 interface Asked {
   readonly name: string;
   readonly decide: Decide;
-  readonly signed: Parameters<typeof recordDecision>[2];
+  readonly signed: Signed;
 }
 
 /** Agents that are missing are told before anything is recorded. */
@@ -55,7 +60,12 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
     return { id: run.id, isDriven: (await run.status()).driver !== null };
   });
   if (isDriven)
-    return decideGate(asked.name, asked.decide, { by: asked.signed.by.id, ...hashOf(asked) }, session);
+    return decideGate(
+      asked.name,
+      asked.decide,
+      { by: asked.signed.by.id, ...(asked.signed.via && { via: asked.signed.via }), ...hashOf(asked) },
+      session,
+    );
   const spec = await specOf(id, {}, session);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
     const recorded = await record(asked, devs, session);

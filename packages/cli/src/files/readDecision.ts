@@ -17,6 +17,8 @@ const approvalFileSchema = z.strictObject({
   feedback: z.string().exactOptional(),
   /** Of a review: `T1`, `T2`, …, what is done again. */
   tasks: z.array(z.string()).exactOptional(),
+  /** Of a no; each as the engine takes it. */
+  comments: z.array(z.unknown()).exactOptional(),
 });
 const valueFileSchema = z.strictObject({ ...about, value: z.unknown() });
 
@@ -43,7 +45,7 @@ async function readJson(file: string): Promise<unknown> {
 function invalid(file: string, why: string, cause: unknown) {
   return usageError(
     `${file} holds no decision: ${why}`,
-    'Give { session, hash, approved, feedback?, tasks?, by? } or { session, hash, value, by? } as devs show --md prints it.',
+    'Give { session, hash, approved, feedback?, comments?, tasks?, by? } or { session, hash, value, by? } as devs show --md prints it.',
     cause,
   );
 }

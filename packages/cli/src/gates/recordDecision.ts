@@ -13,6 +13,8 @@ export interface Signed {
   readonly hash?: string | undefined;
   /** How they named the gate. @defaultValue the beginning of its id */
   readonly name?: string;
+  /** @defaultValue 'command' */
+  readonly via?: 'command' | 'file';
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Signed {
 export async function recordDecision(
   { run, sessionId, kind, gate }: NamedGate,
   decision: Decision,
-  { by, hash, name = sessionId.slice(0, 8) }: Signed,
+  { by, hash, name = sessionId.slice(0, 8), via = 'command' }: Signed,
   session: Session,
 ): Promise<HitlSession> {
   assertTakes(gate ?? kind, decision.choice, { gate: name, devs: session.devs });
@@ -32,7 +34,7 @@ export async function recordDecision(
   if (hash === undefined && gate !== null && isYes(decision)) assertShown(gate, shown, session);
   // A closed gate has no hash to approve; the engine refuses and says who decided.
   const artifactHash = hash ?? gate?.artifactHash ?? '';
-  const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by });
+  const decided = await run.decide({ sessionId, artifactHash }, { ...decision.answer, by, via });
   if (openVote(decided) === null) shown.forget({ sessionId });
   return decided;
 }

@@ -13,6 +13,9 @@ import { isTracked } from '../config/isTracked.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
 
+/** What is read beside the state file. */
+type Beside = Pick<OrchestratorOptions, 'workspace'>;
+
 export const hasRuns = ({ dir }: Session): boolean => existsSync(path.join(dir, '.devs', STATE_FILE));
 
 /**
@@ -48,9 +51,10 @@ async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>)
 export async function withRuns<Result>(
   session: Session,
   work: (devs: Orchestrator) => Promise<Result>,
+  options: Beside = {},
 ): Promise<Result> {
   assertRuns(session);
-  return withProject(session, {}, work);
+  return withProject(session, options, work);
 }
 
 /**
@@ -60,21 +64,22 @@ export async function withRuns<Result>(
 export async function withView<Result>(
   session: Session,
   work: (devs: Orchestrator) => Promise<Result>,
+  options: Beside = {},
 ): Promise<Result> {
   assertRuns(session);
-  const devs = await openToView(session);
+  const devs = await openToView(session, options);
   return endingWith(
     () => devs.close(),
     () => work(devs),
   );
 }
 
-async function openToView(session: Session): Promise<Orchestrator> {
+async function openToView(session: Session, options: Beside): Promise<Orchestrator> {
   try {
-    return await open(session, {});
+    return await open(session, options);
   } catch (error) {
     if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
-    const [viewer] = await Promise.allSettled([open(session, { readOnly: true })]);
+    const [viewer] = await Promise.allSettled([open(session, { ...options, readOnly: true })]);
     if (viewer.status === 'fulfilled') return viewer.value;
     throw error;
   }

@@ -1,8 +1,10 @@
-import type { ClosedGate } from '@devs/core';
+import type { ClosedGate, GateComment } from '@devs/core';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import type { Line } from '../terminal/Line.ts';
+import { commentLines } from './commentLines.ts';
 import { artifactLines } from './renderArtifact.ts';
 import { maskNotes, shortHash, shortId } from './renderGate.ts';
+import { viaWords } from './sentence.ts';
 
 /** A gate of the past: what was shown, and what became of it. */
 export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): readonly Line[] {
@@ -21,13 +23,17 @@ export function renderClosedGate(gate: ClosedGate, talk: readonly Line[]): reado
 
 /** What was said, member by member: a text as it is, anything else as JSON. */
 function decisionLines(decision: unknown): readonly string[] {
-  return Object.entries((decision ?? {}) as Readonly<Record<string, unknown>>).map(
+  const { comments = [], ...members } = (decision ?? {}) as Decided;
+  const lines = Object.entries(members).map(
     ([name, value]) => `  ${name}: ${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`,
   );
+  return [...lines, ...commentLines(comments)];
 }
 
-function endWords({ status, principal, decidedAt }: ClosedGate): string {
-  const by = principal === null ? null : `Decided by ${principal} at ${decidedAt}`;
+type Decided = { readonly comments?: readonly GateComment[] } & Readonly<Record<string, unknown>>;
+
+function endWords({ status, principal, decidedAt, via }: ClosedGate): string {
+  const by = principal === null ? null : `Decided by ${principal}${viaWords(via)} at ${decidedAt}`;
   switch (status) {
     case 'decided':
       return `${by}; the run has not taken it up yet:`;

@@ -33,6 +33,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   NO_PROGRESS: EXIT.runFailed,
   PATH_REFUSED: EXIT.runFailed,
   POLICY_NOT_DECLARED: EXIT.gateRefused,
+  QUOTE_NOT_SHOWN: EXIT.gateRefused,
   REMOVE_REFUSED: EXIT.gateRefused,
   REPLAY_MISS: EXIT.runFailed,
   REWIND_CONFLICT: EXIT.runFailed,

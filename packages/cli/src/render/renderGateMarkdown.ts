@@ -20,7 +20,7 @@ import { taskLabel } from './sentence.ts';
 export function renderGateMarkdown(
   gate: Gate,
   devs: Session['devs'],
-  code: readonly Line[] = [],
+  { code = [], said = [] }: { readonly code?: readonly Line[]; readonly said?: readonly Line[] } = {},
 ): readonly string[] {
   return [
     `# Gate ${shortId(gate)}: ${GATE_WORDS[gate.kind].name} of ${gate.threadId}`,
@@ -30,6 +30,7 @@ export function renderGateMarkdown(
     ...maskNotes(gate).map((note) => (note === '' ? '' : `> ${note}`)),
     ...artifactMarkdown(gate.artifact),
     ...(code.length === 0 ? [] : fenced('diff', textOfAll(code).trimEnd())),
+    ...(said.length === 0 ? [] : fenced('text', textOfAll(said).trimEnd())),
     ...(gate.responseSchema === undefined
       ? []
       : fenced('json', JSON.stringify(gate.responseSchema, null, 2))),

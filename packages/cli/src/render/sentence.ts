@@ -65,11 +65,16 @@ export const decidedWords = (decided: Decided): string => decidedVerb(decided) +
 const decidedVerb = ({ said, edited }: Decided): string =>
   said === undefined ? (edited === true ? 'edited' : 'decided') : (SAID[said] ?? said);
 
-function decidedTail({ raised, tasks, principal, words }: Decided): string {
+function decidedTail({ raised, tasks, principal, via, words, comments }: Decided): string {
   const by = raised === undefined ? '' : ` by ${amountWords(raised)}`;
   const again = tasks === undefined ? '' : `, ${tasks.join(', ')} again`;
-  return `${by}${again}, by ${principal}${because(words)}`;
+  const noted = comments === undefined ? '' : `, ${comments} ${comments === 1 ? 'comment' : 'comments'}`;
+  return `${by}${again}${noted}, by ${principal}${viaWords(via)}${because(words)}`;
 }
+
+/** ` via page`; the command line is what this one is read on, and goes without saying. */
+export const viaWords = (via: string | undefined): string =>
+  via === undefined || via === 'command' ? '' : ` via ${via}`;
 
 /** An answer as a participle; `approved` and `rejected` are. */
 const SAID: Readonly<Record<string, string>> = {

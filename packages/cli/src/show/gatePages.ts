@@ -2,6 +2,7 @@ import { type Gate, isDevsError, type Principal, type Run } from '@devs/core';
 import { humanFrom } from '../flags/humanFrom.ts';
 import type { Session } from '../project/Session.ts';
 import { hasChanges } from '../render/artifactChanges.ts';
+import { lastCommentLines } from '../render/commentLines.ts';
 import { exchangeLines } from '../render/exchangeLines.ts';
 import { renderGate } from '../render/renderGate.ts';
 import { renderGateMarkdown } from '../render/renderGateMarkdown.ts';
@@ -33,15 +34,18 @@ export async function gatePages(
   const diff = await readReviewDiff(gate, session);
   const maskedForDisplay = isMaskedForDisplay(gate.artifact);
   const exchanges = await run.exchanges(gate);
-  const talk = exchangeLines(exchanges);
+  const lastComments = await run.lastComments(gate);
+  const said = lastCommentLines(lastComments);
+  const talk = [...said, ...exchangeLines(exchanges)];
   const document = {
     ...gate,
     maskedForDisplay,
     ...(diff !== null && { diff }),
     ...(exchanges.length > 0 && { exchanges }),
+    ...(lastComments.length > 0 && { lastComments }),
   };
   const code = diff === null ? [] : diffLines(diff, gate, { full: full === true || md === true, devs });
-  if (md === true) return { document, lines: renderGateMarkdown(gate, devs, code) };
+  if (md === true) return { document, lines: renderGateMarkdown(gate, devs, { code, said }) };
   const reader = out.json ? null : readerFrom(by);
   const before = reader === null ? null : await shownTo(reader, { run, gate }, out);
   const isWhole = full === true || !hasChanges(gate.artifact);

@@ -353,15 +353,15 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * several yeses, one of them is a vote: the session is still `awaiting_approval`, with its `votes`.
    *
    * @throws DevsError `GATE_STALE` if the gate shows something else by now, `GATE_ALREADY_DECIDED` with the winner,
-   *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`. Nothing is
-   *   written then.
+   *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`,
+   *   `QUOTE_NOT_SHOWN` for a comment. Nothing is written then.
    */
   async decide(
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    { by, ...answer }: GateAnswer,
+    { by, via, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
     assertFitsDeclared(this.store.sessions.find(sessionId), answer, this.#parts.gates);
-    return this.store.manager.decide(sessionId, { artifactHash, answer, by });
+    return this.store.manager.decide(sessionId, { artifactHash, answer, by, via });
   }
 
   /**

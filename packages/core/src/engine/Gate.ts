@@ -40,8 +40,13 @@ export interface GateVote {
   readonly feedback?: string;
 }
 
-/** A decision on a gate: the answer of its kind, and who gives it. */
-export type GateAnswer = { readonly by: Principal } & Readonly<Record<string, unknown>>;
+/**
+ * A decision on a gate: the answer of its kind, and who gives it. `via` is the way it was given: `page`, `command`, `file`,
+ * `program` or another short word, recorded with it.
+ */
+export type GateAnswer = { readonly by: Principal; readonly via?: string } & Readonly<
+  Record<string, unknown>
+>;
 
 /** A question that is not open any more: what was shown, and what became of it. */
 export interface ClosedGate extends Gate {
@@ -53,6 +58,8 @@ export interface ClosedGate extends Gate {
   readonly principal: string | null;
   /** ISO 8601, UTC. */
   readonly decidedAt: string | null;
+  /** The way it was decided, where that was said: `page`, `command`, `file`, … */
+  readonly via?: string;
 }
 
 /** The questions of a run that are closed, oldest first. */
@@ -62,7 +69,7 @@ export function closedGates(threadId: string, sessions: HitlSessionStore): reado
 
 /** `null` while it is open. */
 function closedGate(session: HitlSession): ClosedGate | null {
-  const { status, decision, principal, decidedAt } = session;
+  const { status, decision, principal, decidedAt, via } = session;
   if (status === 'awaiting_approval') return null;
   return {
     ...gateOf(session),
@@ -70,6 +77,7 @@ function closedGate(session: HitlSession): ClosedGate | null {
     decision,
     principal: principal === null ? null : `${principal.kind}:${principal.id}`,
     decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
+    ...(via !== undefined && { via }),
   };
 }
 

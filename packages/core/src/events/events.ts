@@ -23,6 +23,8 @@ export interface OrchestratorEvents {
     readonly sessionId: string;
     readonly kind: string;
     readonly principal: string;
+    /** The way it was decided, where that was said: `page`, `command`, `file`, … */
+    readonly via?: string;
     /**
      * The human put a version of their own in the place of what was shown. A gate of the pipeline asks again, about that;
      * a declared one has taken it as approved.
@@ -36,6 +38,8 @@ export interface OrchestratorEvents {
     readonly raised?: Readonly<Partial<Record<'usd' | 'tokens' | 'calls' | 'ms', number>>>;
     /** Of a review: the tasks that are done again, such as `T2`. */
     readonly tasks?: readonly string[];
+    /** On how many places a rejection comments. */
+    readonly comments?: number;
   };
   /** One of several who have to has said yes; the last of them is followed by the decision. */
   GATE_VOTED: {

@@ -1,5 +1,6 @@
 import { Annotation } from '@langchain/langgraph';
 import type { PendingSuspension as EngineSuspension } from '../engine/channels.ts';
+import type { GateComment } from '../engine/gates/comments.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
 import type { Baseline } from './checks/CheckSummary.ts';
@@ -155,6 +156,8 @@ export interface EntropyRecord {
 export interface HitlApprovalSignal {
   readonly approved: boolean;
   readonly feedback?: string;
+  /** Of a rejection. */
+  readonly comments?: readonly GateComment[];
   readonly approvedBy?: string;
   readonly approvedAt?: string;
 }

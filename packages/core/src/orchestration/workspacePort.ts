@@ -223,6 +223,12 @@ export interface Workspace {
    */
   open(threadId: string, options?: OpenOptions): Promise<RunWorkspace>;
   /**
+   * A file of a commit or tree of a run, read without opening its folder; `null` where there is none, or it is no text.
+   *
+   * @throws DevsError `WORKSPACE_FAILED` for what is not stored.
+   */
+  readAt?(threadId: string, tree: string, path: string): Promise<string | null>;
+  /**
    * Deletes all that was kept for a run: its folders, its store, and its branch in the user's repository, if that is
    * merged or, with `force`, if all its commits are the run's. @defaultValue nothing is deleted
    *

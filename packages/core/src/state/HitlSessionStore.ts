@@ -10,7 +10,7 @@ import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { type SessionRow, sessionOf } from './sessionRow.ts';
+import { decisionJson, type SessionRow, sessionOf } from './sessionRow.ts';
 
 export type * from './hitlSession.ts';
 
@@ -73,6 +73,8 @@ export interface RecordedDecision {
   /** Plain JSON. */
   readonly decision: unknown;
   readonly principal: Principal;
+  /** The way it was given: a short word. */
+  readonly via?: string | undefined;
 }
 
 /** Behind all texts that have the same beginning. */
@@ -310,11 +312,11 @@ export class HitlSessionStore {
   }
 
   /** The one conditional write of a decision (law L2): true for exactly one caller. */
-  decide({ id, artifactHash, decision, principal }: RecordedDecision): boolean {
+  decide({ id, artifactHash, decision, principal, via }: RecordedDecision): boolean {
     const values = {
       id,
       artifactHash,
-      decisionJson: canonicalJson(decision),
+      decisionJson: decisionJson(decision, via),
       principalKind: principal.kind,
       principalId: principal.id,
       now: this.#now(),

@@ -15,6 +15,8 @@ export interface DecisionBody {
   readonly editHash?: string;
   /** Ids of those whose yeses are the decision, where it took several. */
   readonly voters?: readonly string[];
+  /** The way it was decided, where that was said. */
+  readonly via?: string;
   /** Missing where the texts are in the line itself: an older engine wrote it. */
   readonly v?: typeof REFERRING;
 }
@@ -35,7 +37,7 @@ const WORD = 'action';
 
 /** The body with each text in its place, as engines before migration 022 logged it. */
 export function inlineBody(session: HitlSession): DecisionBody {
-  const { id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt } = session;
+  const { id, kind, threadId, taskId, artifactHash, decision, principal, decidedAt, via } = session;
   const { editHash, votes } = (decision ?? {}) as Partial<NodeGateDecision>;
   const isNodeGate = kind === 'node_gate';
   return {
@@ -47,6 +49,7 @@ export function inlineBody(session: HitlSession): DecisionBody {
     decision,
     principal,
     decidedAt,
+    ...(via !== undefined && { via }),
     ...(isNodeGate && editHash !== undefined && { editHash }),
     ...(isNodeGate && votes !== undefined && { voters: votes.map(({ by }) => by) }),
   };

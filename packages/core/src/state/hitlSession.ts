@@ -44,6 +44,8 @@ export interface HitlSession {
   /** The recorded answer; `null` before. */
   readonly decision: unknown;
   readonly principal: Principal | null;
+  /** The way it was given, where that was said: kept beside the answer, and no part of it. */
+  readonly via?: string;
   /** Milliseconds since the Unix epoch, UTC; so are the other times. */
   readonly suspendedAt: number;
   readonly decidedAt: number | null;

@@ -1,10 +1,11 @@
+import { canonicalJson } from './canonicalJson.ts';
 import type { Vote } from './HitlVoteStore.ts';
 import type { HitlSession, Principal } from './hitlSession.ts';
 import { parseStored } from './parseStored.ts';
 
 /** A row; `sound` is there where it was compared with its SHA-256. */
 export interface SessionRow
-  extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'votes'> {
+  extends Omit<HitlSession, 'question' | 'evidence' | 'decision' | 'principal' | 'via' | 'votes'> {
   readonly questionJson: string | null;
   readonly evidenceJson: string | null;
   readonly decisionJson: string | null;
@@ -13,16 +14,26 @@ export interface SessionRow
   readonly sound?: 1;
 }
 
+/** No answer has a member of this name: their forms are strict. */
+const VIA = 'via';
+
+/** A decision as its row has it: the answer, and beside it the way it was given. */
+export const decisionJson = (answer: unknown, via: string | undefined): string =>
+  canonicalJson(via === undefined ? answer : { ...(answer as object), [VIA]: via });
+
 /** A session as its row has it. @param votesOf - Read where its gate counts votes. */
 export function sessionOf(row: SessionRow, votesOf: (id: string) => readonly Vote[]): HitlSession {
   const { questionJson, evidenceJson, decisionJson, principalKind, principalId, sound: _, ...session } = row;
   const question = parse(questionJson, session.id);
+  const given = parse(decisionJson, session.id);
+  const { [VIA]: via, ...decision } = Object(given) as Readonly<Record<string, unknown>>;
   return {
     ...session,
     question,
     evidence: parse(evidenceJson, session.id),
-    decision: parse(decisionJson, session.id),
+    decision: typeof via === 'string' ? decision : given,
     principal: principalKind === null ? null : { kind: principalKind, id: principalId ?? '' },
+    ...(typeof via === 'string' && { via }),
     ...(wantsVotes(question) && { votes: votesOf(session.id) }),
   };
 }

@@ -42,6 +42,7 @@ export interface OrchestratorOptions {
   readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
   readonly agents?: StageAgents;
+  /** Without agents it is only read: the code that comments on a review quote. */
   readonly workspace?: Workspace;
   readonly checks?: Checks;
   /**
@@ -126,6 +127,7 @@ export class Orchestrator {
   readonly #dir: string;
   readonly #app: OrchestrationApp;
   readonly #pipeline: PipelineDeps | null;
+  readonly #workspace: Workspace | null;
   readonly #now: () => number;
   readonly #close: () => void;
 
@@ -145,6 +147,7 @@ export class Orchestrator {
     this.#dir = path.resolve(dir);
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
+    this.#workspace = options.workspace ?? null;
     const config = orchestratorConfigOf(options.config);
     const dbPath = path.join(dir, STATE_FILE);
     const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
@@ -227,7 +230,7 @@ export class Orchestrator {
   }
 
   #handleOf(id: string): Run {
-    return new Run(id, this.#app, this.#pipeline);
+    return new Run(id, this.#app, { pipeline: this.#pipeline, workspace: this.#workspace });
   }
 
   /**

@@ -6,6 +6,7 @@ import { type ClosedGate, closedGates, type Gate, openGates } from '../engine/Ga
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
+import type { ShownPlace } from '../engine/gates/quotes.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -23,10 +24,13 @@ import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
 import { type AskOptions, askGate, whyUnasked } from './ask/askGate.ts';
+import { CommentedGates } from './comments/CommentedGates.ts';
+import type { LastComment } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { handOver } from './handOver.ts';
 import { lastShown } from './lastShown.ts';
+import type { RunDeps } from './RunDeps.ts';
 import { type RecursionDepth, recursionDepthOf } from './recursionDepth.ts';
 import { reviewStatus } from './reviewStatus.ts';
 import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
@@ -65,11 +69,13 @@ export class Run {
   readonly id: string;
   readonly #app: OrchestrationApp;
   readonly #pipeline: PipelineDeps | null;
+  readonly #commented: CommentedGates;
 
-  constructor(id: string, app: OrchestrationApp, pipeline: PipelineDeps | null) {
+  constructor(id: string, app: OrchestrationApp, { pipeline, workspace }: RunDeps) {
     this.id = id;
     this.#app = app;
     this.#pipeline = pipeline;
+    this.#commented = new CommentedGates(id, app.store, workspace);
   }
 
   /**
@@ -189,10 +195,33 @@ export class Run {
    * Records a decision on a gate that was read; whoever drives the run takes it up.
    *
    * @throws DevsError `GATE_STALE`, `GATE_ALREADY_DECIDED`, `AGENT_MAY_NOT_DECIDE`, `INVALID_ANSWER`,
-   *   `FEEDBACK_REQUIRED`, …: nothing is written then.
+   *   `FEEDBACK_REQUIRED`, `QUOTE_NOT_SHOWN` for a comment, `CONFIG_INVALID` for one on code that cannot be read here, …:
+   *   nothing is written then.
+   *
+   * @example
+   * ```ts
+   * const comments = [{ in: 'TAS', quote: 'Two tables.', line: 3, text: 'Why not one?' }];
+   * await run.decide(gate, { approved: false, comments, by: { kind: 'human', id: 'ada' }, via: 'page' });
+   * ```
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#app.decide(gate, answer);
+    return this.#commented.decide(gate, answer);
+  }
+
+  /**
+   * What may be quoted of what a gate shows in comments on it: of a code review the first files too, where the
+   * orchestrator was opened with the workspace.
+   */
+  async places(gate: Gate): Promise<readonly ShownPlace[]> {
+    return this.#commented.places(gate);
+  }
+
+  /**
+   * What was said of the last version that a gate of this kind showed, and whether the quoted text has changed since.
+   * Empty where that was approved, or rejected without comments.
+   */
+  async lastComments(gate: Gate): Promise<readonly LastComment[]> {
+    return this.#commented.lastComments(gate);
   }
 
   /**

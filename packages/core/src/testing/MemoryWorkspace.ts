@@ -40,6 +40,10 @@ export class MemoryWorkspace implements Workspace {
     this.#runs.set(threadId, known);
     return known;
   }
+
+  async readAt(threadId: string, tree: string, path: string): Promise<string | null> {
+    return (await this.open(threadId)).readAt(tree, path);
+  }
 }
 
 export class MemoryRunWorkspace implements RunWorkspace {

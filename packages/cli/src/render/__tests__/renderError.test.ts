@@ -97,6 +97,7 @@ describe('exit codes', () => {
         'INVALID_ANSWER',
         'MAY_NOT_APPROVE',
         'POLICY_NOT_DECLARED',
+        'QUOTE_NOT_SHOWN',
         'REMOVE_REFUSED',
         'REWIND_REFUSED',
         'UPDATE_REFUSED',

@@ -2,6 +2,7 @@ import type { EventBus } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
+import { commentsOf } from '../gates/comments.ts';
 import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
 import type { interruptGate } from '../gates/interruptGate.ts';
 import {
@@ -120,7 +121,7 @@ function reasonToEnd(asked: Question | null, answer: Readonly<Record<string, unk
   if (aborted !== null) return aborted;
   const rejected = answer['approved'] === false;
   if (!rejected || asked?.endsOnRejection !== true) return null;
-  return `rejected: ${String(answer['feedback'] ?? 'no reason given')}`;
+  return `rejected: ${String(answer['feedback'] ?? commentsOf(answer)[0]?.text ?? 'no reason given')}`;
 }
 
 /** Why a run ends whose human answered `abort`; `null` for any other answer. */

@@ -1,5 +1,6 @@
 import type { StateUpdate } from '../channels.ts';
 import type { Approvals } from './approvals.ts';
+import type { GateComment } from './comments.ts';
 import type { Deadline } from './deadlines.ts';
 import type { ToolCallGate } from './perToolCall.ts';
 
@@ -10,8 +11,12 @@ import type { ToolCallGate } from './perToolCall.ts';
 export interface DeclaredGate<State, Value = unknown, Update = StateUpdate<State>> {
   /** What the human reads; plain JSON. An answer counts while it shows the same. `undefined`: nobody is asked. */
   readonly show: (state: State) => unknown;
-  /** The node's update when the human says no. Without it, a rejection cancels the run. */
-  readonly onReject?: (state: State, feedback: string | undefined) => Update;
+  /** The node's update when the human says no, and what they say about single places. Without it, a rejection cancels the run. */
+  readonly onReject?: (
+    state: State,
+    feedback: string | undefined,
+    comments: readonly GateComment[],
+  ) => Update;
   /**
    * What a human's own version of what was shown changes in the state: the node is given it, and it is written with what
    * the node writes. Without it, no version is taken.

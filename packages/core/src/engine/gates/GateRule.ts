@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
+import type { ShownPlaces } from './quotes.ts';
 
 /**
  * All that is fixed about one kind of gate. A new kind is three places: its name in `HitlSessionKind`, its rule in the
@@ -27,6 +28,8 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   readonly policyName: string | null;
   /** Refuses an answer of the right form that this session cannot take, before it is recorded. */
   readonly assertFits?: (answer: object, session: HitlSession, by: Principal) => void;
+  /** The texts that may be quoted in comments on what is shown. @defaultValue none */
+  readonly places?: ShownPlaces;
   /** What is recorded of an answer, masked, where that is more than was given. */
   readonly toRecord?: (answer: object) => object;
 }

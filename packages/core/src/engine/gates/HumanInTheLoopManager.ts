@@ -5,7 +5,12 @@ import { type EventSink, orchestratorEvents } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import { type Fence, NO_FENCE } from '../../state/Fence.ts';
-import type { HitlSession, HitlSessionKind, Principal } from '../../state/HitlSessionStore.ts';
+import type {
+  HitlSession,
+  HitlSessionKind,
+  Principal,
+  RecordedDecision,
+} from '../../state/HitlSessionStore.ts';
 import { StateFile } from '../../state/StateFile.ts';
 import type { StoreOptions } from '../../state/StoreOptions.ts';
 import { isEdit, parseAnswer } from './answers.ts';
@@ -17,6 +22,7 @@ import { ENGINE_GATES } from './engineGates.ts';
 import { type GateRules, isKindOf, ruleOf } from './GateRule.ts';
 import { HitlSessionNotFoundError } from './HitlSessionNotFoundError.ts';
 import { assertMayDecide, principalOf } from './principals.ts';
+import { assertQuoted, placesIn, type ShownPlace } from './quotes.ts';
 import { VoteCount } from './VoteCount.ts';
 
 export type { Principal } from '../../state/hitlSession.ts';
@@ -52,6 +58,10 @@ export interface SessionDecision {
   /** The answer of the session's kind. */
   readonly answer: unknown;
   readonly by: Principal;
+  /** The way it is given, recorded with it: `page`, `command`, `file`, `program` or another short word. */
+  readonly via?: string | undefined;
+  /** Texts that are shown and that the session does not hold: code. They may be quoted in comments. */
+  readonly places?: readonly ShownPlace[];
 }
 
 /**
@@ -158,10 +168,14 @@ export class HumanInTheLoopManager<State = unknown> {
    * @returns The decided session; still `awaiting_approval` after a vote that others have to follow.
    * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`, `INVALID_ANSWER`,
    *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
-   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`; checked in this order, and nothing is written then.
+   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`; checked in this order, and nothing is written then.
    */
-  decide(sessionId: string, { artifactHash, answer, by: given }: SessionDecision): HitlSession {
+  decide(
+    sessionId: string,
+    { artifactHash, answer, by: given, via, places = [] }: SessionDecision,
+  ): HitlSession {
     const by = principalOf(given);
+    assertWay(via);
     if (typeof artifactHash !== 'string')
       throw new TypeError(`Expected artifactHash as text, got ${artifactHash}.`);
     const { sessions, threads, waits } = this.#file;
@@ -176,10 +190,12 @@ export class HumanInTheLoopManager<State = unknown> {
     const wholeHash = assertDecidable(session, artifactHash);
     const rule = ruleOf(rules, session.kind);
     rule.assertFits?.(masked.value, session, by);
+    assertQuoted(masked.value, session, () => [...placesIn(session, rule.places), ...places]);
     const said = rule.toRecord?.(masked.value) ?? masked.value;
     return this.#file.commit((emit) => {
       const { decision, isNew } = this.#votes.count(session, { answer: said, artifactHash: wholeHash, by });
-      if (decision !== null) this.#recordDecision(sessionId, wholeHash, decision, by);
+      if (decision !== null)
+        this.#recordDecision({ id: sessionId, artifactHash: wholeHash, decision, principal: by, via });
       if (isNew && masked.count > 0)
         emit('SECRET_REDACTED', { place: `decision ${sessionId}`, count: masked.count }, scopeOf(session));
       return sessions.require(sessionId);
@@ -191,9 +207,10 @@ export class HumanInTheLoopManager<State = unknown> {
     this.#file.outbox.flush();
   }
 
-  #recordDecision(sessionId: string, artifactHash: string, answer: object, principal: Principal): void {
+  #recordDecision(given: RecordedDecision & { readonly decision: object }): void {
     const { sessions, threads, decisions, outbox } = this.#file;
-    const isFirst = sessions.decide({ id: sessionId, artifactHash, decision: answer, principal });
+    const { id: sessionId, decision: answer, principal, via } = given;
+    const isFirst = sessions.decide(given);
     const session = sessions.require(sessionId);
     if (!isFirst) throw closed(session); // another process won between the check and this write
     const { kind, threadId } = session;
@@ -210,6 +227,7 @@ export class HumanInTheLoopManager<State = unknown> {
       sessionId,
       kind,
       principal: principalText(principal),
+      ...(via !== undefined && { via }),
       ...((isEdit(answer) || 'edit' in answer) && { edited: true as const }),
       ...decisionWords(answer),
     };
@@ -220,6 +238,14 @@ export class HumanInTheLoopManager<State = unknown> {
     if (kind !== 'task_failure') return;
     this.#file.failureGates.archive(taskId, { resolution, resolvedAt: this.#now(), sessionId: id });
   }
+}
+
+/** Of a way to decide: it stands in lists and logs. */
+const WAY = /^[a-z][a-z0-9-]{0,31}$/;
+
+function assertWay(via: unknown): void {
+  if (via === undefined || (typeof via === 'string' && WAY.test(via))) return;
+  throw new TypeError('Expected `via` to be a word such as page, command, file or program.');
 }
 
 function stateJson(graphState: unknown): string {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import { commentsOf } from './comments.ts';
 import { type AnswerTo, type GateRule, type GateRules, ruleOf } from './GateRule.ts';
 
 /**
@@ -49,7 +50,8 @@ function isUnexplainedRejection(answer: {
   readonly approved?: unknown;
   readonly feedback?: string;
 }): boolean {
-  return answer.approved === false && (answer.feedback ?? '').trim() === '';
+  const says = (answer.feedback ?? '').trim() !== '' || commentsOf(answer).length > 0;
+  return answer.approved === false && !says;
 }
 
 /** `{ feedback: undefined }` says the same as `{}`; JSON has no word for it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { comments } from './comments.ts';
 
 // A yes or no, the answer of most gates.
 
@@ -13,7 +14,19 @@ export const answerText = z
 const optionalText = z.exactOptional(answerText);
 
 /** Who decided and when is added when the recorded answer is handed to the node; a decider does not send it. */
-export const approval = z.strictObject({ approved: z.boolean(), feedback: optionalText });
+export const approval = z.strictObject({
+  approved: z.boolean(),
+  feedback: optionalText,
+  comments: z.exactOptional(comments),
+});
 export const recordedApproval = approval.extend({ approvedBy: optionalText, approvedAt: optionalText });
+
+/** Nobody works on what was approved: a comment beside a yes would be read by nobody. */
+export const hasNoCommentedYes = (answer: { approved: boolean; comments?: unknown }): boolean =>
+  !answer.approved || answer.comments === undefined;
+export const COMMENTED_YES = { error: 'Only a rejection has comments', path: ['comments'] };
+
+/** A yes or no as a decider sends it. */
+export const givenApproval = approval.refine(hasNoCommentedYes, COMMENTED_YES);
 
 export const APPROVAL_SHAPE = '{ approved: true } or { approved: false, feedback }';

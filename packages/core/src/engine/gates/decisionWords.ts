@@ -1,15 +1,18 @@
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import { commentsOf } from './comments.ts';
 
 /** What a decision says, for the story of a run. */
 export interface DecisionWords {
   /** `approved`, `rejected`, `edited`, `answered`, or the action: `retry`, `skip`, `raise`, `abort`, … */
   readonly said: string;
-  /** Feedback, guidance, reason or value, at most 200 characters. */
+  /** Feedback, guidance, reason, value or the first comment, at most 200 characters. */
   readonly words?: string;
   /** What was added to a budget. */
   readonly raised?: Raised;
   /** Of a review: what is done again, such as `T2`. */
   readonly tasks?: readonly string[];
+  /** How many places it comments on. */
+  readonly comments?: number;
 }
 
 const MEASURES = ['usd', 'tokens', 'calls', 'ms'] as const;
@@ -19,17 +22,23 @@ const MAX_WORDS = 200;
 
 /** @param answer - As it is recorded. */
 export function decisionWords(answer: object): DecisionWords {
-  const { approved, action, value, edit, feedback, guidance, reason, tasks } = answer as Readonly<
-    Record<string, unknown>
-  >;
-  const text = feedback ?? guidance ?? reason ?? ('value' in answer ? JSON.stringify(value) : undefined);
+  const { approved, action, edit, tasks } = answer as Readonly<Record<string, unknown>>;
+  const { length: comments } = commentsOf(answer);
+  const text = textOf(answer);
   const raised = raisedBy(answer as Readonly<Record<string, unknown>>);
   return {
     said: edit === undefined ? saidBy(approved, action) : 'edited',
     ...(typeof text === 'string' && text.trim() !== '' && { words: shortWords(text) }),
     ...(raised !== null && { raised }),
     ...(Array.isArray(tasks) && { tasks: tasks.map(String) }),
+    ...(comments > 0 && { comments }),
   };
+}
+
+function textOf(answer: object): unknown {
+  const { feedback, guidance, reason, value } = answer as Readonly<Record<string, unknown>>;
+  const text = feedback ?? guidance ?? reason ?? commentsOf(answer)[0]?.text;
+  return text ?? ('value' in answer ? JSON.stringify(value) : undefined);
 }
 
 function saidBy(approved: unknown, action: unknown): string {

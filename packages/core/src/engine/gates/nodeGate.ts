@@ -3,9 +3,10 @@ import { DevsError } from '../../errors/DevsError.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { isRecord } from '../isRecord.ts';
-import { APPROVAL_SHAPE, answerText, approval, recordedApproval } from './approval.ts';
+import { APPROVAL_SHAPE, answerText, givenApproval, recordedApproval } from './approval.ts';
 import { assertFitsSchema } from './fitsSchema.ts';
 import type { GateRule } from './GateRule.ts';
+import type { ShownPlace } from './quotes.ts';
 import { storable } from './storable.ts';
 import { takesOf } from './Takes.ts';
 
@@ -22,15 +23,29 @@ const recorded = recordedApproval.extend({
 });
 
 export const nodeGate = {
-  given: approval,
+  given: givenApproval,
   recorded: z.union([recorded, value]),
   forms: { value, edit },
   shape: `${APPROVAL_SHAPE}; { edit } or { value } where the gate was declared to take one`,
   policyName: 'node_gate',
   assertFits,
+  places,
   toRecord: (answer) =>
     'edit' in answer ? { ...answer, approved: true, editHash: hashOf(answer.edit) } : answer,
 } satisfies GateRule;
+
+/** All of what is shown, as `''`, and each member of it. */
+function places(artifact: unknown): readonly ShownPlace[] {
+  const all = { names: [''], texts: [textOf(artifact)] as const };
+  if (!isRecord(artifact)) return [all];
+  return [
+    all,
+    ...Object.entries(artifact).map(([name, value]) => ({ names: [name], texts: [textOf(value)] as const })),
+  ];
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2);
 
 /** Refuses what the gate was not declared to take. @throws DevsError `INVALID_ANSWER` */
 function assertFits(answer: object, session: HitlSession): void {

@@ -109,7 +109,10 @@ function decided<State>(gate: ParsedGate<State>, state: State, value: unknown): 
   if ('value' in value) return gate.answer === undefined ? null : valued(gate.answer, state, value.value);
   if ('edit' in value)
     return gate.edit === undefined ? null : { update: gate.edit(state, value.edit), runNode: true };
-  if (!value.approved) return { update: gate.onReject?.(state, value.feedback) ?? {}, runNode: false };
+  if (!value.approved) {
+    const { feedback, comments = [] } = value;
+    return { update: gate.onReject?.(state, feedback, comments) ?? {}, runNode: false };
+  }
   return gate.answer === undefined ? { update: {}, runNode: true } : null;
 }
 

@@ -3,6 +3,7 @@ import { GraphInterrupt, isCommand } from '@langchain/langgraph';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { answerOf, isAnswer } from '../gates/answers.ts';
 import { ask } from '../gates/ask.ts';
+import { type Rejection, rejectionText } from '../gates/comments.ts';
 import type { AnswerTo } from '../gates/GateRule.ts';
 import { nodeGate } from '../gates/nodeGate.ts';
 import type { ParsedToolGate } from '../gates/parsedGate.ts';
@@ -106,11 +107,10 @@ function asAnswered({ call, answer }: Judged): GatedToolCall {
 }
 
 function refusal({ call, answer }: Judged): ToolMessage {
-  const { feedback = '' } = answer as { readonly feedback?: string };
   return new ToolMessage({
     status: 'error',
     name: call.name,
-    content: feedback,
+    content: rejectionText(answer as Rejection) ?? '',
     tool_call_id: call.id ?? '',
   });
 }

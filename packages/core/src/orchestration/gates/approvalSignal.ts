@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { comments } from '../../engine/gates/comments.ts';
 import type { HitlApprovalSignal } from '../types.ts';
 
 const ApprovalSignalSchema = z.strictObject({
   approved: z.boolean(),
   feedback: z.string().optional(),
+  comments: comments.optional(),
   approvedBy: z.string().optional(),
   approvedAt: z.string().optional(),
 });

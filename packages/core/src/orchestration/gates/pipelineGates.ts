@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APPROVAL_SHAPE, approval, recordedApproval } from '../../engine/gates/approval.ts';
+import { APPROVAL_SHAPE, givenApproval, recordedApproval } from '../../engine/gates/approval.ts';
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
 import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';
 import { reviewGate } from '../review/reviewGate.ts';
@@ -11,22 +11,25 @@ import {
   recordedDocumentsEdit,
   recordedPlanEdit,
 } from './gateEdit.ts';
+import { shownDocuments, shownPlan } from './shownPlaces.ts';
 
 const design = {
-  given: approval,
+  given: givenApproval,
   recorded: z.union([recordedApproval, recordedDocumentsEdit]),
   edit: documentsEdit,
   shape: `${APPROVAL_SHAPE}, or change it with { action: 'edit', documents }`,
   policyName: 'design',
+  places: shownDocuments,
   assertFits: assertEditFits,
 } satisfies GateRule;
 
 const dag = {
-  given: approval,
+  given: givenApproval,
   recorded: z.union([recordedApproval, recordedPlanEdit]),
   edit: planEdit,
   shape: `${APPROVAL_SHAPE}, or change it with { action: 'edit', plan }`,
   policyName: 'dag',
+  places: shownPlan,
   assertFits: assertEditFits,
 } satisfies GateRule;
 

@@ -1,3 +1,4 @@
+import { rejectionText } from '../../engine/gates/comments.ts';
 import type { DesignRequest, DraftDocument } from '../ports.ts';
 import { withTalk } from '../task/gateTalk.ts';
 import type { DocumentRecord, GraphState, HitlGate } from '../types.ts';
@@ -92,5 +93,5 @@ export function feedbackOn(
   gate: 'design_approval' | 'dag_approval',
 ): string | null {
   const last = hitlDecisions.findLast((decision) => decision.gate === gate);
-  return last?.signal.approved === false ? withTalk(last.signal.feedback ?? null, gate) : null;
+  return last?.signal.approved === false ? withTalk(rejectionText(last.signal), gate) : null;
 }

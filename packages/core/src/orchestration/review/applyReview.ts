@@ -1,4 +1,5 @@
 import type { AppliedAnswer } from '../../engine/GraphProfile.ts';
+import { rejectionText } from '../../engine/gates/comments.ts';
 import type { Question } from '../../engine/gates/question.ts';
 import type { CodeReview } from '../CodeReview.ts';
 import { beginTask, readyTasks, taskLabel } from '../taskStates.ts';
@@ -23,7 +24,7 @@ export function applyReview(
     hitlDecisions: [...state.hitlDecisions, decisionOf(review, answer, { artifactHash, reopened })],
   };
   if (answer.approved) return { update: { ...decided, activeTaskId: null }, runNode: false };
-  return { update: { ...decided, ...reopen(state, reopened, answer.feedback ?? '') }, runNode: true };
+  return { update: { ...decided, ...reopen(state, reopened, rejectionText(answer) ?? '') }, runNode: true };
 }
 
 function reopenedBy({ tasks: labels }: ReviewAnswer, { taskIds }: CodeReview): readonly string[] {

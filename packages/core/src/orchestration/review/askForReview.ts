@@ -73,7 +73,7 @@ function rejectionsOf(state: GraphState, { taskIds }: ReviewSubject): CodeReview
     .map(({ signal, decidedAt }) => ({
       by: signal.approvedBy ?? '',
       at: decidedAt,
-      feedback: signal.feedback ?? '',
+      feedback: signal.feedback ?? signal.comments?.[0]?.text ?? '',
     }));
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { approval, recordedApproval } from '../../engine/gates/approval.ts';
+import { approval, COMMENTED_YES, hasNoCommentedYes, recordedApproval } from '../../engine/gates/approval.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
+import type { ShownPlace } from '../../engine/gates/quotes.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';
@@ -13,8 +14,12 @@ const ONLY_IN_A_NO = { error: 'Only a rejection names tasks', path: ['tasks'] };
 
 /** Of code. `tasks`: which of those shown are done again; the last one when left out. */
 export const reviewGate = {
-  given: approval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
+  given: approval
+    .extend({ tasks })
+    .refine(namesTasksOnlyInANo, ONLY_IN_A_NO)
+    .refine(hasNoCommentedYes, COMMENTED_YES),
   recorded: recordedApproval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
+  places: reviewedTasks,
   shape: '{ approved: true } or { approved: false, feedback, tasks? }',
   policyName: 'review',
   assertFits: assertReopens,
@@ -37,5 +42,17 @@ function assertReopens(answer: object, { id, question }: HitlSession): void {
     code: 'INVALID_ANSWER',
     remedy: `Name tasks of this review: ${shown.join(', ')}.`,
     context: { sessionId: id },
+  });
+}
+
+/** What a review shows itself; the code is read from the commits that it names. */
+function reviewedTasks(artifact: unknown): readonly ShownPlace[] {
+  const { tasks: shown = [] } = artifact as Partial<CodeReview>;
+  return shown.map(({ taskId, name, criteria }) => {
+    const lines = criteria.flatMap(({ criterion, shownBy }) => [
+      criterion,
+      ...(shownBy === null ? [] : [shownBy]),
+    ]);
+    return { names: [taskLabel(taskId), taskId], texts: [[name, ...lines].join('\n')] };
   });
 }

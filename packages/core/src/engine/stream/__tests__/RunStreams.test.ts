@@ -14,8 +14,10 @@ describe('a reader that waits for news of a run', () => {
   test('is woken by what is written to it, by its end, and by its own signal', async ({ db }) => {
     const streams = new RunStreams(db, 10);
     const stop = new AbortController();
-    const waits = () => streams.news('run', stop.signal);
-    const other = streams.news('other', undefined);
+    const news = streams.news('run');
+    const others = streams.news('other');
+    const waits = (): Promise<void> => news.next(stop.signal);
+    const other = others.next(undefined);
     const first = waits();
     streams.wake('run');
     expect(await atOnce(first)).toBe(true);
@@ -28,6 +30,8 @@ describe('a reader that waits for news of a run', () => {
     expect(await atOnce(waits())).toBe(true);
     expect(await atOnce(other)).toBe(false);
     await other;
+    news.stop();
+    others.stop();
   });
 });
 

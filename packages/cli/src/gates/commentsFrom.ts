@@ -1,0 +1,100 @@
+import { DevsError, type Gate, type GateComment, maskSensitiveData, type ShownPlace } from '@devs/core';
+import { usageError } from '../usageError.ts';
+
+/** Between what is quoted and what is said of it. Code has it too: the longest quote that is found counts. */
+const ARROW = /\s+=>\s+/g;
+
+/**
+ * Comments as they are typed, `[IN[:LINE]: ]QUOTE => TEXT`, hung on what a gate shows. Blanks and line ends of a quote count
+ * for one blank: a terminal breaks lines where the text does not.
+ *
+ * @throws DevsError `QUOTE_NOT_SHOWN`; `CONFIG_INVALID` for what stands in several places, or says nothing.
+ */
+export function commentsFrom(
+  typed: readonly string[],
+  gate: Pick<Gate, 'sessionId'>,
+  places: readonly ShownPlace[],
+): readonly GateComment[] {
+  return typed.map((one) => commentFrom(one, gate, places));
+}
+
+function commentFrom(
+  typed: string,
+  { sessionId }: Pick<Gate, 'sessionId'>,
+  places: readonly ShownPlace[],
+): GateComment {
+  const readings = Array.from(typed.matchAll(ARROW), ({ 0: arrow, index }) => ({
+    head: typed.slice(0, index).trim(),
+    text: typed.slice(index + arrow.length).trim(),
+  })).filter(({ head, text }) => head !== '' && text !== '');
+  if (readings.length === 0)
+    throw usageError(`--comment ${typed} says nothing of a quote.`, `Write 'QUOTE => TEXT'.`);
+  for (const { head, text } of readings.toReversed()) {
+    const [found, ...others] = anchorsOf(head, places);
+    if (found === undefined) continue;
+    if (others.length > 0) throw ambiguous(head, [found, ...others]);
+    return { ...found, text };
+  }
+  throw new DevsError(`Nothing that gate ${sessionId.slice(0, 8)} shows is quoted by --comment ${typed}.`, {
+    code: 'QUOTE_NOT_SHOWN',
+    remedy: `Copy the quote from devs show ${sessionId.slice(0, 8)} --full; say what is not about a place with --feedback.`,
+    context: { sessionId },
+  });
+}
+
+type Anchor = Pick<GateComment, 'in' | 'quote' | 'line'>;
+
+/** With the place it names, or else in all of them. */
+function anchorsOf(head: string, places: readonly ShownPlace[]): readonly Anchor[] {
+  const named = places.flatMap((place) =>
+    place.names
+      .filter((name) => name !== '' && head.startsWith(`${name}:`))
+      .flatMap((name) => {
+        const [, line, quote = ''] = /^(?:(\d+):)?\s*([\s\S]*)$/.exec(head.slice(name.length + 1)) ?? [];
+        return anchorIn(place, quote, line === undefined ? undefined : Number(line));
+      }),
+  );
+  return named.length > 0 ? named : places.flatMap((place) => anchorIn(place, head));
+}
+
+/** The quote as it stands in a place; its line, where it stands there once. */
+function anchorIn(
+  { names: [name = ''], texts }: ShownPlace,
+  quote: string,
+  line?: number,
+): readonly Anchor[] {
+  const pattern = patternOf(quote);
+  if (pattern === null) return [];
+  for (const text of [...texts, ...texts.map((each) => maskSensitiveData(each))]) {
+    const found = Array.from(text.matchAll(pattern), ({ 0: exact, index }) => ({
+      quote: exact,
+      line: text.slice(0, index).split('\n').length,
+    }));
+    const [first, ...others] = found.filter((each) => line === undefined || each.line === line);
+    if (first === undefined) continue;
+    const isOne = line !== undefined || others.length === 0;
+    return [{ in: name, quote: first.quote, ...(isOne && { line: first.line }) }];
+  }
+  return [];
+}
+
+function patternOf(quote: string): RegExp | null {
+  const words = quote.split(/\s+/).filter((word) => word !== '');
+  return words.length === 0 ? null : new RegExp(words.map(literal).join(String.raw`\s+`), 'g');
+}
+
+/** What displays spell out, `⟨U+202E⟩`, stands for the character. */
+const literal = (word: string): string =>
+  word
+    .replaceAll(/⟨U\+(10[0-9A-F]{4}|[0-9A-F]{4,5})⟩/g, (_, code: string) =>
+      String.fromCodePoint(Number.parseInt(code, 16)),
+    )
+    .replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+
+function ambiguous(head: string, found: readonly Anchor[]): DevsError {
+  const names = found.slice(0, 5).map(({ in: place }) => place || "''");
+  return usageError(
+    `"${head}" stands in ${names.join(', ')}${found.length > names.length ? ', …' : ''}.`,
+    `Say in which: --comment '${names[0]}: ${head} => …'.`,
+  );
+}

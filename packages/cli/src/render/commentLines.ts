@@ -1,0 +1,43 @@
+import { type GateComment, type LastComment, oneLine } from '@devs/core';
+import type { Line } from '../terminal/Line.ts';
+
+const SINCE: Readonly<Record<LastComment['since'], string>> = {
+  unchanged: 'unchanged',
+  changed: 'changed since',
+  gone: 'gone since',
+  unknown: 'not known: the code cannot be read here',
+};
+
+/** What was said of the version before, and whether what it quotes is another text now; no part of what the hash covers. */
+export function lastCommentLines(comments: readonly LastComment[]): readonly Line[] {
+  if (comments.length === 0) return [];
+  return [
+    { style: 'bold', text: '── Comments on the last version; the hash does not cover them' },
+    ...comments.flatMap((comment): readonly Line[] => [
+      { style: 'dim', text: `${placeOf(comment)}: ${SINCE[comment.since]}` },
+      ...quoteLines(comment),
+      ...`${comment.by}: ${comment.text}`.split('\n'),
+      '',
+    ]),
+  ];
+}
+
+/** Comments of a decision, below its other members. */
+export function commentLines(comments: readonly GateComment[]): readonly string[] {
+  return comments.flatMap((comment) => [
+    `  on ${placeOf(comment)}:`,
+    ...quoteLines(comment).map((line) => `    ${line}`),
+    ...comment.text.split('\n').map((line) => `    ${line}`),
+  ]);
+}
+
+const quoteLines = ({ quote }: GateComment): readonly string[] =>
+  quote
+    .trimEnd()
+    .split('\n')
+    .map((line) => `> ${line}`);
+
+function placeOf({ in: place, line }: GateComment): string {
+  const name = place === '' ? 'what was shown' : oneLine(place);
+  return line === undefined ? name : `${name}, line ${line}`;
+}

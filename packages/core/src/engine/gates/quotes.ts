@@ -1,0 +1,111 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import { commentsOf, type GateComment, placeWords } from './comments.ts';
+import { shortWords } from './decisionWords.ts';
+
+// Comments hang on quoted text. It is looked for as it was recorded, and as displays print it, with more of it masked.
+
+/** A text that a gate shows. */
+export interface ShownPlace {
+  /** Whom people know it by, the first one best. */
+  readonly names: readonly string[];
+  /** As it stands now; after that what else is shown of it, such as a file before it was changed. Masked. */
+  readonly texts: readonly [string, ...string[]];
+}
+
+/** The texts that may be quoted from an artifact. */
+export type ShownPlaces = (artifact: unknown) => readonly ShownPlace[];
+
+/**
+ * What became of quoted text in the next round. `unchanged`: it stands there as often as it did. `gone`: so is the
+ * document, task or file that it stood in. `unknown`: the code cannot be read here.
+ */
+export type SinceQuoted = 'unchanged' | 'changed' | 'gone' | 'unknown';
+
+/** Names that a refusal lists. */
+const NAMES_TOLD = 10;
+
+export const placeNamed = (places: readonly ShownPlace[], name: string): ShownPlace | null =>
+  places.find(({ names }) => names.includes(name)) ?? null;
+
+/** What the question of a session shows itself. */
+export function placesIn(
+  { question }: Pick<HitlSession, 'question'>,
+  places: ShownPlaces = () => [],
+): readonly ShownPlace[] {
+  return places((question as { readonly artifact?: unknown } | null)?.artifact ?? null);
+}
+
+/**
+ * Refuses comments on what is not shown.
+ *
+ * @param read - Called where there are comments.
+ * @throws DevsError `QUOTE_NOT_SHOWN` naming the first of them.
+ */
+export function assertQuoted(answer: object, session: HitlSession, read: () => readonly ShownPlace[]): void {
+  const given = commentsOf(answer);
+  const places = given.length === 0 ? [] : read();
+  for (const [index, comment] of given.entries()) {
+    const place = placeNamed(places, comment.in);
+    if (place?.texts.some((text) => isQuoted(comment, text))) continue;
+    const what =
+      place === null
+        ? `is about "${shortWords(comment.in)}", which session "${session.id}" does not show`
+        : `quotes what is not on ${shortWords(placeWords(comment))}: "${shortWords(comment.quote)}"`;
+    const names = places.slice(0, NAMES_TOLD).map(({ names: [name = ''] }) => name || "''");
+    throw new DevsError(`Comment ${index + 1} ${what}.`, {
+      code: 'QUOTE_NOT_SHOWN',
+      remedy:
+        names.length === 0
+          ? 'Say it as feedback: nothing that this gate shows can be quoted.'
+          : `Quote exactly what the gate shows, of ${names.join(', ')}${places.length > NAMES_TOLD ? ', …' : ''}.`,
+      context: { sessionId: session.id, comment: index + 1 },
+    });
+  }
+}
+
+function isQuoted(comment: GateComment, text: string): boolean {
+  return standsIn(comment, text) || standsIn(comment, maskSensitiveData(text));
+}
+
+function standsIn({ quote, line }: GateComment, text: string): boolean {
+  if (line === undefined) return text.includes(quote);
+  const start = startOfLine(text, line);
+  if (start === null) return false;
+  const end = text.indexOf('\n', start);
+  const at = text.indexOf(quote, start);
+  return at >= 0 && (end < 0 || at <= end);
+}
+
+/** Offset at which a line begins; `null` where there are fewer. */
+function startOfLine(text: string, line: number): number | null {
+  let start = 0;
+  for (let number = 1; number < line; number += 1) {
+    const end = text.indexOf('\n', start);
+    if (end < 0) return null;
+    start = end + 1;
+  }
+  return start;
+}
+
+/**
+ * Whether quoted text still stands where it stood. Text that was no more when it was quoted (lines that a change had
+ * removed) has changed once it is back.
+ */
+export function sinceQuoted(quote: string, before: ShownPlace | null, now: ShownPlace | null): SinceQuoted {
+  if (now === null) return 'gone';
+  const [then, still] = [timesIn(before?.texts[0] ?? quote, quote), timesIn(now.texts[0], quote)];
+  const isChanged = then === 0 ? still > 0 : still < then;
+  return isChanged ? 'changed' : 'unchanged';
+}
+
+function timesIn(text: string, quote: string): number {
+  return Math.max(countOf(text, quote), countOf(maskSensitiveData(text), quote));
+}
+
+function countOf(text: string, quote: string): number {
+  let count = 0;
+  for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + quote.length)) count += 1;
+  return count;
+}

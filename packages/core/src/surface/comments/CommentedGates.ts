@@ -1,0 +1,46 @@
+import type { EngineStore } from '../../engine/EngineStore.ts';
+import { type Gate, type GateAnswer, gateOf } from '../../engine/Gate.ts';
+import { ruleOf } from '../../engine/gates/GateRule.ts';
+import type { ShownPlace, ShownPlaces } from '../../engine/gates/quotes.ts';
+import type { Workspace } from '../../orchestration/ports.ts';
+import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
+import { codeReader, quotedFiles, type ReadCode, shownFiles } from './codeQuoted.ts';
+import { type LastComment, lastComments } from './lastComments.ts';
+
+/** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
+export class CommentedGates {
+  readonly #store: EngineStore;
+  readonly #read: ReadCode | null;
+
+  /** @param workspace - `null` where nobody said where the code of runs is. */
+  constructor(threadId: string, store: EngineStore, workspace: Workspace | null) {
+    this.#store = store;
+    this.#read = codeReader(threadId, workspace);
+  }
+
+  /** Records a decision; what its comments quote of code is looked for in the commits that the gate names. */
+  async decide(
+    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    { by, via, ...answer }: GateAnswer,
+  ): Promise<HitlSession> {
+    const { manager, sessions } = this.#store;
+    const session = sessions.find(sessionId);
+    const isOpenReview = session?.kind === 'review' && session.status === 'awaiting_approval';
+    const places = isOpenReview ? await quotedFiles(gateOf(session), answer, this.#shown('review')) : [];
+    return manager.decide(sessionId, { artifactHash, answer, by, via, places });
+  }
+
+  async places(gate: Gate): Promise<readonly ShownPlace[]> {
+    const { places, read } = this.#shown(gate.kind);
+    return [...places(gate.artifact), ...(await shownFiles(gate, read))];
+  }
+
+  lastComments(gate: Gate): Promise<readonly LastComment[]> {
+    return lastComments(gate, { ...this.#shown(gate.kind), sessions: this.#store.sessions });
+  }
+
+  #shown(kind: HitlSessionKind): { readonly places: ShownPlaces; readonly read: ReadCode | null } {
+    const { places = () => [] } = ruleOf(this.#store.rules, kind);
+    return { places, read: this.#read };
+  }
+}

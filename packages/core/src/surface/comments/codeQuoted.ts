@@ -1,0 +1,73 @@
+import type { Gate } from '../../engine/Gate.ts';
+import { comments } from '../../engine/gates/comments.ts';
+import { placeNamed, type ShownPlace, type ShownPlaces } from '../../engine/gates/quotes.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import { maskPrecise } from '../../masking/maskPrecise.ts';
+import type { CodeReview } from '../../orchestration/CodeReview.ts';
+import type { Workspace } from '../../orchestration/ports.ts';
+
+// What a code review shows lies in git: its session names commits and holds no line of them.
+
+/** Reads a file of a run's commit, masked; `null` where there is none. */
+export type ReadCode = (commit: string, path: string) => Promise<string | null>;
+
+/** `null` where nobody said where the code of runs is. */
+export function codeReader(threadId: string, workspace: Workspace | null): ReadCode | null {
+  const readAt = workspace?.readAt?.bind(workspace);
+  if (readAt === undefined) return null;
+  return async (commit, path) => {
+    const text = await readAt(threadId, commit, path);
+    return text === null ? null : maskPrecise(text).value;
+  };
+}
+
+type Reviewed = Pick<Gate, 'kind' | 'threadId' | 'artifact'>;
+
+/** The files that a code review shows first; none at other gates, and where no code can be read. */
+export async function shownFiles(gate: Reviewed, read: ReadCode | null): Promise<readonly ShownPlace[]> {
+  if (gate.kind !== 'review' || read === null) return [];
+  const { files } = (gate.artifact as CodeReview).range;
+  return filePlaces(gate, { paths: files.map(({ path }) => path), read });
+}
+
+/**
+ * The files that comments on a code review quote, of an answer that may be anything.
+ *
+ * @param places - What its session holds.
+ * @throws DevsError `CONFIG_INVALID` where the code cannot be read: what is quoted could not be looked for.
+ */
+export async function quotedFiles(
+  gate: Reviewed,
+  answer: Readonly<Record<string, unknown>>,
+  { places, read }: { readonly places: ShownPlaces; readonly read: ReadCode | null },
+): Promise<readonly ShownPlace[]> {
+  const given = comments.safeParse(answer['comments']);
+  if (!given.success) return [];
+  const own = places(gate.artifact);
+  const names = new Set(given.data.map(({ in: name }) => name));
+  const paths = [...names].filter((name) => placeNamed(own, name) === null);
+  if (paths.length === 0) return [];
+  if (read === null) throw unreadable(gate);
+  return filePlaces(gate, { paths, read });
+}
+
+/** Of those that are other files now than before the range. */
+async function filePlaces(
+  { artifact }: Reviewed,
+  { paths, read }: { readonly paths: readonly string[]; readonly read: ReadCode },
+): Promise<readonly ShownPlace[]> {
+  const { from, to } = (artifact as CodeReview).range;
+  const places: ShownPlace[] = [];
+  for (const path of paths) {
+    const [now, before] = [await read(to, path), await read(from, path)];
+    if (now !== before) places.push({ names: [path], texts: [now ?? '', before ?? ''] });
+  }
+  return places;
+}
+
+const unreadable = ({ threadId }: Reviewed): DevsError =>
+  new DevsError(`The code of run "${threadId}" cannot be read here, so no comment on it can be checked.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Open the orchestrator with the workspace of the run.',
+    context: { threadId },
+  });
