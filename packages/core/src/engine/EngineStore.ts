@@ -18,6 +18,7 @@ import { RewindStore } from '../state/RewindStore.ts';
 import { RunDirectory } from '../state/RunDirectory.ts';
 import { RunFootprint } from '../state/RunFootprint.ts';
 import { RunRemover } from '../state/RunRemover.ts';
+import type { ResultCodec } from '../state/StepResult.ts';
 import { StepStore } from '../state/StepStore.ts';
 import type { StoreOptions } from '../state/StoreOptions.ts';
 import { ThreadInputStore } from '../state/ThreadInputStore.ts';
@@ -30,7 +31,6 @@ import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
 import { TaskFailureGate } from './guards/TaskFailureGate.ts';
-import { STEP_CODEC } from './saver/stepCodec.ts';
 import type { Visit } from './visit.ts';
 
 export interface EngineStoreOptions {
@@ -44,6 +44,8 @@ export interface EngineStoreOptions {
   readonly prices?: PriceTable;
   /** The kinds of gates the graph asks. @defaultValue those of any graph */
   readonly rules?: GateRules;
+  /** For results of steps that are more than JSON. @defaultValue none: they are refused */
+  readonly codec?: ResultCodec;
 }
 
 /** A call of a graph, with the lease it says it has. */
@@ -100,6 +102,7 @@ export class EngineStore {
       entropyThreshold,
       prices = DEFAULT_PRICES,
       rules = ENGINE_GATES,
+      codec,
     }: EngineStoreOptions,
   ) {
     const seams = { ...(now && { now }), ...(newId && { newId }) };
@@ -110,7 +113,7 @@ export class EngineStore {
     this.now = now ?? Date.now;
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db, seams);
-    this.steps = new StepStore(db, { ...seams, codec: STEP_CODEC });
+    this.steps = new StepStore(db, { ...seams, ...(codec && { codec }) });
     this.transcripts = new TranscriptStore(db, seams);
     this.checkpoints = new GraphCheckpointStore(db);
     this.sessions = new HitlSessionStore(db, seams);

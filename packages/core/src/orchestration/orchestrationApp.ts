@@ -1,5 +1,7 @@
+import type { Database } from 'better-sqlite3';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
 import { endOfPipeline, pipelineProfile } from './pipelineProfile.ts';
@@ -8,17 +10,15 @@ import type { PipelineDeps } from './task/pipelineDeps.ts';
 import type { GraphState } from './types.ts';
 
 export interface OrchestrationAppOptions
-  extends Pick<
-    DurableOptions<GraphState>,
-    'db' | 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'
-  > {
+  extends Pick<DurableOptions<GraphState>, 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'> {
   readonly config: OrchestratorConfig;
+  readonly db: Database;
 }
 
 /** The pipeline as a durable app; `durable` is given what it cannot know of a graph. */
 export function orchestrationApp(
   pipeline: PipelineDeps | null,
-  { config, ...options }: OrchestrationAppOptions,
+  { config, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
 ) {
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return durable(
@@ -28,6 +28,7 @@ export function orchestrationApp(
       profile: pipelineProfile,
       endOf: endOfPipeline,
       goals: pipelineGoals,
+      ...(store && { store }),
       leave: async (lease, store) => pipeline?.workspace.leave?.(lease.threadId, driverOf(store, lease)),
     },
   );

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HitlApprovalSignal } from '../types.ts';
 
 const ApprovalSignalSchema = z.strictObject({
