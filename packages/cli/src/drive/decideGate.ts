@@ -7,14 +7,15 @@ import type { Decide } from '../gates/Decision.ts';
 import { openVote } from '../gates/openVote.ts';
 import { decisionWords, recordDecision } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
-import { agentsFrom } from '../project/agentsFrom.ts';
 import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { specOf } from '../project/specOf.ts';
-import { tellUncommitted } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
-import { driveRun, TAKEN_UP } from './driveRun.ts';
+import { TAKEN_UP } from './takenUp.ts';
+
+/** What a decision that is only recorded does without: agents, sandboxes, git. */
+const goingOn = () => import('./goingOn.ts');
 
 /** Records a decision, and with `go` drives the run on. Without it whoever drives the run takes the decision up. */
 export async function decideGate(
@@ -56,6 +57,7 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
   });
   if (isDriven)
     return decideGate(asked.name, asked.decide, { by: asked.signed.by.id, ...hashOf(asked) }, session);
+  const { agentsFrom, driveRun } = await goingOn();
   const spec = await specOf(id, {}, session);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
     const recorded = await record(asked, devs, session);
@@ -94,6 +96,7 @@ async function record(
     return null;
   }
   if (decision.choice === 'again') {
+    const { tellUncommitted } = await goingOn();
     await tellUncommitted(parseSpec(await named.run.agentsRef())?.repository ?? null, session);
   }
   const decided = await recordDecision(named, decision, signed, session);
