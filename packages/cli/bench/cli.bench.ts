@@ -57,10 +57,10 @@ async function measure(rounds: number): Promise<ReadonlyMap<string, readonly Pro
   try {
     for (let pass = -1; pass < rounds; pass += 1) {
       for (const { name, argv, reads } of [...all.slice(first(pass)), ...all.slice(0, first(pass))]) {
-        const cost = processes.cost(argv, reads ? project.dir : project.copy());
-        if (pass >= 0) costs.get(name)?.push(cost); // the first pass warms the disk
+        costs.get(name)?.push(processes.cost(argv, reads ? project.dir : project.copy()));
       }
     }
+    for (const of of costs.values()) of.shift(); // it warmed the disk
     return costs;
   } finally {
     processes.remove();

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { callMain } from './support/callMain.ts';
 
 /** Verbs whose modules are imported when their names are on the line. */
-const LATE = ['init', 'run', 'ask', 'edit', 'resume', 'rm', 'adopt', 'sync', 'rewind', 'chaos'];
+const LATE = [
+  ...['init', 'run', 'ask', 'edit', 'approve', 'reject', 'resume', 'rm', 'trust'],
+  ...['answer', 'adopt', 'sync', 'rewind', 'chaos'],
+];
 
 describe('help', () => {
   test.each(['devs', 'admin'])('of %s lists every verb as the verb declares itself', async (name) => {

@@ -9,15 +9,11 @@ import { addGc } from './admin/gc.ts';
 import { addPause } from './admin/pause.ts';
 import { addPrune } from './admin/prune.ts';
 import { addRevive } from './admin/revive.ts';
-import { addAnswer } from './answer.ts';
-import { addApprove } from './approve.ts';
 import { addDocs } from './docs.ts';
 import { addGates } from './gates.ts';
 import { addLog } from './log.ts';
-import { addReject } from './reject.ts';
 import { addShow } from './show.ts';
 import { addStatus } from './status.ts';
-import { addTrust } from './trust.ts';
 
 /** Declares a verb; what it does is behind its action. */
 type AddVerb = (program: Command, start: Start, options?: CommandOptions) => void;
@@ -30,6 +26,7 @@ interface LateVerb {
   readonly load: () => Promise<AddVerb>;
 }
 
+const deciding = () => import('./deciding.ts');
 const working = () => import('./working.ts');
 
 /** In the order of the help. */
@@ -55,8 +52,16 @@ const DAILY: readonly (AddVerb | LateVerb)[] = [
     description: 'change the documents or the plan that a gate shows; it then asks again about your version',
     load: async () => (await working()).addEdit,
   },
-  addApprove,
-  addReject,
+  {
+    usage: 'approve [gate]',
+    description: 'say yes at a gate; records the decision, and drives nothing without --go',
+    load: async () => (await deciding()).addApprove,
+  },
+  {
+    usage: 'reject <gate>',
+    description: 'say no at a gate and why; records the decision, and drives nothing without --go',
+    load: async () => (await deciding()).addReject,
+  },
   {
     usage: 'resume <id>',
     description: 'go on with a run, with the agents and checks it was started with',
@@ -70,13 +75,22 @@ const DAILY: readonly (AddVerb | LateVerb)[] = [
     description: 'remove a run that has ended: its record, its folder, and its branch if that is merged',
     load: async () => (await working()).addRm,
   },
-  addTrust,
+  {
+    usage: 'trust [sha256]',
+    description: 'show what .devs/config.json makes devs do here, and accept exactly that',
+    load: async () => (await deciding()).addTrust,
+  },
 ];
 
 /** What is not needed every day. */
 const ADMIN: readonly (AddVerb | LateVerb)[] = [
   addGates,
-  addAnswer,
+  {
+    usage: 'answer <gate>',
+    description:
+      'answer a question, or say how a stuck run goes on; records the decision, and drives nothing without --go',
+    load: async () => (await deciding()).addAnswer,
+  },
   addPause,
   addCancel,
   addExplain,

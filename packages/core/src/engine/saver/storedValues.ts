@@ -1,12 +1,10 @@
 import { transaction } from '../../db/transaction.ts';
 import type { EngineStore } from '../EngineStore.ts';
+import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import { plainValue } from './plainValue.ts';
 
 /** Written beside a checkpoint by a task that waits or has failed: no part of a state. */
 const NO_VALUES: ReadonlySet<string> = new Set(['__interrupt__', '__resume__', '__error__']);
-
-/** From this format on, sends are a channel of the checkpoint they belong to. */
-const VERSIONED_FORMAT = 4;
 
 interface PlainCheckpoint {
   readonly v: number;
