@@ -5,11 +5,13 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const modules = fileURLToPath(new URL('../node_modules/.pnpm', import.meta.url));
-const link = fileURLToPath(new URL('../packages/core/node_modules/better-sqlite3', import.meta.url));
+const links = ['core', 'cli'].map((name) =>
+  fileURLToPath(new URL(`../packages/${name}/node_modules/better-sqlite3`, import.meta.url)),
+);
 const version = Number(process.versions.node.split('.')[0]) < 22 ? '12.11.1' : '13.2.0';
 const driver = join(modules, `better-sqlite3@${version}`, 'node_modules', 'better-sqlite3');
 
-if (existsSync(driver)) {
+for (const link of existsSync(driver) ? links : []) {
   rmSync(link, { recursive: true, force: true });
   // A junction of Windows is absolute; other links follow a checkout that is moved.
   symlinkSync(process.platform === 'win32' ? driver : relative(dirname(link), driver), link, 'junction');

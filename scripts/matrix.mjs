@@ -119,7 +119,8 @@ async function exchangeFiles({ machines, checkouts }) {
 
 async function build(machine, checkout) {
   await node(machine, checkout, 'node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json');
-  for (const name of ['copy-assets', 'bundle-core']) await node(machine, checkout, `scripts/${name}.mjs`);
+  for (const name of ['copy-assets', 'bundle-core', 'bundle-cli'])
+    await node(machine, checkout, `scripts/${name}.mjs`);
 }
 
 async function sandboxFlags(machine, checkout) {

@@ -55,6 +55,7 @@ function typeCheckAndBuild() {
     bin('tsc', '-b', 'tsconfig.build.json'),
     node('scripts/copy-assets.mjs'),
     node('scripts/bundle-core.mjs'),
+    node('scripts/bundle-cli.mjs'),
     node('scripts/verify-typecheck.mjs'),
   );
 }

@@ -1,19 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { addAdmin } from './commands/admin.ts';
-import { addApprove } from './commands/approve.ts';
-import { addAsk } from './commands/ask.ts';
-import { addDocs } from './commands/docs.ts';
-import { addEdit } from './commands/edit.ts';
-import { addInit } from './commands/init.ts';
-import { addLog } from './commands/log.ts';
-import { addReject } from './commands/reject.ts';
-import { addResume } from './commands/resume.ts';
-import { addRm } from './commands/rm.ts';
-import { addRun } from './commands/run.ts';
-import { addShow } from './commands/show.ts';
-import { addStatus } from './commands/status.ts';
-import { addTrust } from './commands/trust.ts';
+import { addVerbs } from './commands/verbs.ts';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { type GlobalOptions, newSession } from './project/Session.ts';
 import { examples, type Start } from './project/Start.ts';
@@ -39,7 +26,9 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     exitCode = await work(newSession(io, outputFor(io, options), options));
   };
   try {
-    await program(io, start).parseAsync([...argv], { from: 'user' });
+    const devs = program(io);
+    await addVerbs(devs, start, argv);
+    await devs.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
     // What failed may be the reading of the options themselves.
@@ -49,25 +38,8 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-const VERBS = [
-  addInit,
-  addRun,
-  addShow,
-  addAsk,
-  addEdit,
-  addApprove,
-  addReject,
-  addResume,
-  addDocs,
-  addLog,
-  addStatus,
-  addRm,
-  addTrust,
-  addAdmin,
-] as const;
-
-function program(io: Io, start: Start): Command {
-  const devs = new Command('devs')
+function program(io: Io): Command {
+  return new Command('devs')
     .description('Human-gated agent runs that survive anything, in one SQLite file.')
     .version(packageVersion())
     .option(
@@ -94,8 +66,6 @@ function program(io: Io, start: Start): Command {
       writeErr: (text) => void io.stderr.write(text),
       outputError: () => undefined,
     });
-  for (const addVerb of VERBS) addVerb(devs, start);
-  return devs;
 }
 
 function outputFor(io: Io, { json = false, color = true, pager = true }: GlobalOptions): Output {

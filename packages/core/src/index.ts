@@ -96,6 +96,7 @@ export type {
   CheckRequest,
   CheckResult,
   Checks,
+  CodeOfRuns,
   CommitRange,
   CommitRequest,
   CommitView,

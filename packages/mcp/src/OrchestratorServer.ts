@@ -9,7 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { z } from 'zod';
+import * as z from 'zod';
 import { MaskedStdioTransport } from './MaskedStdioTransport.ts';
 import { maskView } from './maskView.ts';
 import { type ErrorView, renderError, unknownTool } from './renderError.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { DevsError } from '@devs/core';
 
 /** The stages that are asked of a model; each has a prompt of this name. */
@@ -38,10 +38,15 @@ export function loadPrompts(version: string = NEWEST_PROMPTS): Prompts {
   return { version: known, sha256, of: Object.fromEntries(texts) as Record<ModelStage, string> };
 }
 
+/** Prompts are not compiled. They are as far from src/models as from dist/models; a bundle has them beside it. */
+function promptsFolder(): URL {
+  const beside = new URL('./prompts/', import.meta.url);
+  return existsSync(beside) ? beside : new URL('../../prompts/', import.meta.url);
+}
+
 /** One text of a version. */
 export function readPrompt(version: PromptVersion, name: string): string {
-  // The same distance from src/models and dist/models: prompts are not compiled.
-  return readFileSync(new URL(`../../prompts/${version}/${name}.md`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`${version}/${name}.md`, promptsFolder()), 'utf8');
 }
 
 function unknownVersion(version: string): DevsError {

@@ -1,6 +1,6 @@
 import type { CallUsage } from '@devs/core';
 import type { AIMessage, AIMessageChunk, BaseMessageLike, UsageMetadata } from '@langchain/core/messages';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { NamedModel, ToolCallingModel } from './loadChatModel.ts';
 import { modelCallError, waitAsAsked } from './modelCallError.ts';
 

@@ -1,5 +1,5 @@
 import type { AgentCall } from '@devs/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { EditedFile } from './FileDesk.ts';
 import type { ToolOffer } from './modelCall.ts';
 import { ToolRefusal } from './ToolRefusal.ts';

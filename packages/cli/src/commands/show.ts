@@ -1,9 +1,9 @@
-import { GitWorkspace } from '@devs/agents';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { gateNotOpen } from '../gates/gateNotOpen.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
+import { codeInGit } from '../project/codeInGit.ts';
 import { withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
@@ -48,7 +48,7 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
         open: [],
       };
     },
-    { workspace: new GitWorkspace({ dir: session.dir }) },
+    { code: codeInGit(session) },
   );
   await session.out.pages(document, lines);
   new ShownGates(session).remember(open);

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryAround } from './repositoryAround.ts';
 
@@ -9,21 +8,20 @@ const GIT = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.directory
   setting,
 ]);
 
-/** What `ls-files --error-unmatch` ends with for a file that the repository does not have. */
-const NOT_THERE = 1;
-
 /**
- * Whether a file is part of the repository around it: then whoever wrote the repository wrote the file. Where there is a
- * repository and git cannot say, it counts as part of it.
+ * Whether one of these files of a folder is part of the repository around it: then whoever wrote the repository wrote the file.
+ * Where there is a repository and git cannot say, it counts as part of it.
  */
-export async function isTracked(file: string): Promise<boolean> {
+export async function isTracked(folder: string, names: readonly string[]): Promise<boolean> {
   const { PATH = '' } = process.env;
-  const folder = path.dirname(file);
-  const args = [...GIT, 'ls-files', '--error-unmatch', '--', path.basename(file)];
+  const args = [...GIT, 'ls-files', '--', ...names];
   try {
-    await promisify(execFile)('git', args, { cwd: folder, env: { PATH, GIT_CONFIG_NOSYSTEM: '1' } });
-    return true;
-  } catch (error) {
-    return (error as { readonly code?: unknown }).code !== NOT_THERE && repositoryAround(folder) !== null;
+    const { stdout } = await promisify(execFile)('git', args, {
+      cwd: folder,
+      env: { PATH, GIT_CONFIG_NOSYSTEM: '1' },
+    });
+    return stdout !== '';
+  } catch {
+    return repositoryAround(folder) !== null;
   }
 }

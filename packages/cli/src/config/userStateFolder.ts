@@ -1,15 +1,20 @@
 import path from 'node:path';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * What `devs` keeps of a user and of no project: `$XDG_STATE_HOME/devs`. As XDG has it, a relative path is none; `null`
  * where the environment names no folder.
  */
-export function userStateFolder({
-  XDG_STATE_HOME,
-  HOME,
-}: Readonly<Record<string, string | undefined>>): string | null {
+export function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string | null {
   const state = [XDG_STATE_HOME, HOME && path.join(HOME, '.local', 'state')].find(
     (folder) => folder !== undefined && path.isAbsolute(folder),
   );
   return state === undefined ? null : path.join(state, 'devs');
+}
+
+/** Where Node.js keeps what it has compiled of `devs`. */
+export function compileCacheIn(env: Environment): string | null {
+  const folder = userStateFolder(env);
+  return folder === null ? null : path.join(folder, 'compiled');
 }

@@ -1,4 +1,3 @@
-import { GitWorkspace } from '@devs/agents';
 import { type HitlSession, isDevsError, type Orchestrator, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import type { DecideFlags, SignedFlags } from '../flags/decideFlags.ts';
@@ -8,14 +7,16 @@ import type { Decide } from '../gates/Decision.ts';
 import { openVote } from '../gates/openVote.ts';
 import { decisionWords, recordDecision, type Signed } from '../gates/recordDecision.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
-import { agentsFrom } from '../project/agentsFrom.ts';
+import { codeInGit } from '../project/codeInGit.ts';
 import { maskAsRecorded } from '../project/maskAsRecorded.ts';
 import { withProject, withRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { specOf } from '../project/specOf.ts';
-import { tellUncommitted } from '../project/uncommittedChanges.ts';
 import { usageError } from '../usageError.ts';
-import { driveRun, TAKEN_UP } from './driveRun.ts';
+import { TAKEN_UP } from './takenUp.ts';
+
+/** What a decision that is only recorded does without: agents, sandboxes, git. */
+const goingOn = () => import('./goingOn.ts');
 
 /** Records a decision, and with `go` drives the run on. Without it whoever drives the run takes the decision up. */
 export async function decideGate(
@@ -43,7 +44,7 @@ export async function decideGate(
       session.out.result({ ...view(recorded.decided), openGates: gates.length }, [recorded.words, next]);
       return EXIT.ok;
     },
-    { workspace: new GitWorkspace({ dir: session.dir }) },
+    { code: codeInGit(session) },
   );
 }
 
@@ -66,6 +67,7 @@ async function decideAndGo(asked: Asked, session: Session): Promise<ExitCode> {
       { by: asked.signed.by.id, ...(asked.signed.via && { via: asked.signed.via }), ...hashOf(asked) },
       session,
     );
+  const { agentsFrom, driveRun } = await goingOn();
   const spec = await specOf(id, {}, session);
   return withProject(session, await agentsFrom(spec, session), async (devs) => {
     const recorded = await record(asked, devs, session);
@@ -104,6 +106,7 @@ async function record(
     return null;
   }
   if (decision.choice === 'again') {
+    const { tellUncommitted } = await goingOn();
     await tellUncommitted(parseSpec(await named.run.agentsRef())?.repository ?? null, session);
   }
   const decided = await recordDecision(named, decision, signed, session);

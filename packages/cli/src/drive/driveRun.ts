@@ -12,6 +12,7 @@ import { showActivities } from './showActivities.ts';
 import { showRequests } from './showRequests.ts';
 import { showWaiting } from './showWaiting.ts';
 import { showStatusLine } from './statusLine.ts';
+import { TAKEN_UP } from './takenUp.ts';
 
 export const VERBOSE_HELP = 'print what agents, checks and setup say and do, as it comes';
 
@@ -75,8 +76,6 @@ export async function driveRun(
     await stopShowing();
   }
 }
-
-export const TAKEN_UP = 'recorded; the process that drives the run takes it up';
 
 /** The same command in two packages is told apart by its name. */
 function checksWords({ checks }: RunSpec): string {

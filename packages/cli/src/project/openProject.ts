@@ -14,7 +14,7 @@ import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
 
 /** What is read beside the state file. */
-type Beside = Pick<OrchestratorOptions, 'workspace'>;
+type Beside = Pick<OrchestratorOptions, 'code'>;
 
 export const hasRuns = ({ dir }: Session): boolean => existsSync(path.join(dir, '.devs', STATE_FILE));
 
@@ -95,9 +95,9 @@ function assertRuns(session: Session): void {
 
 /** A recorded run says which commands go on with it, and whether anything confines them. */
 async function refuseForeignState(file: string): Promise<void> {
-  const parts = [file, `${file}-wal`].filter((part) => existsSync(part));
-  const tracked = await Promise.all(parts.map(isTracked));
-  if (!tracked.includes(true)) return;
+  const folder = path.dirname(file);
+  const names = [STATE_FILE, `${STATE_FILE}-wal`].filter((name) => existsSync(path.join(folder, name)));
+  if (names.length === 0 || !(await isTracked(folder, names))) return;
   throw usageError(
     `${file} is part of the repository: the runs in it would say what runs on this machine.`,
     "Remove it to begin anew; if the runs are your own, take it out with git rm --cached '.devs/state.sqlite*'.",

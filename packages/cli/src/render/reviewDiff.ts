@@ -1,4 +1,4 @@
-import { GitWorkspace, type UnshownFile } from '@devs/agents';
+import type { UnshownFile } from '@devs/agents';
 import { type CommitRange, type Gate, isDevsError, maskSensitiveData, oneLine } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
@@ -29,6 +29,7 @@ export async function readReviewDiff(
 ): Promise<ReviewDiff | string | null> {
   const { artifact, threadId } = gate;
   if (!isCodeReview(artifact)) return null;
+  const { GitWorkspace } = await import('@devs/agents');
   const workspace = new GitWorkspace({ dir });
   const shown = async (range: CommitRange): Promise<ShownRange> => ({
     range,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DevsError } from '../errors/DevsError.ts';
 
 const dollars = z.number().nonnegative();
@@ -74,6 +74,10 @@ export function priceOf(model: string, prices: PriceTable): ModelPrice | null {
   const known = [model, name, undated].find((candidate) => Object.hasOwn(prices, candidate));
   return known === undefined ? null : (prices[known] ?? null);
 }
+
+/** A table as it is given: itself, the path of one, or none. @throws DevsError as {@link loadPrices}. */
+export const pricesOf = (prices: PriceTable | string = DEFAULT_PRICES): PriceTable =>
+  typeof prices === 'string' ? loadPrices(prices) : prices;
 
 function readJson(file: string): unknown {
   try {

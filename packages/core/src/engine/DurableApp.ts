@@ -28,9 +28,9 @@ import { revive } from './drive/revive.ts';
 import { unlessFailed } from './drive/runFailed.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
-import { type Gate, type GateAnswer, gateOf } from './Gate.ts';
+import type { Gate, GateAnswer } from './Gate.ts';
 import { NO_GOALS } from './Goal.ts';
-import { gateTimes } from './gates/deadlines.ts';
+import { gateNow, gatesOf } from './gateNow.ts';
 import { assertFitsDeclared } from './gates/fitsDeclared.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
@@ -223,7 +223,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
       },
       options,
     );
-    const gates = outcome.status === 'suspended' ? outcome.gates.map((session) => this.#gateOf(session)) : [];
+    const gates =
+      outcome.status === 'suspended' ? outcome.gates.map((session) => gateNow(session, store)) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
     const failure = 'error' in outcome ? { error: outcome.error } : {};
     const besides = outcome.status === 'suspended' ? awaitedIn(outcome) : {};
@@ -341,11 +342,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /** The questions a run waits for. */
   async gates(id: string): Promise<readonly Gate[]> {
-    return this.store.sessions.listOpen(id).map((session) => this.#gateOf(session));
-  }
-
-  #gateOf(session: HitlSession): Gate {
-    return { ...gateOf(session), ...gateTimes(session, this.store.waits) };
+    return gatesOf(id, this.store);
   }
 
   /**

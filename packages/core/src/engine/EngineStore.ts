@@ -6,13 +6,13 @@ import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { heldLease } from '../state/heldLeases.ts';
 import { StateFile } from '../state/StateFile.ts';
+import type { ResultCodec } from '../state/StepResult.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import { HumanInTheLoopManager } from './gates/HumanInTheLoopManager.ts';
 import { assertUnitInterval } from './guards/assertUnitInterval.ts';
 import { RunBudgets } from './guards/RunBudgets.ts';
 import { TaskFailureGate } from './guards/TaskFailureGate.ts';
-import { STEP_CODEC } from './saver/stepCodec.ts';
 
 export interface EngineStoreOptions {
   readonly events: EventBus;
@@ -25,6 +25,8 @@ export interface EngineStoreOptions {
   readonly prices?: PriceTable;
   /** The kinds of gates the graph asks. @defaultValue those of any graph */
   readonly rules?: GateRules;
+  /** For results of steps that are more than JSON. @defaultValue none: they are refused */
+  readonly codec?: ResultCodec;
 }
 
 /** A call of a graph, with the lease it says it has. */
@@ -61,10 +63,11 @@ export class EngineStore extends StateFile {
       entropyThreshold = HITL_ENTROPY_THRESHOLD,
       prices = DEFAULT_PRICES,
       rules = ENGINE_GATES,
+      codec,
     }: EngineStoreOptions,
   ) {
     assertUnitInterval('entropyThreshold', entropyThreshold);
-    super(db, { events, now, newId, codec: STEP_CODEC });
+    super(db, { events, now, newId, ...(codec && { codec }) });
     this.#assertDecisions();
     this.now = now;
     this.prices = prices;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BaseCache, BaseStore } from '@langchain/langgraph-checkpoint';
 import type { Database } from 'better-sqlite3';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
-import { DEFAULT_PRICES, loadPrices, type PriceTable } from '../config/prices.ts';
+import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
@@ -31,6 +31,7 @@ import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
+import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
@@ -89,6 +90,8 @@ export interface KnownGraph<State> {
   readonly endOf: (values: unknown) => EndOfRun;
   readonly goals?: GoalReader;
   readonly leave?: LeaveRun;
+  /** Over the same file as the app. @defaultValue one that is made */
+  readonly store?: EngineStore;
 }
 
 interface SaverParts {
@@ -121,7 +124,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     NameOf<Source>,
     GatesBefore<StateOf<Source>, NameOf<Source>, Answers>
   >,
-  { profile, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
+  { profile, store: opened, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
@@ -135,7 +138,13 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   registerSecrets(options.secrets);
   const { db, close } = openFile(options);
   const prices = pricesOf(options.prices);
-  const store = new EngineStore(db, { events, now, newId, entropyThreshold, prices, rules: profile.rules });
+  const store =
+    opened ??
+    new EngineStore(db, {
+      ...{ events, now, newId, entropyThreshold, prices },
+      rules: profile.rules,
+      codec: STEP_CODEC,
+    });
   const streams = new RunStreams(db, keep);
   const faults = new FaultBox();
   const breakpoints = innerBreakpoints(builder);
@@ -176,9 +185,6 @@ function driversSaver(
     onCheckpoint: noteCheckpoints(store),
   });
 }
-
-const pricesOf = (prices: PriceTable | string = DEFAULT_PRICES): PriceTable =>
-  typeof prices === 'string' ? loadPrices(prices) : prices;
 
 function ownGraph<State extends object>(guards?: OwnGraphGuards<State>): KnownGraph<State> {
   return { profile: ownGraphProfile(guards), endOf: () => ({ status: 'completed', reason: null }) };

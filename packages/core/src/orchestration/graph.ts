@@ -8,6 +8,7 @@ import { compileDurable } from '../engine/compile/compileDurable.ts';
 import { EngineStore } from '../engine/EngineStore.ts';
 import { FaultBox } from '../engine/node/FaultBox.ts';
 import type { RunnerDeps } from '../engine/node/RunnerDeps.ts';
+import { STEP_CODEC } from '../engine/saver/stepCodec.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
@@ -63,7 +64,9 @@ export class OrchestrationGraph {
     const { maxRecursionDepth, hitlEntropyThreshold } = orchestratorConfigOf(options.config);
     this.graph = compilePipeline(pipeline, checkpointer, {
       store:
-        db === undefined ? null : new EngineStore(db, { events, entropyThreshold: hitlEntropyThreshold }),
+        db === undefined
+          ? null
+          : new EngineStore(db, { events, entropyThreshold: hitlEntropyThreshold, codec: STEP_CODEC }),
       events,
       profile: pipelineProfile,
       maxDepth: maxRecursionDepth,

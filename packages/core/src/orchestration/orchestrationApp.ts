@@ -1,5 +1,7 @@
+import type { Database } from 'better-sqlite3';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
 import { type DurableOptions, durable } from '../engine/durable.ts';
+import type { EngineStore } from '../engine/EngineStore.ts';
 import { DEFAULT_LIMITS } from '../engine/saver/limits.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineGoals } from './pipelineGoals.ts';
@@ -12,17 +14,15 @@ import type { GraphState } from './types.ts';
 const LIMITS = { valueBytes: DEFAULT_LIMITS.checkpointBytes };
 
 export interface OrchestrationAppOptions
-  extends Pick<
-    DurableOptions<GraphState>,
-    'db' | 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'
-  > {
+  extends Pick<DurableOptions<GraphState>, 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'> {
   readonly config: OrchestratorConfig;
+  readonly db: Database;
 }
 
 /** The pipeline as a durable app; `durable` is given what it cannot know of a graph. */
 export function orchestrationApp(
   pipeline: PipelineDeps | null,
-  { config, ...options }: OrchestrationAppOptions,
+  { config, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
 ) {
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
   return durable(
@@ -32,6 +32,7 @@ export function orchestrationApp(
       profile: pipelineProfile,
       endOf: endOfPipeline,
       goals: pipelineGoals,
+      ...(store && { store }),
       leave: async (lease, store) => pipeline?.workspace.leave?.(lease.threadId, driverOf(store, lease)),
     },
   );

@@ -4,6 +4,7 @@ import type { GateComment } from '../engine/gates/comments.ts';
 import type { HitlSessionKind } from '../state/hitlSession.ts';
 import type { CodeReview, ReviewRecord, ReviewScope } from './CodeReview.ts';
 import type { Baseline } from './checks/CheckSummary.ts';
+import { emptyState } from './emptyState.ts';
 import type { CheckResult, CriterionEvidence, TaskKind, TestLoss } from './ports.ts';
 
 export type { HitlSessionKind };
@@ -260,67 +261,39 @@ export interface OrchestratorState {
   readonly rejections: Readonly<Record<HitlGate, number>>;
 }
 
-/** A channel that holds the last value written; a run starts with `initial()`. */
-const lastValue = <T>(initial: () => T) =>
-  Annotation<T>({ reducer: (_previous, next) => next, default: initial });
+/** A channel that holds the last value written; a run starts with that of an empty state. */
+const lastValue = <T>(initial: (empty: ReturnType<typeof emptyState>) => T) =>
+  Annotation<T>({ reducer: (_previous, next) => next, default: () => initial(emptyState()) });
 
 export const OrchestratorAnnotation = Annotation.Root({
   projectConfig: Annotation<ProjectConfig>(),
-  documents: lastValue<readonly DocumentRecord[]>(() => []),
-  requirements: lastValue<readonly RequirementRecord[]>(() => []),
-  epics: lastValue<readonly EpicRecord[]>(() => []),
-  tasks: lastValue<readonly TaskRecord[]>(() => []),
-  agentLogs: lastValue<readonly AgentLogRecord[]>(() => []),
-  entropy: lastValue<readonly EntropyRecord[]>(() => []),
-  activeEpicId: lastValue<string | null>(() => null),
-  activeTaskId: lastValue<string | null>(() => null),
-  status: lastValue<ProjectStatus>(() => 'initializing'),
-  hitlDecisions: lastValue<readonly HitlDecisionRecord[]>(() => []),
-  pendingApprovalGate: lastValue<HitlGate | null>(() => null),
-  errorHistory: lastValue<readonly ErrorRecord[]>(() => []),
-  implementationTurns: lastValue<number>(() => 0),
-  pendingRecoveryNode: lastValue<string | null>(() => null),
-  pendingSuspension: lastValue<PendingSuspension | null>(() => null),
-  capturedError: lastValue<CapturedError | null>(() => null),
-  progressStep: lastValue<number>(() => 0),
-  guidance: lastValue<readonly TaskGuidance[]>(() => []),
-  pivots: lastValue<readonly PivotRecord[]>(() => []),
-  taskAttempts: lastValue<number>(() => 0),
-  taskPivots: lastValue<number>(() => 0),
-  rejections: lastValue<Readonly<Record<HitlGate, number>>>(noRejections),
+  documents: lastValue<readonly DocumentRecord[]>((empty) => empty.documents),
+  requirements: lastValue<readonly RequirementRecord[]>((empty) => empty.requirements),
+  epics: lastValue<readonly EpicRecord[]>((empty) => empty.epics),
+  tasks: lastValue<readonly TaskRecord[]>((empty) => empty.tasks),
+  agentLogs: lastValue<readonly AgentLogRecord[]>((empty) => empty.agentLogs),
+  entropy: lastValue<readonly EntropyRecord[]>((empty) => empty.entropy),
+  activeEpicId: lastValue<string | null>((empty) => empty.activeEpicId),
+  activeTaskId: lastValue<string | null>((empty) => empty.activeTaskId),
+  status: lastValue<ProjectStatus>((empty) => empty.status),
+  hitlDecisions: lastValue<readonly HitlDecisionRecord[]>((empty) => empty.hitlDecisions),
+  pendingApprovalGate: lastValue<HitlGate | null>((empty) => empty.pendingApprovalGate),
+  errorHistory: lastValue<readonly ErrorRecord[]>((empty) => empty.errorHistory),
+  implementationTurns: lastValue<number>((empty) => empty.implementationTurns),
+  pendingRecoveryNode: lastValue<string | null>((empty) => empty.pendingRecoveryNode),
+  pendingSuspension: lastValue<PendingSuspension | null>((empty) => empty.pendingSuspension),
+  capturedError: lastValue<CapturedError | null>((empty) => empty.capturedError),
+  progressStep: lastValue<number>((empty) => empty.progressStep),
+  guidance: lastValue<readonly TaskGuidance[]>((empty) => empty.guidance),
+  pivots: lastValue<readonly PivotRecord[]>((empty) => empty.pivots),
+  taskAttempts: lastValue<number>((empty) => empty.taskAttempts),
+  taskPivots: lastValue<number>((empty) => empty.taskPivots),
+  rejections: lastValue<Readonly<Record<HitlGate, number>>>((empty) => empty.rejections),
 });
 
 export type GraphState = typeof OrchestratorAnnotation.State;
 
 /** The state a new project starts with: collections empty, ids `null`, `status` as in the config. */
 export function createInitialState(config: ProjectConfig): OrchestratorState {
-  return {
-    projectConfig: config,
-    documents: [],
-    requirements: [],
-    epics: [],
-    tasks: [],
-    agentLogs: [],
-    entropy: [],
-    activeEpicId: null,
-    activeTaskId: null,
-    status: config.status,
-    hitlDecisions: [],
-    pendingApprovalGate: null,
-    errorHistory: [],
-    implementationTurns: 0,
-    pendingRecoveryNode: null,
-    pendingSuspension: null,
-    capturedError: null,
-    progressStep: 0,
-    guidance: [],
-    pivots: [],
-    taskAttempts: 0,
-    taskPivots: 0,
-    rejections: noRejections(),
-  };
-}
-
-function noRejections(): Record<HitlGate, number> {
-  return { design_approval: 0, dag_approval: 0 };
+  return { projectConfig: config, ...emptyState(), status: config.status };
 }

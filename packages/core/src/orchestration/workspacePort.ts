@@ -241,6 +241,9 @@ export interface Workspace {
   leave?(threadId: string, driver: Driver): Promise<void>;
 }
 
+/** What reads the code of runs, and opens no folder. */
+export type CodeOfRuns = Pick<Workspace, 'readAt'>;
+
 export interface RemovedWorkspace {
   /** What became of the branch in the user's repository; `null` where there is none. */
   readonly branch: { readonly name: string; readonly removed: boolean } | null;

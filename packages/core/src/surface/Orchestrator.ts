@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
-import { initialState } from '../brief/initialState.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
@@ -17,13 +17,13 @@ import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
 import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
-import { type OrchestrationApp, orchestrationApp } from '../orchestration/orchestrationApp.ts';
-import type { Checks, StageAgents, Workspace } from '../orchestration/ports.ts';
+import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
+import { graphWork, PipelineApp } from './PipelineApp.ts';
 import { Run } from './Run.ts';
 import { type Removal, type RemovedRun, removeRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
@@ -42,8 +42,9 @@ export interface OrchestratorOptions {
   readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
   readonly agents?: StageAgents;
-  /** Without agents it is only read: the code that comments on a review quote. */
   readonly workspace?: Workspace;
+  /** Reads the code that comments on a review quote. @defaultValue the workspace */
+  readonly code?: CodeOfRuns;
   readonly checks?: Checks;
   /**
    * How often an agent may run the checks within one call that writes, documents or reviews a task's work; with 0 not at
@@ -125,9 +126,9 @@ export interface Collected {
 export class Orchestrator {
   readonly events: EventBus;
   readonly #dir: string;
-  readonly #app: OrchestrationApp;
+  readonly #app: PipelineApp;
   readonly #pipeline: PipelineDeps | null;
-  readonly #workspace: Workspace | null;
+  readonly #code: CodeOfRuns | null;
   readonly #now: () => number;
   readonly #close: () => void;
 
@@ -137,7 +138,7 @@ export class Orchestrator {
       readOnly = false,
       events = new EventBus(),
       now = Date.now,
-      newId,
+      newId = randomUUID,
       budget,
       prices,
       secrets = {},
@@ -147,17 +148,17 @@ export class Orchestrator {
     this.#dir = path.resolve(dir);
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
-    this.#workspace = options.workspace ?? null;
+    this.#code = options.code ?? options.workspace ?? null;
     const config = orchestratorConfigOf(options.config);
     const dbPath = path.join(dir, STATE_FILE);
     const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
-    this.#app = orchestrationApp(this.#pipeline, {
+    this.#app = new PipelineApp(this.#pipeline, {
       db,
       events,
       config,
       secrets,
       now,
-      ...(newId && { newId }),
+      newId,
       ...(budget && { budget }),
       ...(prices !== undefined && { prices }),
     });
@@ -176,7 +177,10 @@ export class Orchestrator {
    * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
-    return new Orchestrator(options);
+    const devs = new Orchestrator(options);
+    // Who brings agents is going to drive.
+    if (devs.#pipeline !== null) await devs.#app.engine();
+    return devs;
   }
 
   /**
@@ -196,7 +200,8 @@ export class Orchestrator {
     const known = this.#app.store.threads.get(runId);
     assertSameStart(known, brief, given);
     if (known === null) await this.#pipeline?.workspace.assertUsable?.();
-    await this.#app.admit({
+    const [engine, { initialState }] = await Promise.all([this.#app.engine(), graphWork()]);
+    await engine.admit({
       threadId: runId,
       projectId: runId,
       workspace: this.#workspaceOf(runId),
@@ -230,7 +235,7 @@ export class Orchestrator {
   }
 
   #handleOf(id: string): Run {
-    return new Run(id, this.#app, { pipeline: this.#pipeline, workspace: this.#workspace });
+    return new Run(id, this.#app, { pipeline: this.#pipeline, code: this.#code });
   }
 
   /**
@@ -282,7 +287,7 @@ export class Orchestrator {
    * ```
    */
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
-    return removeRun(id, removal, this.#app);
+    return removeRun(id, removal, await this.#app.engine());
   }
 
   /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */

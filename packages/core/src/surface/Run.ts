@@ -13,7 +13,6 @@ import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
-import type { OrchestrationApp } from '../orchestration/orchestrationApp.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
@@ -23,25 +22,20 @@ import type { EventPage } from '../state/EventStore.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
-import { type AskOptions, askGate, whyUnasked } from './ask/askGate.ts';
+import type { AskOptions } from './ask/askGate.ts';
 import { CommentedGates } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { handOver } from './handOver.ts';
 import { lastShown } from './lastShown.ts';
+import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import type { RunDeps } from './RunDeps.ts';
-import { type RecursionDepth, recursionDepthOf } from './recursionDepth.ts';
+import type { RecursionDepth } from './recursionDepth.ts';
 import { reviewStatus } from './reviewStatus.ts';
 import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
-import {
-  previewRewind,
-  type RewindPlan,
-  type RewindRequest,
-  type Rewound,
-  rewindRun,
-} from './rewind/rewindRun.ts';
-import { type RewindUndone, undoRewind } from './rewind/undoRewind.ts';
+import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
+import type { RewindUndone } from './rewind/undoRewind.ts';
 import { rewindViews } from './rewindViews.ts';
 import { runningView } from './runningView.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
@@ -67,15 +61,15 @@ export interface DriveRunOptions extends RunOptions, GoalOptions {}
  */
 export class Run {
   readonly id: string;
-  readonly #app: OrchestrationApp;
+  readonly #app: PipelineApp;
   readonly #pipeline: PipelineDeps | null;
   readonly #commented: CommentedGates;
 
-  constructor(id: string, app: OrchestrationApp, { pipeline, workspace }: RunDeps) {
+  constructor(id: string, app: PipelineApp, { pipeline, code }: RunDeps) {
     this.id = id;
     this.#app = app;
     this.#pipeline = pipeline;
-    this.#commented = new CommentedGates(id, app.store, workspace);
+    this.#commented = new CommentedGates(id, app.store, code);
   }
 
   /**
@@ -91,14 +85,15 @@ export class Run {
     const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
     this.#assertAgents();
     this.#tellChangedAgents();
+    const app = await this.#app.engine();
     await this.#finishRewindOfEnded();
     const { status, reason, gates } = await this.#whileAgentsAreKept(() =>
-      this.#app.drive(this.id, {
+      app.drive(this.id, {
         ...options,
         ...(goal && { goal }),
         prepare: async (lease) => {
           giveUpAsks(this.id, this.#app.store.steps);
-          await finishRewind(lease, this.#rewindDeps);
+          await finishRewind(lease, { app, pipeline: this.#pipeline });
         },
       }),
     );
@@ -123,7 +118,8 @@ export class Run {
   async #finishRewindOfEnded(): Promise<void> {
     const { threads, rewinds } = this.#app.store;
     if (!isOver(threads.require(this.id).status) || rewinds.unfinished(this.id) === null) return;
-    await this.#app.hold(this.id, (lease) => finishRewind(lease, this.#rewindDeps));
+    const deps = await this.#engineDeps();
+    await deps.app.hold(this.id, (lease) => finishRewind(lease, deps));
   }
 
   /** Asks whoever drives the run to stop at the next safe point; driving it again goes on. */
@@ -133,7 +129,7 @@ export class Run {
 
   /** Ends the run for good: at once where nobody drives it, else at its next safe point. */
   async cancel(): Promise<void> {
-    return this.#app.cancel(this.id);
+    await (await this.#app.engine()).cancel(this.id);
   }
 
   /**
@@ -141,8 +137,8 @@ export class Run {
    *
    * @throws DevsError `THREAD_BUSY` while somebody drives it; RangeError for a bad number.
    */
-  prune(retention: Retention): Promise<PruneResult> {
-    return this.#app.prune(this.id, retention);
+  async prune(retention: Retention): Promise<PruneResult> {
+    return (await this.#app.engine()).prune(this.id, retention);
   }
 
   /** Where the run stands, without driving it. */
@@ -262,8 +258,8 @@ export class Run {
     options: AskOptions,
   ): Promise<GateExchange> {
     this.#assertAgents();
-    const deps = { app: this.#app, pipeline: this.#pipeline };
-    return askGate(this.id, gate, { ...options, text }, deps);
+    const { askGate } = await graphWork();
+    return askGate(this.id, gate, { ...options, text }, await this.#engineDeps());
   }
 
   /**
@@ -272,6 +268,7 @@ export class Run {
    * @throws DevsError `GATE_NOT_FOUND`
    */
   async whyUnasked({ sessionId }: Pick<Gate, 'sessionId'>): Promise<string | null> {
+    const { whyUnasked } = await graphWork();
     return whyUnasked(this.#app.store.sessions.require(sessionId), this.#pipeline?.agents ?? null);
   }
 
@@ -315,7 +312,7 @@ export class Run {
    *   written then.
    */
   async acceptGraph(acceptance: GraphAcceptance): Promise<AcceptedGraph> {
-    return this.#app.acceptGraph(this.id, acceptance);
+    return (await this.#app.engine()).acceptGraph(this.id, acceptance);
   }
 
   /**
@@ -324,7 +321,7 @@ export class Run {
    * @throws DevsError `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`: only a human may; `WORKSPACE_BUSY`, `THREAD_BUSY`.
    */
   async revive(request: { readonly by: Principal }): Promise<boolean> {
-    return this.#app.revive(this.id, request);
+    return (await this.#app.engine()).revive(this.id, request);
   }
 
   /**
@@ -348,7 +345,8 @@ export class Run {
    *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.
    */
   async adopt(adoption: Adoption): Promise<Adopted | null> {
-    return adoptChanges(this.id, adoption, { app: this.#app, pipeline: this.#requirePipeline() });
+    const pipeline = this.#requirePipeline();
+    return adoptChanges(this.id, adoption, { app: await this.#app.engine(), pipeline });
   }
 
   /**
@@ -359,7 +357,8 @@ export class Run {
    *   {@link adopt}.
    */
   async sync(request: SyncRequest): Promise<SyncedRun | null> {
-    return syncRun(this.id, request, { app: this.#app, pipeline: this.#requirePipeline() });
+    const pipeline = this.#requirePipeline();
+    return syncRun(this.id, request, { app: await this.#app.engine(), pipeline });
   }
 
   /**
@@ -382,13 +381,15 @@ export class Run {
    */
   async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
     this.#assertAgents();
-    return rewindRun(this.id, task, request, this.#rewindDeps);
+    const { rewindRun } = await graphWork();
+    return rewindRun(this.id, task, request, await this.#engineDeps());
   }
 
   /** What {@link rewind} would undo; refuses what it would refuse and changes nothing. */
   async previewRewind(task: string): Promise<RewindPlan | null> {
     this.#assertAgents();
-    return previewRewind(this.id, task, this.#rewindDeps);
+    const { previewRewind } = await graphWork();
+    return previewRewind(this.id, task, await this.#engineDeps());
   }
 
   /**
@@ -399,7 +400,8 @@ export class Run {
    */
   async undoRewind(request: RewindRequest): Promise<RewindUndone> {
     this.#assertAgents();
-    return undoRewind(this.id, request, this.#rewindDeps);
+    const { undoRewind } = await graphWork();
+    return undoRewind(this.id, request, await this.#engineDeps());
   }
 
   /** Who set the run back, when and why, oldest first. */
@@ -465,7 +467,8 @@ export class Run {
    * [9_ROADMAP-RISK-401]. 0 before the first checkpoint. The limit is this orchestrator's.
    */
   async recursionDepth(): Promise<RecursionDepth> {
-    return recursionDepthOf(this.id, this.#app);
+    const { recursionDepthOf } = await graphWork();
+    return recursionDepthOf(this.id, await this.#app.engine());
   }
 
   /** Commits on the run's branch, oldest first; none without agents or before the first task. */
@@ -487,8 +490,8 @@ export class Run {
     return this.#pipeline.workspace.open(this.id, options);
   }
 
-  get #rewindDeps(): RewindDeps {
-    return { app: this.#app, pipeline: this.#pipeline };
+  async #engineDeps(): Promise<RewindDeps> {
+    return { app: await this.#app.engine(), pipeline: this.#pipeline };
   }
 
   #recordedAgents(): AgentsIdentity | null {

@@ -1,4 +1,3 @@
-import { GitWorkspace } from '@devs/agents';
 import type { Command, CommandOptions } from 'commander';
 import { repositoryAround } from '../../config/repositoryAround.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
@@ -15,6 +14,7 @@ export function addGc(program: Command, start: Start, options?: CommandOptions):
 }
 
 async function gc(session: Session): Promise<ExitCode> {
+  const { GitWorkspace } = await import('@devs/agents');
   const repository = repositoryAround(session.dir);
   const workspace = new GitWorkspace({
     dir: session.dir,

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, HitlSessionKind, Principal } from '../../state/hitlSession.ts';
 import type { ShownPlaces } from './quotes.ts';

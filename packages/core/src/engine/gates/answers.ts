@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { commentsOf } from './comments.ts';

@@ -3,6 +3,7 @@ import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
 import type { EventSink } from '../../events/EventBus.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
+import { stepKeyOf } from '../../state/stepKeyOf.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
@@ -257,6 +258,3 @@ function assertName(name: string): void {
 function callOf({ visit: { signal } }: ActiveVisit, key: StepKey): Omit<StepCall, 'onActivity'> {
   return { key: stepKeyOf(key), attempt: 1, signal, usage: () => {} };
 }
-
-/** What a call is told as its key: the same in every execution of its visit. */
-export const stepKeyOf = ({ threadId, lgTaskId, name }: StepKey): string => `${threadId}/${lgTaskId}/${name}`;

@@ -17,11 +17,8 @@ import type {
   WriteRecord,
 } from '../../state/checkpointRecords.ts';
 import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
-import { configOf } from './checkpointConfig.ts';
+import { configOf, VERSIONED_FORMAT } from './checkpointConfig.ts';
 import type { ValueCodec } from './ValueCodec.ts';
-
-/** Format from which values are kept by channel version and sends are a channel. */
-export const VERSIONED_FORMAT = 4;
 
 /** What belongs to one checkpoint, read at one moment. */
 interface Snapshot {

@@ -21,7 +21,7 @@ import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { commitLate, immediately } from '../../state/immediately.ts';
 import { type StateStats, stateStats } from '../../state/StateStats.ts';
 import { allOf } from './allOf.ts';
-import { CheckpointReader, VERSIONED_FORMAT } from './CheckpointReader.ts';
+import { CheckpointReader } from './CheckpointReader.ts';
 import {
   configOf,
   leaseOf,
@@ -29,6 +29,7 @@ import {
   optionalId,
   requiredId,
   requiredNamespace,
+  VERSIONED_FORMAT,
 } from './checkpointConfig.ts';
 import { type SaverLimits, validLimits } from './limits.ts';
 import { listQuery, matchesFilter, validLimit } from './listQuery.ts';

@@ -1,6 +1,7 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
 import { decodeTagged } from './decodeTagged.ts';
+import { plainValue, textOf } from './plainValue.ts';
 import { type LangChainInstance, notStorable, StrictEncoder } from './StrictEncoder.ts';
 import { DEFAULT_MAX_DEPTH, type Numbers, type Tag } from './strictTags.ts';
 
@@ -73,7 +74,7 @@ export class StrictSerde implements SerializerProtocol {
 
   /** A value that is plain JSON; `null` where it is of another kind and `loadsTyped` has to be awaited. */
   loadPlain(type: string, bytes: Uint8Array): { readonly value: unknown } | null {
-    return type === 'plain' ? { value: JSON.parse(textOf(bytes)) as unknown } : null;
+    return plainValue({ type, bytes });
   }
 
   async loadsTyped(type: string, data: Uint8Array | string): Promise<unknown> {
@@ -130,10 +131,6 @@ export class StrictSerde implements SerializerProtocol {
 
 async function revivedFrom(written: Tag): Promise<object> {
   return (await decodeTagged(structuredClone(written))) as object;
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 function unknownType(type: string): DevsError {

@@ -12,7 +12,8 @@ import {
 import type { StoredCheckpoint } from '../../state/checkpointRecords.ts';
 import { leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import type { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
-import { type CheckpointReader, VERSIONED_FORMAT } from './CheckpointReader.ts';
+import type { CheckpointReader } from './CheckpointReader.ts';
+import { VERSIONED_FORMAT } from './checkpointConfig.ts';
 import { type CheckpointSummary, type PrunePolicy, retainedCheckpoints } from './retainedCheckpoints.ts';
 import type { ValueCodec } from './ValueCodec.ts';
 

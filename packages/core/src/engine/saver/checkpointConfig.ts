@@ -2,6 +2,9 @@ import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointKey, NamespaceKey } from '../../state/checkpointRecords.ts';
 import type { FencedLease } from '../../state/Fence.ts';
 
+/** Format of checkpoints from which values are kept by channel version and sends are a channel. */
+export const VERSIONED_FORMAT = 4;
+
 // What a checkpointer reads from LangGraph's `configurable`, and what it gives back.
 
 /** Only these three: an old lease epoch in a returned config would override the one LangGraph was called with. */

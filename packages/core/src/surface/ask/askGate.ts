@@ -4,7 +4,6 @@ import { shortWords } from '../../engine/gates/decisionWords.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { UsageReports } from '../../engine/guards/UsageReports.ts';
-import { stepKeyOf } from '../../engine/node/step.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
@@ -12,6 +11,7 @@ import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { NewStep, Reserve, StepKey } from '../../state/StepStore.ts';
+import { stepKeyOf } from '../../state/stepKeyOf.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { answerRequest, stageOf } from './answerRequest.ts';
 

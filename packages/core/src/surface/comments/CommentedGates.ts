@@ -2,7 +2,7 @@ import type { EngineStore } from '../../engine/EngineStore.ts';
 import { type Gate, type GateAnswer, gateOf } from '../../engine/Gate.ts';
 import { ruleOf } from '../../engine/gates/GateRule.ts';
 import type { ShownPlace, ShownPlaces } from '../../engine/gates/quotes.ts';
-import type { Workspace } from '../../orchestration/ports.ts';
+import type { CodeOfRuns } from '../../orchestration/ports.ts';
 import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { codeReader, quotedFiles, type ReadCode, shownFiles } from './codeQuoted.ts';
 import { type LastComment, lastComments } from './lastComments.ts';
@@ -12,10 +12,9 @@ export class CommentedGates {
   readonly #store: EngineStore;
   readonly #read: ReadCode | null;
 
-  /** @param workspace - `null` where nobody said where the code of runs is. */
-  constructor(threadId: string, store: EngineStore, workspace: Workspace | null) {
+  constructor(threadId: string, store: EngineStore, code: CodeOfRuns | null) {
     this.#store = store;
-    this.#read = codeReader(threadId, workspace);
+    this.#read = codeReader(threadId, code);
   }
 
   /** Records a decision; what its comments quote of code is looked for in the commits that the gate names. */

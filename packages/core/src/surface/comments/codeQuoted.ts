@@ -4,7 +4,7 @@ import { placeNamed, type ShownPlace, type ShownPlaces } from '../../engine/gate
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskPrecise } from '../../masking/maskPrecise.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
-import type { Workspace } from '../../orchestration/ports.ts';
+import type { CodeOfRuns } from '../../orchestration/ports.ts';
 
 // What a code review shows lies in git: its session names commits and holds no line of them.
 
@@ -12,8 +12,8 @@ import type { Workspace } from '../../orchestration/ports.ts';
 export type ReadCode = (commit: string, path: string) => Promise<string | null>;
 
 /** `null` where nobody said where the code of runs is. */
-export function codeReader(threadId: string, workspace: Workspace | null): ReadCode | null {
-  const readAt = workspace?.readAt?.bind(workspace);
+export function codeReader(threadId: string, code: CodeOfRuns | null): ReadCode | null {
+  const readAt = code?.readAt?.bind(code);
   if (readAt === undefined) return null;
   return async (commit, path) => {
     const text = await readAt(threadId, commit, path);

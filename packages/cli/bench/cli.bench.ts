@@ -1,0 +1,102 @@
+// `pnpm bench:cli [--quick] [--rounds N] [--json] [--help]`: what a verb takes, a whole process from its start to its end, beside
+// a Node.js that does nothing. See docs/benchmarks.md.
+import { cpus, loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { median, round, table } from '../../core/bench/state/figures.ts';
+import { type ProcessCost, Processes } from './start/processCost.ts';
+import { waitingProject } from './start/waitingProject.ts';
+
+const HELP = `Usage: pnpm bench:cli [--quick] [--rounds N] [--json]
+
+Runs each verb as a process of its own, in turn with \`node -e 0\`; the ratio is taken within each round. Build first.
+
+  --quick     5 rounds
+  --rounds N  @default 25
+  --json      one JSON document`;
+
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+interface Measured {
+  readonly name: string;
+  readonly argv: readonly string[];
+  /** Whether it leaves the project as it was. */
+  readonly reads: boolean;
+}
+
+const BARE: Measured = { name: 'node -e 0', argv: ['-e', '0'], reads: true };
+
+/** Each in turn, and the first one is another in each round: what disturbs one disturbs all. */
+async function measure(rounds: number): Promise<ReadonlyMap<string, readonly ProcessCost[]>> {
+  const project = await waitingProject();
+  const processes = new Processes();
+  const devs = fileURLToPath(new URL('../dist/bin.js', import.meta.url));
+  const verb = (...argv: readonly string[]): Measured => ({
+    name: `devs ${argv[0]}`,
+    argv: [devs, ...argv],
+    reads: argv[0] !== 'approve',
+  });
+  const all = [
+    BARE,
+    verb('--help'),
+    verb('status'),
+    verb('gates'),
+    verb('show', project.run),
+    verb('log', project.run),
+    verb('approve', project.gate, '--hash', project.hash),
+  ];
+  const first = (pass: number): number => Math.max(pass, 0) % all.length;
+  const costs = new Map<string, ProcessCost[]>(all.map(({ name }) => [name, []]));
+  try {
+    for (let pass = -1; pass < rounds; pass += 1) {
+      for (const { name, argv, reads } of [...all.slice(first(pass)), ...all.slice(0, first(pass))]) {
+        costs.get(name)?.push(processes.cost(argv, reads ? project.dir : project.copy()));
+      }
+    }
+    for (const of of costs.values()) of.shift(); // it warmed the disk
+    return costs;
+  } finally {
+    processes.remove();
+    project.remove();
+  }
+}
+
+async function report(): Promise<void> {
+  const load = round(loadavg()[0] ?? Number.NaN, 1);
+  const costs = await measure(values.quick ? 5 : Number(values.rounds ?? 25));
+  const bare = costs.get(BARE.name) ?? [];
+  const rows = [...costs].map(([name, of]) => {
+    const ratio = (what: keyof ProcessCost): number =>
+      round(median(of.map((cost, at) => cost[what] / (bare[at]?.[what] ?? Number.NaN))));
+    return {
+      process: name,
+      wallMs: round(median(of.map(({ wallMs }) => wallMs)), 0),
+      cpuMs: round(median(of.map(({ cpuMs }) => cpuMs)), 0),
+      wallRatio: ratio('wallMs'),
+      cpuRatio: ratio('cpuMs'),
+    };
+  });
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node.js ${process.versions.node}, load ${load} before`;
+  if (values.json) {
+    console.log(JSON.stringify({ machine, rounds: bare.length, rows }, null, 2));
+    return;
+  }
+  const head = ['process', 'ms', 'ms of processor', 'ratio, ms', 'ratio, processor'];
+  console.log(
+    table(
+      head,
+      rows.map((row) => Object.values(row)),
+    ),
+  );
+  console.log(`\n${bare.length} rounds; ${machine}`);
+}
+
+if (values.help) console.log(HELP);
+else await report();

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect } from 'vitest';
+import { test } from './support/fixtures.ts';
+import { stateHome } from './support/stateHome.ts';
+import { driveShop, RUN } from './support/waitingProject.ts';
+
+const CLI = fileURLToPath(new URL('../', import.meta.url));
+
+/** What the script that makes the published files tells of them, by their paths from the package. */
+interface Bundler {
+  bundleCli(dist: string): Promise<{
+    readonly outputs: Readonly<
+      Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>
+    >;
+  }>;
+}
+
+const bundler = (await import(new URL('../../../scripts/bundle-cli.mjs', import.meta.url).href)) as Bundler;
+/** In the package, so that it finds LangChain and the driver as the published one does. */
+const home = join(CLI, 'node_modules', '.cache');
+mkdirSync(home, { recursive: true });
+const made = mkdtempSync(join(home, 'devs-bundle-'));
+const { outputs } = await bundler.bundleCli(join(made, 'dist'));
+copyFileSync(join(CLI, 'package.json'), join(made, 'package.json'));
+afterAll(() => rmSync(made, { recursive: true }));
+
+/** Sources and packages that a process of the command has loaded; what of the bundle, by what it was made from. */
+function loadedBy(dir: string, argv: readonly string[]): readonly string[] {
+  const told = mkdtempSync(join(made, 'coverage-'));
+  execFileSync(process.execPath, [join(made, 'dist', 'bin.js'), ...argv], {
+    cwd: dir,
+    env: { ...process.env, XDG_STATE_HOME: stateHome(), NODE_V8_COVERAGE: told },
+    stdio: 'ignore',
+  });
+  const scripts = readdirSync(told).flatMap((name) => {
+    const { result } = JSON.parse(readFileSync(join(told, name), 'utf8')) as {
+      readonly result: readonly { readonly url: string }[];
+    };
+    return result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+  });
+  const files = new Set(scripts.map((url) => fileURLToPath(url)));
+  const parts = Object.entries(outputs).flatMap(([path, { inputs }]) =>
+    files.has(resolve(CLI, path))
+      ? Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? input : []))
+      : [],
+  );
+  return [...files, ...parts].map((path) => path.replaceAll('\\', '/'));
+}
+
+const LANGGRAPH = /node_modules\/(?:@langchain|langchain|langsmith)\//;
+/** The driver of runs, the pipeline's nodes, agents that work, and what they need. */
+const WORK =
+  /node_modules\/(?:yaml|tinyglobby|@agentclientprotocol)\/|core\/src\/(?:engine\/drive\/drive|orchestration\/nodes\/\w+Node)\.ts|agents\/src\/(?:workspace|checks|sandbox|coding)\//;
+
+describe('the published command', () => {
+  test('loads for a reader what it shows, and for a decision what it records', async ({ dir }) => {
+    const { gates } = await driveShop(dir);
+    const [gate] = gates;
+    if (gate === undefined) throw new Error('The run waits at no gate.');
+    const reading = [
+      ['--help'],
+      ['status'],
+      ['status', RUN],
+      ['gates'],
+      ['show', RUN],
+      ['log', RUN],
+      ['docs', RUN],
+      ['approve', gate.sessionId, '--hash', gate.artifactHash],
+    ];
+    for (const argv of reading) {
+      const loaded = loadedBy(dir, argv);
+      expect(loaded.some((path) => path.endsWith('src/main.ts'))).toBe(true);
+      expect(loaded.filter((path) => LANGGRAPH.test(path) || WORK.test(path))).toEqual([]);
+    }
+  });
+
+  test('would be found loading more: what goes on with a run does', async ({ dir }) => {
+    await driveShop(dir);
+    const loaded = loadedBy(dir, ['cancel', RUN]);
+    expect(loaded.some((path) => LANGGRAPH.test(path))).toBe(true);
+    expect(loadedBy(dir, ['init', '--help']).some((path) => WORK.test(path))).toBe(true);
+  });
+
+  test('has the licence of every package whose code is in it', () => {
+    const text = readFileSync(join(made, 'dist', 'THIRD_PARTY_LICENSES.txt'), 'utf8');
+    for (const name of ['commander', 'diff', 'yaml', 'zod', '@agentclientprotocol/sdk'])
+      expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  });
+});

@@ -1,0 +1,21 @@
+import type { EngineStore } from '../engine/EngineStore.ts';
+import { storedValues } from '../engine/saver/storedValues.ts';
+import { emptyState } from './emptyState.ts';
+import type { GraphState } from './types.ts';
+
+/**
+ * The state of a run at its latest checkpoint, as its graph tells it, without the graph. `null` before the first checkpoint;
+ * `undefined` where only the graph can tell; see {@link storedValues}.
+ */
+export function storedState(
+  threadId: string,
+  store: Pick<EngineStore, 'db' | 'checkpoints'>,
+): GraphState | null | undefined {
+  const values = storedValues(threadId, store);
+  if (values === null || values === undefined) return values;
+  const empty = emptyState();
+  const names = ['projectConfig', ...Object.keys(empty)];
+  const written = names.flatMap((name) => (values.has(name) ? [[name, values.get(name)] as const] : []));
+  const { projectConfig, ...rest } = Object.fromEntries(written) as unknown as GraphState;
+  return { ...(projectConfig && { projectConfig }), ...empty, ...rest } as GraphState;
+}

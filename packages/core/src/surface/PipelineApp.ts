@@ -1,0 +1,79 @@
+import { pricesOf } from '../config/prices.ts';
+import { EngineStore } from '../engine/EngineStore.ts';
+import type { Gate } from '../engine/Gate.ts';
+import { gatesOf } from '../engine/gateNow.ts';
+import { parseBudget } from '../engine/guards/Budget.ts';
+import { LateCodec } from '../engine/saver/LateCodec.ts';
+import type { EventBus } from '../events/EventBus.ts';
+import { registerSecrets } from '../masking/registerSecrets.ts';
+import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
+import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration/orchestrationApp.ts';
+import { storedState } from '../orchestration/storedState.ts';
+import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
+import type { GraphState } from '../orchestration/types.ts';
+
+/** What needs the graph; loads LangGraph. */
+export const graphWork = () => import('./graphWork.ts');
+
+export interface PipelineAppOptions extends OrchestrationAppOptions {
+  readonly events: EventBus;
+  readonly newId: () => string;
+}
+
+/**
+ * The pipeline over an open state file: its runs are read, and their gates decided, from the rows alone. The engine, and
+ * LangGraph with it, is loaded by the first call that needs the graph.
+ */
+export class PipelineApp {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  readonly #newId: () => string;
+  readonly #load: () => Promise<OrchestrationApp>;
+  #engine: Promise<OrchestrationApp> | null = null;
+
+  /** @throws RangeError as `durable`, and DevsError `CONFIG_INVALID`: what is wrong with an option is told at once. */
+  constructor(pipeline: PipelineDeps | null, options: PipelineAppOptions) {
+    const { config, db, events, now, newId } = options;
+    parseBudget(options.budget ?? {});
+    registerSecrets(options.secrets);
+    const prices = pricesOf(options.prices);
+    const codec = new LateCodec(async () => (await graphWork()).STEP_CODEC);
+    this.store = new EngineStore(db, {
+      ...{ events, newId, prices },
+      ...(now && { now }),
+      entropyThreshold: config.hitlEntropyThreshold,
+      rules: PIPELINE_GATES,
+      codec,
+    });
+    this.events = events;
+    this.#newId = newId;
+    const { store } = this;
+    this.#load = async () => {
+      const { orchestrationApp, STEP_CODEC } = await graphWork();
+      codec.load(STEP_CODEC);
+      return orchestrationApp(pipeline, { ...options, prices, store });
+    };
+  }
+
+  /** What drives runs, and changes what they stand on. */
+  engine(): Promise<OrchestrationApp> {
+    this.#engine ??= this.#load();
+    return this.#engine;
+  }
+
+  /** The graph's values at the latest checkpoint; `null` before the first. */
+  async values(id: string): Promise<GraphState | null> {
+    const stored = storedState(id, this.store);
+    return stored === undefined ? (await this.engine()).values(id) : stored;
+  }
+
+  /** The questions a run waits for, oldest first. */
+  async gates(id: string): Promise<readonly Gate[]> {
+    return gatesOf(id, this.store);
+  }
+
+  /** Asks whoever drives the run to stop at the next safe point. */
+  async pause(id: string): Promise<void> {
+    this.store.threads.signal(id, { id: this.#newId(), kind: 'pause', payload: null });
+  }
+}

@@ -1,0 +1,137 @@
+// Makes of the `devs` command a few files: what every verb has, what only those with agents have, and what only a graph
+// needs. Third-party code is inside, with its licences beside it; left outside are LangChain, which a user's model packages
+// share, and the native driver.
+//   node scripts/bundle-cli.mjs          into packages/cli/dist
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const cli = join(root, 'packages', 'cli');
+const fromRoot = createRequire(new URL('../package.json', import.meta.url));
+/** tsx's own compiler, which comes with it. */
+const esbuild = createRequire(fromRoot.resolve('tsx'))('esbuild');
+
+/** What `devs` leaves outside, by the beginnings of names. */
+const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3'];
+
+const LIST = /^(import|export) (\{[^}]*\}|\*) from '([^']+)';/gms;
+const namesIn = (list) =>
+  list
+    .slice(1, -1)
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '));
+
+/** The file that declares each name of a module that only hands on. */
+function declaredIn(file) {
+  const handsOn = [...readFileSync(file, 'utf8').matchAll(LIST)].filter(([, word]) => word === 'export');
+  return new Map(
+    handsOn.flatMap(([, , list, from]) => {
+      const target = resolve(dirname(file), from);
+      const deeper = declaredIn(target);
+      const names = list === '*' ? [...deeper.keys()] : namesIn(list);
+      return names.map((name) => [name, deeper.get(name) ?? target]);
+    }),
+  );
+}
+
+/**
+ * Imports from the front door of a package become imports from the files behind it. esbuild keeps the order in which a
+ * front door loads its rooms, so that whoever wants one of them would load them all.
+ */
+function pastFrontDoors() {
+  const doors = new Map(
+    ['core', 'agents'].map((name) => [
+      `@devs/${name}`,
+      declaredIn(join(root, 'packages', name, 'src', 'index.ts')),
+    ]),
+  );
+  const direct = (statement, word, list, from) => {
+    const door = doors.get(from);
+    if (door === undefined || word !== 'import') return statement;
+    const imports = namesIn(list).map((name) => {
+      const file = door.get(name.split(' as ')[0]);
+      if (file === undefined) throw new Error(`${from} has no ${name}`);
+      return `import { ${name} } from ${JSON.stringify(file)};`;
+    });
+    return imports.join(' ') + '\n'.repeat(statement.split('\n').length - 1); // lines stay what they were
+  };
+  return {
+    name: 'past front doors',
+    setup: (build) =>
+      build.onLoad({ filter: /[\\/]packages[\\/](?:agents|cli)[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(LIST, direct),
+        loader: 'ts',
+      })),
+  };
+}
+
+/** The packages whose code is in the bundle, as `[name, folder]`. */
+function packagesIn({ inputs }) {
+  const folders = Object.keys(inputs).flatMap((input) => {
+    const file = resolve(cli, input);
+    const [, folder] = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file) ?? [];
+    return folder === undefined ? [] : [folder];
+  });
+  return [...new Set(folders)].map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return { folder, title: `${name} ${version} (${license})` };
+  });
+}
+
+/** @throws Error for a package that has no text of its licence with it. */
+function licences(metafile) {
+  const texts = packagesIn(metafile).map(({ folder, title }) => {
+    const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+    if (file === undefined) throw new Error(`${title} has no text of its licence`);
+    return `${title}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+  return `devs contains code of these packages.\n\n${texts.sort().join(`\n${'-'.repeat(72)}\n\n`)}`;
+}
+
+const OPTIONS = {
+  absWorkingDir: cli,
+  entryPoints: { bin: 'src/bin.ts', index: 'src/index.ts', driver: 'src/chaos/driver.ts' },
+  bundle: true,
+  splitting: true,
+  chunkNames: 'shared-[hash]',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  conditions: ['@devs/source'],
+  external: OUTSIDE,
+  // CommonJS packages inside an ES module still want `require`.
+  banner: {
+    js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+  },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  logLevel: 'warning',
+  metafile: true,
+};
+
+/**
+ * Bundles the command.
+ *
+ * @param dist - Gets the files: `bin.js`, `index.js`, `driver.js`, what they share, the prompts, the licences.
+ * @returns What is in them, as esbuild tells it.
+ */
+export async function bundleCli(dist) {
+  const { metafile } = await esbuild.build({ ...OPTIONS, outdir: dist, plugins: [pastFrontDoors()] });
+  cpSync(join(root, 'packages', 'agents', 'prompts'), join(dist, 'prompts'), { recursive: true });
+  writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), licences(metafile));
+  return metafile;
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const dist = join(cli, 'dist');
+  const { outputs } = await bundleCli(dist);
+  const made = new Set(Object.keys(outputs).map((output) => resolve(cli, output)));
+  // What tsc or an earlier build has left. Nothing else is JavaScript there: tsc writes the declarations.
+  for (const name of readdirSync(dist, { recursive: true })) {
+    const file = join(dist, name);
+    if (/\.js(?:\.map)?$/.test(name) && !made.has(file)) rmSync(file);
+  }
+}
