@@ -265,7 +265,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * ```
    */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
-    return signalRun(id, { name, payload, ...options }, { store: this.store, events: this.events });
+    return signalRun(id, { name, payload, ...options }, { store: this.store });
   }
 
   /**
@@ -394,7 +394,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
     const human = asHuman(by, id, 'revive');
     if (this.store.threads.require(id).status !== 'dead_letter') return false;
-    return this.hold(id, async (lease) => revive(lease, human, { store: this.store, events: this.events }));
+    return this.hold(id, async (lease) => revive(lease, human, { store: this.store }));
   }
 
   /**

@@ -1,5 +1,4 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
-import type { EventBus } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { Lease, Policies, Thread } from '../../state/ThreadStore.ts';
 import { graphChanges, shapeOf } from '../compile/graphChange.ts';
@@ -37,7 +36,6 @@ export interface AcceptDeps {
   readonly shape: GraphShape;
   /** What its author declared to be asked. @defaultValue nothing */
   readonly gates?: NamedGates;
-  readonly events: EventBus;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
 }

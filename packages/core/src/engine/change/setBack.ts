@@ -1,4 +1,4 @@
-import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { FencedLease } from '../../state/Fence.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
@@ -12,7 +12,6 @@ export interface SetBackDeps {
   readonly saver: SqliteSaver;
   readonly graph: UpdatableGraph;
   readonly shape: GraphShape;
-  readonly events: EventBus;
 }
 
 /** What is recorded with a placement, in its transaction. */
@@ -61,7 +60,7 @@ export async function stagePlacement(
 export function place(
   { lease, id, save }: StagedPlacement,
   record: RecordPlacement,
-  { store }: Pick<SetBackDeps, 'store' | 'events'>,
+  { store }: Pick<SetBackDeps, 'store'>,
 ): void {
   store.commit((emit) => {
     store.threads.fence(lease).assertInTx();

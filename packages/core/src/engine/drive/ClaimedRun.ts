@@ -186,14 +186,14 @@ export class ClaimedRun {
     open: readonly PendingQuestion[],
     due: Due,
   ): Promise<DriveOutcome | null> {
-    const { store, events } = this.#deps;
+    const { store } = this.#deps;
     if (open.length === 0) return this.#goOn(null, due);
 
     const { lease } = this.#held;
-    const waits = openWaits(open, { lease, store, events, now: this.#now() });
+    const waits = openWaits(open, { lease, store, now: this.#now() });
     const answers = readAnswers(waits.questions, thread.threadId, this.#deps);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
-    const deadlines = passDeadlines(answers.unanswered, { lease, store, events, now: this.#now() });
+    const deadlines = passDeadlines(answers.unanswered, { lease, store, now: this.#now() });
     if (deadlines.hasPassed) return null;
     const ending = answers.given.find(({ endsRun }) => endsRun !== null);
     if (ending !== undefined) return this.#end('cancelled', ending.endsRun);

@@ -1,4 +1,4 @@
-import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/EventBus.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -7,7 +7,6 @@ import { type Goal, type GoalReader, recordedGoal } from '../Goal.ts';
 interface RunGoalDeps {
   readonly lease: Lease;
   readonly store: EngineStore;
-  readonly events: EventBus;
   readonly reader: GoalReader;
   /** What this drive was asked for; without one the recorded goal holds. */
   readonly wanted: Goal | undefined;

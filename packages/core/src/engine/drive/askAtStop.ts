@@ -1,5 +1,4 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
-import type { EventBus } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionOf } from '../gates/question.ts';
@@ -19,7 +18,6 @@ export interface StandingRun {
 interface StopDeps {
   readonly store: EngineStore;
   readonly saver: BaseCheckpointSaver;
-  readonly events: EventBus;
   readonly breakpoints?: Breakpoints;
 }
 

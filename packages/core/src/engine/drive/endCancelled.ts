@@ -1,4 +1,3 @@
-import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { RunStreams } from '../stream/RunStreams.ts';
@@ -7,7 +6,6 @@ import { cancelBelow } from './cancelBelow.ts';
 
 export interface CancelDeps {
   readonly store: EngineStore;
-  readonly events: EventBus;
   readonly streams?: RunStreams;
 }
 

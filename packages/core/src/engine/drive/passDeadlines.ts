@@ -1,4 +1,4 @@
-import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import type { EventSink } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait } from '../../state/WaitStore.ts';
@@ -8,7 +8,6 @@ import { answerOf, DEADLINE, type Deadline, deadlineOf } from '../gates/deadline
 interface Passing {
   readonly lease: Lease;
   readonly store: EngineStore;
-  readonly events: EventBus;
   /** Milliseconds since the Unix epoch: what is due by then has passed. */
   readonly now: number;
 }

@@ -1,4 +1,3 @@
-import type { EventBus } from '../../events/EventBus.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
@@ -39,7 +38,6 @@ export interface Answers {
 
 interface ReadDeps {
   readonly store: EngineStore;
-  readonly events: EventBus;
 }
 
 /**
@@ -49,12 +47,12 @@ interface ReadDeps {
 export function readAnswers(
   open: readonly PendingQuestion[],
   threadId: string,
-  { store, events }: ReadDeps,
+  { store }: ReadDeps,
 ): Answers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
-    const session = sessionFor(question, threadId, { store, events });
+    const session = sessionFor(question, threadId, { store });
     if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }

@@ -1,4 +1,3 @@
-import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { principalText } from '../gates/decidable.ts';
@@ -6,7 +5,6 @@ import type { Principal } from '../gates/HumanInTheLoopManager.ts';
 
 export interface ReviveDeps {
   readonly store: EngineStore;
-  readonly events: EventBus;
 }
 
 /** Brings a dead letter back, and records who did, in one transaction. False for a run that is none. */

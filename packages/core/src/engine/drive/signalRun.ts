@@ -1,5 +1,4 @@
 import { DevsError } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/EventBus.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -33,7 +32,7 @@ export interface SignalReceipt {
 export function signalRun(
   threadId: string,
   given: { readonly name: string; readonly payload: unknown } & SignalOptions,
-  { store }: { readonly store: EngineStore; readonly events: EventBus },
+  { store }: { readonly store: EngineStore },
 ): SignalReceipt {
   const by = principalOf(given.by);
   const name = signalName(given.name);

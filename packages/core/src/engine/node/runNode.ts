@@ -1,9 +1,9 @@
-// Every node of a durable graph passes through here: Thought, work, Action, each on disk before the next.
+// Every node of a durable graph passes through here: Thought, work, Action. The Thought is on disk before the work.
 //
 //   enter   fence · at most one question of a guard · the node's declared gate · journal "Thought"
 //   work    the node; model and tool calls are durable steps
 //   leave   mask · entropy gate · journal "Action"
-//   commit  LangGraph writes the output through SqliteSaver, under the same lease
+//   commit  LangGraph writes the output through SqliteSaver, under the same lease, and the Action with it
 //
 // Invariants:
 //   R1. A question is asked before any work of its visit, and its condition comes from the checkpoint alone:

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/EventBus.ts';
 import type { RunPlace } from '../../state/RunDirectory.ts';
 import type { Lease, Thread } from '../../state/ThreadStore.ts';
 import { threadBusy } from '../drive/LeaseKeeper.ts';
@@ -12,7 +11,6 @@ import { timeOf } from './listRuns.ts';
 
 export interface DeleteDeps {
   readonly store: EngineStore;
-  readonly events: EventBus;
 }
 
 /** What was deleted. */

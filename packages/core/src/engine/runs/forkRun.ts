@@ -1,7 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
-import type { EventBus } from '../../events/EventBus.ts';
 import type { Thread } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
@@ -33,7 +32,6 @@ export interface ForkDeps {
   readonly store: EngineStore;
   readonly saver: SqliteSaver;
   readonly shape: GraphShape;
-  readonly events: EventBus;
 }
 
 /**

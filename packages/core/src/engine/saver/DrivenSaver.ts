@@ -47,6 +47,9 @@ export interface DrivenSaverOptions extends SqliteSaverOptions {
 /**
  * The checkpointer of an app: a run is written by its driver alone. A raw `updateState`, `Command` or second input
  * would pass the run's gates. A graph inside a node that is resumed stops again where nobody has answered its stop.
+ *
+ * The checkpoint after a super-step of the run's own graph is committed with what is written next: until then, who goes on
+ * from the one before finds what the tasks wrote, and applies it again.
  */
 export class DrivenSaver extends SqliteSaver {
   readonly #db: Database;

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import type { EventBus } from '../../events/EventBus.ts';
 import type { TypedBytes } from '../../state/checkpointRecords.ts';
 import type { InputTurn } from '../../state/ThreadInputStore.ts';
 import { LEASE_TTL_MS, type Lease, type LeaseSnapshot, type Thread } from '../../state/ThreadStore.ts';
@@ -23,7 +22,6 @@ export interface GivenTurn extends AskedTurn {
 
 export interface TurnDeps {
   readonly store: EngineStore;
-  readonly events: EventBus;
   readonly serde: Pick<BaseCheckpointSaver['serde'], 'dumpsTyped' | 'loadsTyped'>;
   /** Of the graph as it is now. */
   readonly shape: GraphShape;

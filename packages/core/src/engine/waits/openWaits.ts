@@ -1,4 +1,3 @@
-import type { EventBus } from '../../events/EventBus.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -7,7 +6,6 @@ import { endWait } from './endWait.ts';
 interface Looking {
   readonly lease: Lease;
   readonly store: EngineStore;
-  readonly events: EventBus;
   /** Milliseconds since the Unix epoch: what is due by then has come. */
   readonly now: number;
 }

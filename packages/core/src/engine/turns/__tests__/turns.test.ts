@@ -407,7 +407,7 @@ describe('a turn that did not complete', () => {
   test('is not cancelled by a request to the one before that comes late', async ({ db }) => {
     const app = durable(twoSteps(), { db, gates: { second: () => 'go on?' } });
     await app.run('run', {}, turn('1'));
-    await app.hold('run', async (lease) => endCancelled(lease, { store: app.store, events: app.events }));
+    await app.hold('run', async (lease) => endCancelled(lease, { store: app.store }));
     expect(await app.run('run')).toMatchObject({ status: 'suspended' });
     await app.cancel('run');
     expect(await app.run('run')).toMatchObject({ status: 'cancelled' });
