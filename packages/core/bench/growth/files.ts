@@ -83,16 +83,13 @@ export function fillWithRuns(dir: string, runs: number): void {
     const id = `run-${n}`;
     addRun(id, into);
     for (let each = 0; each < EVENTS_PER_RUN; each += 1)
-      into.events.append('NODE_STARTED', { node: 'design', taskId: id }, { threadId: id });
+      into.events.append('NODE_STARTED', { node: 'design', attempt: 1 }, { threadId: id });
     const gate = ask(id, 'g', into);
     const claim = into.threads.claim(id);
     if (claim.kind === 'busy') throw new RangeError('Expected a run that nobody drives.');
     if (n % 10 > 0) answer(gate, into);
     const { wakeSeq } = into.threads.begin(claim.lease);
-    into.threads.settle(claim.lease, n % 10 > 0 ? 'completed' : 'waiting', {
-      reason: null,
-      seenWakeSeq: wakeSeq,
-    });
+    into.threads.settle(claim.lease, n % 10 > 0 ? 'completed' : 'waiting', { seenWakeSeq: wakeSeq });
   });
 }
 
@@ -100,7 +97,7 @@ export function fillWithRuns(dir: string, runs: number): void {
 export function fillWithOneRun(dir: string, events: number): void {
   fill(dir, events, (n, into) => {
     if (n === 0) addRun(LONG, into);
-    into.events.append('NODE_STARTED', { node: 'implement', taskId: LONG }, { threadId: LONG });
+    into.events.append('NODE_STARTED', { node: 'implement', attempt: 1 }, { threadId: LONG });
     if (n % 100 > 0) return;
     answer(ask(LONG, `g-${n}`, into), into);
     const step = {
@@ -108,7 +105,7 @@ export function fillWithOneRun(dir: string, events: number): void {
       lgTaskId: `v-${n}`,
       name: 'call',
       node: 'implement',
-      taskId: `${LONG}:${n % 50}`,
+      taskId: `${LONG}:${(n / 100) % 50}`,
     };
     into.steps.intent({ ...step, kind: 'call' }, NO_FENCE);
     into.steps.finish(step, canonicalJson(step), { tokensIn: 1000, tokensOut: 100, costUsd: 0.01 }, NO_FENCE);

@@ -141,7 +141,7 @@ const largePlan: Subject = {
     const parts = { agents, workspace: new MemoryWorkspace(), checks: scriptedChecks() };
     const all = await opened(dir, tasks, parts);
     const run = await all.devs.start({ id: 'plan', brief: '# B', gates: { design: 'auto', dag: 'auto' } });
-    await run.drive({ until: 'plan' });
+    await run.drive({ until: 'dag' });
     return all;
   },
   looks: [{ what: 'a task', look: driveOne, grows: 'the plan is one value, which every step writes' }],
