@@ -109,7 +109,7 @@ export class RunStreams {
       };
       const timer = setTimeout(go, LOOK_EVERY_MS);
       waiting.add(go);
-      const forget = onAbort(signal, () => go());
+      const forget = onAbort(signal, go);
     });
     if (waiting.size === 0) this.#waiting.delete(threadId);
   }
