@@ -127,6 +127,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   { profile, store: opened, ...known }: KnownGraph<StateOf<Source>> = ownGraph(options.guards),
 ): DurableApp<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
   const { events = new EventBus(), now = Date.now, newId = randomUUID, version = '1', guards = {} } = options;
+  const seams = { events, now, newId };
   const { maxDepth = MAX_RECURSION_DEPTH, entropyThreshold = HITL_ENTROPY_THRESHOLD } = guards;
   const { builder, carried } = takeGraph<StateOf<Source>, UpdateOf<Source>, NameOf<Source>>(
     source,
@@ -141,7 +142,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   const store =
     opened ??
     new EngineStore(db, {
-      ...{ events, now, newId, entropyThreshold, prices },
+      ...{ ...seams, entropyThreshold, prices },
       rules: profile.rules,
       codec: STEP_CODEC,
     });
@@ -149,11 +150,11 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   const faults = new FaultBox();
   const breakpoints = innerBreakpoints(builder);
   const saver = driversSaver(db, store, { breakpoints, streams, limits: options.limits });
-  const deps = { store, events, profile, maxDepth, faults, breakpoints, streams, now, newId };
+  const deps = { ...seams, store, profile, maxDepth, faults, breakpoints, streams };
   const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
-    ...compiled,
+    ...{ ...compiled, ...seams },
     // The copy has the types of the builder that it is of.
     graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
     maxDepth,
@@ -164,10 +165,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     saver,
     streams,
     faults,
-    events,
     ...known,
-    now,
-    newId,
     close,
   });
 }

@@ -21,7 +21,7 @@ import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { EventPage } from '../state/EventStore.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
-import { type AgentsIdentity, identityOf, identityWords } from './agentsIdentity.ts';
+import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
 import { CommentedGates } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
@@ -40,6 +40,7 @@ import { rewindViews } from './rewindViews.ts';
 import { runningView } from './runningView.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import { taskView } from './taskView.ts';
+import { tellChangedAgents } from './tellChangedAgents.ts';
 import {
   type TranscriptEntry,
   type TranscriptQuery,
@@ -84,7 +85,7 @@ export class Run {
   async drive({ until, only, epic, ...options }: DriveRunOptions = {}): Promise<DriveResult> {
     const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
     this.#assertAgents();
-    this.#tellChangedAgents();
+    if (this.#pipeline !== null) tellChangedAgents(this.id, this.#pipeline.agents, this.#app.store);
     const app = await this.#app.engine();
     await this.#finishRewindOfEnded();
     const { status, reason, gates } = await this.#whileAgentsAreKept(() =>
@@ -497,18 +498,6 @@ export class Run {
   #recordedAgents(): AgentsIdentity | null {
     const { agents = null } = this.#app.store.threads.require(this.id).policies;
     return agents as AgentsIdentity | null;
-  }
-
-  /** Whoever reads the log later knows whose answers they are from here on. */
-  #tellChangedAgents(): void {
-    const started = this.#recordedAgents();
-    if (started === null || this.#pipeline === null) return;
-    const payload = {
-      started: identityWords(started),
-      now: identityWords(identityOf(this.#pipeline.agents)),
-    };
-    if (payload.started === payload.now) return;
-    this.#app.store.commit((emit) => emit('AGENTS_CHANGED', payload, { threadId: this.id }));
   }
 
   #assertAgents(): void {
