@@ -147,10 +147,9 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
       codec: STEP_CODEC,
     });
   const streams = new RunStreams(db, keep);
-  const faults = new FaultBox();
   const breakpoints = innerBreakpoints(builder);
   const saver = driversSaver(db, store, { breakpoints, streams, limits: options.limits });
-  const deps = { ...seams, store, profile, maxDepth, faults, breakpoints, streams };
+  const deps = { ...seams, store, profile, maxDepth, faults: new FaultBox(), breakpoints, streams };
   const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
@@ -164,7 +163,7 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
     memory: kept.store,
     saver,
     streams,
-    faults,
+    faults: deps.faults,
     ...known,
     close,
   });
