@@ -106,8 +106,6 @@ const OPTIONS = {
   banner: {
     js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
   },
-  minifySyntax: true,
-  minifyWhitespace: true,
   logLevel: 'warning',
   metafile: true,
 };
