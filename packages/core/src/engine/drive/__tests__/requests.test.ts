@@ -98,8 +98,9 @@ describe('requests to a run', () => {
 
   test('a waiting driver leaves when it is asked to', async ({ db }) => {
     const stop = new AbortController();
-    const driving = rounds(db, 1).run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
-    await sleep(300);
+    const app = rounds(db, 1);
+    const driving = app.run('r', { rounds: 0 }, { wait: true, signal: stop.signal });
+    while ((app.store.threads.get('r')?.status ?? '') !== 'waiting') await sleep(20);
     stop.abort();
     expect(await driving).toMatchObject({ status: 'suspended' });
   });
