@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import type { Gate } from '../../engine/Gate.ts';
 import type { GateComment } from '../../engine/gates/comments.ts';
+import { DevsError } from '../../errors/DevsError.ts';
 import type { DesignRequest, DistillRequest, StageAgents, TaskRequest } from '../../orchestration/ports.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
 import { Orchestrator, type StartOptions } from '../Orchestrator.ts';
@@ -210,7 +211,7 @@ test('comments survive whoever recorded them, and a driver that dies in the call
   await run.decide(await gateOf(run), { approved: false, comments, by: ada });
   devs.close();
   const asked: DesignRequest[] = [];
-  const dying = new Error('The process is gone.');
+  const dying = new DevsError('The model is out of reach.', { code: 'AGENT_FAILED', remedy: 'Try again.' });
   for (const isLast of [false, true]) {
     const design: StageAgents['design'] = async (request) => {
       asked.push(request);
