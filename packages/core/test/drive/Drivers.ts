@@ -36,9 +36,9 @@ export class Driver {
     this.#lines = createInterface({ input: process.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Starts a process for the test that runs, and waits until it has loaded. */
-  static async start(dbPath: string): Promise<Driver> {
-    const args = [program, dbPath, dirname(dbPath)];
+  /** Starts a process for the test that runs, with arguments for `node`, and waits until it has loaded. */
+  static async start(dbPath: string, nodeArgs: readonly string[] = []): Promise<Driver> {
+    const args = [...nodeArgs, program, dbPath, dirname(dbPath)];
     const driver = new Driver(spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] }));
     onTestFinished(async () => {
       driver.continue();

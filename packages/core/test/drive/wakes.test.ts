@@ -11,6 +11,7 @@ import { test } from '../support/fixtures.ts';
 import { howMany } from '../support/howMany.ts';
 import { interceptStatements } from '../support/interceptStatements.ts';
 import { tried } from '../support/tried.ts';
+import { UNWATCHED } from '../support/unwatched.ts';
 import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
 
 prepareDrivers();
@@ -178,7 +179,7 @@ describe('a wake', { timeout: 300_000 }, () => {
         if (isToDie && wakes === 1 && decided === 1) {
           kills += 1;
           await driver.kill();
-          driver = await Driver.start(dbPath);
+          driver = await Driver.start(dbPath, kills % 2 === 1 ? UNWATCHED : []);
         }
         const answer = await driving;
         const { wakeSeq, handledSeq } = threads.require(id);

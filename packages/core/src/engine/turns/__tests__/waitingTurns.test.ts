@@ -10,6 +10,12 @@ vi.mock('node:timers/promises', async (original) => ({
   ...(await original<object>()),
   setTimeout: async () => slept.meanwhile(),
 }));
+vi.mock('../../../db/FileNews.ts', () => ({
+  FileNews: class {
+    readonly next = async (): Promise<unknown> => slept.meanwhile();
+    stop(): void {}
+  },
+}));
 
 /** A run that has ended and is held by a process of another boot or host. */
 async function heldElsewhere(db: Database) {
