@@ -7,6 +7,7 @@ import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchest
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
+import { dataVersion } from '../db/fileIdentity.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { openGates } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
@@ -36,6 +37,8 @@ const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 export interface OrchestratorOptions {
   /** The engine's folder; its state file is created when missing. */
   readonly dir: string;
+  /** Name of the state file in it, such as that of a graph of one's own. @defaultValue `state.sqlite` */
+  readonly file?: string;
   /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
   readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
@@ -122,6 +125,7 @@ export class Orchestrator {
   private constructor(options: OrchestratorOptions) {
     const {
       dir,
+      file = STATE_FILE,
       readOnly = false,
       events = new EventBus(),
       now = Date.now,
@@ -136,7 +140,7 @@ export class Orchestrator {
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
     const config = orchestratorConfigOf(options.config);
-    const dbPath = path.join(dir, STATE_FILE);
+    const dbPath = path.join(dir, file);
     const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
     this.#app = orchestrationApp(this.#pipeline, {
       db,
@@ -263,6 +267,16 @@ export class Orchestrator {
    */
   onActivity(listener: ActivityListener): () => void {
     return this.events.onActivity(listener);
+  }
+
+  /**
+   * What the state file is at: another number once another connection, of any process, has committed something. For who
+   * shows runs and looks again when there is something new; asking is cheap, and holds nothing open.
+   *
+   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
+   */
+  async dataVersion(): Promise<number> {
+    return dataVersion(this.#app.store.db);
   }
 
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
