@@ -14,6 +14,7 @@ import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
 import { addStatus } from './commands/status.ts';
 import { addTrust } from './commands/trust.ts';
+import { addUi } from './commands/ui.ts';
 import { EXIT, type ExitCode } from './exitCodes.ts';
 import { type GlobalOptions, newSession } from './project/Session.ts';
 import { examples, type Start } from './project/Start.ts';
@@ -63,6 +64,7 @@ const VERBS = [
   addStatus,
   addRm,
   addTrust,
+  addUi,
   addAdmin,
 ] as const;
 

@@ -22,7 +22,11 @@ const posts = (file: string) => {
 };
 
 async function view(file: string): Promise<Orchestrator> {
-  const devs = await Orchestrator.open({ dir: path.dirname(file), file: path.basename(file), readOnly: true });
+  const devs = await Orchestrator.open({
+    dir: path.dirname(file),
+    file: path.basename(file),
+    readOnly: true,
+  });
   onTestFinished(() => devs.close());
   return devs;
 }
@@ -36,7 +40,11 @@ describe('a viewer', () => {
     await app.run('post-1', { draft: 'Hello.' });
 
     const [run] = await (await view(file)).list();
-    expect(run).toMatchObject({ id: 'post-1', tasks: [], gates: [{ kind: 'node_gate', artifact: 'Hello.' }] });
+    expect(run).toMatchObject({
+      id: 'post-1',
+      tasks: [],
+      gates: [{ kind: 'node_gate', artifact: 'Hello.' }],
+    });
     const writer = await Orchestrator.open({ dir: path.dirname(file), file: 'posts.sqlite' });
     onTestFinished(() => writer.close());
     const handle = await writer.run('post-1');

@@ -1,0 +1,14 @@
+// Puts the page of @devs/ui into three files, with all it is made of: nothing is loaded from elsewhere at run time. Fails
+// when it has outgrown its budget.
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { bundlePage } from '../packages/ui/page/bundlePage.mjs';
+
+/** Bytes of what a browser loads first, compressed. */
+const BUDGET = 120 * 1024;
+
+const outdir = fileURLToPath(new URL('../packages/ui/dist/page/', import.meta.url));
+const files = await bundlePage(outdir);
+const bytes = files.reduce((sum, { contents }) => sum + gzipSync(contents).length, 0);
+if (bytes > BUDGET) throw new Error(`The page has ${bytes} bytes, more than ${BUDGET}.`);
+process.stdout.write(`page: ${(bytes / 1024).toFixed(0)} KiB gzip\n`);
