@@ -1,9 +1,9 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './App.tsx';
+import { followAddress } from './address.ts';
 import { get, post } from './api.ts';
 import { listenToKeys } from './keys.ts';
-import { followAddress } from './place.ts';
 import { keepSecret, takeCode } from './session.ts';
 import { errorOf, follow, type Me, me, screen, waiting } from './state.ts';
 

@@ -1,5 +1,3 @@
-import { signal } from '@preact/signals';
-
 /** What of the page is looked at; its address is in the fragment, so that it can be kept and gone back to. */
 export type Place =
   | { readonly kind: 'inbox' }
@@ -25,15 +23,4 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
-}
-
-export const place = signal<Place>({ kind: 'inbox' });
-
-export function followAddress(): void {
-  const read = (): void => {
-    place.value = placeOf(location.hash);
-    scrollTo(0, 0);
-  };
-  addEventListener('hashchange', read);
-  read();
 }

@@ -3,8 +3,9 @@ import type { ErrorView } from '../src/http/errors.ts';
 import type { GateView } from '../src/views/gateView.ts';
 import type { InboxView } from '../src/views/inboxView.ts';
 import type { RunView } from '../src/views/runView.ts';
+import { place } from './address.ts';
 import { ApiError, get, readChanges } from './api.ts';
-import { type Place, place } from './place.ts';
+import type { Place } from './place.ts';
 
 /** Between two attempts to reach the server again, ms. */
 const AGAIN_MS = 1_000;

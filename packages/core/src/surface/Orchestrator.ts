@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { initialState } from '../brief/initialState.ts';
@@ -8,6 +9,7 @@ import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { dataVersion } from '../db/fileIdentity.ts';
+import { assertUpToDate } from '../db/migrate.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { openGates } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
@@ -141,7 +143,7 @@ export class Orchestrator {
     this.#pipeline = pipelineOf(options, now);
     const config = orchestratorConfigOf(options.config);
     const dbPath = path.join(dir, file);
-    const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
+    const db = readOnly ? openToView(dbPath) : createDatabase({ dbPath });
     this.#app = orchestrationApp(this.#pipeline, {
       db,
       events,
@@ -164,7 +166,7 @@ export class Orchestrator {
    * Opens the engine's folder.
    *
    * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short or an option of `config` out of its range.
-   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
+   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, or a viewer of a file of an earlier release; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
     return new Orchestrator(options);
@@ -292,6 +294,17 @@ export class Orchestrator {
   /** Closes the state file. Drive nothing after it. */
   close(): void {
     this.#close();
+  }
+}
+
+function openToView(dbPath: string): Database {
+  const db = openReadOnly({ dbPath });
+  try {
+    assertUpToDate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 

@@ -81,4 +81,20 @@ describe('a viewer', () => {
     change(dbPath);
     await expect(devs.dataVersion()).rejects.toMatchObject({ code: 'STATE_REPLACED' });
   });
+
+  test('is told that a file is of an earlier release, which is not damage, and leaves it so', async ({
+    db,
+    dbPath,
+  }) => {
+    const newest =
+      'DELETE FROM schema_migrations WHERE version = (SELECT max(version) FROM schema_migrations)';
+    db.exec(newest);
+    const before = db.pragma('schema_version');
+    await expect(view(dbPath)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('earlier release'),
+      remedy: expect.stringContaining('devs status'),
+    });
+    expect(db.pragma('schema_version')).toEqual(before);
+  });
 });
