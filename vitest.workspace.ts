@@ -21,6 +21,8 @@ const OWN_PROCESS = [
   /\bspyOn\((?:process|console|globalThis|[A-Z]\w+)\b/,
   /\bprocess\.(?:env = |(?:on|once|emit|chdir|umask)\()/,
   /\bglobalThis\.gc\b/,
+  // Playwright wraps `process.cwd`.
+  /\bopenChromium\b/,
   // A value once known to be secret stays so.
   /\bsecretRegistry\b|\bregisterSecrets\b|_(?:API_KEY|TOKEN|SECRET|PASSWORD)\b|\bapiKey\b|\bModelHost\b|\bmask: 'broad'/,
 ];

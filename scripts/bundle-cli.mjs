@@ -6,6 +6,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePage } from '../packages/ui/page/bundlePage.mjs';
+import { bundledLicences } from './bundledLicences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cli = join(root, 'packages', 'cli');
@@ -61,34 +63,11 @@ function pastFrontDoors() {
   return {
     name: 'past front doors',
     setup: (build) =>
-      build.onLoad({ filter: /[\\/]packages[\\/](?:agents|cli)[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+      build.onLoad({ filter: /[\\/]packages[\\/](?:agents|cli|ui)[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
         contents: readFileSync(path, 'utf8').replace(LIST, direct),
         loader: 'ts',
       })),
   };
-}
-
-/** The packages whose code is in the bundle, as `[name, folder]`. */
-function packagesIn({ inputs }) {
-  const folders = Object.keys(inputs).flatMap((input) => {
-    const file = resolve(cli, input);
-    const [, folder] = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file) ?? [];
-    return folder === undefined ? [] : [folder];
-  });
-  return [...new Set(folders)].map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    return { folder, title: `${name} ${version} (${license})` };
-  });
-}
-
-/** @throws Error for a package that has no text of its licence with it. */
-function licences(metafile) {
-  const texts = packagesIn(metafile).map(({ folder, title }) => {
-    const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
-    if (file === undefined) throw new Error(`${title} has no text of its licence`);
-    return `${title}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
-  });
-  return `devs contains code of these packages.\n\n${texts.sort().join(`\n${'-'.repeat(72)}\n\n`)}`;
 }
 
 const OPTIONS = {
@@ -113,13 +92,15 @@ const OPTIONS = {
 /**
  * Bundles the command.
  *
- * @param dist - Gets the files: `bin.js`, `index.js`, `driver.js`, what they share, the prompts, the licences.
+ * @param dist - Gets the files: `bin.js`, `index.js`, `driver.js`, what they share, the prompts, the page, the licences.
  * @returns What is in them, as esbuild tells it.
  */
 export async function bundleCli(dist) {
   const { metafile } = await esbuild.build({ ...OPTIONS, outdir: dist, plugins: [pastFrontDoors()] });
   cpSync(join(root, 'packages', 'agents', 'prompts'), join(dist, 'prompts'), { recursive: true });
-  writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), licences(metafile));
+  const page = await bundlePage(join(dist, 'page'));
+  const made = Object.keys(metafile.inputs).map((input) => resolve(cli, input));
+  writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), bundledLicences('devs', [...made, ...page.madeFrom]));
   return metafile;
 }
 
@@ -127,6 +108,7 @@ if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(
   const dist = join(cli, 'dist');
   const { outputs } = await bundleCli(dist);
   const made = new Set(Object.keys(outputs).map((output) => resolve(cli, output)));
+  made.add(join(dist, 'page', 'page.js'));
   // What tsc or an earlier build has left. Nothing else is JavaScript there: tsc writes the declarations.
   for (const name of readdirSync(dist, { recursive: true })) {
     const file = join(dist, name);

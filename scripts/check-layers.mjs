@@ -32,7 +32,8 @@ const ALLOWED_PACKAGES = {
   core: [],
   agents: ['core'],
   mcp: ['core', 'agents'],
-  cli: ['core', 'agents', 'mcp'],
+  ui: ['core'],
+  cli: ['core', 'agents', 'mcp', 'ui'],
 };
 
 /** What tests of any package may import by path: shared support, and the examples they prove. */

@@ -13,6 +13,7 @@ const KINDS = [
   ['agents over HTTP', /agents\/test\/http\//],
   ['agents', /^packages\/agents\//],
   ['mcp', /^packages\/mcp\//],
+  ['page for people', /^packages\/ui\//],
   ['transcript', /cli\/test\/transcript\//],
   ['trial', /cli\/test\/trial\//],
   ['command line', /^packages\/cli\//],

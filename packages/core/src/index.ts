@@ -37,6 +37,7 @@ export type { EventName, EventScope, OrchestratorEvents } from './events/events.
 export * from './langgraph.ts';
 export { maskCutText } from './masking/maskCutText.ts';
 export { maskPrecise } from './masking/maskPrecise.ts';
+export { maskView } from './masking/maskView.ts';
 export type { SecretsOptions } from './masking/registerSecrets.ts';
 export { SecretRegistry, secretRegistry } from './masking/SecretRegistry.ts';
 export { MASK_REACH } from './masking/safeCut.ts';

@@ -106,6 +106,7 @@ describe('the public surface', () => {
         "maskCutText",
         "maskPrecise",
         "maskSensitiveData",
+        "maskView",
         "oneLine",
         "openReadOnly",
         "orchestratorEvents",

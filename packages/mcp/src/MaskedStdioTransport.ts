@@ -1,6 +1,6 @@
+import { maskView } from '@devs/core';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { maskView } from './maskView.ts';
 import { visibleView } from './visibleView.ts';
 
 /** stdio, with the texts of errors masked and made visible: the protocol's own ones repeat what the client sent. */

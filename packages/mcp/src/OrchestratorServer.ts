@@ -1,4 +1,4 @@
-import { visibleJson } from '@devs/core';
+import { maskView, visibleJson } from '@devs/core';
 import {
   type CallToolResult,
   McpServer,
@@ -11,7 +11,6 @@ import {
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
 import { MaskedStdioTransport } from './MaskedStdioTransport.ts';
-import { maskView } from './maskView.ts';
 import { type ErrorView, renderError, unknownTool } from './renderError.ts';
 import { RESOURCES, type ReadResource } from './resources.ts';
 import { type ReadContext, StateReader, type StateReaderOptions } from './StateReader.ts';

@@ -14,6 +14,7 @@ import { addGates } from './gates.ts';
 import { addLog } from './log.ts';
 import { addShow } from './show.ts';
 import { addStatus } from './status.ts';
+import { addUi } from './ui.ts';
 
 /** Declares a verb; what it does is behind its action. */
 type AddVerb = (program: Command, start: Start, options?: CommandOptions) => void;
@@ -80,6 +81,7 @@ const DAILY: readonly (AddVerb | LateVerb)[] = [
     description: 'show what .devs/config.json makes devs do here, and accept exactly that',
     load: async () => (await deciding()).addTrust,
   },
+  addUi,
 ];
 
 /** What is not needed every day. */

@@ -45,7 +45,7 @@ export async function sharedBin(): Promise<string> {
 /** Changes with every file that can be part of the bundle. */
 function keyOfSources(): string {
   const hash = createHash('sha256');
-  for (const name of ['core', 'agents', 'cli']) {
+  for (const name of ['core', 'agents', 'ui', 'cli']) {
     for (const folder of ['src', 'prompts', 'package.json']) noteFiles(join(PACKAGES, name, folder), hash);
   }
   noteFiles(join(PACKAGES, '..', 'pnpm-lock.yaml'), hash);

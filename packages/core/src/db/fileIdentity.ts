@@ -59,6 +59,17 @@ export function assertSameFile(db: Database): void {
 }
 
 /**
+ * What the file is at, for who waits for a change: another number once another connection, of any process, has committed.
+ * Reads one number of the log's index, and holds nothing.
+ *
+ * @throws DevsError as {@link assertSameFile}.
+ */
+export function dataVersion(db: Database): number {
+  assertSameFile(db);
+  return Number(pragmaValue(db, 'data_version'));
+}
+
+/**
  * For the moment before a transaction that writes: a truncated file must be found before a commit moves the log into it,
  * a truncated log before a commit writes behind the gap; either may have its old size back then.
  *

@@ -77,6 +77,21 @@ export function pendingMigrations(
   return pending;
 }
 
+/**
+ * For who only reads: a file of an earlier release lacks what the statements read.
+ *
+ * @throws DevsError `CONFIG_INVALID` naming how it is brought up to date; otherwise as {@link runMigrations}.
+ */
+export function assertUpToDate(db: Database): void {
+  const [pending] = pendingMigrations(db);
+  if (pending === undefined) return;
+  throw new DevsError(`The state file is of an earlier release: it lacks migration ${pending.name}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Reading brings nothing up to date; devs status does, or the program that writes the file.',
+    context: { migration: pending.name },
+  });
+}
+
 /** True when the file holds the engine's own ledger, and not another tool's table of the same name. */
 export function hasLedger(db: Database): boolean {
   return prepare<[], number>(db, SELECT_LEDGER).pluck().get() === 1;

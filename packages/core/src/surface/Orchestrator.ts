@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
@@ -8,6 +9,8 @@ import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
 import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
 import { FileNews } from '../db/FileNews.ts';
+import { dataVersion } from '../db/fileIdentity.ts';
+import { assertUpToDate } from '../db/migrate.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
@@ -38,6 +41,8 @@ const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 export interface OrchestratorOptions {
   /** The engine's folder; its state file is created when missing. */
   readonly dir: string;
+  /** Name of the state file in it, such as that of a graph of one's own. @defaultValue `state.sqlite` */
+  readonly file?: string;
   /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
   readonly readOnly?: boolean;
   /** Without agents the whole topology runs and nothing is written. With them, `workspace` and `checks` are needed. */
@@ -135,6 +140,7 @@ export class Orchestrator {
   private constructor(options: OrchestratorOptions) {
     const {
       dir,
+      file = STATE_FILE,
       readOnly = false,
       events = new EventBus(),
       now = Date.now,
@@ -150,8 +156,8 @@ export class Orchestrator {
     this.#pipeline = pipelineOf(options, now);
     this.#code = options.code ?? options.workspace ?? null;
     const config = orchestratorConfigOf(options.config);
-    const dbPath = path.join(dir, STATE_FILE);
-    const db = readOnly ? openReadOnly({ dbPath }) : createDatabase({ dbPath });
+    const dbPath = path.join(dir, file);
+    const db = readOnly ? openToView(dbPath) : createDatabase({ dbPath });
     this.#app = new PipelineApp(this.#pipeline, {
       db,
       events,
@@ -174,7 +180,7 @@ export class Orchestrator {
    * Opens the engine's folder.
    *
    * @throws TypeError for agents without workspace or checks, RangeError for a secret that is too short or an option of `config` out of its range.
-   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
+   * @throws DevsError `CONFIG_INVALID` for a bad `DEVS_MAX_RECURSION_DEPTH`, or a viewer of a file of an earlier release; `STATE_…`, `SCHEMA_TOO_NEW`, `MIGRATION_…` when the state file cannot be used.
    */
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
     const devs = new Orchestrator(options);
@@ -321,6 +327,16 @@ export class Orchestrator {
     return new FileNews(this.#app.store.db);
   }
 
+  /**
+   * What the state file is at: another number once another connection, of any process, has committed something. For who
+   * shows runs and looks again when there is something new; asking is cheap, and holds nothing open.
+   *
+   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
+   */
+  async dataVersion(): Promise<number> {
+    return dataVersion(this.#app.store.db);
+  }
+
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
   async verify(): Promise<DoctorReport> {
     return doctor(this.#app.store.db);
@@ -334,6 +350,17 @@ export class Orchestrator {
   /** Closes the state file. Drive nothing after it. */
   close(): void {
     this.#close();
+  }
+}
+
+function openToView(dbPath: string): Database {
+  const db = openReadOnly({ dbPath });
+  try {
+    assertUpToDate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { maskSensitiveData } from '@devs/core';
+import { maskSensitiveData } from './maskSensitiveData.ts';
 
 const REDACTED = '[REDACTED]';
 

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Gate } from '@devs/core';
+import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../exitCodes.ts';
+import { humanFrom } from '../flags/humanFrom.ts';
+import type { Session } from '../project/Session.ts';
+import { examples, type Start } from '../project/Start.ts';
+import { readReviewDiff } from '../render/reviewDiff.ts';
+import { usageError } from '../usageError.ts';
+
+interface UiFlags {
+  readonly port?: string;
+  readonly file?: string;
+  readonly by?: string;
+}
+
+/** The same every time, so that an address can be kept; another one where somebody has it. */
+const USUAL_PORT = 7430;
+
+export function addUi(program: Command, start: Start): void {
+  program
+    .command('ui')
+    .description('serve a page to read, decide and see on, for this machine alone; drives nothing')
+    .option('--port <number>', `port (default: ${USUAL_PORT}, else one that is free)`)
+    .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
+    .option('--by <name>', 'who decides on the page (default: your user name)')
+    .addHelpText('after', examples('devs ui', 'devs ui --port 8080', 'devs ui --file posts.sqlite'))
+    .action((flags: UiFlags, command: Command) => start(command, (session) => serveUi(flags, session)));
+}
+
+async function serveUi({ port, file, by }: UiFlags, session: Session): Promise<ExitCode> {
+  const { createUi, OneTimeCodes, serveOnLoopback } = await import('@devs/ui');
+  const human = humanFrom(by);
+  const wanted = port === undefined ? null : toPort(port);
+  // A program that starts this is told a link, too, and must not come to decide by it.
+  const readOnly = session.out.json || session.io.stdout.isTTY !== true;
+  const handler: LoopbackOptions['handler'] = (hosts) => {
+    const onCode = (code: string): void =>
+      tell({ url: `http://${hosts[0]}/#code=${code}`, readOnly }, session);
+    const { identify, signIn } = new OneTimeCodes({ by: human, onCode });
+    return createUi({ ...placeOf(file, session), hosts, readOnly, identify, signIn });
+  };
+  const served = await listening(wanted, (at) => serveOnLoopback({ port: at, handler }));
+  session.out.note(`Ctrl-C ends it; no run minds.${readOnly ? ' Read-only: this is no terminal.' : ''}`);
+  if (!session.io.signal.aborted) await once(session.io.signal, 'abort');
+  await served.close();
+  return EXIT.ok;
+}
+
+type Place = Pick<UiOptions, 'dir' | 'file' | 'readCode'>;
+
+/** The code of a review is where the runs of the project have it. */
+function placeOf(file: string | undefined, session: Session): Place {
+  if (file === undefined) {
+    return { dir: path.join(session.dir, '.devs'), readCode: (gate) => codeOf(gate, session) };
+  }
+  const whole = path.resolve(session.io.cwd, file);
+  return { dir: path.dirname(whole), file: path.basename(whole) };
+}
+
+async function codeOf(gate: Gate, session: Session): Promise<GateCode | null> {
+  const diff = await readReviewDiff(gate, session);
+  if (diff === null) return null;
+  if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
+  return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };
+}
+
+/** Past the masks of every other output: the code is made to be read, and looks like the secret that it is. */
+function tell(link: { readonly url: string; readonly readOnly: boolean }, { io, out }: Session): void {
+  io.stdout.write(out.json ? `${JSON.stringify(link)}\n` : `${link.url}\n`);
+}
+
+async function listening(
+  wanted: number | null,
+  serve: (port: number) => Promise<Loopback>,
+): Promise<Loopback> {
+  try {
+    return await serve(wanted ?? USUAL_PORT);
+  } catch (error) {
+    if (wanted === null) return serve(0);
+    const remedy = 'Name another one, or leave --port out.';
+    throw usageError(`Port ${wanted} cannot be used: ${(error as Error).message}`, remedy, error);
+  }
+}
+
+function toPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw usageError(`"${text}" is no port.`, 'Give a number from 1 to 65535, or 0 for any that is free.');
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { callMain } from './support/callMain.ts';
+import { test } from './support/fixtures.ts';
+import { driveShop } from './support/waitingProject.ts';
+
+/** `devs ui` while it runs: what it printed, and what ends it. */
+async function started(dir: string, flags: readonly string[] = [], isTTY = true) {
+  const ending = new AbortController();
+  let link = (_url: string): void => {};
+  const printed: string[] = [];
+  const first = new Promise<string>((resolve) => {
+    link = resolve;
+  });
+  const ended = callMain(dir, ['ui', '--port', '0', '--by', 'ada', ...flags], {
+    isTTY,
+    signal: ending.signal,
+    onWrite: (text) => {
+      printed.push(text);
+      const url = /http:\/\/localhost:\d+\/#code=[\w-]+/.exec(text)?.[0];
+      if (url !== undefined) link(url);
+    },
+  });
+  onTestFinished(async () => {
+    ending.abort();
+    await ended;
+  });
+  const url = new URL(
+    await Promise.race([first, ended.then(({ stderr }) => Promise.reject(new Error(stderr)))]),
+  );
+  const page = { 'sec-fetch-site': 'same-origin', origin: url.origin };
+  const ask = async (path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, url), {
+      ...init,
+      headers: { ...page, 'content-type': 'application/json', ...init.headers },
+    });
+  const signIn = async (): Promise<Record<string, string>> => {
+    const code = url.hash.replace('#code=', '');
+    const answer = await ask('/api/session', { method: 'POST', body: JSON.stringify({ code }) });
+    const { secret } = (await answer.json()) as { readonly secret: string };
+    return { 'x-devs-session': secret };
+  };
+  return { url, ask, signIn, printed, ending, ended };
+}
+
+describe('devs ui', () => {
+  test('serves the project until Ctrl-C, and records a decision as whoever started it', async ({ dir }) => {
+    const { gates } = await driveShop(dir);
+    const { ask, signIn, printed, ending, ended } = await started(dir);
+    const headers = await signIn();
+    const inbox = (await (await ask('/api/inbox', { headers })).json()) as { gates: { sessionId: string }[] };
+    expect(inbox.gates.map(({ sessionId }) => sessionId)).toEqual(gates.map(({ sessionId }) => sessionId));
+    expect(printed.filter((text) => text.includes('#code='))).toHaveLength(2);
+
+    const [gate] = gates;
+    const path = `/api/runs/shop/gates/${gate?.sessionId}/decision`;
+    const decide = (artifactHash: string | undefined) =>
+      ask(path, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ artifactHash, answer: { approved: true } }),
+      });
+    expect(await (await decide('0'.repeat(64))).json()).toMatchObject({
+      error: { code: 'GATE_STALE', remedy: expect.any(String) },
+    });
+    expect((await decide(gate?.artifactHash)).status).toBe(200);
+    expect(await (await decide(gate?.artifactHash)).json()).toMatchObject({
+      error: { code: 'GATE_ALREADY_DECIDED', message: expect.stringContaining('ada') },
+    });
+    ending.abort();
+    expect(await ended).toMatchObject({ exitCode: 0 });
+    await expect(ask('/')).rejects.toThrow();
+  });
+
+  test('only reads where its link is printed to no terminal', async ({ dir }) => {
+    const { gates } = await driveShop(dir);
+    const { ask, signIn, printed } = await started(dir, [], false);
+    const headers = await signIn();
+    expect(await (await ask('/api/me', { headers })).json()).toMatchObject({ isReadOnly: true });
+    const [gate] = gates;
+    const body = JSON.stringify({ artifactHash: gate?.artifactHash, answer: { approved: true } });
+    const refused = await ask(`/api/runs/shop/gates/${gate?.sessionId}/decision`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ error: { code: 'READ_ONLY' } });
+    expect(printed.join('')).toContain('Read-only');
+  });
+
+  test.for([
+    ['missing', null, 'STATE_IO'],
+    ['no state file', 'This is a text, and longer than a header.'.repeat(200), 'STATE_CORRUPT'],
+  ] as const)('a file that is %s is told on the page, and left alone', async ([, text, code], { dir }) => {
+    mkdirSync(join(dir, 'data'));
+    const file = join(dir, 'data', 'posts.sqlite');
+    if (text !== null) writeFileSync(file, text);
+    const { ask, signIn } = await started(dir, ['--file', 'data/posts.sqlite']);
+    const answer = await ask('/api/inbox', { headers: await signIn() });
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ error: { code, remedy: expect.stringMatching(/./) } });
+    expect(readdirSync(join(dir, 'data'))).toEqual(text === null ? [] : ['posts.sqlite']);
+    expect(existsSync(join(dir, '.devs'))).toBe(false);
+  });
+
+  test('says so where its port is taken, or is none', async ({ dir }) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const taken = await callMain(dir, ['ui', '--port', String(port)]);
+    expect(taken).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Port ${port} cannot be used`),
+    });
+    for (const none of ['65536', 'http', '-1']) {
+      expect(await callMain(dir, ['ui', `--port=${none}`])).toMatchObject({ exitCode: 2 });
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import MarkdownIt, { type Token } from 'markdown-it';
+import { type ComponentChild, h } from 'preact';
+
+// From tokens to elements, without a string of HTML in between: what a model wrote is a text node, an element of this list,
+// or a link to the web.
+
+const TAGS: ReadonlySet<string> = new Set(
+  'p h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong s table thead tbody tr th td'.split(' '),
+);
+const WEB = /^https?:\/\//i;
+
+const parser = new MarkdownIt({ html: false, linkify: false, typographer: false });
+
+interface Frame {
+  readonly token: Token | null;
+  readonly children: ComponentChild[];
+}
+
+export function Markdown({ text }: { readonly text: string }) {
+  return <div class="prose">{elements(parser.parse(text, {}))}</div>;
+}
+
+function elements(tokens: readonly Token[]): ComponentChild[] {
+  const stack: Frame[] = [{ token: null, children: [] }];
+  const top = (): Frame => stack.at(-1) as Frame;
+  for (const token of tokens) {
+    if (token.hidden) continue;
+    if (token.nesting === 1) stack.push({ token, children: [] });
+    else if (token.nesting === 0) top().children.push(leaf(token));
+    else {
+      const { token: opened, children } = stack.pop() as Frame;
+      top().children.push(element(opened, children));
+    }
+  }
+  return top().children;
+}
+
+function element(token: Token | null, children: ComponentChild[]): ComponentChild {
+  if (token === null) return children;
+  if (token.type === 'link_open') return link(String(token.attrGet('href') ?? ''), children);
+  if (!TAGS.has(token.tag)) return h('span', null, children);
+  const align = /text-align:(\w+)/.exec(String(token.attrGet('style') ?? ''))?.[1];
+  const start = token.attrGet('start');
+  return h(
+    token.tag,
+    { ...(align && { class: `align-${align}` }), ...(start && { start: Number(start) }) },
+    children,
+  );
+}
+
+/** Its target is told: what is approved is more than its name. */
+function link(href: string, children: ComponentChild[]): ComponentChild {
+  const target = <span class="target"> ({href})</span>;
+  if (!WEB.test(href)) return h('span', null, children, target);
+  return (
+    <>
+      <a href={href} rel="noopener noreferrer" target="_blank">
+        {children}
+      </a>
+      {children.length === 1 && children[0] === href ? null : target}
+    </>
+  );
+}
+
+function leaf(token: Token): ComponentChild {
+  switch (token.type) {
+    case 'inline':
+      return elements(token.children ?? []);
+    case 'code_inline':
+      return <code>{token.content}</code>;
+    case 'fence':
+    case 'code_block':
+      return (
+        <pre>
+          <code>{token.content}</code>
+        </pre>
+      );
+    case 'hr':
+      return <hr />;
+    case 'hardbreak':
+      return <br />;
+    case 'softbreak':
+      return '\n';
+    case 'image':
+      return <span class="target">{`[image: ${token.content} (${token.attrGet('src') ?? ''})]`}</span>;
+    default:
+      return token.content;
+  }
+}

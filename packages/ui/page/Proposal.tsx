@@ -1,0 +1,175 @@
+import { useSignal } from '@preact/signals';
+import type { Documents, Plan, Review, ShownDocument, ShownTask } from './artifacts.ts';
+import { isDocuments, isPlan, isReview } from './artifacts.ts';
+import { Markdown } from './Markdown.tsx';
+import { Section } from './parts.tsx';
+import { taskLabel } from './words.ts';
+
+/** What is decided on. */
+export function Proposal({ artifact }: { readonly artifact: unknown }) {
+  if (isDocuments(artifact)) return <DocumentsView shown={artifact} />;
+  if (isPlan(artifact)) return <PlanView plan={artifact} />;
+  if (isReview(artifact)) return <ReviewView review={artifact} />;
+  return (
+    <pre class="artifact">{typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2)}</pre>
+  );
+}
+
+function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly shown: Documents }) {
+  return (
+    <>
+      {unknownFiles.length > 0 && (
+        <p class="warning">Named, and not in the repository: {unknownFiles.join(', ')}</p>
+      )}
+      {decidedFirst(documents).map((document) => (
+        <DocumentView key={document.title} document={document} />
+      ))}
+    </>
+  );
+}
+
+/** What a proposal rests on, and nobody decides about. */
+const READ_LATER = ['RESEARCH', 'MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS', 'BASELINE', 'BRIEF'];
+
+/** What is decided on, then reports, then the person's own brief. */
+const decidedFirst = (documents: Documents['documents']): Documents['documents'] =>
+  documents.toSorted((a, b) => READ_LATER.indexOf(a.type) - READ_LATER.indexOf(b.type));
+
+function DocumentView({ document: { type, title, content, version } }: { readonly document: ShownDocument }) {
+  const isSource = useSignal(false);
+  return (
+    <article>
+      <header>
+        <h2>{title}</h2>
+        <span class="quiet">
+          {type}, version {version}
+        </span>
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={isSource.value}
+          onClick={() => {
+            isSource.value = !isSource.value;
+          }}
+        >
+          As written
+        </button>
+      </header>
+      {isSource.value ? <pre class="artifact">{content}</pre> : <Markdown text={content} />}
+    </article>
+  );
+}
+
+function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Plan }) {
+  const names = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
+  return (
+    <>
+      {epics.map(({ epicId, name, description }) => (
+        <Section key={epicId} title={name}>
+          <Markdown text={description} />
+          <div class="cards">
+            {tasks
+              .filter((task) => task.epicId === epicId)
+              .sort((a, b) => taskLabel(a.taskId).localeCompare(taskLabel(b.taskId), 'en', { numeric: true }))
+              .map((task) => (
+                <TaskCard key={task.taskId} task={task} names={names} />
+              ))}
+          </div>
+        </Section>
+      ))}
+      <Section title="Requirements">
+        <dl class="requirements">
+          {requirements.map(({ requirementId, externalId, description }) => (
+            <div key={requirementId}>
+              <dt>{externalId}</dt>
+              <dd>{description}</dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+    </>
+  );
+}
+
+function TaskCard({
+  task,
+  names,
+}: {
+  readonly task: ShownTask;
+  readonly names: ReadonlyMap<string, string>;
+}) {
+  const { taskId, name, description, dependsOn, requirementIds, acceptanceCriteria, kind, checkedBy } = task;
+  return (
+    <article class="card">
+      <header>
+        <strong class="number">{taskLabel(taskId)}</strong>
+        <h3>{name}</h3>
+      </header>
+      <Markdown text={description} />
+      {acceptanceCriteria.length > 0 && (
+        <ul class="criteria">
+          {acceptanceCriteria.map((criterion) => (
+            <li key={criterion}>{criterion}</li>
+          ))}
+        </ul>
+      )}
+      <footer class="quiet">
+        {dependsOn.length > 0 && <span>after {dependsOn.map(taskLabel).join(', ')}</span>}
+        {requirementIds.length > 0 && (
+          <span>{requirementIds.map((id) => names.get(id) ?? id).join(', ')}</span>
+        )}
+        {kind === 'behaviour-kept' && <span>behaviour kept</span>}
+        {kind === 'checked-by' && <span>checked by {checkedBy}</span>}
+      </footer>
+    </article>
+  );
+}
+
+function ReviewView({ review: { epicName, tasks, range, check, rejections } }: { readonly review: Review }) {
+  return (
+    <>
+      {epicName !== null && <h2>{epicName}</h2>}
+      {tasks.map(({ taskId, name, criteria, losses = [] }) => (
+        <article class="card" key={taskId}>
+          <header>
+            <strong class="number">{taskLabel(taskId)}</strong>
+            <h3>{name}</h3>
+          </header>
+          <ul class="criteria">
+            {criteria.map(({ criterion, shownBy }) => (
+              <li key={criterion}>
+                {criterion} <span class="quiet">{shownBy ?? 'nothing named'}</span>
+              </li>
+            ))}
+          </ul>
+          {losses.map(({ path, words }) => (
+            <p key={words} class="warning">
+              {path === null ? '' : `${path}: `}
+              {words}
+            </p>
+          ))}
+        </article>
+      ))}
+      {rejections.map(({ by, at, feedback }) => (
+        <blockquote key={at} class="feedback">
+          <p>{feedback}</p>
+          <footer class="quiet">sent back by {by}</footer>
+        </blockquote>
+      ))}
+      <p class="meta">
+        {range.total.files} files, <span class="added">+{range.total.added}</span>{' '}
+        <span class="removed">-{range.total.removed}</span>
+      </p>
+      {check === null ? (
+        <p class="warning">The checks were not run on exactly this commit.</p>
+      ) : (
+        <details open={!check.passed}>
+          <summary>
+            checks {check.passed ? 'passed' : 'FAILED'}: <code>{check.command}</code>
+          </summary>
+          <pre class="artifact">{check.output}</pre>
+        </details>
+      )}
+    </>
+  );
+}

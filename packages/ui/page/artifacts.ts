@@ -1,0 +1,87 @@
+// What a gate shows, by the form it has. Anything else is shown as JSON.
+
+export interface ShownDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly content: string;
+  readonly version: number;
+}
+
+export interface Documents {
+  readonly documents: readonly ShownDocument[];
+  readonly unknownFiles?: readonly string[];
+}
+
+export interface ShownTask {
+  readonly taskId: string;
+  readonly epicId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly dependsOn: readonly string[];
+  readonly requirementIds: readonly string[];
+  readonly acceptanceCriteria: readonly string[];
+  readonly kind?: string;
+  readonly checkedBy?: string;
+}
+
+export interface Plan {
+  readonly requirements: readonly {
+    readonly requirementId: string;
+    readonly externalId: string;
+    readonly description: string;
+  }[];
+  readonly epics: readonly { readonly epicId: string; readonly name: string; readonly description: string }[];
+  readonly tasks: readonly ShownTask[];
+}
+
+export interface Review {
+  readonly epicName: string | null;
+  readonly tasks: readonly {
+    readonly taskId: string;
+    readonly name: string;
+    readonly criteria: readonly { readonly criterion: string; readonly shownBy: string | null }[];
+    readonly losses?: readonly { readonly path: string | null; readonly words: string }[];
+  }[];
+  readonly range: {
+    readonly from: string;
+    readonly to: string;
+    readonly commits: readonly { readonly sha: string; readonly subject: string }[];
+    readonly files: readonly {
+      readonly path: string;
+      readonly added: number | null;
+      readonly removed: number | null;
+    }[];
+    readonly total: { readonly files: number; readonly added: number; readonly removed: number };
+  };
+  readonly check: { readonly command: string; readonly passed: boolean; readonly output: string } | null;
+  readonly rejections: readonly { readonly by: string; readonly at: string; readonly feedback: string }[];
+}
+
+const has = (value: unknown, ...lists: readonly string[]): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  lists.every((name) => Array.isArray((value as Readonly<Record<string, unknown>>)[name]));
+
+export const isDocuments = (artifact: unknown): artifact is Documents => has(artifact, 'documents');
+export const isPlan = (artifact: unknown): artifact is Plan =>
+  has(artifact, 'requirements', 'epics', 'tasks');
+export const isReview = (artifact: unknown): artifact is Review =>
+  has(artifact, 'tasks', 'rejections') && typeof (artifact as Partial<Review>).range?.to === 'string';
+
+/** An artifact as lines, to be compared with another version of it. */
+export function linesOf(artifact: unknown): string {
+  if (isDocuments(artifact)) {
+    return artifact.documents
+      .map(({ type, title, content }) => `${type}: ${title}\n\n${content}\n`)
+      .join('\n');
+  }
+  if (isPlan(artifact)) {
+    return artifact.tasks
+      .map(
+        ({ name, description, acceptanceCriteria }) =>
+          `${name}\n${description}\n${acceptanceCriteria.map((each) => `- ${each}\n`).join('')}`,
+      )
+      .join('\n');
+  }
+  return typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2);
+}

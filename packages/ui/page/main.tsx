@@ -1,0 +1,27 @@
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { App } from './App.tsx';
+import { followAddress } from './address.ts';
+import { get, post } from './api.ts';
+import { listenToKeys } from './keys.ts';
+import { keepSecret, takeCode } from './session.ts';
+import { errorOf, follow, type Me, me, screen, waiting } from './state.ts';
+
+async function signIn(): Promise<void> {
+  const code = takeCode();
+  if (code !== null) keepSecret((await post<{ readonly secret: string }>('api/session', { code })).secret);
+  me.value = await get<Me>('api/me');
+}
+
+effect(() => {
+  document.title = waiting.value > 0 ? `(${waiting.value}) devs` : 'devs';
+});
+render(<App />, document.body);
+try {
+  await signIn();
+  followAddress();
+  listenToKeys();
+  await follow();
+} catch (error) {
+  screen.value = { kind: 'error', error: errorOf(error) };
+}

@@ -1,0 +1,82 @@
+/** A line of a unified diff. */
+export interface DiffLine {
+  readonly kind: 'added' | 'removed' | 'same' | 'place';
+  readonly text: string;
+  /** In the file before and after; absent where it has none. */
+  readonly before?: number;
+  readonly after?: number;
+}
+
+export interface DiffFile {
+  readonly path: string;
+  readonly added: number;
+  readonly removed: number;
+  /** What git says of it besides: a mode, a name before, that it is binary. */
+  readonly notes: readonly string[];
+  readonly lines: readonly DiffLine[];
+}
+
+interface Open {
+  path: string;
+  notes: string[];
+  lines: DiffLine[];
+  before: number;
+  after: number;
+  /** Lines that the hunk still has: inside of one, `--- a` is a removed line. */
+  leftBefore: number;
+  leftAfter: number;
+}
+
+/** The files of a diff as git prints it; every line of it is in one of them. */
+export function parseDiff(diff: string): readonly DiffFile[] {
+  const files: Open[] = [];
+  for (const line of diff.replace(/\n$/, '').split('\n')) {
+    const file = files.at(-1);
+    const isInside = file !== undefined && (file.leftBefore > 0 || file.leftAfter > 0);
+    if (isInside || (file !== undefined && line.startsWith('\\'))) addLine(file, line);
+    else if (line.startsWith('diff --git ')) files.push(opened(line));
+    else if (file !== undefined) addHead(file, line);
+    else if (line !== '') files.push({ ...opened(''), notes: [line] });
+  }
+  return files.map(({ path, notes, lines }) => ({
+    path,
+    notes,
+    lines,
+    added: lines.filter(({ kind }) => kind === 'added').length,
+    removed: lines.filter(({ kind }) => kind === 'removed').length,
+  }));
+}
+
+function opened(line: string): Open {
+  const path = / b\/(.*)$/.exec(line)?.[1] ?? line.slice('diff --git '.length);
+  return { path, notes: [], lines: [], before: 0, after: 0, leftBefore: 0, leftAfter: 0 };
+}
+
+function addHead(file: Open, line: string): void {
+  const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
+  if (hunk === null) {
+    if (!/^(?:index|---|\+\+\+) /.test(line)) file.notes.push(line);
+    return;
+  }
+  const [, before, countBefore = '1', after, countAfter = '1'] = hunk;
+  file.before = Number(before);
+  file.after = Number(after);
+  file.leftBefore = Number(countBefore);
+  file.leftAfter = Number(countAfter);
+  file.lines.push({ kind: 'place', text: line });
+}
+
+function addLine(file: Open, line: string): void {
+  const text = line.slice(1);
+  if (line.startsWith('\\')) {
+    file.lines.push({ kind: 'place', text: line });
+    return;
+  }
+  const isAdded = line.startsWith('+');
+  const isRemoved = line.startsWith('-');
+  const before = isAdded ? {} : { before: file.before };
+  const after = isRemoved ? {} : { after: file.after };
+  file.lines.push({ kind: isAdded ? 'added' : isRemoved ? 'removed' : 'same', text, ...before, ...after });
+  if (!isAdded) [file.before, file.leftBefore] = [file.before + 1, file.leftBefore - 1];
+  if (!isRemoved) [file.after, file.leftAfter] = [file.after + 1, file.leftAfter - 1];
+}

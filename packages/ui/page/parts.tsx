@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import type { ErrorView } from '../src/http/errors.ts';
+import { agoWords, timeWords } from './words.ts';
+
+export function Ago({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={timeWords(at)}>
+      {agoWords(at)}
+    </time>
+  );
+}
+
+/** What went wrong, under the code of the command line, and what to do. */
+export function Problem({ error }: { readonly error: ErrorView }) {
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <code>{error.code}</code> {error.message}
+      </p>
+      <p class="remedy">{error.remedy}</p>
+    </div>
+  );
+}
+
+export function Status({ value }: { readonly value: string }) {
+  return <span class={`status ${value}`}>{value.replaceAll('_', ' ')}</span>;
+}
+
+export function Section({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}

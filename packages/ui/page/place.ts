@@ -1,0 +1,26 @@
+/** What of the page is looked at; its address is in the fragment, so that it can be kept and gone back to. */
+export type Place =
+  | { readonly kind: 'inbox' }
+  | { readonly kind: 'run'; readonly run: string }
+  | { readonly kind: 'gate'; readonly run: string; readonly gate: string };
+
+export const inboxHref = '#/';
+export const runHref = (run: string): string => `#/runs/${encodeURIComponent(run)}`;
+export const gateHref = (run: string, gate: string): string =>
+  `${runHref(run)}/gates/${encodeURIComponent(gate)}`;
+
+/** The inbox for an address that is none. */
+export function placeOf(hash: string): Place {
+  const parts = /^#\/runs\/([^/]+)(?:\/gates\/([^/]+))?$/.exec(hash);
+  const [run, gate] = (parts ?? []).slice(1).map((part) => (part === undefined ? undefined : decoded(part)));
+  if (run === undefined) return { kind: 'inbox' };
+  return gate === undefined ? { kind: 'run', run } : { kind: 'gate', run, gate };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

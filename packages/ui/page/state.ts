@@ -1,0 +1,75 @@
+import { effect, signal } from '@preact/signals';
+import type { ErrorView } from '../src/http/errors.ts';
+import type { GateView } from '../src/views/gateView.ts';
+import type { InboxView } from '../src/views/inboxView.ts';
+import type { RunView } from '../src/views/runView.ts';
+import { place } from './address.ts';
+import { ApiError, get, readChanges } from './api.ts';
+import type { Place } from './place.ts';
+
+/** Between two attempts to reach the server again, ms. */
+const AGAIN_MS = 1_000;
+
+export interface Me {
+  readonly by: { readonly id: string };
+  readonly isReadOnly: boolean;
+}
+
+/** What is shown, each with the place it is of: an answer that comes late for another one is dropped. */
+export type Screen =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'inbox'; readonly view: InboxView }
+  | { readonly kind: 'run'; readonly view: RunView }
+  | { readonly kind: 'gate'; readonly view: GateView }
+  | { readonly kind: 'error'; readonly error: ErrorView };
+
+export const screen = signal<Screen>({ kind: 'loading' });
+export const me = signal<Me | null>(null);
+/** Open gates of all runs; in the title. */
+export const waiting = signal(0);
+/** Why what is shown may be old; `null` while the server tells what is new. */
+export const offline = signal<ErrorView | null>(null);
+
+let loads = 0;
+
+/** Reads what the place shows; the screen before stays until it is there. */
+export async function load(): Promise<void> {
+  loads += 1;
+  const own = loads;
+  const next = await shownAt(place.value).catch(
+    (error: unknown): Screen => ({ kind: 'error', error: errorOf(error) }),
+  );
+  if (own === loads) screen.value = next;
+}
+
+async function shownAt(at: Place): Promise<Screen> {
+  const inbox = await get<InboxView>('api/inbox');
+  waiting.value = inbox.gates.length;
+  if (at.kind === 'inbox') return { kind: 'inbox', view: inbox };
+  const run = `api/runs/${encodeURIComponent(at.run)}`;
+  if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(run) };
+  return { kind: 'gate', view: await get<GateView>(`${run}/gates/${encodeURIComponent(at.gate)}`) };
+}
+
+export const errorOf = (error: unknown): ErrorView =>
+  error instanceof ApiError
+    ? error.view
+    : { code: 'INTERNAL', message: String(error), remedy: 'Load the page again; if it stays, report it.' };
+
+/** Follows the address and the server, for as long as the page is open. */
+export async function follow(): Promise<void> {
+  effect(() => {
+    if (place.value) void load();
+  });
+  for (;;) {
+    const wasOff = offline.value !== null;
+    await readChanges(() => {
+      offline.value = null;
+      void load();
+    }).catch((error: unknown) => {
+      offline.value = errorOf(error);
+    });
+    if (!wasOff && offline.value === null) continue;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}

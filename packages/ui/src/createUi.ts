@@ -1,0 +1,104 @@
+import type { Principal } from '@devs/core';
+import { errorResponse, UiError } from './http/errors.ts';
+import { refusalOf } from './http/guard.ts';
+import { findRoute } from './http/router.ts';
+import { type ReadAsset, readBuiltAsset } from './routes/assets.ts';
+import type { Route, RouteDeps } from './routes/Route.ts';
+import { ROUTES } from './routes/routes.ts';
+import { ChangeFeed } from './state/ChangeFeed.ts';
+import { StateFile, type StateFileOptions } from './state/StateFile.ts';
+import type { ReadCode } from './views/gateView.ts';
+
+export interface UiOptions extends StateFileOptions {
+  /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
+  readonly hosts: readonly string[];
+  /** Who asks; `null` for nobody who may look. A person who may look may decide, in their own name. */
+  readonly identify: (request: Request) => Principal | null | Promise<Principal | null>;
+  /** Nobody decides here. @defaultValue false */
+  readonly readOnly?: boolean;
+  /** Under which path the handler is mounted, without a slash at its end. @defaultValue '' */
+  readonly base?: string;
+  /** The code of a review. @defaultValue the page says where it is */
+  readonly readCode?: ReadCode;
+  /** Turns a one-time code into the secret of a session; see `OneTimeCodes`. @defaultValue there are no codes */
+  readonly signIn?: (code: string) => string | null;
+  /** The files of the page. @defaultValue those of this package */
+  readonly readAsset?: ReadAsset;
+}
+
+/** Answers a request of the page; never rejects. */
+export type UiHandler = (request: Request) => Promise<Response>;
+
+/**
+ * The page as a handler, to be mounted in any server. It reads one state file, and records what the people decide whom
+ * `identify` knows; it drives nothing, and holds nothing while nobody looks.
+ *
+ * @example
+ * ```ts
+ * const ui = createUi({
+ *   dir: '.devs',
+ *   hosts: ['inbox.example.org'],
+ *   base: '/inbox',
+ *   identify: async (request) => personOf(await sessions.find(request)),
+ * });
+ * app.all('/inbox/*', (c) => ui(c.req.raw)); // Hono
+ * ```
+ */
+export function createUi({
+  hosts,
+  identify,
+  base = '',
+  readOnly: isReadOnly = false,
+  readCode = async () => null,
+  readAsset = readBuiltAsset,
+  signIn,
+  ...at
+}: UiOptions): UiHandler {
+  const file = new StateFile(at);
+  const deps: RouteDeps = { file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly };
+  const known = new Set(hosts);
+  return async (request) => {
+    try {
+      const refusal = refusalOf(request, known);
+      if (refusal !== null) throw refused(refusal);
+      const { route, params } = routeOf(request, base);
+      if (route.access === 'open') return await route.handle({ request, params }, deps);
+      const by = await identify(request);
+      if (by === null) throw unknownPerson();
+      if (route.access === 'decide' && isReadOnly) throw readsOnly();
+      return await route.handle({ request, params }, { ...deps, by });
+    } catch (error) {
+      return errorResponse(error);
+    }
+  };
+}
+
+function routeOf(
+  { method, url }: Request,
+  base: string,
+): { route: Route; params: Readonly<Record<string, string>> } {
+  const { pathname } = new URL(url);
+  const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : '';
+  const found = findRoute(ROUTES, method, path);
+  if (found.kind === 'route') return found;
+  const [status, code] = found.kind === 'nothing' ? [404, 'NOT_FOUND'] : [405, 'METHOD_REFUSED'];
+  const remedy = 'Go back to the inbox.';
+  throw new UiError(Number(status), { code: String(code), message: 'There is nothing here.', remedy });
+}
+
+const refused = ({ status, code, message }: NonNullable<ReturnType<typeof refusalOf>>): UiError =>
+  new UiError(status, { code, message, remedy: 'Open the link that devs ui has printed.' });
+
+const unknownPerson = (): UiError =>
+  new UiError(401, {
+    code: 'NOT_SIGNED_IN',
+    message: 'Nobody is signed in here.',
+    remedy: 'Open the newest link that devs ui has printed.',
+  });
+
+const readsOnly = (): UiError =>
+  new UiError(403, {
+    code: 'READ_ONLY',
+    message: 'This page only reads: it was started where no person is at a terminal.',
+    remedy: 'Decide in a terminal, with devs approve or devs reject, or start devs ui in one.',
+  });

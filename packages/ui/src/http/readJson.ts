@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { UiError } from './errors.ts';
+
+/** More than any answer: bytes. */
+const MOST_BYTES = 256 * 1024;
+
+/**
+ * The JSON of a request, as `shape` has it.
+ *
+ * @throws UiError for too much of it, or another shape.
+ */
+export async function readJson<Shape extends z.ZodType>(
+  request: Request,
+  shape: Shape,
+): Promise<z.infer<Shape>> {
+  const text = await readText(request);
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch (error) {
+    const message = error instanceof z.ZodError ? z.prettifyError(error) : 'The body is no JSON.';
+    throw new UiError(422, { code: 'INVALID_REQUEST', message, remedy: 'Load the page again.' });
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MOST_BYTES) {
+      throw new UiError(413, {
+        code: 'INVALID_REQUEST',
+        message: 'That is too long.',
+        remedy: 'Say it in fewer words.',
+      });
+    }
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

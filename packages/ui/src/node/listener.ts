@@ -1,0 +1,48 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { UiHandler } from '../createUi.ts';
+
+/** A fetch handler as a listener of `node:http`. A request that is none to fetch is answered with 400. */
+export function listener(handler: UiHandler): RequestListener {
+  return (incoming, outgoing) => {
+    answer(handler, incoming, outgoing).catch(() => outgoing.destroy());
+  };
+}
+
+async function answer(
+  handler: UiHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const request = toRequest(incoming);
+  if (request === null) {
+    outgoing.writeHead(400, { connection: 'close' }).end();
+    return;
+  }
+  const { status, headers, body } = await handler(request);
+  outgoing.writeHead(status, Object.fromEntries(headers));
+  if (body === null) outgoing.end();
+  else await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), outgoing);
+}
+
+/** `null` for a host or a method that cannot be part of one. */
+function toRequest(incoming: IncomingMessage): Request | null {
+  const { method = 'GET', url = '/', headers, rawHeaders } = incoming;
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  try {
+    const pairs = rawHeaders.flatMap((name, at): [string, string][] =>
+      at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? '']] : [],
+    );
+    return new Request(new URL(url, `http://${headers.host ?? ''}`), {
+      method,
+      headers: new Headers(pairs),
+      ...(hasBody && {
+        body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>,
+        duplex: 'half' as const,
+      }),
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { UiHandler } from '../createUi.ts';
+import { listener } from './listener.ts';
+
+export interface LoopbackOptions {
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** The handler, made for the `Host` values under which it will be reached. */
+  readonly handler: (hosts: readonly string[]) => UiHandler;
+}
+
+export interface Loopback {
+  readonly port: number;
+  /** Ends it, with all connections. */
+  close(): Promise<void>;
+}
+
+/** How often another free port is tried: both addresses have to have it. */
+const ATTEMPTS = 5;
+
+/**
+ * Serves a handler to this machine alone: on 127.0.0.1 and, where there is IPv6, on ::1, under one port.
+ *
+ * @throws The error of the system, such as `EADDRINUSE` for a port that somebody has.
+ */
+export async function serveOnLoopback({ port: wanted, handler }: LoopbackOptions): Promise<Loopback> {
+  for (let attempt = 1; ; attempt += 1) {
+    const late: { listener: RequestListener } = { listener: (_incoming, outgoing) => outgoing.destroy() };
+    const v4 = await listen(wanted, '127.0.0.1', late);
+    const { port } = v4.address() as AddressInfo;
+    try {
+      const servers = [v4, ...(await besides(port, late))];
+      late.listener = listener(handler([`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]));
+      return { port, close: () => closeAll(servers) };
+    } catch (error) {
+      await closeAll([v4]);
+      if (wanted !== 0 || attempt === ATTEMPTS || codeOf(error) !== 'EADDRINUSE') throw error;
+    }
+  }
+}
+
+async function besides(
+  port: number,
+  late: { readonly listener: RequestListener },
+): Promise<readonly Server[]> {
+  try {
+    return [await listen(port, '::1', late)];
+  } catch (error) {
+    if (codeOf(error) === 'EADDRNOTAVAIL' || codeOf(error) === 'EAFNOSUPPORT') return [];
+    throw error;
+  }
+}
+
+async function listen(
+  port: number,
+  host: string,
+  late: { readonly listener: RequestListener },
+): Promise<Server> {
+  const server = createServer((incoming, outgoing) => late.listener(incoming, outgoing));
+  server.listen({ port, host, ipv6Only: true });
+  await once(server, 'listening');
+  return server;
+}
+
+async function closeAll(servers: readonly Server[]): Promise<void> {
+  await Promise.all(
+    servers.map((server) => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      return closed;
+    }),
+  );
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;

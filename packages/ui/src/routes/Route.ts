@@ -1,0 +1,37 @@
+import type { Principal } from '@devs/core';
+import type { Routed } from '../http/router.ts';
+import type { ChangeFeed } from '../state/ChangeFeed.ts';
+import type { StateFile } from '../state/StateFile.ts';
+import type { ReadCode } from '../views/gateView.ts';
+import type { ReadAsset } from './assets.ts';
+
+/** What routes work with. */
+export interface RouteDeps {
+  readonly file: StateFile;
+  readonly feed: ChangeFeed;
+  readonly readAsset: ReadAsset;
+  readonly readCode: ReadCode;
+  /** Turns a code into the secret of a session; absent where who may look is known otherwise. */
+  readonly signIn?: ((code: string) => string | null) | undefined;
+  readonly isReadOnly: boolean;
+}
+
+export interface Asked {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type RouteDepsFor<By> = RouteDeps & { readonly by: By };
+
+/**
+ * `open`: anybody on this machine, it shows nothing of a run. `read`: who was identified. `decide`: the same, where
+ * deciding is allowed at all.
+ */
+export type Route = Routed &
+  (
+    | { readonly access: 'open'; handle(asked: Asked, deps: RouteDeps): Promise<Response> }
+    | {
+        readonly access: 'read' | 'decide';
+        handle(asked: Asked, deps: RouteDepsFor<Principal>): Promise<Response>;
+      }
+  );

@@ -1,0 +1,131 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Orchestrator, OrchestratorOptions } from '@devs/core';
+import { fakeAgents } from '@devs/core/testing';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFinished } from 'vitest';
+// @ts-expect-error: a script of the build
+import { bundlePage } from '../page/bundlePage.mjs';
+import { openChromium } from './support/chromium.ts';
+import { openShop, type Served, serve, test } from './support/fixtures.ts';
+
+/** What a model could write to have a browser do something, or a person see something else. */
+const HOSTILE = [
+  '# Design',
+  '',
+  '<img src=x onerror="document.title=\'ran\'">',
+  "[press](javascript:document.title='ran')",
+  '![look](https://evil.example/pixel.png)',
+  "<script>document.title = 'ran'</script>",
+  'pay \u202Eeve\u202C now',
+  '',
+  '| a | b |',
+  '| - | -: |',
+  '| 1 | [two](https://example.org/two) |',
+].join('\n');
+
+const NAME = '<img src=x onerror="document.title=\'ran\'"> \u202Eeman';
+
+function hostileAgents(): NonNullable<OrchestratorOptions['agents']> {
+  const agents = fakeAgents({ tasks: 1 });
+  return {
+    ...agents,
+    design: async (request, call) => {
+      await agents.design(request, call);
+      const content =
+        request.feedback === null ? HOSTILE : `# Design\n\nShorter, because: ${request.feedback}\n`;
+      return { documents: [{ type: 'PRD', title: NAME, content }] };
+    },
+  };
+}
+
+/** The page as it is built, out of a folder of its own. */
+async function servePage(dir: string): Promise<Served> {
+  const built = mkdtempSync(join(tmpdir(), 'devs-page-'));
+  onTestFinished(() => rmSync(built, { recursive: true }));
+  await bundlePage(built);
+  return serve(dir, { readAsset: async (name) => readFileSync(join(built, name), 'utf8') });
+}
+
+/** Everything that a page should not have done. */
+function complaintsOf(page: Page, origin: string): readonly string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (line) => {
+    if (line.type() === 'error') complaints.push(line.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) complaints.push(request.url());
+  });
+  return complaints;
+}
+
+async function drive(devs: Orchestrator): Promise<string> {
+  return (await (await devs.run('shop')).drive()).status;
+}
+
+describe('the page in Chromium', () => {
+  test('from the inbox to commits: read, send back, read the next version, approve', async ({ dir }) => {
+    const devs = await openShop(dir, hostileAgents());
+    await devs.start({ id: 'shop', brief: '# Shop \u202Epohs\n\nSell things.\n' });
+    await drive(devs);
+    const { origin, codes } = await servePage(dir);
+    const page = await (await openChromium()).newPage();
+    const complaints = complaintsOf(page, origin);
+
+    await page.goto(`${origin}/#code=${codes[0]}`);
+    const row = page.locator('main a.row', { hasText: 'Design' });
+    await row.waitFor();
+    expect(page.url()).not.toContain('code');
+    expect(await page.title()).toBe('(1) devs');
+
+    // By keyboard, from the inbox to the words.
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    const article = page.locator('main article', { hasText: 'eman' });
+    await article.waitFor();
+    const shown = await article.textContent();
+    expect(shown).toContain('<img src=x onerror');
+    expect(shown).toContain('⟨U+202E⟩eve');
+    expect(await page.locator('img, script:not([src]), iframe').count()).toBe(0);
+    expect(
+      await page.locator('article a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+    ).toEqual(['https://example.org/two']);
+    expect(await article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
+    expect(await page.locator('#reject').isDisabled()).toBe(true);
+    await page.keyboard.press('r');
+    await page.keyboard.type('Say less.');
+    await page.locator('#reject').click();
+    await page.getByText('This is not open any more').waitFor();
+
+    // Whoever drives the run takes it up; the page is told of it by nobody but the file.
+    expect(await drive(devs)).toBe('suspended');
+    await page.getByText('Read what is asked now').click();
+    await page.getByText('Shorter, because: Say less.').waitFor();
+    expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');
+    await page.getByText('What has changed since').click();
+    expect(await page.locator('pre.changes .removed').count()).toBeGreaterThan(5);
+
+    for (const about of ['Design', 'Plan']) {
+      await page.locator('nav a', { hasText: 'Inbox' }).click();
+      await page.locator('main a.row', { hasText: about }).first().click();
+      const [gate] = await (await devs.run('shop')).gates();
+      const button = page.locator('#approve');
+      await button.waitFor();
+      expect(await button.textContent()).toContain(gate?.artifactHash.slice(0, 12));
+      await page.keyboard.press('a');
+      await page.keyboard.press('Enter');
+      await page.getByText('This is not open any more').waitFor();
+      await drive(devs);
+    }
+
+    await page.goto(`${origin}/#/runs/shop`);
+    await page.locator('main .status.completed').first().waitFor();
+    const { tasks, cost } = await (await devs.run('shop')).status();
+    expect(await page.locator('main').textContent()).toContain(tasks[0]?.gitHash?.slice(0, 8));
+    expect(await page.locator('.figures').textContent()).toContain(String(cost.calls));
+    expect(await page.title()).toBe('devs');
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { lineChanges } from '../page/lineChanges.ts';
+import { parseDiff } from '../page/parseDiff.ts';
+import { gateHref, placeOf, runHref } from '../page/place.ts';
+
+const DIFF = `diff --git a/a.sql b/a.sql
+index 1..2 100644
+--- a/a.sql
++++ b/a.sql
+@@ -1,2 +1,2 @@
+--- a comment that was
++++ a sum that is
+ same
+\\ No newline at end of file
+diff --git a/old b/new
+similarity index 100%
+rename from old
+rename to new
+`;
+
+describe('parts of the page', () => {
+  test('a diff is read file by file: what looks like a head inside of a hunk is a line', () => {
+    expect(parseDiff(DIFF)).toMatchObject([
+      {
+        path: 'a.sql',
+        added: 1,
+        removed: 1,
+        notes: [],
+        lines: [
+          { kind: 'place' },
+          { kind: 'removed', text: '-- a comment that was', before: 1 },
+          { kind: 'added', text: '++ a sum that is', after: 1 },
+          { kind: 'same', text: 'same', before: 2, after: 2 },
+          { kind: 'place' },
+        ],
+      },
+      { path: 'new', lines: [], notes: ['similarity index 100%', 'rename from old', 'rename to new'] },
+    ]);
+  });
+
+  test('no line of a diff is left out, whatever it holds', () => {
+    const line = fc.constantFrom(
+      '+',
+      '-',
+      ' ',
+      'x',
+      '@@ -1 +1 @@',
+      'diff --git a/x b/x',
+      '\\ No newline',
+      '+++ b',
+      '',
+    );
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1 }), (lines) => {
+        const files = parseDiff(lines.join('\n'));
+        const told = files.flatMap(({ notes, lines: own }) => [...notes, ...own]).length + files.length;
+        const heads = lines.filter((each) => /^(?:index|---|\+\+\+) /.test(each) || each === '').length;
+        expect(told).toBeGreaterThanOrEqual(lines.length - heads);
+      }),
+    );
+  });
+
+  test('two versions give back both', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('a', 'b', 'c')),
+        fc.array(fc.constantFrom('a', 'b', 'd')),
+        (a, b) => {
+          const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+          const changes = lineChanges(text(a), text(b));
+          const of = (...kinds: readonly string[]) =>
+            changes.filter(({ kind }) => kinds.includes(kind)).map((each) => each.text);
+          expect(of('same', 'removed').filter((each) => each !== '')).toEqual(a);
+          expect(of('same', 'added').filter((each) => each !== '')).toEqual(b);
+        },
+      ),
+    );
+  });
+
+  test('an address leads back to where it was made, and any other to the inbox', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (run, gate) => {
+        expect(placeOf(runHref(run))).toEqual({ kind: 'run', run });
+        expect(placeOf(gateHref(run, gate))).toEqual({ kind: 'gate', run, gate });
+      }),
+    );
+    expect(placeOf('')).toEqual({ kind: 'inbox' });
+    expect(placeOf('#/runs/%zz')).toEqual({ kind: 'run', run: '%zz' });
+  });
+});
