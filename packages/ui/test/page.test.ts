@@ -105,6 +105,7 @@ describe('the page in Chromium', () => {
     await page.getByText('Shorter, because: Say less.').waitFor();
     expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');
     await page.getByText('What has changed since').click();
+    await page.locator('pre.changes .removed').first().waitFor();
     expect(await page.locator('pre.changes .removed').count()).toBeGreaterThan(5);
 
     for (const about of ['Design', 'Plan']) {

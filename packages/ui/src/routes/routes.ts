@@ -79,7 +79,7 @@ const decide: Route = {
   handle: async ({ request, params: { run = '', gate: sessionId = '' } }, { file, by }) => {
     const { artifactHash, answer } = await readJson(request, DECISION);
     const { status } = await file.write(async (devs) =>
-      (await devs.run(run)).decide({ sessionId, artifactHash }, { ...answer, by }),
+      (await devs.run(run)).decide({ sessionId, artifactHash }, { ...answer, by, via: 'page' }),
     );
     return json({ status });
   },
