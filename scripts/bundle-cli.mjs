@@ -51,6 +51,9 @@ function pastFrontDoors() {
     ]),
   );
   const direct = (statement, word, list, from) => {
+    // By its name, all of zod would come along. Sources keep the name: in a bundle that is not split, esbuild forgets to
+    // begin a star.
+    if (from === 'zod' && list === '{ z }') return "import * as z from 'zod';";
     const door = doors.get(from);
     if (door === undefined || word !== 'import') return statement;
     const imports = namesIn(list).map((name) => {
@@ -63,10 +66,13 @@ function pastFrontDoors() {
   return {
     name: 'past front doors',
     setup: (build) =>
-      build.onLoad({ filter: /[\\/]packages[\\/](?:agents|cli|ui)[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replace(LIST, direct),
-        loader: 'ts',
-      })),
+      build.onLoad(
+        { filter: /[\\/]packages[\\/](?:agents|cli|core|ui)[\\/]src[\\/].*\.ts$/ },
+        ({ path }) => ({
+          contents: readFileSync(path, 'utf8').replace(LIST, direct),
+          loader: 'ts',
+        }),
+      ),
   };
 }
 

@@ -6,7 +6,7 @@ import type {
   ReviewResult,
   WorkResult,
 } from '@devs/core';
-import * as z from 'zod';
+import { z } from 'zod';
 
 // What agents answer, as zod shapes. The descriptions reach models as part of the tools they call.
 

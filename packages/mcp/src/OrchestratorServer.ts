@@ -9,7 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
-import * as z from 'zod';
+import { z } from 'zod';
 import { MaskedStdioTransport } from './MaskedStdioTransport.ts';
 import { type ErrorView, renderError, unknownTool } from './renderError.ts';
 import { RESOURCES, type ReadResource } from './resources.ts';

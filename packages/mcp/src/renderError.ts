@@ -1,5 +1,5 @@
 import { isDevsError, maskSensitiveData, visibleJson, visibleText } from '@devs/core';
-import * as z from 'zod';
+import { z } from 'zod';
 
 /** An error as a client reads it: what to match on, what happened, what to do. Never a stack. */
 export interface ErrorView {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { recursionView } from './recursionView.ts';
 import type { ReadContext } from './StateReader.ts';
 import { transcriptView } from './transcriptView.ts';

@@ -4,7 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientConnection } from '@agentclientprotocol/sdk';
 import { type DevsError, isDevsError } from '@devs/core';
-import * as z from 'zod';
+import { z } from 'zod';
 import { agentFault, shown } from '../coding/agentFault.ts';
 import type { CodingPlace } from '../coding/CodingTool.ts';
 import type { InstalledTool } from '../coding/InstalledTool.ts';

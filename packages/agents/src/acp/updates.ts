@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 // What agents tell, as far as it is used. Loose: a member that moved costs a line of a transcript, not the work.
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
+import { z } from 'zod';
 import { loadPrompts, type ModelStage, type PromptVersion, readPrompt } from '../models/loadPrompts.ts';
 
 /** The prompts of models, with what is different for a tool that edits in place and answers in text. */

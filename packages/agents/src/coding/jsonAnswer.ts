@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /** What a text says, in the shape of an answer, or what is wrong about it. */
 export type ReadAnswer<Answer> = { readonly value: Answer } | { readonly problem: string };

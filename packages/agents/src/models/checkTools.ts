@@ -1,5 +1,5 @@
 import { type AgentCall, type CheckResult, isDevsError } from '@devs/core';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { FileDesk } from './FileDesk.ts';
 import { type ModelTool, modelTool } from './modelTool.ts';
 import { ToolRefusal } from './ToolRefusal.ts';

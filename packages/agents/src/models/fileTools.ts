@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import type { FileDesk } from './FileDesk.ts';
 import { FileSearch } from './FileSearch.ts';
 import { type ModelTool, modelTool } from './modelTool.ts';

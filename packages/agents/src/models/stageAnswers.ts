@@ -10,7 +10,7 @@ import {
   unknownFilesIn,
   type WorkResult,
 } from '@devs/core';
-import * as z from 'zod';
+import { z } from 'zod';
 import { answerShape, documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
 import type { ModelStage, PromptVersion } from './loadPrompts.ts';

@@ -8,7 +8,7 @@ import {
   type ReviewResult,
   type WorkResult,
 } from '@devs/core';
-import * as z from 'zod';
+import { z } from 'zod';
 import {
   answerShape,
   pivotShape,

@@ -1,5 +1,5 @@
 import { MODEL_STAGES } from '@devs/agents';
-import * as z from 'zod';
+import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import { usageError } from '../usageError.ts';
 import { configPath } from './readConfig.ts';
 import { userStateFolder } from './userStateFolder.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { projectConfigSchema } from './ProjectConfig.ts';
 
 /** JSON Schema of `.devs/config.json`, for editors; published with the package as `config.schema.json`. */

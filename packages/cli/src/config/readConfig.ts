@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import { usageError } from '../usageError.ts';
 import { type ProjectConfig, projectConfigSchema } from './ProjectConfig.ts';
 

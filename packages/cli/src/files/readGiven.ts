@@ -3,7 +3,7 @@ import { planShape } from '@devs/agents';
 import type { DraftDocument, Given, PlanResult } from '@devs/core';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
-import * as z from 'zod';
+import { z } from 'zod';
 import type { ProjectConfig } from '../config/ProjectConfig.ts';
 import { repeated } from '../flags/repeated.ts';
 import type { Io } from '../terminal/Io.ts';

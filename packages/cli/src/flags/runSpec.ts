@@ -1,5 +1,5 @@
 import { MODEL_STAGES } from '@devs/agents';
-import * as z from 'zod';
+import { z } from 'zod';
 import {
   agentChecksSchema,
   checkSchema,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
+import { z } from 'zod';
 import { usageError } from '../usageError.ts';
 
 const packageJsonSchema = z.looseObject({

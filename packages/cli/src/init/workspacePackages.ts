@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { parse } from 'yaml';
-import * as z from 'zod';
+import { z } from 'zod';
 import { usageError } from '../usageError.ts';
 import { type PackageJson, readPackageJson } from './packageJson.ts';
 

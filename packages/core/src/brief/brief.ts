@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { maskPrecise } from '../masking/maskPrecise.ts';
 import { sha256Hex } from '../state/canonicalJson.ts';
 

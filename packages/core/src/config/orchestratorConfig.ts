@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { DevsError } from '../errors/DevsError.ts';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from './defaults.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import * as z from 'zod';
+import { z } from 'zod';
 import { DevsError } from '../errors/DevsError.ts';
 
 const dollars = z.number().nonnegative();

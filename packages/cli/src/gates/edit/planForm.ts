@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { assertPlanEdit, type PlanResult, type ShownPlan } from '@devs/core';
 import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
-import * as z from 'zod';
+import { z } from 'zod';
 import { formError, type GateForm, otherVersion } from './form.ts';
 
 const HEADER = `# The plan, in the order of the work. Delete a task to drop it, move it to reorder, change any text.

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { comments } from './comments.ts';
 
 // A yes or no, the answer of most gates.

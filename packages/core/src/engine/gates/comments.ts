@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 // What a rejection says about single places of what was shown. Part of the answer, and so of the decision.
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { answerText } from './approval.ts';
 import { assertRaisesPassed } from './budgetAnswer.ts';
 import type { GateRules } from './GateRule.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { assertFitsSchema } from './fitsSchema.ts';
 import type { GateRule } from './GateRule.ts';
 import { storable } from './storable.ts';

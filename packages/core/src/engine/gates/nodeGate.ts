@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { DevsError } from '../../errors/DevsError.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';

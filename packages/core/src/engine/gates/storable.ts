@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /** What a run, or one task, may use up before a human is asked. */
 export interface BudgetLimits {

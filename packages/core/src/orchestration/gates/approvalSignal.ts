@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { comments } from '../../engine/gates/comments.ts';
 import type { HitlApprovalSignal } from '../types.ts';
 

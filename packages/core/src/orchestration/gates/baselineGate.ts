@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { answerText } from '../../engine/gates/approval.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
 import { DevsError } from '../../errors/DevsError.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { isEdit } from '../../engine/gates/answers.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';

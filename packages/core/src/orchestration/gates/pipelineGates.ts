@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { APPROVAL_SHAPE, givenApproval, recordedApproval } from '../../engine/gates/approval.ts';
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
 import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { approval, COMMENTED_YES, hasNoCommentedYes, recordedApproval } from '../../engine/gates/approval.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
 import type { ShownPlace } from '../../engine/gates/quotes.ts';
