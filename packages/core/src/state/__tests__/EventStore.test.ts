@@ -3,6 +3,7 @@ import { test } from '../../../test/support/fixtures.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { EventOutbox } from '../EventOutbox.ts';
 import { EventStore } from '../EventStore.ts';
+import { immediately } from '../immediately.ts';
 
 const SCOPE = { threadId: 'run-1', taskId: 'run-1:1' };
 
@@ -64,6 +65,26 @@ describe('EventOutbox', () => {
     outbox.flush();
     expect(heard).toEqual([['RUN_SUSPENDED', { gates: 2 }]]);
     expect(new EventStore(db).list('run-1')).toHaveLength(1);
+  });
+
+  test('knows of the engine’s own transactions and their parts which are committed, and looks nothing up', ({
+    db,
+  }) => {
+    const { outbox, heard } = outboxOn(db);
+    const tell = (gates: number): void => outbox.record('RUN_SUSPENDED', { gates }, SCOPE);
+    const failing = (gates: number) => () => {
+      tell(gates);
+      throw new Error('no');
+    };
+    immediately(db, () => {
+      tell(1);
+      expect(() => immediately(db, failing(2))).toThrow('no');
+      immediately(db, () => tell(3));
+    });
+    expect(() => immediately(db, failing(4))).toThrow('no');
+    db.exec('DELETE FROM events'); // who looked would find none
+    outbox.flush();
+    expect(heard).toEqual([1, 3].map((gates) => ['RUN_SUSPENDED', { gates }]));
   });
 
   test('publishes in order what several outboxes of one connection recorded', ({ db }) => {
