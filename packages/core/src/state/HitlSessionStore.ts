@@ -10,7 +10,7 @@ import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
 import { useSeals } from './rowSeals.ts';
 import type { StoreOptions } from './StoreOptions.ts';
-import { decisionJson, type SessionRow, sessionOf } from './sessionRow.ts';
+import { type SessionRow, sessionOf, storedDecision } from './sessionRow.ts';
 
 export type * from './hitlSession.ts';
 
@@ -316,7 +316,7 @@ export class HitlSessionStore {
     const values = {
       id,
       artifactHash,
-      decisionJson: decisionJson(decision, via),
+      decisionJson: storedDecision(decision, via),
       principalKind: principal.kind,
       principalId: principal.id,
       now: this.#now(),

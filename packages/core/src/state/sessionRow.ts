@@ -18,7 +18,7 @@ export interface SessionRow
 const VIA = 'via';
 
 /** A decision as its row has it: the answer, and beside it the way it was given. */
-export const decisionJson = (answer: unknown, via: string | undefined): string =>
+export const storedDecision = (answer: unknown, via: string | undefined): string =>
   canonicalJson(via === undefined ? answer : { ...(answer as object), [VIA]: via });
 
 /** A session as its row has it. @param votesOf - Read where its gate counts votes. */

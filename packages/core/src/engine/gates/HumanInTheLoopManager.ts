@@ -168,7 +168,9 @@ export class HumanInTheLoopManager<State = unknown> {
    * @returns The decided session; still `awaiting_approval` after a vote that others have to follow.
    * @throws DevsError `GATE_NOT_FOUND`, `AGENT_MAY_NOT_DECIDE`, `POLICY_NOT_DECLARED`, `MAY_NOT_APPROVE`, `INVALID_ANSWER`,
    *   `FEEDBACK_REQUIRED`, `GATE_ALREADY_DECIDED` (with the recorded decision), `GATE_NOT_READY`, `GATE_STALE`,
-   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`; checked in this order, and nothing is written then.
+   *   `ALREADY_VOTED`, for an edited plan `DAG_INVALID`, for a comment `QUOTE_NOT_SHOWN`; checked in this order, and
+   *   nothing is written then.
+   * @throws TypeError for a `via` that is no word.
    */
   decide(
     sessionId: string,

@@ -301,6 +301,20 @@ describe('comments on code', () => {
       code: 'CONFIG_INVALID',
     });
     expect((await same.places(gate)).every(({ names }) => names.length === 2)).toBe(true);
+
+    const at = (await run.places(gate)).find(({ names: [name = ''] }) => name.startsWith('implement/'));
+    await reject(run, [{ in: at?.names[0] ?? '', quote: at?.texts[0].trim() ?? '', text: 'Say more.' }]);
+    const next = await gateOf(run);
+    expect(await same.lastComments(next)).toMatchObject([{ since: 'unknown' }]);
+    const workspace = Object.assign(new MemoryWorkspace(), {
+      readAt: () =>
+        Promise.reject(
+          new DevsError('No such commit.', { code: 'WORKSPACE_FAILED', remedy: 'Look for it.' }),
+        ),
+    });
+    const lost = await Orchestrator.open({ dir, workspace });
+    onTestFinished(() => lost.close());
+    expect(await (await lost.run('shop')).lastComments(next)).toMatchObject([{ since: 'unknown' }]);
   });
 });
 

@@ -22,11 +22,15 @@ export class CommentedGates {
     { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
     { by, via, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
-    const { manager, sessions } = this.#store;
-    const session = sessions.find(sessionId);
-    const isOpenReview = session?.kind === 'review' && session.status === 'awaiting_approval';
-    const places = isOpenReview ? await quotedFiles(gateOf(session), answer, this.#shown('review')) : [];
-    return manager.decide(sessionId, { artifactHash, answer, by, via, places });
+    const places = 'comments' in answer ? await this.#filesQuoted(sessionId, answer) : [];
+    return this.#store.manager.decide(sessionId, { artifactHash, answer, by, via, places });
+  }
+
+  /** Whoever cannot answer the session anyway is told so by the decision. */
+  async #filesQuoted(sessionId: string, answer: object): Promise<readonly ShownPlace[]> {
+    const session = this.#store.sessions.require(sessionId);
+    if (session.kind !== 'review' || session.status !== 'awaiting_approval') return [];
+    return quotedFiles(gateOf(session), answer, this.#shown('review'));
   }
 
   async places(gate: Gate): Promise<readonly ShownPlace[]> {

@@ -38,10 +38,10 @@ export async function shownFiles(gate: Reviewed, read: ReadCode | null): Promise
  */
 export async function quotedFiles(
   gate: Reviewed,
-  answer: Readonly<Record<string, unknown>>,
+  answer: { readonly comments?: unknown },
   { places, read }: { readonly places: ShownPlaces; readonly read: ReadCode | null },
 ): Promise<readonly ShownPlace[]> {
-  const given = comments.safeParse(answer['comments']);
+  const given = comments.safeParse(answer.comments);
   if (!given.success) return [];
   const own = places(gate.artifact);
   const names = new Set(given.data.map(({ in: name }) => name));

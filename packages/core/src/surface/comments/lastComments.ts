@@ -12,7 +12,7 @@ import {
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { CodeReview } from '../../orchestration/CodeReview.ts';
 import type { HitlSessionStore } from '../../state/HitlSessionStore.ts';
-import type { HitlSession } from '../../state/hitlSession.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { ReadCode } from './codeQuoted.ts';
 
 /** What somebody said of the last version that a gate showed, and what became of it in this one. */
@@ -38,34 +38,42 @@ export async function lastComments(
   { sessions, places, read }: Deps,
 ): Promise<readonly LastComment[]> {
   const last = lastDecision(gate, sessions);
-  const given = last === null ? [] : commentsOf(Object(last.decision) as object);
-  if (last === null || given.length === 0) return [];
+  if (last === null) return [];
   const [before, now] = [places(artifactOf(last)), places(gate.artifact)];
   const about = {
-    by: last.principal === null ? '' : principalText(last.principal),
-    at: new Date(last.decidedAt ?? 0).toISOString(),
+    by: principalText(last.principal),
+    at: new Date(last.decidedAt).toISOString(),
     sessionId: last.id,
   };
   const sinceOf = async (comment: GateComment): Promise<SinceQuoted> => {
     const then = placeNamed(before, comment.in);
     if (then !== null || gate.kind !== 'review')
       return sinceQuoted(comment.quote, then, placeNamed(now, comment.in));
-    return sinceInCode(comment, [artifactOf(last), gate.artifact] as readonly CodeReview[], read);
+    return sinceInCode(comment, [artifactOf(last), gate.artifact] as ReviewsInTurn, read);
   };
   const found: LastComment[] = [];
-  for (const comment of given) found.push({ ...comment, ...about, since: await sinceOf(comment) });
+  for (const comment of commentsOf(last.decision))
+    found.push({ ...comment, ...about, since: await sinceOf(comment) });
   return found;
 }
 
+/** A session of a run that was decided: these are all there. */
+type Decided = HitlSession & {
+  readonly decision: object;
+  readonly principal: Principal;
+  readonly decidedAt: number;
+};
+
 /** An edit decides nothing: what was said before it still stands. */
-function lastDecision(gate: Gate, sessions: HitlSessionStore): HitlSession | null {
+function lastDecision(gate: Gate, sessions: HitlSessionStore): Decided | null {
   const openedAt = Date.parse(gate.openedAt);
-  const isBefore = (session: HitlSession): boolean =>
+  const isBefore = (session: Decided): boolean =>
     session.id !== gate.sessionId &&
     session.suspendedAt <= openedAt &&
     !isEdit(session.decision) &&
     isAboutSame(artifactOf(session), gate);
-  return sessions.listDecided(gate.threadId, gate.kind).findLast(isBefore) ?? null;
+  const decided = sessions.listDecided(gate.threadId, gate.kind) as readonly Decided[];
+  return decided.findLast(isBefore) ?? null;
 }
 
 /** A design and a plan are about the whole run; a review is about tasks. */
@@ -75,19 +83,20 @@ function isAboutSame(before: unknown, { kind, artifact }: Gate): boolean {
   return (artifact as CodeReview).taskIds.some((id) => taskIds.includes(id));
 }
 
+/** The one that was commented on, and the one after it. */
+type ReviewsInTurn = readonly [CodeReview, CodeReview];
+
 async function sinceInCode(
   { in: path, quote }: GateComment,
-  reviews: readonly CodeReview[],
+  reviews: ReviewsInTurn,
   read: ReadCode | null,
 ): Promise<SinceQuoted> {
   if (read === null) return 'unknown';
-  const placeAt = async ({ range: { to } }: CodeReview): Promise<ShownPlace | null> => {
-    const text = await read(to, path);
-    return text === null ? null : { names: [path], texts: [text] };
-  };
   try {
-    const [before = null, now = null] = await Promise.all(reviews.map(placeAt));
-    return sinceQuoted(quote, before, now);
+    const [before, after] = reviews;
+    const [then, now] = await Promise.all([read(before.range.to, path), read(after.range.to, path)]);
+    const placeOf = (text: string | null): ShownPlace => ({ names: [path], texts: [text ?? ''] });
+    return sinceQuoted(quote, placeOf(then), then !== null && now === null ? null : placeOf(now));
   } catch (error) {
     // Commits of a run that was carried over to others may be gone.
     if (isDevsError(error, 'WORKSPACE_FAILED')) return 'unknown';

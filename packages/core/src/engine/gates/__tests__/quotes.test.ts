@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
+import { maskSensitiveData } from '../../../masking/maskSensitiveData.ts';
 import type { HitlSession } from '../../../state/hitlSession.ts';
 import { type GateComment, rejectionText } from '../comments.ts';
 import { assertQuoted, type ShownPlace, sinceQuoted } from '../quotes.ts';
@@ -86,10 +87,12 @@ describe('a quote', () => {
   });
 
   test('is also looked for as a display masks it', () => {
-    const secret = `api_key = "${'k3Yx'.repeat(8)}"`;
-    const shown = 'api_key = [REDACTED]';
-    const masked = isShown({ quote: shown }, secret) || isShown({ quote: 'REDACTED' }, secret);
-    expect(masked).toBe(true);
+    const text = `api_key = "${'k3Yx'.repeat(8)}"`;
+    const masked = maskSensitiveData(text);
+    expect(masked).not.toBe(text);
+    expect(isShown({ quote: masked, line: 1 }, text)).toBe(true);
+    expect(sinceQuoted(masked, placeOf(text), placeOf(text))).toBe('unchanged');
+    expect(sinceQuoted(masked, placeOf(text), placeOf('none'))).toBe('changed');
   });
 });
 
