@@ -38,7 +38,7 @@ describe('wordsFor', () => {
     expect(await typed(choice, [line])).toMatchObject({ words, asked: [expect.any(String)] });
   });
 
-  test.each<ChoiceName>(['retry', 'skip', 'abort', 'raise', 'value'])(
+  test.each<ChoiceName>(['retry', 'skip', 'abort', 'raise', 'value', 'version'])(
     '%s is nothing when the input ends',
     async (choice) => {
       expect((await typed(choice, [])).words).toBeNull();
@@ -54,6 +54,7 @@ describe('wordsFor', () => {
     expect(words).toEqual({ value: '{"to":"ada"}' });
     expect(asked).toHaveLength(2);
     expect((await typed('value', ['nonsense', ''])).words).toBeNull();
+    expect((await typed('version', ['mine', '"mine"'])).words).toEqual({ edit: '"mine"' });
   });
 
   test('a raise asks for what was passed and nothing else', async () => {

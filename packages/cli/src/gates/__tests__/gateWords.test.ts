@@ -27,6 +27,17 @@ describe('the answers of a gate', () => {
     ]);
   });
 
+  it('have one more where a declared gate takes a version of one’s own', () => {
+    const gate = { kind: 'node_gate', artifact: null, takes: { gate: 'tools', edit: 'args' } } as const;
+    expect(choiceCommands(gate, ['3f2a'], devs).map(({ command }) => command)).toEqual([
+      'devs approve 3f2a',
+      'devs reject 3f2a --feedback what should change',
+      'devs answer 3f2a --edit { "name": "value" }',
+    ]);
+    expect(() => assertTakes(gate, 'version', { gate: '3f2a', devs })).not.toThrow();
+    expect(() => assertTakes('node_gate', 'version', { gate: '3f2a', devs })).toThrow('"version"');
+  });
+
   it('are named when another one was given', () => {
     const refusal = {
       code: 'INVALID_ANSWER',
@@ -59,6 +70,7 @@ describe('the flags of devs answer', () => {
     [{ value: 'false' }, { value: false }],
     [{ value: 'null' }, { value: null }],
     [{ value: '"a text"' }, { value: 'a text' }],
+    [{ edit: '{ "to": "eve" }' }, { edit: { to: 'eve' } }],
   ] as const)('%o', (flags, answer) => {
     expect(decisionFrom(flags)?.answer ?? null).toEqual(answer);
   });
@@ -68,6 +80,8 @@ describe('the flags of devs answer', () => {
     [{ skip: true, raiseUsd: 1 }, /skip and raise are several answers/],
     [{ value: 'yes' }, /no JSON/],
     [{ value: '' }, /no JSON/],
+    [{ edit: 'mine' }, /no JSON/],
+    [{ edit: '1', value: '1' }, /several answers/],
     [{ value: 'true', retry: true }, /several answers/],
     [{ guidance: 'x' }, /--guidance/],
     [{ abort: true, guidance: 'x' }, /--guidance/],
