@@ -74,6 +74,20 @@ describe('OrchestratorServer', () => {
     await expect(client.callTool({ name: 'decide' })).rejects.toThrow('decide');
   });
 
+  test('lists runs page by page to a client that asks for a limit', async ({ dir }) => {
+    const devs = await Orchestrator.open({ dir });
+    for (const id of ['a', 'b', 'c']) await devs.start({ id, brief: '# B' });
+    devs.close();
+    const client = await connect({ dir });
+    const { runs } = await call(client, 'list_runs');
+    const first = await call(client, 'list_runs', { limit: 2 });
+    const next = await call(client, 'list_runs', { after: first['nextAfter'] });
+    expect(first['nextAfter']).toBe('b');
+    expect(next['nextAfter']).toBeNull();
+    expect([first['runs'], next['runs']].flat()).toEqual(runs);
+    expect(await call(client, 'list_runs', { after: 'nobody' })).toMatchObject({ code: 'THREAD_NOT_FOUND' });
+  });
+
   test('shows a gate with the hash a decision is bound to', async ({ dir }) => {
     const [gate] = await aRun(dir);
     const { gates } = await call(await connect({ dir }), 'get_gates', { runId: 'run-1' });
