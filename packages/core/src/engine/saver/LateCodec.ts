@@ -17,10 +17,8 @@ export class LateCodec implements ResultCodec {
     this.#loaded = codec;
   }
 
-  encode(value: unknown): Promise<string> {
-    return this.#loaded === null
-      ? this.#load().then((codec) => codec.encode(value))
-      : this.#loaded.encode(value);
+  async encode(value: unknown): Promise<string> {
+    return (this.#loaded ?? (await this.#load())).encode(value);
   }
 
   async decode(text: string): Promise<unknown> {
