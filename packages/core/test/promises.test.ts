@@ -90,7 +90,7 @@ const SURFACES: readonly Surface[] = [
   {
     type: Orchestrator,
     synchronous: ['close', 'onActivity'],
-    takesAnything: ['list', 'news', 'verify'],
+    takesAnything: ['ids', 'gates', 'news', 'dataVersion', 'verify'],
     open: async (dbPath) => {
       const devs = await openOrchestrator(dbPath);
       return { subject: devs, close: () => devs.close() };

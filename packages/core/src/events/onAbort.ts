@@ -1,4 +1,7 @@
-const listening = new WeakMap<AbortSignal, Set<() => void>>();
+/** What is done once one signal is aborted, and what ends listening to it. */
+type Acts = Set<() => void> & { readonly stop: () => void };
+
+const listening = new WeakMap<AbortSignal, Acts>();
 
 /**
  * Calls `act` once a signal is aborted, at once where it is; returns what takes that back. A service gives one signal to all
@@ -10,15 +13,21 @@ export function onAbort(signal: AbortSignal | undefined, act: () => void): () =>
   const acts = listening.get(signal) ?? listenTo(signal);
   const own = (): void => act(); // the same function may be given twice
   acts.add(own);
-  return () => void acts.delete(own);
+  return () => {
+    if (acts.delete(own) && acts.size === 0) acts.stop();
+  };
 }
 
-function listenTo(signal: AbortSignal): Set<() => void> {
-  const acts = new Set<() => void>();
-  listening.set(signal, acts);
+function listenTo(signal: AbortSignal): Acts {
   const callAll = (): void => {
     for (const act of acts) act();
   };
+  const stop = (): void => {
+    signal.removeEventListener('abort', callAll);
+    listening.delete(signal);
+  };
+  const acts = Object.assign(new Set<() => void>(), { stop });
   signal.addEventListener('abort', callAll, { once: true });
+  listening.set(signal, acts);
   return acts;
 }

@@ -277,6 +277,8 @@ export class Orchestrator {
    * has a `status`.
    */
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
+    if (typeof beginning !== 'string')
+      throw new TypeError(`Expected the beginning of an id, got ${beginning}.`);
     return gatesNamed(beginning, this.#app.store.sessions);
   }
 
@@ -322,8 +324,11 @@ export class Orchestrator {
   /**
    * For who shows what other processes do: `next(ms, signal)` resolves when something may have been written since the last
    * time, and after so many milliseconds at the latest. Asked for before the first look, nothing is missed; stop it when done.
+   *
+   * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
   async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
+    dataVersion(this.#app.store.db);
     return new FileNews(this.#app.store.db);
   }
 
