@@ -140,8 +140,6 @@ export class Orchestrator {
   private constructor(options: OrchestratorOptions) {
     const {
       dir,
-      file = STATE_FILE,
-      readOnly = false,
       events = new EventBus(),
       now = Date.now,
       newId = randomUUID,
@@ -156,8 +154,7 @@ export class Orchestrator {
     this.#pipeline = pipelineOf(options, now);
     this.#code = options.code ?? options.workspace ?? null;
     const config = orchestratorConfigOf(options.config);
-    const dbPath = path.join(dir, file);
-    const db = readOnly ? openToView(dbPath) : createDatabase({ dbPath });
+    const db = openFile(options);
     this.#app = new PipelineApp(this.#pipeline, {
       db,
       events,
@@ -358,7 +355,9 @@ export class Orchestrator {
   }
 }
 
-function openToView(dbPath: string): Database {
+function openFile({ dir, file = STATE_FILE, readOnly = false }: OrchestratorOptions): Database {
+  const dbPath = path.join(dir, file);
+  if (!readOnly) return createDatabase({ dbPath });
   const db = openReadOnly({ dbPath });
   try {
     assertUpToDate(db);

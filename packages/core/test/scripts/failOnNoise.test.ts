@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { mergeConfig } from 'vitest/config';
-import config from '../../../../vitest.config.ts';
+import { mergeConfig, type ViteUserConfig } from 'vitest/config';
 
-const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
+const root = new URL('../../../../', import.meta.url);
+const { default: config } = (await import(new URL('vitest.config.ts', root).href)) as {
+  readonly default: ViteUserConfig;
+};
+const modules = fileURLToPath(new URL('node_modules', root));
 const guards = ['failOnNoise.ts', 'leavesNothing.ts'].map((name) =>
   fileURLToPath(new URL(`../support/${name}`, import.meta.url)),
 );
