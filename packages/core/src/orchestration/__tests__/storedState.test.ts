@@ -15,7 +15,7 @@ const BRIEF = '# CSV export\n\nExport the table as CSV.\n';
 const ada = { kind: 'human', id: 'ada' } as const;
 
 describe('storedState', () => {
-  test('is what the graph tells, at every event of a run', async ({ dbPath }) => {
+  test('is what the graph tells, around every node of a run', async ({ dbPath }) => {
     const events = new EventBus();
     const devs = await Orchestrator.open({
       dir: path.dirname(dbPath),
@@ -31,12 +31,13 @@ describe('storedState', () => {
         if (existsSync(dbPath + part)) copyFileSync(dbPath + part, copy + part);
       moments.push(copy);
     };
-    events.onAny(keep);
+    for (const name of ['NODE_STARTED', 'NODE_FINISHED'] as const) events.on(name, keep);
     const run = await devs.start({ id: ID, brief: BRIEF });
     keep();
     for (let { gates } = await run.drive(); gates.length > 0; { gates } = await run.drive()) {
       for (const gate of gates) await run.decide(gate, { approved: true, by: ada });
     }
+    keep();
     devs.close();
 
     const config = orchestratorConfigOf(undefined);
