@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
-import { gateNotOpen } from '../gates/gateNotOpen.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
 import { ShownGates } from '../gates/ShownGates.ts';
 import { codeInGit } from '../project/codeInGit.ts';
@@ -38,9 +37,8 @@ async function show(name: string, options: ShowOptions, session: Session): Promi
   const { document, lines, open } = await withView(
     session,
     async (devs) => {
-      const { run, sessionId, gate, closed } = await resolveGate(devs, name);
+      const { run, gate, closed } = await resolveGate(devs, name);
       if (gate !== null) return { ...(await gatePages({ run, gate }, options, session)), open: [gate] };
-      if (closed === undefined) throw gateNotOpen(sessionId);
       const exchanges = await run.exchanges(closed);
       return {
         document: { ...closed, ...(exchanges.length > 0 && { exchanges }) },

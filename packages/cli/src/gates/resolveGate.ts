@@ -13,15 +13,18 @@ import { GATE_WORDS } from './gateWords.ts';
 /** Shortest beginning of a session id that names a gate. */
 const MIN_PREFIX = 4;
 
-export interface NamedGate {
+interface OfRun {
   readonly run: Run;
   readonly sessionId: string;
   readonly kind: HitlSessionKind;
-  /** `null` when the gate is not open. */
-  readonly gate: Gate | null;
-  /** What became of it, when it was closed; absent while it cannot be answered yet. */
-  readonly closed?: ClosedGate;
 }
+
+/** Open, or with what became of it. */
+export type NamedGate = OfRun &
+  (
+    | { readonly gate: Gate; readonly closed?: undefined }
+    | { readonly gate: null; readonly closed: ClosedGate }
+  );
 
 /**
  * Finds a gate by the beginning of its id, or by the id of a run that has exactly one.
