@@ -6,11 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { mergeConfig, type ViteUserConfig } from 'vitest/config';
 
-const root = new URL('../../../../', import.meta.url);
-const { default: config } = (await import(new URL('vitest.config.ts', root).href)) as {
-  readonly default: ViteUserConfig;
-};
-const modules = fileURLToPath(new URL('node_modules', root));
+const config = new URL('../../../../vitest.config.ts', import.meta.url);
+const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 const guards = ['failOnNoise.ts', 'leavesNothing.ts'].map((name) =>
   fileURLToPath(new URL(`../support/${name}`, import.meta.url)),
 );
@@ -50,11 +47,12 @@ function runPlanted(text: string): { readonly status: number | null; readonly ou
 }
 
 describe('the guards of all tests', () => {
-  test('guard each project, in a process of its own or a shared one', () => {
-    const projects = config.test?.projects ?? [];
+  test('guard each project, in a process of its own or a shared one', async () => {
+    const { default: root } = (await import(config.href)) as { readonly default: ViteUserConfig };
+    const projects = root.test?.projects ?? [];
     const own = projects.map((project) => {
       if (typeof project !== 'object' || !('test' in project)) throw new Error('Not a project.');
-      const { test: merged } = mergeConfig({ test: config.test ?? {} }, { test: project.test ?? {} });
+      const { test: merged } = mergeConfig({ test: root.test ?? {} }, { test: project.test ?? {} });
       return [merged?.isolate, merged?.setupFiles];
     });
     expect(own.length).toBeGreaterThan(3);
