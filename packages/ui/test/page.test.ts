@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Orchestrator, OrchestratorOptions } from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
 import type { Page } from 'playwright-core';
-import { describe, expect, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished } from 'vitest';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../page/bundlePage.mjs';
-import { openChromium } from './support/chromium.ts';
+import { openChromium, unpackChromium } from './support/chromium.ts';
 import { openShop, type Served, serve, test } from './support/fixtures.ts';
 
 /** What a model could write to have a browser do something, or a person see something else. */
@@ -66,6 +66,8 @@ async function drive(devs: Orchestrator): Promise<string> {
 }
 
 describe('the page in Chromium', () => {
+  beforeAll(unpackChromium, 300_000);
+
   test('from the inbox to commits: read, send back, read the next version, approve', async ({ dir }) => {
     const devs = await openShop(dir, hostileAgents());
     await devs.start({ id: 'shop', brief: '# Shop \u202Epohs\n\nSell things.\n' });

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 /** Milliseconds of work after which timers, sockets and other runs of this process get their turn. */
 const SLICE_MS = 20;
 
-/** The same where nodes of one super-step begin, which are to begin together unless they are many. */
+/** The same where nodes of one super-step, or steps in them, begin: they are to begin together unless they are many. */
 export const SUPER_STEP_SLICE_MS = 100;
 
 let turnedAt = performance.now();

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packed from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
@@ -28,13 +29,28 @@ export async function openChromium(): Promise<Browser> {
   return browser;
 }
 
+/** For before all tests: the first time it takes as long as 200 MB take to be written. */
+export async function unpackChromium(): Promise<void> {
+  if (process.env['DEVS_TEST_CHROME'] === undefined) await unpacked();
+}
+
+/** What a killed process has begun to unpack is never taken for it. */
 async function unpacked(): Promise<string> {
-  if (existsSync(`${CACHE}/chromium`)) return `${CACHE}/chromium`;
-  mkdirSync(CACHE, { recursive: true });
+  if (!existsSync(CACHE)) {
+    mkdirSync(dirname(CACHE), { recursive: true });
+    const fresh = mkdtempSync(`${CACHE}-`);
+    await inTmpdir(fresh, () => packed.executablePath());
+    if (existsSync(CACHE)) rmSync(fresh, { recursive: true });
+    else renameSync(fresh, CACHE);
+  }
+  return join(CACHE, 'chromium');
+}
+
+async function inTmpdir<T>(dir: string, work: () => Promise<T>): Promise<T> {
   const { TMPDIR } = process.env;
-  process.env['TMPDIR'] = CACHE;
+  process.env['TMPDIR'] = dir;
   try {
-    return await packed.executablePath();
+    return await work();
   } finally {
     if (TMPDIR === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = TMPDIR;

@@ -7,7 +7,7 @@ import { stepKeyOf } from '../../state/stepKeyOf.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
 import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
-import { isLoopDue, loopTurn } from '../loopTurn.ts';
+import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
@@ -92,7 +92,7 @@ export async function step<T>(name: string, fn: StepFunction<T>, options: StepOp
   if (!isRecorded(active)) return unrecorded(active, { ...active.visit, lgTaskId: place.id, name }, fn);
   if (active.fault !== null) throw active.fault;
   try {
-    while (isLoopDue()) await loopTurn();
+    while (isLoopDue(SUPER_STEP_SLICE_MS)) await loopTurn();
     const key = recordedKey(active, place, name);
     const { isRetry } = place;
     const id = key instanceof Promise ? await key : key;

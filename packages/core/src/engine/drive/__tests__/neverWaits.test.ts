@@ -97,7 +97,7 @@ describe('timers tick also during', () => {
     const timer = ticking(20);
     const graph = new StateGraph(OwnState)
       .addNode('work', async () => {
-        for (let at = 0; at < MANY && timer.count < 3; at += 1) await step(`step ${at}`, () => at);
+        for (let at = 0; at < 10 * MANY && timer.count < 3; at += 1) await step(`step ${at}`, () => at);
         return {};
       })
       .addEdge(START, 'work')

@@ -87,10 +87,9 @@ describe('deleting a run', () => {
       if (table !== undefined) deleted.add(table);
       return prepare(sql);
     };
-    db.prepare = noted as typeof db.prepare;
     const app = open(db);
     await ended(app, 'run', 'yes');
-    deleted.clear();
+    db.prepare = noted as typeof db.prepare;
     await app.delete('run', { by: ada });
     const naming = prepare(
       `SELECT DISTINCT t.name FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c
@@ -99,6 +98,7 @@ describe('deleting a run', () => {
       .pluck()
       .all() as readonly string[];
     expect(naming.filter((table) => !deleted.has(table))).toEqual([]);
+    expect(deleted.has('hitl_decisions')).toBe(false);
   });
 
   test('is refused before anything is deleted', async ({ db }) => {
