@@ -8,7 +8,7 @@ import { AGENTS, BRIEF, RUN_SUM, test } from './support/fixtures.ts';
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
-const VERBS = 'init run show edit ask approve reject resume docs log status rm trust admin'.split(' ');
+const VERBS = 'init run show edit ask approve reject resume docs log status rm trust ui admin'.split(' ');
 
 async function onlyGate(dir: string): Promise<Gate> {
   const [gate, ...others] = documentOf<Gate[]>(await callMain(dir, ['gates', '--json']));
