@@ -47,8 +47,8 @@ export interface KindWords {
   readonly choices: readonly Choice[];
 }
 
-/** The rest is answered in a terminal: sums for a budget, values of a question. */
-export const KINDS: Readonly<Record<HitlSessionKind, KindWords>> = {
+/** The rest is answered in a terminal: sums for a budget, values of a question, kinds that are not here. */
+const KINDS: Readonly<Partial<Record<HitlSessionKind, KindWords>>> = {
   design_approval: {
     name: 'Design',
     choices: [
@@ -98,8 +98,10 @@ export const KINDS: Readonly<Record<HitlSessionKind, KindWords>> = {
   },
 };
 
+export const wordsOf = (kind: HitlSessionKind): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
+
 /** What a person may say at this gate, here. */
 export function choicesAt({ kind, takes }: Pick<Gate, 'kind' | 'takes'>): readonly Choice[] {
-  const { choices } = KINDS[kind];
+  const { choices } = wordsOf(kind);
   return takes?.value === true ? choices.filter(({ approves }) => approves !== true) : choices;
 }

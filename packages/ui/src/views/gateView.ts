@@ -1,7 +1,7 @@
 import type { ClosedGate, Gate } from '@devs/core';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/StateFile.ts';
-import { type Choice, choicesAt, KINDS } from './choices.ts';
+import { type Choice, choicesAt, wordsOf } from './choices.ts';
 
 /** Reads the code that a review is about, from where its commits are; `null` for a gate without code. */
 export type ReadCode = (gate: Gate) => Promise<GateCode | null>;
@@ -49,7 +49,7 @@ export async function gateView(run: ReadableRun, sessionId: string, readCode: Re
   return {
     ...{ sessionId, kind, threadId, taskId, artifactHash, artifact, message, openedAt },
     ...(votes && { votes }),
-    about: KINDS[kind].name,
+    about: wordsOf(kind).name,
     title: (await run.status()).title,
     isOpen: gate !== undefined,
     choices: gate === undefined ? [] : choicesAt(gate),

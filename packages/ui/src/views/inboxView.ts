@@ -1,6 +1,6 @@
 import type { Gate, RunStatus } from '@devs/core';
 import type { Reader } from '../state/StateFile.ts';
-import { KINDS } from './choices.ts';
+import { wordsOf } from './choices.ts';
 
 /** A gate in a list. */
 export interface GateLine
@@ -33,7 +33,7 @@ export async function inboxView(reader: Reader): Promise<InboxView> {
 }
 
 export function gateLine({ sessionId, threadId, kind, artifactHash, message, openedAt }: Gate): GateLine {
-  return { sessionId, threadId, kind, artifactHash, message, openedAt, about: KINDS[kind].name };
+  return { sessionId, threadId, kind, artifactHash, message, openedAt, about: wordsOf(kind).name };
 }
 
 function runLine({ id, title, status, reason, driver, updatedAt, cost, tasks, gates }: RunStatus): RunLine {

@@ -1,6 +1,6 @@
 import type { ClosedGate, LogEntry, RunStatus } from '@devs/core';
 import type { ReadableRun } from '../state/StateFile.ts';
-import { KINDS } from './choices.ts';
+import { wordsOf } from './choices.ts';
 import { type GateLine, gateLine } from './inboxView.ts';
 
 /** Of a log that may have many thousands: a person reads its end. */
@@ -43,7 +43,7 @@ function said({ kind, decision }: ClosedGate): string | null {
   if (typeof decision !== 'object' || decision === null) return null;
   const { approved, action } = decision as { readonly approved?: unknown; readonly action?: unknown };
   if (typeof action === 'string') {
-    return KINDS[kind].choices.find(({ name }) => name === action)?.label ?? action;
+    return wordsOf(kind).choices.find(({ name }) => name === action)?.label ?? action;
   }
   return approved === undefined ? 'answered' : approved === true ? 'approved' : 'sent back';
 }
