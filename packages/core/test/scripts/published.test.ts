@@ -56,8 +56,8 @@ test('the driver of this checkout on Node.js 20 has one, and is seen to', () => 
 test('users get the newest driver of the range that is published', () => {
   const workspace = read('pnpm-workspace.yaml');
   expect(/^catalogs:[\s\S]*^ {4}better-sqlite3: (.+)$/m.exec(workspace)?.[1]).toBe('^12.11.1 || ^13');
-  const [name] = manifests.filter(({ dependencies }) => dependencies?.['better-sqlite3'] === 'catalog:peers');
-  expect(name).toMatchObject({ name: '@devs/core' });
+  const ranges = manifests.flatMap(({ dependencies }) => dependencies?.['better-sqlite3'] ?? []);
+  expect(new Set(ranges)).toEqual(new Set(['catalog:peers']));
 });
 
 test('all packages have one version, and say which Node.js they need where they are published', () => {

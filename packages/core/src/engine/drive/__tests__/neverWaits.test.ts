@@ -1,6 +1,7 @@
 import { END, Send, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect } from 'vitest';
 import { test } from '../../../../test/support/fixtures.ts';
+import { runByLangGraph } from '../../../../test/support/runByLangGraph.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { OwnState } from '../../__tests__/ownGraph.ts';
 import { durable } from '../../durable.ts';
@@ -83,12 +84,12 @@ describe('timers tick also during', () => {
     const timer = ticking(20);
     const graph = new StateGraph(OwnState)
       .addNode('work', () => ({}))
-      .addConditionalEdges(START, () => Array.from({ length: 400 }, () => new Send('work', {})), ['work'])
+      .addConditionalEdges(START, () => Array.from({ length: 1500 }, () => new Send('work', {})), ['work'])
       .addEdge('work', END);
     const seen: number[] = [];
     const app = durable(graph, { db, guards });
     app.events.on('NODE_STARTED', () => seen.push(timer.count));
-    await app.run('run', {});
+    await runByLangGraph(() => app.run('run', {}));
     timer.stop();
     expect(new Set(seen).size).toBeGreaterThan(1);
   });
