@@ -49,13 +49,22 @@ class Waiter {
     return started;
   }
 
-  /** Decides while every thread of the process stands still, as in a laptop that sleeps. */
-  async frozenWhile(decide: () => void): Promise<void> {
+  /** Decides while every thread of the process stands still, as in a laptop that sleeps, and not in the middle of a write. */
+  async frozenWhile(db: Database, decide: () => void): Promise<void> {
+    for (;;) {
+      await this.#freeze();
+      const isFree = canWrite(db);
+      if (isFree) decide();
+      this.#process.kill('SIGCONT');
+      if (isFree) return;
+      await sleep(5);
+    }
+  }
+
+  async #freeze(): Promise<void> {
     const { pid } = this.#process;
     this.#process.kill('SIGSTOP');
     while (!/\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) await sleep(2);
-    decide();
-    this.#process.kill('SIGCONT');
   }
 
   /** Decides when the process is gone; another one waits then. */
@@ -71,6 +80,20 @@ class Waiter {
   async end(): Promise<number | null> {
     if (this.#process.exitCode === null) await once(this.#process, 'close');
     return this.#process.exitCode;
+  }
+}
+
+/** Whether nobody is writing. */
+function canWrite(db: Database): boolean {
+  const usual = Number(db.pragma('busy_timeout', { simple: true }));
+  db.pragma('busy_timeout = 0');
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    db.pragma(`busy_timeout = ${usual}`);
   }
 }
 
@@ -108,7 +131,7 @@ describe('decisions for runs that another process waits for', { timeout: 180_000
         }
         await act(answer);
       };
-      await whileWaiting(WAKES / 3, (decide) => waiter.frozenWhile(decide));
+      await whileWaiting(WAKES / 3, (decide) => waiter.frozenWhile(db, decide));
       await whileWaiting((2 * WAKES) / 3, (decide) => waiter.killedBefore(decide));
       await whileWaiting(RUNS * QUESTIONS, async () => undefined);
       news.stop();
