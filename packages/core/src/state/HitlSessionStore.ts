@@ -4,7 +4,7 @@ import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, NO_FENCE } from './Fence.ts';
-import { HitlVoteStore, type Vote } from './HitlVoteStore.ts';
+import { HitlVoteStore } from './HitlVoteStore.ts';
 import type { HitlSession, HitlSessionKind, Principal } from './hitlSession.ts';
 import * as sql from './hitlSessionSql.ts';
 import { immediately } from './immediately.ts';
@@ -87,8 +87,7 @@ const UNTAKEN = '["awaiting_approval", "decided"]';
 /** Rows of `hitl_sessions`. One row per interrupt; a row can be decided only once it is bound to one. */
 export class HitlSessionStore {
   readonly #db: Database;
-  /** Made when the first gate that counts votes is read. */
-  #votes: HitlVoteStore | null = null;
+  readonly #votes: HitlVoteStore;
   readonly #now: () => number;
   readonly #newId: () => string;
   readonly #select: Statement<[string], SessionRow>;
@@ -119,6 +118,7 @@ export class HitlSessionStore {
     useSeals(db);
     const rows = `SELECT ${sql.COLUMNS}, ${sql.SOUND} AS sound FROM hitl_sessions`;
     this.#db = db;
+    this.#votes = new HitlVoteStore(db);
     this.#now = now;
     this.#newId = newId;
     this.#select = prepare(db, `${rows} WHERE id = ?`);
@@ -349,12 +349,7 @@ export class HitlSessionStore {
     return row === undefined ? null : this.#toSession(row);
   }
 
-  readonly #toSession = (row: SessionRow): HitlSession => sessionOf(row, (id) => this.#votesOf(id));
-
-  #votesOf(sessionId: string): readonly Vote[] {
-    this.#votes ??= new HitlVoteStore(this.#db);
-    return this.#votes.of(sessionId);
-  }
+  readonly #toSession = (row: SessionRow): HitlSession => sessionOf(row, (id) => this.#votes.of(id));
 
   #requireByInterrupt({ threadId, interruptId }: InterruptedQuestion): HitlSession {
     return this.findByInterrupt(threadId, interruptId) ?? notFound(interruptId);

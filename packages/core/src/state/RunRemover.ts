@@ -91,7 +91,7 @@ export class RunRemover {
   readonly #sessions: HitlSessionStore;
   readonly #texts: DecisionTextStore;
   readonly #sweeper: BlobSweeper;
-  #prepared: Statements | null = null;
+  readonly #statements: Statements;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database, { children, sessions }: RemovedBeside) {
@@ -100,6 +100,12 @@ export class RunRemover {
     this.#sessions = sessions;
     this.#texts = new DecisionTextStore(db);
     this.#sweeper = new BlobSweeper(db);
+    this.#statements = {
+      deletes: ROWS.map(([table, where]) => prepare(db, `DELETE FROM ${table} WHERE ${where}`)),
+      blobs: prepare<[OfRun], number>(db, SELECT_BLOBS).pluck(),
+      turns: prepare(db, SELECT_TURNS),
+      hasAnswers: prepare<[OfRun], 1>(db, HAS_ANSWERS).pluck(),
+    };
   }
 
   /**
@@ -109,7 +115,7 @@ export class RunRemover {
    *   the parent has not, which would begin it anew. Nothing is deleted then.
    */
   remove(...leases: readonly FencedLease[]): Swept {
-    const { deletes, blobs, turns, hasAnswers } = this.#statements();
+    const { deletes, blobs, turns, hasAnswers } = this.#statements;
     return immediately(this.#db, () => {
       const used: number[] = [];
       let answered = false;
@@ -146,16 +152,6 @@ export class RunRemover {
 
   #textsInUse(): readonly string[] {
     return this.#sessions.listAnswered().flatMap((session) => [...referringBody(session).texts.keys()]);
-  }
-
-  #statements(): Statements {
-    this.#prepared ??= {
-      deletes: ROWS.map(([table, where]) => prepare(this.#db, `DELETE FROM ${table} WHERE ${where}`)),
-      blobs: prepare<[OfRun], number>(this.#db, SELECT_BLOBS).pluck(),
-      turns: prepare(this.#db, SELECT_TURNS),
-      hasAnswers: prepare<[OfRun], 1>(this.#db, HAS_ANSWERS).pluck(),
-    };
-    return this.#prepared;
   }
 }
 

@@ -66,12 +66,11 @@ const statementsOf = (db: Database) => ({
 
 /** Rows of `stream_events`: appended, and deleted oldest first. Opens no transaction of its own. */
 export class StreamStore {
-  readonly #db: Database;
-  #made: ReturnType<typeof statementsOf> | undefined;
+  readonly #statements: ReturnType<typeof statementsOf>;
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
-    this.#db = db;
+    this.#statements = statementsOf(db);
   }
 
   /**
@@ -100,11 +99,6 @@ export class StreamStore {
   /** The newest one; 0 where a run has none. */
   lastSeq(threadId: string): number {
     return this.#statements.last.get(threadId) ?? 0;
-  }
-
-  get #statements(): ReturnType<typeof statementsOf> {
-    this.#made ??= statementsOf(this.#db);
-    return this.#made;
   }
 }
 

@@ -9,7 +9,6 @@ export type ReadableRun = Pick<Run, 'id' | 'status' | 'gates' | 'closedGates' | 
 export interface Reader {
   list: Orchestrator['list'];
   run(id: string): Promise<ReadableRun>;
-  dataVersion: Orchestrator['dataVersion'];
 }
 
 export interface StateFileOptions {
