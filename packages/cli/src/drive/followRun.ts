@@ -28,13 +28,13 @@ export function followRun(
     const reader = new Reader(run, session, verbose);
     const news = await devs.news();
     return endingWith(news.stop, async () => {
-      for (;;) {
-        // Asked before the last look, so that what ended it is told.
-        const isOver = OVER.has((await run.status()).status);
-        await reader.tellNew();
-        if (isOver || signal.aborted) return EXIT.ok;
-        while (!signal.aborted && !(await reader.tellNew())) await news.next(POLL_MS, signal);
+      while (!signal.aborted) {
+        const isOver = OVER.has((await run.status()).status); // before the log is read: the end itself is told
+        const wentOn = await reader.tellNew();
+        if (isOver) return EXIT.ok;
+        if (!wentOn) await news.next(POLL_MS, signal); // else asked at once: what was told may have been the end
       }
+      return EXIT.ok;
     });
   });
 }
