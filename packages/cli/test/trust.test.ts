@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { ProjectConfigInput } from '../src/config/ProjectConfig.ts';
-import { configPath } from '../src/config/readConfig.ts';
+import { configPath } from '../src/config/configPath.ts';
 import { callMain } from './support/callMain.ts';
 import { AGENTS, BRIEF, test } from './support/fixtures.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configSchemaText } from '../configSchemaText.ts';
-import { configPath, readConfig } from '../readConfig.ts';
+import { configPath } from '../configPath.ts';
+import { readConfig } from '../readConfig.ts';
 
 let dir: string;
 
