@@ -75,13 +75,10 @@ function numberOf(raw: string | undefined): RawNumber {
 function readDepth(given: RawNumber): number {
   if (given === null) return MAX_RECURSION_DEPTH;
   if (DEPTHS.has(given.value)) return given.value;
-  throw new DevsError(
-    `DEVS_MAX_RECURSION_DEPTH is ${JSON.stringify(given.raw)}, expected ${DEPTHS.words}.`,
-    {
-      code: 'CONFIG_INVALID',
-      remedy: `Set DEVS_MAX_RECURSION_DEPTH to ${DEPTHS.words}, or unset it to use ${MAX_RECURSION_DEPTH}.`,
-    },
-  );
+  throw new DevsError(`DEVS_MAX_RECURSION_DEPTH is ${JSON.stringify(given.raw)}, expected ${DEPTHS.words}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Set DEVS_MAX_RECURSION_DEPTH to ${DEPTHS.words}, or unset it to use ${MAX_RECURSION_DEPTH}.`,
+  });
 }
 
 function readEntropy(given: RawNumber, warn: Warn): number {

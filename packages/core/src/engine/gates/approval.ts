@@ -9,9 +9,7 @@ const MAX_TEXT_BYTES = 64 * 1024;
 
 /** A free text of an answer. */
 export const answerText = lateSchema(() =>
-  z
-    .string()
-    .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 64 KiB' }),
+  z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 64 KiB' }),
 );
 
 /** A free text that may be left out. */

@@ -16,9 +16,7 @@ import type { DagArtifact } from './artifacts.ts';
 const MAX_TEXT_BYTES = 1024 * 1024;
 
 const text = lateSchema(() =>
-  z
-    .string()
-    .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 1 MiB' }),
+  z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 1 MiB' }),
 );
 const name = lateSchema(() => text().refine((value) => value.trim() !== '', { error: 'Is empty' }));
 
