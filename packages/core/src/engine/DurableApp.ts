@@ -13,11 +13,10 @@ import { registerApp } from './children/childApps.ts';
 import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
 import { awaitWake } from './drive/awaitWake.ts';
-import { cancelBelow } from './drive/cancelBelow.ts';
+import { cancelBelow, endCancelled } from './drive/cancelRuns.ts';
 import type { DrivableGraph } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
-import { endCancelled } from './drive/endCancelled.ts';
 import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
@@ -304,9 +303,9 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * on afterwards; the next turn can begin. So do its child runs, and theirs.
    */
   async cancel(id: string): Promise<void> {
-    this.store.commit((emit) => {
+    this.store.runs.together(() => {
       this.#request(id, 'cancel');
-      cancelBelow(id, { store: this.store, emit, streams: this.#streams });
+      cancelBelow(id, { store: this.store, streams: this.#streams });
     });
     if (this.store.threads.driverOf(id) !== null) return;
     try {
@@ -318,7 +317,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   }
 
   #request(id: string, kind: 'pause' | 'cancel'): void {
-    this.store.threads.signal(id, { id: this.#parts.newId(), kind, payload: null });
+    this.store.runs.signal(id, { id: this.#parts.newId(), kind, payload: null });
   }
 
   /** The graph's values at the latest checkpoint. */
@@ -414,7 +413,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    */
   async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     this.store.threads.require(id);
-    const held = await holdLease(this.store.threads, id);
+    const held = await holdLease(this.store.runs, id);
     return releasing(held, async () => {
       try {
         return await work(held.lease);

@@ -58,7 +58,7 @@ async function driveAlone(
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
-  const held = await holdLease(deps.store.threads, threadId);
+  const held = await holdLease(deps.store.runs, threadId);
   return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
 }
 
@@ -69,7 +69,7 @@ async function driveHeld(
 ): Promise<DriveOutcome> {
   const { threadId } = held.lease;
   const control = new DrainControl();
-  const requests = new SignalWatch(deps.store, threadId, control);
+  const requests = new SignalWatch(deps.store, held.lease, control);
   const forget = drainOnAbort(control, [signal, abort]);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
