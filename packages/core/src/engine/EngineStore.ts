@@ -4,6 +4,7 @@ import { HITL_ENTROPY_THRESHOLD } from '../config/defaults.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
+import type { Outlet } from '../state/Outlet.ts';
 import type { RunStore } from '../state/RunStore.ts';
 import { SqliteRunStore } from '../state/SqliteRunStore.ts';
 import { StateFile } from '../state/StateFile.ts';
@@ -28,6 +29,8 @@ export interface EngineStoreOptions {
   readonly rules?: GateRules;
   /** For results of steps that are more than JSON. @defaultValue none: they are refused */
   readonly codec?: ResultCodec;
+  /** @defaultValue what is committed has arrived */
+  readonly outlet?: Outlet;
 }
 
 /**
@@ -57,10 +60,11 @@ export class EngineStore extends StateFile {
       prices = DEFAULT_PRICES,
       rules = ENGINE_GATES,
       codec,
+      outlet,
     }: EngineStoreOptions,
   ) {
     assertUnitInterval('entropyThreshold', entropyThreshold);
-    super(db, { events, now, newId, ...(codec && { codec }) });
+    super(db, { events, now, newId, ...(codec && { codec }), ...(outlet && { outlet }) });
     this.#assertDecisions();
     this.now = now;
     this.prices = prices;

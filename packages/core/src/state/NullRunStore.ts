@@ -10,6 +10,10 @@ export class NullRunStore implements VisitStore {
     this.#events = events;
   }
 
+  arrived(): null {
+    return null;
+  }
+
   assertDriven(): void {}
 
   humanDecided(): boolean {

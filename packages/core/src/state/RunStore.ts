@@ -2,6 +2,7 @@ import type { Fact } from '../events/Fact.ts';
 import type { FencedLease } from './Fence.ts';
 import type { InterruptedQuestion, OpenedSession } from './HitlSessionStore.ts';
 import type { HitlSession } from './hitlSession.ts';
+import type { Outlet } from './Outlet.ts';
 import type { Refusal } from './StepResult.ts';
 import type { NewStep, Reserve, StepKey, StepUsage } from './stepRecords.ts';
 import type { MadeRoom, TranscribedStep, TranscriptPiece } from './TranscriptStore.ts';
@@ -97,7 +98,7 @@ export interface RunSettlement {
  *
  * @throws DevsError of every verb: `LEASE_LOST`; `STATE_…` if the file cannot be written.
  */
-export interface VisitStore {
+export interface VisitStore extends Outlet {
   /**
    * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time. The
    * driver has the lease that was claimed for this run, and not just its number, which everybody can read.

@@ -41,6 +41,10 @@ export class SqliteRunStore implements RunStore {
     this.#markTime = markTime;
   }
 
+  arrived(): Promise<void> | null {
+    return this.#file.outlet.arrived();
+  }
+
   assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {
     const { threads } = this.#file;
     if (epoch === null && lease === undefined) {

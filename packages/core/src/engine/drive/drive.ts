@@ -1,5 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { afterArrival } from '../../state/Outlet.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import { whileDriving } from '../driving.ts';
@@ -47,7 +48,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  return outsideGraphs(() => driveAlone(threadId, deps, options));
+  return outsideGraphs(() => afterArrival(deps.store.outlet, driveAlone(threadId, deps, options)));
 }
 
 async function driveAlone(

@@ -174,6 +174,8 @@ async function make<T>(
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
   if (diedAt(`before step ${step.name}`)) await never();
+  const asked = runs.arrived();
+  if (asked !== null) await asked;
   const told = active.told.begin(step, attempt);
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
@@ -181,6 +183,8 @@ async function make<T>(
     const recorded = await resultToRecord(value, step.name, store.steps);
     told.end();
     finish(active, step, attempt, { ...recorded, reports, told });
+    const answered = runs.arrived();
+    if (answered !== null) await answered;
     if (diedAt(`after step ${step.name}`)) await never();
   } catch (error) {
     told.end();

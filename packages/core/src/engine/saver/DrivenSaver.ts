@@ -27,7 +27,7 @@ import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.t
 
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends StopRecords {
-  readonly runs: Pick<VisitStore, 'assertDriven'>;
+  readonly runs: Pick<VisitStore, 'assertDriven' | 'arrived'>;
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -125,6 +125,12 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   async #commit(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
+    await this.#committed(streamed, staged);
+    const arrived = this.#store.runs.arrived();
+    if (arrived !== null) await arrived;
+  }
+
+  async #committed(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
     if (streamed === undefined) {
       immediately(this.#db, await staged);
       return;
