@@ -20,6 +20,7 @@ import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { EventPage } from '../state/EventStore.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
+import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
@@ -202,7 +203,7 @@ export class Run {
    * ```
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#commented.decide(gate, answer);
+    return afterArrival(this.#app.store.outlet, this.#commented.decide(gate, answer));
   }
 
   /**
@@ -230,12 +231,13 @@ export class Run {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store } = this.#app;
     const reader = principalOf(by);
-    return store.commit((emit) => {
-      const before = lastShown(gate, reader, store);
+    const before = store.commit((emit) => {
       const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
+      const last = lastShown(gate, reader, store);
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
-      return before;
+      return last;
     });
+    return afterArrival(store.outlet, before);
   }
 
   /**
@@ -333,9 +335,10 @@ export class Run {
    */
   async waiveSandbox(by: Principal): Promise<void> {
     const human = asHuman(by, this.id, 'lift the sandbox of');
-    this.#app.store.commit((emit) =>
-      emit('SANDBOX_WAIVED', { principal: principalText(human) }, { threadId: this.id }),
-    );
+    const { runs, outlet } = this.#app.store;
+    const payload = { principal: principalText(human) };
+    const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId: this.id } } as const;
+    return afterArrival(outlet, runs.note({ threadId: this.id, epoch: null }, [waived]));
   }
 
   /**
