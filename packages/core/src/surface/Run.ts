@@ -14,6 +14,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
+import { isPipelineRun } from '../orchestration/isPipelineRun.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
@@ -497,8 +498,12 @@ export class Run {
     });
   }
 
-  /** The state of the graph at its latest checkpoint, with the commits its tasks have now; `null` before the first. */
+  /**
+   * The state of the pipeline at its latest checkpoint, with the commits its tasks have now; `null` before the first, and for a
+   * run of another graph, whose values {@link valuesAt} tells.
+   */
   async state(): Promise<GraphState | null> {
+    if (!isPipelineRun(this.#app.store.threads.require(this.id))) return null;
     return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app);
   }
 

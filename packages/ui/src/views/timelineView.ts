@@ -86,10 +86,12 @@ function stepSpan(step: StepView, { tasks, isDriven }: TimelineParts, now: numbe
   };
 }
 
-/** One that was taken back without an answer has no end that is known. */
+/** One that was taken back without an answer has no end that is known; what a policy answered waited for nobody. */
 function waits({ gates, past }: TimelineParts, now: number): readonly Span[] {
   const answered = past.flatMap((gate) =>
-    gate.decidedAt === null ? [] : [{ ...gate, to: Date.parse(gate.decidedAt) }],
+    gate.decidedAt === null || gate.principal?.startsWith('policy:')
+      ? []
+      : [{ ...gate, to: Date.parse(gate.decidedAt) }],
   );
   return [...answered, ...gates.map((gate) => ({ ...gate, to: now }))].map(({ kind, openedAt, to }) => {
     const from = Date.parse(openedAt);

@@ -86,7 +86,11 @@ describe('a timeline', () => {
         isDriven: true,
         steps: [stepAt(1_000, 2_000, { task: null, name: 'design' }), stepAt(5_000, 9_000, { attempt: 2 })],
         gates: [gate(10_000)],
-        past: [gate(2_000, { decidedAt: new Date(5_000).toISOString() }), gate(3_000)],
+        past: [
+          gate(2_000, { decidedAt: new Date(5_000).toISOString(), principal: 'human:ada' }),
+          gate(2_000, { decidedAt: new Date(5_000).toISOString(), principal: 'policy:auto' }),
+          gate(3_000),
+        ],
       },
       12_000,
     );
