@@ -36,7 +36,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     execArgv: ['--expose-gc'],
     globalSetup: support('bareMachine.ts'),
-    setupFiles: [support('failOnNoise.ts')],
+    setupFiles: [support('failOnNoise.ts'), support('sameCases.ts')],
     passWithNoTests: false,
     // Only what is slow enough to be looked at is named one by one, ms.
     slowTestThreshold: 10_000,

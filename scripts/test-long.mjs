@@ -174,7 +174,7 @@ function run({ name, env, filter }) {
     cwd: root,
     stdio: ['ignore', file, file],
     // On a disk: what they write may be more than there is memory.
-    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), ...env },
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), DEVS_SEED: 'random', ...env },
   });
   closeSync(file);
   const heartbeat = setInterval(() => process.stdout.write(`  … ${seconds().toFixed(0)} s\n`), HEARTBEAT_MS);
