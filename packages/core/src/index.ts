@@ -24,6 +24,7 @@ export {
   type GateStatus,
   TaskFailureGate,
 } from './engine/guards/TaskFailureGate.ts';
+export type { CheckpointPage, CheckpointValues, CheckpointView } from './engine/runs/checkpointViews.ts';
 export {
   DevsError,
   type DevsErrorOptions,
@@ -194,6 +195,7 @@ export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export type { AskOptions } from './surface/ask/askGate.ts';
 export type { LastComment } from './surface/comments/lastComments.ts';
+export type { GraphEdge, GraphNode, GraphView } from './surface/graphView.ts';
 export {
   type Collected,
   Orchestrator,
@@ -207,6 +209,7 @@ export type { Removal, RemovedRun } from './surface/removeRun.ts';
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
 export type { RunningView } from './surface/runningView.ts';
+export type { StepView } from './surface/stepView.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
 export type { TranscriptEntry, TranscriptQuery, TranscriptStage } from './surface/transcripts.ts';

@@ -3,6 +3,7 @@ import type { GateView } from '../src/views/gateView.ts';
 import { Answers } from './Answers.tsx';
 import { linesOf } from './artifacts.ts';
 import { DiffView } from './DiffView.tsx';
+import { Evidence } from './Evidence.tsx';
 import { lineChanges } from './lineChanges.ts';
 import { Proposal } from './Proposal.tsx';
 import { Ago } from './parts.tsx';
@@ -22,6 +23,7 @@ export function GateScreen({ view }: { readonly view: GateView }) {
       {view.isOpen ? null : <Moved view={view} />}
       {message !== '' && <p>{message}</p>}
       {before !== null && <Before view={view} />}
+      {view.evidence !== null && <Evidence evidence={view.evidence} />}
       <Proposal artifact={artifact} />
       {code?.problem !== undefined && <p class="warning">The code cannot be shown: {code.problem}</p>}
       {code !== null && code.unshown.length > 0 && (

@@ -5,6 +5,9 @@ import { build } from 'esbuild';
 
 const page = fileURLToPath(new URL('./', import.meta.url));
 
+/** One file of the page. */
+const STYLES = ['page.css', 'run.css'];
+
 /**
  * The files of the page, written to `outdir`.
  *
@@ -29,7 +32,10 @@ export async function bundlePage(outdir) {
   });
   const files = [
     { name: 'page.js', contents: outputFiles[0].contents },
-    { name: 'page.css', contents: await readFile(join(page, 'page.css')) },
+    {
+      name: 'page.css',
+      contents: (await Promise.all(STYLES.map((name) => readFile(join(page, name), 'utf8')))).join(''),
+    },
     { name: 'index.html', contents: await readFile(join(page, 'index.html')) },
   ];
   await mkdir(outdir, { recursive: true });

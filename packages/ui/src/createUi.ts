@@ -8,6 +8,7 @@ import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
 import { StateFile, type StateFileOptions } from './state/StateFile.ts';
 import type { ReadCode } from './views/gateView.ts';
+import type { Rewinding } from './views/rewindView.ts';
 
 export interface UiOptions extends StateFileOptions {
   /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
@@ -20,6 +21,11 @@ export interface UiOptions extends StateFileOptions {
   readonly base?: string;
   /** The code of a review. @defaultValue the page says where it is */
   readonly readCode?: ReadCode;
+  /**
+   * Opens a run with the agents, workspace and checks it was started with, to set it back: that moves its files.
+   * @defaultValue without: a run that was started with agents is not set back here
+   */
+  readonly rewinding?: Rewinding;
   /** Turns a one-time code into the secret of a session; see `OneTimeCodes`. @defaultValue there are no codes */
   readonly signIn?: (code: string) => string | null;
   /** The files of the page. @defaultValue those of this package */
@@ -51,11 +57,16 @@ export function createUi({
   readOnly: isReadOnly = false,
   readCode = async () => null,
   readAsset = readBuiltAsset,
+  rewinding,
   signIn,
   ...at
 }: UiOptions): UiHandler {
   const file = new StateFile(at);
-  const deps: RouteDeps = { file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly };
+  const deps: RouteDeps = {
+    ...{ file, readCode, readAsset, signIn, isReadOnly },
+    feed: new ChangeFeed(file),
+    rewinding: rewinding ?? ((id, work) => file.write(async (devs) => work(await devs.run(id)))),
+  };
   const known = new Set(hosts);
   return async (request) => {
     try {

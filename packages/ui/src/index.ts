@@ -8,3 +8,4 @@ export { createUi, type UiHandler, type UiOptions } from './createUi.ts';
 export { type Loopback, type LoopbackOptions, serveOnLoopback } from './node/serveOnLoopback.ts';
 export { OneTimeCodes, type OneTimeCodesOptions } from './session/OneTimeCodes.ts';
 export type { GateCode, ReadCode } from './views/gateView.ts';
+export type { RewindableRun, Rewinding } from './views/rewindView.ts';

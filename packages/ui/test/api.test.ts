@@ -66,7 +66,11 @@ describe('the handler, mounted', () => {
       closed: { status: 'resumed' },
     });
     const shown = await (await ask('/inbox/api/runs/shop')).json();
-    expect(shown).toMatchObject({ id: 'shop', past: [{ said: 'sent back' }], earlier: 0 });
+    expect(shown).toMatchObject({
+      id: 'shop',
+      past: [{ said: 'sent back' }],
+      spending: { tasks: [{ name: 'run' }] },
+    });
     const { gates: open, ...status } = await run.status();
     expect(shown).toMatchObject(JSON.parse(JSON.stringify(status)));
     expect(open).toHaveLength(1);

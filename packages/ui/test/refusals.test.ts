@@ -51,6 +51,12 @@ const ATTACKS: readonly Attack[] = [
   { name: 'no type', fits: changes, sent: () => ({ type: null }) },
 ];
 
+/** What is sent, where it is no decision. */
+const BODIES: Readonly<Record<string, (code: string | undefined) => object>> = {
+  '/api/session': (code) => ({ code }),
+  '/api/runs/:run/rewind': () => ({ way: 'preview', task: 'T1' }),
+};
+
 const CASES = ATTACKS.flatMap((attack) =>
   ROUTES.filter(attack.fits ?? (() => true)).map((route) => ({ attack, route })),
 );
@@ -59,7 +65,13 @@ describe('on raw sockets', () => {
   test('every route answers its own page, and refuses all of these', async ({ dir }) => {
     const run = await waitingRun(dir);
     const [gate] = await run.gates();
-    const { port, codes } = await serve(dir);
+    const [checkpoint] = await run.checkpoints({ limit: 1 });
+    const { port, codes } = await serve(dir, { rewinding: async (_id, work) => work(run) });
+    const placeOf = ({ method, path }: Route): string =>
+      `${method} ${path
+        .replace(':run', 'shop')
+        .replace(':gate', gate?.sessionId ?? '')
+        .replace(':checkpoint', checkpoint?.checkpointId ?? '')}`;
     const ours: Sent = {
       host: `localhost:${port}`,
       origin: `http://localhost:${port}`,
@@ -67,8 +79,9 @@ describe('on raw sockets', () => {
       type: 'application/json',
       secret: '',
     };
-    const send = async ({ method, path }: Route, sent: Sent, code = codes.at(-1)) => {
-      const line = `${method} ${path.replace(':run', 'shop').replace(':gate', gate?.sessionId ?? '')}`;
+    const send = async (route: Route, sent: Sent, code = codes.at(-1)) => {
+      const { method, path } = route;
+      const line = placeOf(route);
       const { host, origin, site, type, secret, line: asked = line } = { line, ...sent };
       const answer = { artifactHash: gate?.artifactHash, answer: { approved: false, feedback: 'No.' } };
       return rawRequest(port, {
@@ -80,7 +93,7 @@ describe('on raw sockets', () => {
           ...(secret === null ? [] : [`${SESSION_HEADER}: ${secret}`]),
           ...(method === 'POST' && type !== null ? [`Content-Type: ${type}`] : []),
         ],
-        ...(method === 'POST' && { body: JSON.stringify(path.endsWith('/session') ? { code } : answer) }),
+        ...(method === 'POST' && { body: JSON.stringify(BODIES[path]?.(code) ?? answer) }),
       });
     };
     const signIn = ROUTES.find(({ path }) => path === '/api/session') as Route;
@@ -89,7 +102,7 @@ describe('on raw sockets', () => {
     ours.secret = (JSON.parse(/\{.*\}/.exec(body)?.[0] ?? '{}') as { secret: string }).secret;
 
     for (const { attack, route } of CASES) {
-      const line = `${route.method} ${route.path.replace(':run', 'shop').replace(':gate', gate?.sessionId ?? '')}`;
+      const line = placeOf(route);
       const { status, body } = await send(route, { ...ours, ...attack.sent({ ...ours, line }) });
       expect.soft([401, 403, 415], `${attack.name} at ${line}`).toContain(status);
       expect.soft(body, `${attack.name} at ${line}`).not.toContain('Sell things');
@@ -98,7 +111,10 @@ describe('on raw sockets', () => {
     expect(await run.gates(), 'nothing was decided').toHaveLength(1);
     expect(codes, 'no code was used up by a refused request').toHaveLength(2);
 
-    for (const route of ROUTES) expect(await send(route, ours), route.path).toMatchObject({ status: 200 });
+    for (const route of ROUTES) {
+      const status = route.path === '/api/runs/:run/rewind' ? 409 : 200; // it has no tasks yet
+      expect(await send(route, ours), route.path).toMatchObject({ status });
+    }
     expect(await run.gates(), 'our own page has decided').toHaveLength(0);
   });
 

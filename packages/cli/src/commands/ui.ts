@@ -49,12 +49,17 @@ async function serveUi({ port, file, by }: UiFlags, session: Session): Promise<E
   return EXIT.ok;
 }
 
-type Place = Pick<UiOptions, 'dir' | 'file' | 'readCode'>;
+type Place = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'rewinding'>;
 
 /** The code of a review is where the runs of the project have it. */
 function placeOf(file: string | undefined, session: Session): Place {
   if (file === undefined) {
-    return { dir: path.join(session.dir, '.devs'), readCode: (gate) => codeOf(gate, session) };
+    return {
+      dir: path.join(session.dir, '.devs'),
+      readCode: (gate) => codeOf(gate, session),
+      rewinding: async (id, work) =>
+        (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
+    };
   }
   const whole = path.resolve(session.io.cwd, file);
   return { dir: path.dirname(whole), file: path.basename(whole) };

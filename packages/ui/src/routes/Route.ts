@@ -3,6 +3,7 @@ import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { StateFile } from '../state/StateFile.ts';
 import type { ReadCode } from '../views/gateView.ts';
+import type { Rewinding } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
@@ -11,6 +12,7 @@ export interface RouteDeps {
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
   readonly readCode: ReadCode;
+  readonly rewinding: Rewinding;
   /** Turns a code into the secret of a session; absent where who may look is known otherwise. */
   readonly signIn?: ((code: string) => string | null) | undefined;
   readonly isReadOnly: boolean;

@@ -9,6 +9,7 @@ import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
 import { ASSETS } from './assets.ts';
 import type { Route } from './Route.ts';
+import { RUN_ROUTES } from './runRoutes.ts';
 
 const words = z.exactOptional(z.string());
 const SIGN_IN = z.strictObject({ code: z.string().max(200) });
@@ -93,4 +94,14 @@ const changes: Route = {
 };
 
 /** Every path there is. */
-export const ROUTES: readonly Route[] = [...ASSETS, signIn, about, inbox, run, gate, decide, changes];
+export const ROUTES: readonly Route[] = [
+  ...ASSETS,
+  signIn,
+  about,
+  inbox,
+  run,
+  gate,
+  decide,
+  changes,
+  ...RUN_ROUTES,
+];

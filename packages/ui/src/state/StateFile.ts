@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { DevsError, endingWith, Orchestrator, type Run, STATE_FILE } from '@devs/core';
 
 /** A run without what drives or decides it. */
-export type ReadableRun = Pick<Run, 'id' | 'status' | 'gates' | 'closedGates' | 'log' | 'state'>;
+export type ReadableRun = Pick<
+  Run,
+  'id' | 'status' | 'gates' | 'closedGates' | 'log' | 'state' | 'steps' | 'graph' | 'checkpoints' | 'valuesAt'
+>;
 
 /** What a view may read. */
 export interface Reader {

@@ -2,6 +2,7 @@ import type { ClosedGate, Gate } from '@devs/core';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/StateFile.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
+import { type EvidenceView, evidenceView } from './evidenceView.ts';
 
 /** Reads the code that a review is about, from where its commits are; `null` for a gate without code. */
 export type ReadCode = (gate: Gate) => Promise<GateCode | null>;
@@ -23,6 +24,8 @@ export interface GateView extends Omit<Gate, 'takes' | 'responseSchema'> {
   /** How it is answered here; empty where it is not, or was. */
   readonly choices: readonly Choice[];
   readonly code: GateCode | null;
+  /** What a guard has seen; `null` at a gate that no guard has opened. */
+  readonly evidence: EvidenceView | null;
   /** The gate before of its kind and task in this run, that was sent back: what it showed, and what was said. */
   readonly before: Earlier | null;
   /** Of a closed gate. */
@@ -54,6 +57,7 @@ export async function gateView(run: ReadableRun, sessionId: string, readCode: Re
     isOpen: gate !== undefined,
     choices: gate === undefined ? [] : choicesAt(gate),
     code: await readCode(shown),
+    evidence: evidenceView(shown),
     before: before && earlier(before),
     closed: closed && closedPart(closed),
     next: gate === undefined ? (open.find(isSame)?.sessionId ?? null) : null,
