@@ -1,6 +1,6 @@
 import type { ClosedGate, Gate } from '@devs/core';
 import { UiError } from '../http/errors.ts';
-import type { ReadableRun } from '../state/StateFile.ts';
+import type { ReadableRun } from '../state/RunsFile.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
 
 /** Reads the code that a review is about, from where its commits are; `null` for a gate without code. */

@@ -1,5 +1,5 @@
 import type { Gate, RunStatus } from '@devs/core';
-import type { Reader } from '../state/StateFile.ts';
+import type { Reader } from '../state/RunsFile.ts';
 import { wordsOf } from './choices.ts';
 
 /** A gate in a list. */
