@@ -7,7 +7,7 @@ import { SharedReader } from './SharedReader.ts';
 export type ReadableRun = Pick<Run, 'id' | 'status' | 'gates' | 'closedGates' | 'log' | 'state'>;
 
 /** What a view may read. */
-export interface Reader extends Pick<Orchestrator, 'list' | 'gates' | 'gatesNamed' | 'news' | 'dataVersion'> {
+export interface Reader extends Pick<Orchestrator, 'list' | 'openGates' | 'news' | 'dataVersion'> {
   run(id: string): Promise<ReadableRun>;
 }
 
