@@ -6,11 +6,11 @@ import { type ReadAsset, readBuiltAsset } from './routes/assets.ts';
 import type { Route, RouteDeps } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
-import { StateFile, type StateFileOptions } from './state/StateFile.ts';
+import { RunsFile, type RunsFileOptions } from './state/RunsFile.ts';
 import type { ReadCode } from './views/gateView.ts';
 import type { Rewinding } from './views/rewindView.ts';
 
-export interface UiOptions extends StateFileOptions {
+export interface UiOptions extends RunsFileOptions {
   /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
   readonly hosts: readonly string[];
   /** Who asks; `null` for nobody who may look. A person who may look may decide, in their own name. */
@@ -61,7 +61,7 @@ export function createUi({
   signIn,
   ...at
 }: UiOptions): UiHandler {
-  const file = new StateFile(at);
+  const file = new RunsFile(at);
   const deps: RouteDeps = {
     ...{ file, readCode, readAsset, signIn, isReadOnly },
     feed: new ChangeFeed(file),

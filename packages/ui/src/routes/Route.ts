@@ -1,14 +1,14 @@
 import type { Principal } from '@devs/core';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
-import type { StateFile } from '../state/StateFile.ts';
+import type { RunsFile } from '../state/RunsFile.ts';
 import type { ReadCode } from '../views/gateView.ts';
 import type { Rewinding } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
 export interface RouteDeps {
-  readonly file: StateFile;
+  readonly file: RunsFile;
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
   readonly readCode: ReadCode;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DevsError, endingWith, Orchestrator, type Run, STATE_FILE } from '@devs/core';
+import { SharedReader } from './SharedReader.ts';
 
 /** A run without what drives or decides it. */
 export type ReadableRun = Pick<
@@ -9,12 +10,11 @@ export type ReadableRun = Pick<
 >;
 
 /** What a view may read. */
-export interface Reader {
-  list: Orchestrator['list'];
+export interface Reader extends Pick<Orchestrator, 'list' | 'openGates' | 'news' | 'dataVersion'> {
   run(id: string): Promise<ReadableRun>;
 }
 
-export interface StateFileOptions {
+export interface RunsFileOptions {
   /** The folder of the state file. */
   readonly dir: string;
   /** Its name. @defaultValue `state.sqlite` */
@@ -22,31 +22,34 @@ export interface StateFileOptions {
 }
 
 /**
- * The state file behind the page. Opened for each piece of work and closed after it: nothing is held between two, and a file
- * that was replaced meanwhile is seen as it is. Reading creates and migrates nothing.
+ * The state file behind the page. Open for reading as long as somebody reads, and for writing only for what a person does.
+ * Reading creates and migrates nothing.
  */
-export class StateFile {
-  readonly #at: Required<StateFileOptions>;
+export class RunsFile {
+  readonly #at: Required<RunsFileOptions>;
+  readonly #reader: SharedReader;
 
-  constructor({ dir, file = STATE_FILE }: StateFileOptions) {
+  constructor({ dir, file = STATE_FILE }: RunsFileOptions) {
     this.#at = { dir, file };
+    this.#reader = new SharedReader(async () => {
+      this.#assertPresent();
+      return Orchestrator.open({ ...this.#at, readOnly: true });
+    });
   }
 
   /** @throws DevsError `STATE_…`, `SCHEMA_TOO_NEW`, … where there is no state file, or none that can be read. */
   async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return using(await this.openReader(), work);
+    return this.#reader.use(work);
   }
 
-  /** For work that goes on; whoever opens it closes it. @throws DevsError as {@link read}. */
-  async openReader(): Promise<Orchestrator> {
-    this.#assertPresent();
-    return Orchestrator.open({ ...this.#at, readOnly: true });
-  }
-
-  /** For what a person does. A file that is not there is not made. @throws DevsError as {@link read}. */
+  /** A file that is not there is not made. @throws DevsError as {@link read}. */
   async write<T>(work: (devs: Orchestrator) => Promise<T>): Promise<T> {
     this.#assertPresent();
-    return using(await Orchestrator.open(this.#at), work);
+    const devs = await Orchestrator.open(this.#at);
+    return endingWith(
+      () => devs.close(),
+      () => work(devs),
+    );
   }
 
   #assertPresent(): void {
@@ -60,9 +63,3 @@ export class StateFile {
     });
   }
 }
-
-const using = <T>(devs: Orchestrator, work: (devs: Orchestrator) => Promise<T>): Promise<T> =>
-  endingWith(
-    () => devs.close(),
-    () => work(devs),
-  );
