@@ -1,4 +1,5 @@
 import type { Principal } from '@devs/core';
+import { DraftFolder } from './drafts/DraftFolder.ts';
 import { errorResponse, UiError } from './http/errors.ts';
 import { refusalOf } from './http/guard.ts';
 import { findRoute } from './http/router.ts';
@@ -6,8 +7,8 @@ import { type ReadAsset, readBuiltAsset } from './routes/assets.ts';
 import type { Route, RouteDeps } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
-import { StateFile, type StateFileOptions } from './state/StateFile.ts';
-import type { ReadCode } from './views/gateView.ts';
+import { type Asking, StateFile, type StateFileOptions } from './state/StateFile.ts';
+import type { ReadCode } from './views/gateCode.ts';
 
 export interface UiOptions extends StateFileOptions {
   /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
@@ -20,6 +21,14 @@ export interface UiOptions extends StateFileOptions {
   readonly base?: string;
   /** The code of a review. @defaultValue the page says where it is */
   readonly readCode?: ReadCode;
+  /**
+   * The folder in which is kept what people have written and not sent, a file each, readable by its owner alone.
+   *
+   * @defaultValue it lasts as long as the tab
+   */
+  readonly drafts?: string;
+  /** Agents that are asked about what they made, in the runs' own budgets. @defaultValue nobody can be asked */
+  readonly asking?: Asking;
   /** Turns a one-time code into the secret of a session; see `OneTimeCodes`. @defaultValue there are no codes */
   readonly signIn?: (code: string) => string | null;
   /** The files of the page. @defaultValue those of this package */
@@ -52,10 +61,15 @@ export function createUi({
   readCode = async () => null,
   readAsset = readBuiltAsset,
   signIn,
+  drafts: folder,
+  asking,
   ...at
 }: UiOptions): UiHandler {
   const file = new StateFile(at);
-  const deps: RouteDeps = { file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly };
+  const drafts = folder === undefined ? undefined : new DraftFolder(folder);
+  const deps: RouteDeps = {
+    ...{ file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly, drafts, asking },
+  };
   const known = new Set(hosts);
   return async (request) => {
     try {

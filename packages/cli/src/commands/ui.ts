@@ -5,9 +5,10 @@ import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { codeInGit } from '../project/codeInGit.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import { readReviewDiff } from '../render/reviewDiff.ts';
+import { readShownDiff } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
 
 interface UiFlags {
@@ -49,19 +50,27 @@ async function serveUi({ port, file, by }: UiFlags, session: Session): Promise<E
   return EXIT.ok;
 }
 
-type Place = Pick<UiOptions, 'dir' | 'file' | 'readCode'>;
+type Place = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'code' | 'drafts'>;
+
+const draftsIn = (dir: string): string => path.join(dir, '.devs', 'ui', 'drafts');
 
 /** The code of a review is where the runs of the project have it. */
 function placeOf(file: string | undefined, session: Session): Place {
   if (file === undefined) {
-    return { dir: path.join(session.dir, '.devs'), readCode: (gate) => codeOf(gate, session) };
+    return {
+      dir: path.join(session.dir, '.devs'),
+      readCode: (gate, since) => codeOf(gate, since, session),
+      code: codeInGit(session),
+      drafts: draftsIn(session.dir),
+    };
   }
   const whole = path.resolve(session.io.cwd, file);
-  return { dir: path.dirname(whole), file: path.basename(whole) };
+  const dir = path.dirname(whole);
+  return { dir, file: path.basename(whole), drafts: draftsIn(dir) };
 }
 
-async function codeOf(gate: Gate, session: Session): Promise<GateCode | null> {
-  const diff = await readReviewDiff(gate, session);
+async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {
+  const diff = await readShownDiff(gate, since, session);
   if (diff === null) return null;
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };

@@ -3,27 +3,14 @@ import { UiError } from '../http/errors.ts';
 import { eventStream } from '../http/eventStream.ts';
 import { readJson } from '../http/readJson.ts';
 import { json, respond } from '../http/responses.ts';
-import { gateView } from '../views/gateView.ts';
 import { inboxView } from '../views/inboxView.ts';
 import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
 import { ASSETS } from './assets.ts';
+import { GATE_ROUTES } from './gateRoutes.ts';
 import type { Route } from './Route.ts';
 
-const words = z.exactOptional(z.string());
 const SIGN_IN = z.strictObject({ code: z.string().max(200) });
-/** Which kind of gate takes which of it, the engine knows. Who decides is never part of what is sent. */
-const DECISION = z.strictObject({
-  artifactHash: z.string().regex(/^[0-9a-f]{64}$/),
-  answer: z.strictObject({
-    approved: z.exactOptional(z.boolean()),
-    action: z.exactOptional(z.string().max(40)),
-    feedback: words,
-    guidance: words,
-    reason: words,
-  }),
-});
-
 const signIn: Route = {
   method: 'POST',
   path: '/api/session',
@@ -64,27 +51,6 @@ const run: Route = {
     json(shownView(await file.read(async (reader) => runView(await reader.run(params['run'] ?? ''))))),
 };
 
-const gate: Route = {
-  method: 'GET',
-  path: '/api/runs/:run/gates/:gate',
-  access: 'read',
-  handle: async ({ params: { run = '', gate: id = '' } }, { file, readCode }) =>
-    json(shownView(await file.read(async (reader) => gateView(await reader.run(run), id, readCode)))),
-};
-
-const decide: Route = {
-  method: 'POST',
-  path: '/api/runs/:run/gates/:gate/decision',
-  access: 'decide',
-  handle: async ({ request, params: { run = '', gate: sessionId = '' } }, { file, by }) => {
-    const { artifactHash, answer } = await readJson(request, DECISION);
-    const { status } = await file.write(async (devs) =>
-      (await devs.run(run)).decide({ sessionId, artifactHash }, { ...answer, by, via: 'page' }),
-    );
-    return json({ status });
-  },
-};
-
 const changes: Route = {
   method: 'GET',
   path: '/api/changes',
@@ -93,4 +59,4 @@ const changes: Route = {
 };
 
 /** Every path there is. */
-export const ROUTES: readonly Route[] = [...ASSETS, signIn, about, inbox, run, gate, decide, changes];
+export const ROUTES: readonly Route[] = [...ASSETS, signIn, about, inbox, run, ...GATE_ROUTES, changes];

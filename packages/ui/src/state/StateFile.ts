@@ -1,13 +1,35 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DevsError, endingWith, Orchestrator, type Run, STATE_FILE } from '@devs/core';
+import {
+  DevsError,
+  endingWith,
+  type Gate,
+  Orchestrator,
+  type OrchestratorOptions,
+  type Run,
+  STATE_FILE,
+} from '@devs/core';
 
 /** A run without what drives or decides it. */
-export type ReadableRun = Pick<Run, 'id' | 'status' | 'gates' | 'closedGates' | 'log' | 'state'>;
+export type ReadableRun = Pick<
+  Run,
+  | 'id'
+  | 'status'
+  | 'gates'
+  | 'closedGates'
+  | 'log'
+  | 'state'
+  | 'places'
+  | 'lastComments'
+  | 'shownBefore'
+  | 'exchanges'
+  | 'draft'
+>;
 
 /** What a view may read. */
 export interface Reader {
   list: Orchestrator['list'];
+  gates: Orchestrator['gates'];
   run(id: string): Promise<ReadableRun>;
 }
 
@@ -16,17 +38,22 @@ export interface StateFileOptions {
   readonly dir: string;
   /** Its name. @defaultValue `state.sqlite` */
   readonly file?: string;
+  /** Reads the code that comments on a review quote. @defaultValue there are no comments on code */
+  readonly code?: NonNullable<OrchestratorOptions['code']>;
 }
+
+/** The agents of the runs, with what they need to be asked. */
+export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>>;
 
 /**
  * The state file behind the page. Opened for each piece of work and closed after it: nothing is held between two, and a file
  * that was replaced meanwhile is seen as it is. Reading creates and migrates nothing.
  */
 export class StateFile {
-  readonly #at: Required<StateFileOptions>;
+  readonly #at: StateFileOptions & { readonly file: string };
 
-  constructor({ dir, file = STATE_FILE }: StateFileOptions) {
-    this.#at = { dir, file };
+  constructor({ file = STATE_FILE, ...at }: StateFileOptions) {
+    this.#at = { ...at, file };
   }
 
   /** @throws DevsError `STATE_…`, `SCHEMA_TOO_NEW`, … where there is no state file, or none that can be read. */
@@ -44,6 +71,19 @@ export class StateFile {
   async write<T>(work: (devs: Orchestrator) => Promise<T>): Promise<T> {
     this.#assertPresent();
     return using(await Orchestrator.open(this.#at), work);
+  }
+
+  /** For a question to an agent. @throws DevsError as {@link read}. */
+  async ask<T>(asking: Asking, work: (devs: Orchestrator) => Promise<T>): Promise<T> {
+    this.#assertPresent();
+    return using(await Orchestrator.open({ ...this.#at, ...asking }), work);
+  }
+
+  /** Whether an agent could be asked about a gate. @throws DevsError as {@link read}. */
+  async canAsk(asking: Asking, run: string, gate: Pick<Gate, 'sessionId'>): Promise<boolean> {
+    this.#assertPresent();
+    const devs = await Orchestrator.open({ ...this.#at, ...asking, readOnly: true });
+    return using(devs, async () => (await (await devs.run(run)).whyUnasked(gate)) === null);
   }
 
   #assertPresent(): void {
