@@ -155,6 +155,7 @@ describe('answers', () => {
     const fields = { 'document PRD': JSON.stringify(document), 'document TAS': '' };
     expect(given(design, 'edit', { fields })).toEqual({ action: 'edit', documents: [document] });
     expect(given(design, 'edit', {})).toBe('Nothing is changed.');
+    expect(given(design, 'edit', { fields: { 'document PRD': '{' } })).toBe('Nothing is changed.');
     const dag = { kind: 'dag_approval', artifact: null } as const;
     expect(given(dag, 'edit', { fields: { plan: '{"epics":[]}' } })).toEqual({
       ...{ action: 'edit', plan: { epics: [] } },

@@ -4,6 +4,7 @@ import type { ErrorView } from '../../src/http/errors.ts';
 import { get } from '../api.ts';
 import { Problem } from '../parts.tsx';
 import { errorOf } from '../state.ts';
+import { keptJson } from './answerOf.ts';
 import type { GateOnPage } from './gateOnPage.ts';
 import { gatePath } from './gatePath.ts';
 import { PlanFields } from './PlanFields.tsx';
@@ -72,7 +73,7 @@ function DocumentField({
 }) {
   const name = `document ${document.type}`;
   const kept = store.draft.value.fields[name] ?? '';
-  const { content } = kept === '' ? document : (JSON.parse(kept) as DraftDocument);
+  const { content } = keptJson<DraftDocument>(kept) ?? document;
   const write = (text: string): void =>
     store.setField(name, text === document.content ? '' : JSON.stringify({ ...document, content: text }));
   return (

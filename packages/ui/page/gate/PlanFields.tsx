@@ -1,4 +1,5 @@
 import type { PlanResult } from '@devs/core';
+import { keptJson } from './answerOf.ts';
 import type { GateOnPage } from './gateOnPage.ts';
 import { addTask, changeTask, dropTask, listOf, moveTask, type PlanTask, type TaskAt } from './planEdits.ts';
 
@@ -10,7 +11,7 @@ interface PlanFieldsOf {
 /** The plan as fields, in the order of the work. */
 export function PlanFields({ plan: shown, gate: { store } }: PlanFieldsOf) {
   const kept = store.draft.value.fields['plan'] ?? '';
-  const plan = kept === '' ? shown : (JSON.parse(kept) as PlanResult);
+  const plan = keptJson<PlanResult>(kept) ?? shown;
   const change = (changed: PlanResult): void => {
     const text = JSON.stringify(changed);
     store.setField('plan', text === JSON.stringify(shown) ? '' : text);

@@ -99,10 +99,19 @@ function raised(sums: readonly Sum[], fields: Draft['fields']): Given {
 
 /** Under the names that the form of a proposal gives them. */
 function proposalIn(fields: Draft['fields']): Given {
-  const plan = fields['plan'] ?? '';
-  if (plan !== '') return answer({ plan: JSON.parse(plan) as unknown });
+  const plan = keptJson(fields['plan'] ?? '');
+  if (plan !== null) return answer({ plan });
   const documents = Object.entries(fields)
-    .filter(([name, text]) => name.startsWith('document ') && text !== '')
-    .map(([, text]) => JSON.parse(text) as unknown);
+    .filter(([name]) => name.startsWith('document '))
+    .flatMap(([, text]) => keptJson(text) ?? []);
   return documents.length === 0 ? missing('Nothing is changed.') : answer({ documents });
+}
+
+/** What a form has kept as JSON; `null` for nothing, and for what a mask has made unreadable. */
+export function keptJson<Kept extends object>(text: string): Kept | null {
+  try {
+    return text === '' ? null : (JSON.parse(text) as Kept);
+  } catch {
+    return null;
+  }
 }
