@@ -159,7 +159,7 @@ function loadedFor(sources, outputs) {
  */
 async function plainReaders(dist, outputs) {
   const plain = new Map(
-    loadedFor(READERS, outputs).map((path) => [basename(path), basename(path, '.js') + '.cjs']),
+    loadedFor(READERS, outputs).map((path) => [basename(path), `${basename(path, '.js')}.cjs`]),
   );
   const required = (text) =>
     text
