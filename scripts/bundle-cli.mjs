@@ -4,7 +4,7 @@
 //   node scripts/bundle-cli.mjs          into packages/cli/dist
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePage } from '../packages/ui/page/bundlePage.mjs';
 import { bundledLicences } from './bundledLicences.mjs';
@@ -112,6 +112,10 @@ function othersTerse() {
   };
 }
 
+/** CommonJS packages inside an ES module still want `require`. */
+const REQUIRE =
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
+
 const OPTIONS = {
   absWorkingDir: cli,
   entryPoints: { bin: 'src/bin.ts', index: 'src/index.ts', driver: 'src/chaos/driver.ts' },
@@ -123,13 +127,72 @@ const OPTIONS = {
   target: 'node20',
   conditions: ['@devs/source'],
   external: OUTSIDE,
-  // CommonJS packages inside an ES module still want `require`.
-  banner: {
-    js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-  },
+  banner: { js: REQUIRE },
   logLevel: 'warning',
   metafile: true,
 };
+
+/** What reads and decides. */
+const READERS = ['src/runProcess.ts', 'src/commands/reading.ts', 'src/commands/deciding.ts'];
+
+const STATIC = /^import (?:\{([^}]*)\} from )?"\.\/([^"]+)";/gm;
+const LATE = /\bimport\("\.\/([^"]+)"\)/g;
+
+/** The outputs that these sources load, those that they load late left out. */
+function loadedFor(sources, outputs) {
+  const paths = Object.keys(outputs);
+  const loaded = new Set(paths.filter((path) => sources.includes(outputs[path].entryPoint)));
+  for (const path of loaded) {
+    const imports = outputs[path].imports.filter(
+      ({ kind, external }) => kind === 'import-statement' && !external,
+    );
+    for (const imported of imports) loaded.add(imported.path);
+  }
+  return [...loaded];
+}
+
+/**
+ * Makes CommonJS of what readers load, which takes Node.js a third less time than ES modules: no file is waited for, and
+ * of a module of Node.js only what is used is read.
+ *
+ * @returns The outputs by their new paths.
+ */
+async function plainReaders(dist, outputs) {
+  const plain = new Map(
+    loadedFor(READERS, outputs).map((path) => [basename(path), `${basename(path, '.js')}.cjs`]),
+  );
+  const required = (text) =>
+    text
+      .replaceAll(STATIC, (statement, list, name) => {
+        if (!plain.has(name)) return statement;
+        const taken = list === undefined ? '' : `const {${list.replaceAll(' as ', ': ')}} = `;
+        return `${taken}require("./${plain.get(name)}");`;
+      })
+      .replaceAll(LATE, (statement, name) =>
+        plain.has(name) ? `Promise.resolve().then(() => require("./${plain.get(name)}"))` : statement,
+      );
+  for (const path of Object.keys(outputs).filter((each) => each.endsWith('.js'))) {
+    const name = basename(path);
+    const text = required(readFileSync(join(dist, name), 'utf8'));
+    rmSync(join(dist, name));
+    writeFileSync(join(dist, plain.get(name) ?? name), plain.has(name) ? await plainModule(text) : text);
+  }
+  const renamed = (path) => join(dirname(path), plain.get(basename(path)) ?? basename(path));
+  return Object.fromEntries(Object.entries(outputs).map(([path, output]) => [renamed(path), output]));
+}
+
+/** @throws Error for one that assigns what it has exported: whoever requires it would not hear of it. */
+async function plainModule(text) {
+  if (text.includes('__esm(')) throw new Error('an output for readers assigns what it has exported');
+  const { code } = await esbuild.transform(text.replace(REQUIRE, ''), {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    define: { 'import.meta.url': 'hereUrl' },
+  });
+  const here = "const hereUrl = require('node:url').pathToFileURL(__filename).href;\n";
+  return code.includes('hereUrl') ? here + code : code;
+}
 
 async function bundleZod(outfile) {
   const { metafile } = await esbuild.build({
@@ -165,17 +228,17 @@ export async function bundleCli(dist) {
   const inputs = [...Object.keys(metafile.inputs), ...Object.keys(zod.inputs)];
   const made = inputs.map((input) => resolve(cli, input));
   writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), bundledLicences('devs', [...made, ...page.madeFrom]));
-  return metafile;
+  return { ...metafile, outputs: await plainReaders(dist, metafile.outputs) };
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const dist = join(cli, 'dist');
   const { outputs } = await bundleCli(dist);
   const made = new Set(Object.keys(outputs).map((output) => resolve(cli, output)));
-  made.add(join(dist, 'page', 'page.js'));
+  for (const other of [ZOD_FILE, join('page', 'page.js')]) made.add(join(dist, other));
   // What tsc or an earlier build has left. Nothing else is JavaScript there: tsc writes the declarations.
   for (const name of readdirSync(dist, { recursive: true })) {
     const file = join(dist, name);
-    if (/\.js(?:\.map)?$/.test(name) && !made.has(file)) rmSync(file);
+    if (/\.c?js(?:\.map)?$/.test(name) && !made.has(file)) rmSync(file);
   }
 }
