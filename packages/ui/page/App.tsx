@@ -1,5 +1,5 @@
 import { GateScreen } from './GateScreen.tsx';
-import { Inbox } from './Inbox.tsx';
+import { Inbox, Runs, Waiting } from './Inbox.tsx';
 import { Problem } from './parts.tsx';
 import { inboxHref } from './place.ts';
 import { RunScreen } from './RunScreen.tsx';
@@ -39,6 +39,10 @@ function Screen() {
       return <Problem error={shown.error} />;
     case 'inbox':
       return <Inbox view={shown.view} />;
+    case 'waiting':
+      return <Waiting view={shown.view} />;
+    case 'runs':
+      return <Runs view={shown.view} />;
     case 'run':
       return <RunScreen key={shown.view.id} view={shown.view} />;
     case 'gate':

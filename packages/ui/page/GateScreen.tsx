@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { ShownGate } from '../src/views/gateView.ts';
 import { Answers } from './Answers.tsx';
+import { Evidence } from './Evidence.tsx';
 import { AskBox } from './gate/AskBox.tsx';
 import { Code } from './gate/Code.tsx';
 import { Difference } from './gate/Difference.tsx';
@@ -27,6 +28,7 @@ export function GateScreen({ view }: { readonly view: ShownGate }) {
       {message !== '' && <p>{message}</p>}
       <Before view={view} />
       <Difference key={view.next} view={view} />
+      {view.evidence !== null && <Evidence evidence={view.evidence} />}
       <Proposal artifact={artifact} />
       <Code view={view} />
       <AskBox view={view} />

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Documents, Plan, Review, ShownDocument, ShownTask } from './artifacts.ts';
 import { isDocuments, isPlan, isReview } from './artifacts.ts';
 import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
+import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
 import { Section } from './parts.tsx';
 import { taskLabel } from './words.ts';
@@ -69,6 +70,7 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
   const names = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
   return (
     <>
+      <PlanPicture tasks={tasks} />
       {epics.map(({ epicId, name, description }) => (
         <Section key={epicId} title={name}>
           <Markdown text={description} />

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const page = fileURLToPath(new URL('./', import.meta.url));
 
 /** The style sheets, in the order in which they count; one file in the end. */
-const STYLES = ['page.css', 'gate.css'];
+const STYLES = ['page.css', 'gate.css', 'run.css'];
 
 /**
  * The files of the page, written to `outdir`.

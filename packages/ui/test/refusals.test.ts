@@ -75,6 +75,7 @@ function bodyOf({ path }: Route, { artifactHash }: Gate, code: string | undefine
     draft: { artifactHash, draft },
     question: { artifactHash, question: 'Why?' },
     shown: { artifactHash },
+    rewind: { way: 'preview', task: 'T1' },
   };
   return bodies[path.split('/').at(-1) ?? ''] ?? {};
 }
@@ -84,9 +85,12 @@ describe('on raw sockets', () => {
     const agents = fakeAgents({ tasks: 2 });
     const run = await waitingRun(dir, agents);
     const [gate] = (await run.gates()) as [Gate];
+    const [checkpoint] = await run.checkpoints({ limit: 1 });
     const drafts = join(dir, 'drafts');
     const asking = { agents, workspace: new MemoryWorkspace(), checks: scriptedChecks() };
-    const { port, codes } = await serve(dir, { drafts, asking });
+    const { port, codes } = await serve(dir, { drafts, asking, rewinding: async (_id, work) => work(run) });
+    const pathOf = (route: Route): string =>
+      lineOf(route, gate).replace(':checkpoint', checkpoint?.checkpointId ?? '');
     const ours: Sent = {
       host: `localhost:${port}`,
       origin: `http://localhost:${port}`,
@@ -96,7 +100,7 @@ describe('on raw sockets', () => {
     };
     const send = async (route: Route, sent: Sent, code = codes.at(-1)) => {
       const { method } = route;
-      const line = lineOf(route, gate);
+      const line = pathOf(route);
       const { host, origin, site, type, secret, line: asked = line } = { line, ...sent };
       return rawRequest(port, {
         line: asked,
@@ -116,7 +120,7 @@ describe('on raw sockets', () => {
     ours.secret = (JSON.parse(/\{.*\}/.exec(body)?.[0] ?? '{}') as { secret: string }).secret;
 
     for (const { attack, route } of CASES) {
-      const line = lineOf(route, gate);
+      const line = pathOf(route);
       const { status, body } = await send(route, { ...ours, ...attack.sent({ ...ours, line }) });
       expect.soft([401, 403, 415], `${attack.name} at ${line}`).toContain(status);
       expect.soft(body, `${attack.name} at ${line}`).not.toContain('Sell things');
@@ -127,7 +131,10 @@ describe('on raw sockets', () => {
     expect(existsSync(drafts), 'nothing was written').toBe(false);
     expect(codes, 'no code was used up by a refused request').toHaveLength(2);
 
-    for (const route of ROUTES) expect(await send(route, ours), route.path).toMatchObject({ status: 200 });
+    for (const route of ROUTES) {
+      const status = route.path === '/api/runs/:run/rewind' ? 409 : 200; // it has no tasks yet
+      expect(await send(route, ours), route.path).toMatchObject({ status });
+    }
     expect(await run.gates(), 'our own page has decided').toHaveLength(0);
   });
 

@@ -2,16 +2,18 @@ import type { Principal } from '@devs/core';
 import type { DraftFolder } from '../drafts/DraftFolder.ts';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
-import type { Asking, StateFile } from '../state/StateFile.ts';
+import type { Asking, RunsFile } from '../state/RunsFile.ts';
 import type { ReadCode } from '../views/gateCode.ts';
+import type { Rewinding } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
 export interface RouteDeps {
-  readonly file: StateFile;
+  readonly file: RunsFile;
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
   readonly readCode: ReadCode;
+  readonly rewinding: Rewinding;
   /** Turns a code into the secret of a session; absent where who may look is known otherwise. */
   readonly signIn?: ((code: string) => string | null) | undefined;
   readonly isReadOnly: boolean;

@@ -3,12 +3,13 @@ import { UiError } from '../http/errors.ts';
 import { eventStream } from '../http/eventStream.ts';
 import { readJson } from '../http/readJson.ts';
 import { json, respond } from '../http/responses.ts';
-import { inboxView } from '../views/inboxView.ts';
+import { inboxView, runsView, waitingView } from '../views/inboxView.ts';
 import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
 import { ASSETS } from './assets.ts';
 import { GATE_ROUTES } from './gateRoutes.ts';
 import type { Route } from './Route.ts';
+import { RUN_ROUTES } from './runRoutes.ts';
 
 const SIGN_IN = z.strictObject({ code: z.string().max(200) });
 const signIn: Route = {
@@ -43,6 +44,30 @@ const inbox: Route = {
   handle: async (_asked, { file }) => json(shownView(await file.read(inboxView))),
 };
 
+const waiting: Route = {
+  method: 'GET',
+  path: '/api/gates',
+  access: 'read',
+  handle: async ({ request }, { file }) =>
+    json(shownView(await file.read((reader) => waitingView(reader, afterOf(request))))),
+};
+
+const runs: Route = {
+  method: 'GET',
+  path: '/api/runs',
+  access: 'read',
+  handle: async ({ request }, { file }) =>
+    json(shownView(await file.read((reader) => runsView(reader, afterOf(request))))),
+};
+
+const count: Route = {
+  method: 'GET',
+  path: '/api/waiting',
+  access: 'read',
+  handle: async (_asked, { file }) =>
+    json(await file.read(async (reader) => ({ total: (await reader.openGates({ limit: 1 })).total }))),
+};
+
 const run: Route = {
   method: 'GET',
   path: '/api/runs/:run',
@@ -58,5 +83,12 @@ const changes: Route = {
   handle: async (_asked, { feed }) => respond(eventStream(feed), 'text/event-stream'),
 };
 
+const afterOf = ({ url }: Request): string | undefined => new URL(url).searchParams.get('after') ?? undefined;
+
 /** Every path there is. */
-export const ROUTES: readonly Route[] = [...ASSETS, signIn, about, inbox, run, ...GATE_ROUTES, changes];
+export const ROUTES: readonly Route[] = [
+  ...ASSETS,
+  ...[signIn, about, inbox, waiting, count, runs, run, changes],
+  ...GATE_ROUTES,
+  ...RUN_ROUTES,
+];

@@ -1,7 +1,8 @@
 import type { ClosedGate, Gate, GateExchange, LastComment, Principal, ShownPlace } from '@devs/core';
 import { UiError } from '../http/errors.ts';
-import type { ReadableRun } from '../state/StateFile.ts';
+import type { ReadableRun } from '../state/RunsFile.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
+import { type EvidenceView, evidenceView } from './evidenceView.ts';
 
 export interface GateView extends Omit<Gate, 'takes'> {
   readonly about: string;
@@ -9,6 +10,8 @@ export interface GateView extends Omit<Gate, 'takes'> {
   readonly isOpen: boolean;
   /** How it is answered here; empty where it is not, or was. */
   readonly choices: readonly Choice[];
+  /** What a guard has seen; `null` at a gate that no guard has opened. */
+  readonly evidence: EvidenceView | null;
   /** The texts that comments can quote, but for those of code. */
   readonly places: readonly ShownPlace[];
   /** What was said of the version before, and what became of it. */
@@ -59,6 +62,7 @@ export async function gateView(run: ReadableRun, sessionId: string, by: Principa
     choices: isOpen ? choicesAt(shown) : [],
     places: await run.places(shown, { code: false }),
     lastComments: await run.lastComments(shown),
+    evidence: evidenceView(shown),
     before: before && earlier(before),
     versions: [...past, ...open].filter(isSame).map((each) => versionOf(each, open.includes(each))),
     readBefore: (await run.shownBefore(shown, by))?.sessionId ?? null,

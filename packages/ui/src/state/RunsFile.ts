@@ -9,6 +9,7 @@ import {
   type Run,
   STATE_FILE,
 } from '@devs/core';
+import { SharedReader } from './SharedReader.ts';
 
 /** A run without what drives or decides it. */
 export type ReadableRun = Pick<
@@ -19,6 +20,10 @@ export type ReadableRun = Pick<
   | 'closedGates'
   | 'log'
   | 'state'
+  | 'steps'
+  | 'graph'
+  | 'checkpoints'
+  | 'valuesAt'
   | 'places'
   | 'lastComments'
   | 'shownBefore'
@@ -27,13 +32,11 @@ export type ReadableRun = Pick<
 >;
 
 /** What a view may read. */
-export interface Reader {
-  list: Orchestrator['list'];
-  gates: Orchestrator['gates'];
+export interface Reader extends Pick<Orchestrator, 'list' | 'gates' | 'openGates' | 'news' | 'dataVersion'> {
   run(id: string): Promise<ReadableRun>;
 }
 
-export interface StateFileOptions {
+export interface RunsFileOptions {
   /** The folder of the state file. */
   readonly dir: string;
   /** Its name. @defaultValue `state.sqlite` */
@@ -46,28 +49,27 @@ export interface StateFileOptions {
 export type Asking = Required<Pick<OrchestratorOptions, 'agents' | 'workspace' | 'checks'>>;
 
 /**
- * The state file behind the page. Opened for each piece of work and closed after it: nothing is held between two, and a file
- * that was replaced meanwhile is seen as it is. Reading creates and migrates nothing.
+ * The state file behind the page. Open for reading as long as somebody reads, and for writing only for what a person does.
+ * Reading creates and migrates nothing.
  */
-export class StateFile {
-  readonly #at: StateFileOptions & { readonly file: string };
+export class RunsFile {
+  readonly #at: RunsFileOptions & { readonly file: string };
+  readonly #reader: SharedReader;
 
-  constructor({ file = STATE_FILE, ...at }: StateFileOptions) {
+  constructor({ file = STATE_FILE, ...at }: RunsFileOptions) {
     this.#at = { ...at, file };
+    this.#reader = new SharedReader(async () => {
+      this.#assertPresent();
+      return Orchestrator.open({ ...this.#at, readOnly: true });
+    });
   }
 
   /** @throws DevsError `STATE_…`, `SCHEMA_TOO_NEW`, … where there is no state file, or none that can be read. */
   async read<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    return using(await this.openReader(), work);
+    return this.#reader.use(work);
   }
 
-  /** For work that goes on; whoever opens it closes it. @throws DevsError as {@link read}. */
-  async openReader(): Promise<Orchestrator> {
-    this.#assertPresent();
-    return Orchestrator.open({ ...this.#at, readOnly: true });
-  }
-
-  /** For what a person does. A file that is not there is not made. @throws DevsError as {@link read}. */
+  /** A file that is not there is not made. @throws DevsError as {@link read}. */
   async write<T>(work: (devs: Orchestrator) => Promise<T>): Promise<T> {
     this.#assertPresent();
     return using(await Orchestrator.open(this.#at), work);
