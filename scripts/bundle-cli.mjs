@@ -1,12 +1,13 @@
 // Makes of the `devs` command a few files: what every verb has, what only those with agents have, and what only a graph
 // needs. Third-party code is inside, with its licences beside it; left outside are LangChain, which a user's model packages
 // share, and the native driver.
-//   node scripts/bundle-cli.mjs          into packages/cli/dist
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+//   node scripts/bundle-cli.mjs          into packages/cli/dist; the page into packages/ui/dist, too
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePage } from '../packages/ui/page/bundlePage.mjs';
+import { buildPage } from './buildPage.mjs';
 import { bundledLicences } from './bundledLicences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -214,9 +215,10 @@ async function bundleZod(outfile) {
  * Bundles the command.
  *
  * @param dist - Gets the files: `bin.js`, `index.js`, `driver.js`, what they share, `zod.cjs`, the prompts, the page, the licences.
+ * @param build - Makes the page.
  * @returns What is in them, as esbuild tells it.
  */
-export async function bundleCli(dist) {
+export async function bundleCli(dist, build = bundlePage) {
   const { metafile } = await esbuild.build({
     ...OPTIONS,
     outdir: dist,
@@ -224,7 +226,7 @@ export async function bundleCli(dist) {
   });
   const zod = await bundleZod(join(dist, ZOD_FILE));
   cpSync(join(root, 'packages', 'agents', 'prompts'), join(dist, 'prompts'), { recursive: true });
-  const page = await bundlePage(join(dist, 'page'));
+  const page = await build(join(dist, 'page'));
   const inputs = [...Object.keys(metafile.inputs), ...Object.keys(zod.inputs)];
   const made = inputs.map((input) => resolve(cli, input));
   writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), bundledLicences('devs', [...made, ...page.madeFrom]));
@@ -233,7 +235,12 @@ export async function bundleCli(dist) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const dist = join(cli, 'dist');
-  const { outputs } = await bundleCli(dist);
+  const { outputs } = await bundleCli(dist, async (into) => {
+    const page = await buildPage();
+    mkdirSync(into, { recursive: true });
+    for (const { name, contents } of page.files) writeFileSync(join(into, name), contents);
+    return page;
+  });
   const made = new Set(Object.keys(outputs).map((output) => resolve(cli, output)));
   for (const other of [ZOD_FILE, join('page', 'page.js')]) made.add(join(dist, other));
   // What tsc or an earlier build has left. Nothing else is JavaScript there: tsc writes the declarations.
