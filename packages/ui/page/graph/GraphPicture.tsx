@@ -127,7 +127,7 @@ function Node({
   const choose = (): void => onSelect?.(id);
   const button = onSelect && {
     role: 'button' as const,
-    tabIndex: 0,
+    tabindex: 0, // in SVG, attributes have a case
     'aria-pressed': isSelected,
     onClick: choose,
     onKeyDown: (event: KeyboardEvent): void => {
