@@ -14,6 +14,7 @@ export {
   HITL_ENTROPY_THRESHOLD,
   MAX_PIVOTS,
   MAX_RECURSION_DEPTH,
+  STATE_FILE,
 } from './config/defaults.ts';
 export { loadOrchestratorConfig, type OrchestratorConfig } from './config/orchestratorConfig.ts';
 export type { GateExchange } from './engine/asks.ts';
@@ -200,7 +201,6 @@ export {
   Orchestrator,
   type OrchestratorOptions,
   type RunListPage,
-  STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, Run } from './surface/Run.ts';

@@ -4,7 +4,7 @@ import { isDevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
-import { immediately } from './immediately.ts';
+import { within } from './immediately.ts';
 import {
   damagedResult,
   ENCODED,
@@ -267,7 +267,7 @@ export class StepStore {
   }
 
   #fenced<T>(fence: Fence, work: () => T): T {
-    return immediately(this.#db, () => {
+    return within(this.#db, () => {
       fence.assertInTx();
       return work();
     });

@@ -22,16 +22,17 @@ import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { EventPage } from '../state/EventStore.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
+import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
-import { CommentedGates } from './comments/CommentedGates.ts';
+import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { type GraphView, graphView } from './graphView.ts';
 import { handOver } from './handOver.ts';
-import { lastShown } from './lastShown.ts';
+import { lastShown, shownBefore } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import type { RunDeps } from './RunDeps.ts';
 import type { RecursionDepth } from './recursionDepth.ts';
@@ -206,15 +207,17 @@ export class Run {
    * ```
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#commented.decide(gate, answer);
+    return afterArrival(this.#app.store.outlet, this.#commented.decide(gate, answer));
   }
 
   /**
    * What may be quoted of what a gate shows in comments on it: of a code review the first files too, where the
    * orchestrator was opened with the workspace.
+   *
+   * @param options - `code: false` leaves the files out: each is read from git.
    */
-  async places(gate: Gate): Promise<readonly ShownPlace[]> {
-    return this.#commented.places(gate);
+  async places(gate: Gate, options: PlacesOptions = {}): Promise<readonly ShownPlace[]> {
+    return this.#commented.places(gate, options);
   }
 
   /**
@@ -234,12 +237,21 @@ export class Run {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store } = this.#app;
     const reader = principalOf(by);
-    return store.commit((emit) => {
-      const before = lastShown(gate, reader, store);
+    const before = store.commit((emit) => {
       const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
+      const last = lastShown(gate, reader, store);
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
-      return before;
+      return last;
     });
+    return afterArrival(store.outlet, before);
+  }
+
+  /**
+   * What a person was shown last of a gate's kind and task, of versions other than this one; `null` where this is the first
+   * they see. Unlike {@link shown} it writes nothing, and says the same however often it is asked.
+   */
+  async shownBefore(gate: Gate, by: Principal): Promise<Gate | null> {
+    return shownBefore(gate, principalOf(by), this.#app.store);
   }
 
   /**
@@ -337,9 +349,10 @@ export class Run {
    */
   async waiveSandbox(by: Principal): Promise<void> {
     const human = asHuman(by, this.id, 'lift the sandbox of');
-    this.#app.store.commit((emit) =>
-      emit('SANDBOX_WAIVED', { principal: principalText(human) }, { threadId: this.id }),
-    );
+    const { runs, outlet } = this.#app.store;
+    const payload = { principal: principalText(human) };
+    const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId: this.id } } as const;
+    return afterArrival(outlet, runs.note({ threadId: this.id, epoch: null }, [waived]));
   }
 
   /**
