@@ -1,12 +1,13 @@
-import type { PlanResult } from '@devs/core';
+// openChromium: in a process of its own.
+import type { PlanResult, Run } from '@devs/core';
 import { durable } from '@devs/core/langgraph';
 import { fakeAgents } from '@devs/core/testing';
 import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { builtPage } from './support/builtPage.ts';
-import { openChromium, unpackChromium } from './support/chromium.ts';
-import { openShop, type Served, serve, test } from './support/fixtures.ts';
+import { describe, expect, onTestFinished } from 'vitest';
+import type { Rewinding } from '../src/views/rewindView.ts';
+import { openShop, test } from './support/fixtures.ts';
+import { readers } from './support/pages.ts';
 
 const NAME = '<img src=x onerror="document.title=\'ran\'"> \u202Eeman';
 
@@ -26,39 +27,24 @@ function hostileAgents() {
   };
 }
 
-/** A tab that is signed in, and everything that it should not have done. */
-async function opened({ origin, codes }: Served, at: string) {
-  const page = await (await openChromium()).newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (line) => {
-    if (line.type() === 'error') complaints.push(line.text());
-  });
-  await page.goto(`${origin}/#code=${codes.at(-1)}`);
-  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
-  await page.goto(`${origin}/#${at}`);
-  return { page, complaints };
-}
-
 const textOf = async (page: Page, selector: string): Promise<string> =>
   (await page.locator(selector).first().textContent()) ?? '';
 
+/** A run of the pipeline that has come to its end. */
+async function finishedRun(dir: string): Promise<Run> {
+  const devs = await openShop(dir, hostileAgents());
+  const gates = { design: 'auto', dag: 'auto' } as const;
+  const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates });
+  await run.drive();
+  return run;
+}
+
 describe('the screens of runs in Chromium', () => {
-  beforeAll(unpackChromium, 300_000);
+  const open = readers();
 
-  test('a run: its plan as a picture, its figures, its timeline, and the way back and forth again', async ({
-    dir,
-  }) => {
-    const devs = await openShop(dir, hostileAgents());
-    const gates = { design: 'auto', dag: 'auto' } as const;
-    const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates });
-    await run.drive();
-    const served = await serve(dir, {
-      readAsset: await builtPage(),
-      rewinding: async (_id, work) => work(run),
-    });
-    const { page, complaints } = await opened(served, '/runs/shop');
-
+  test('a run: its plan as a picture, its figures, its timeline and its log', async ({ dir }) => {
+    const run = await finishedRun(dir);
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop' });
     await page.locator('.picture .node').nth(2).waitFor();
     const { tasks, cost, status } = await run.status();
     expect(await page.locator('.picture .node.completed').count()).toBe(tasks.length);
@@ -73,8 +59,17 @@ describe('the screens of runs in Chromium', () => {
     expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.calls}`);
     await page.locator('.lane', { hasText: 'T3' }).locator('summary').click();
     await page.locator('.lane[open] li', { hasText: 'implement' }).first().waitFor();
+    await page.getByLabel('Kind of lines').selectOption('tasks');
+    await page.locator('.log li', { hasText: 'task completed' }).first().waitFor();
+    expect(await page.locator('.log li', { hasText: 'node started' }).count()).toBe(0);
+    expect(await page.title()).toBe('devs');
+    expect(complaints).toEqual([]);
+  });
 
-    // By keyboard: choose T1 in the picture, look at what goes, decide.
+  test('a run is set back by keyboard, to what its picture shows, and forth again', async ({ dir }) => {
+    const run = await finishedRun(dir);
+    const rewinding: Rewinding = async (_id, work) => work(run);
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop', rewinding });
     await page.locator('.picture .node').first().focus();
     await page.keyboard.press('Enter');
     await page.getByText('Show what going back to T1 undoes').click();
@@ -87,11 +82,6 @@ describe('the screens of runs in Chromium', () => {
     await page.getByRole('button', { name: 'Take that back' }).click();
     await page.getByText('the last rewind was undone').waitFor();
     expect((await run.status()).status).toBe('completed');
-
-    await page.getByLabel('Kind of lines').selectOption('people');
-    await page.locator('.log li', { hasText: 'rewind undone' }).waitFor();
-    expect(await page.locator('.log li', { hasText: 'node started' }).count()).toBe(0);
-    expect(await page.title()).toBe('devs');
     expect(complaints).toEqual([]);
   });
 
@@ -107,8 +97,7 @@ describe('the screens of runs in Chromium', () => {
     const app = durable(builder, { file, gates: { publish: ({ draft }) => draft } });
     onTestFinished(() => app.close());
     await app.run('post', { topic: 'tea' });
-    const served = await serve(dir, { file: 'posts.sqlite', readAsset: await builtPage() });
-    const { page, complaints } = await opened(served, '/runs/post');
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/post', file: 'posts.sqlite' });
 
     await page.locator('.node.next', { hasText: 'publish' }).waitFor();
     expect(await page.locator('.node.visited', { hasText: 'write' }).count()).toBe(1);
