@@ -36,7 +36,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     execArgv: ['--expose-gc'],
     globalSetup: support('bareMachine.ts'),
-    setupFiles: [support('failOnNoise.ts'), support('processorTime.ts')],
+    setupFiles: ['failOnNoise.ts', 'sameCases.ts', 'processorTime.ts'].map(support),
     passWithNoTests: false,
     // Who polls waits for a condition, not for a time: a second is short on a machine that is busy.
     expect: { poll: { timeout: 30_000 } },

@@ -18,6 +18,12 @@ const esbuild = createRequire(fromRoot.resolve('tsx'))('esbuild');
 /** What `devs` leaves outside, by the beginnings of names. */
 const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3'];
 
+/** What makes schemas, apart from what every verb has. */
+const ZOD_FILE = 'zod.cjs';
+const LATE_ZOD = "import { z } from 'devs:zod';";
+/** How others import it. */
+const ZOD = /^import \* as z from ['"]zod(?:\/v4)?['"];$/m;
+
 const LIST = /^(import|export) (\{[^}]*\}|\*) from '([^']+)';/gms;
 const namesIn = (list) =>
   list
@@ -51,9 +57,7 @@ function pastFrontDoors() {
     ]),
   );
   const direct = (statement, word, list, from) => {
-    // By its name, all of zod would come along. Sources keep the name: in a bundle that is not split, esbuild forgets to
-    // begin a star.
-    if (from === 'zod' && list === '{ z }') return "import * as z from 'zod';";
+    if (from === 'zod' && list === '{ z }') return LATE_ZOD;
     const door = doors.get(from);
     if (door === undefined || word !== 'import') return statement;
     const imports = namesIn(list).map((name) => {
@@ -76,6 +80,38 @@ function pastFrontDoors() {
   };
 }
 
+/**
+ * zod is a file of its own, read with the first schema that is made: a reader makes none, and loading zod takes as long as
+ * all that it shows.
+ */
+function lateZod() {
+  return {
+    name: 'late zod',
+    setup: (build) => {
+      build.onResolve({ filter: /^devs:zod$/ }, () => ({ path: 'zod', namespace: 'devs' }));
+      build.onLoad({ filter: /^zod$/, namespace: 'devs' }, () => ({
+        contents: `let zod;
+          export const z = new Proxy({}, { get: (_, name) => (zod ??= require('./${ZOD_FILE}'))[name] });`,
+      }));
+      build.onResolve({ filter: /^\.\/zod\.cjs$/ }, ({ path }) => ({ path, external: true }));
+    },
+  };
+}
+
+/** The code of others without its comments and lines, which no report of a defect of ours is about. */
+function othersTerse() {
+  return {
+    name: 'others terse',
+    setup: (build) =>
+      build.onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, async ({ path }) => {
+        // Only the language in which zod speaks by itself.
+        if (/zod[\\/]v4[\\/]locales[\\/]index\.[cm]?js$/.test(path)) return { contents: 'export {};' };
+        const source = readFileSync(path, 'utf8').replace(ZOD, LATE_ZOD);
+        return { contents: (await esbuild.transform(source, { minifyWhitespace: true })).code };
+      }),
+  };
+}
+
 const OPTIONS = {
   absWorkingDir: cli,
   entryPoints: { bin: 'src/bin.ts', index: 'src/index.ts', driver: 'src/chaos/driver.ts' },
@@ -95,17 +131,39 @@ const OPTIONS = {
   metafile: true,
 };
 
+async function bundleZod(outfile) {
+  const { metafile } = await esbuild.build({
+    absWorkingDir: cli,
+    stdin: { contents: "export * from 'zod';", resolveDir: cli },
+    outfile,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minifyWhitespace: true,
+    plugins: [othersTerse()],
+    metafile: true,
+  });
+  return metafile;
+}
+
 /**
  * Bundles the command.
  *
- * @param dist - Gets the files: `bin.js`, `index.js`, `driver.js`, what they share, the prompts, the page, the licences.
+ * @param dist - Gets the files: `bin.js`, `index.js`, `driver.js`, what they share, `zod.cjs`, the prompts, the page, the licences.
  * @returns What is in them, as esbuild tells it.
  */
 export async function bundleCli(dist) {
-  const { metafile } = await esbuild.build({ ...OPTIONS, outdir: dist, plugins: [pastFrontDoors()] });
+  const { metafile } = await esbuild.build({
+    ...OPTIONS,
+    outdir: dist,
+    plugins: [pastFrontDoors(), lateZod(), othersTerse()],
+  });
+  const zod = await bundleZod(join(dist, ZOD_FILE));
   cpSync(join(root, 'packages', 'agents', 'prompts'), join(dist, 'prompts'), { recursive: true });
   const page = await bundlePage(join(dist, 'page'));
-  const made = Object.keys(metafile.inputs).map((input) => resolve(cli, input));
+  const inputs = [...Object.keys(metafile.inputs), ...Object.keys(zod.inputs)];
+  const made = inputs.map((input) => resolve(cli, input));
   writeFileSync(join(dist, 'THIRD_PARTY_LICENSES.txt'), bundledLicences('devs', [...made, ...page.madeFrom]));
   return metafile;
 }

@@ -40,6 +40,7 @@ const ALLOWED_PACKAGES = {
 const SHARED_WITH_TESTS = [
   'packages/core/test/support/',
   'packages/core/bench/state/figures.ts',
+  'packages/core/bench/plot/',
   'examples/',
 ];
 

@@ -55,26 +55,40 @@ const LANGGRAPH = /node_modules\/(?:@langchain|langchain|langsmith)\//;
 const WORK =
   /node_modules\/(?:yaml|tinyglobby|@agentclientprotocol)\/|core\/src\/(?:engine\/drive\/drive|orchestration\/nodes\/\w+Node)\.ts|agents\/src\/(?:workspace|checks|sandbox|coding)\//;
 
+/** What makes schemas. */
+const ZOD = /dist\/zod\.cjs$/;
+/** What opens a state file, and what reads it. */
+const STATE = /better-sqlite3|core\/src\/(?:db|state|engine|orchestration|surface)\//;
+
 describe('the published command', () => {
+  test('loads for help nothing that opens a state file, and no verb', async ({ dir }) => {
+    for (const argv of [['--help'], ['--version'], ['admin', '--help']]) {
+      const loaded = loadedBy(dir, argv);
+      expect(loaded.filter((path) => STATE.test(path) || ZOD.test(path))).toEqual([]);
+      expect(loaded.filter((path) => /src\/commands\//.test(path))).toEqual(['src/commands/verbs.ts']);
+    }
+  });
+
   test('loads for a reader what it shows, and for a decision what it records', async ({ dir }) => {
     const { gates } = await driveShop(dir);
     const [gate] = gates;
     if (gate === undefined) throw new Error('The run waits at no gate.');
     const reading = [
-      ['--help'],
       ['status'],
       ['status', RUN],
       ['gates'],
       ['show', RUN],
       ['log', RUN],
       ['docs', RUN],
-      ['approve', gate.sessionId, '--hash', gate.artifactHash],
     ];
     for (const argv of reading) {
       const loaded = loadedBy(dir, argv);
       expect(loaded.some((path) => path.endsWith('src/main.ts'))).toBe(true);
-      expect(loaded.filter((path) => LANGGRAPH.test(path) || WORK.test(path))).toEqual([]);
+      expect(loaded.filter((path) => LANGGRAPH.test(path) || WORK.test(path) || ZOD.test(path))).toEqual([]);
     }
+    const deciding = loadedBy(dir, ['approve', gate.sessionId, '--hash', gate.artifactHash]);
+    expect(deciding.filter((path) => LANGGRAPH.test(path) || WORK.test(path))).toEqual([]);
+    expect(deciding.filter((path) => ZOD.test(path))).toHaveLength(1);
   });
 
   test('would be found loading more: what goes on with a run does', async ({ dir }) => {

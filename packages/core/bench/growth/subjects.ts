@@ -1,11 +1,12 @@
 import path from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { STATE_FILE } from '../../src/config/defaults.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { EventStore } from '../../src/state/EventStore.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { StepStore } from '../../src/state/StepStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
-import { Orchestrator, STATE_FILE } from '../../src/surface/Orchestrator.ts';
+import { Orchestrator } from '../../src/surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../src/testing/index.ts';
 import { DUE, fillWithOneRun, fillWithRuns, LONG } from './files.ts';
 

@@ -7,7 +7,7 @@ import { canonicalJson } from './canonicalJson.ts';
 import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
-import { immediately } from './immediately.ts';
+import { within } from './immediately.ts';
 import { parseStored } from './parseStored.ts';
 import { useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';
@@ -412,6 +412,6 @@ export class ThreadStore {
   }
 
   #write<T>(work: () => T): T {
-    return immediately(this.#db, work);
+    return within(this.#db, work);
   }
 }
