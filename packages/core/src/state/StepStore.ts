@@ -62,8 +62,8 @@ export class StepStore {
   readonly #selectTimes: Statement<[StepKey], StepTimes>;
   readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
   readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
-  readonly #selectForThread: Statement<[string], sql.StepRow>;
-  readonly #selectInFlight: Statement<[string, number], sql.StepRow>;
+  readonly #selectForThread: Statement<[string], sql.StepSummaryRow>;
+  readonly #selectInFlight: Statement<[string, number], sql.StepSummaryRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], TurnSpending>;
   readonly #sumSpendingOfTask: Statement<[object], TurnSpending>;

@@ -61,7 +61,7 @@ export function signalRun(
 
 /** What an answer may be: a node gets both in the same way. */
 function assertStorable(payload: unknown, threadId: string): void {
-  const { error } = interruptGate.given.safeParse({ value: payload });
+  const { error } = interruptGate.given().safeParse({ value: payload });
   if (error === undefined) return;
   const problem = error.issues[0]?.message ?? '';
   throw new DevsError(`A signal's payload for run "${threadId}" cannot be kept. ${problem}.`, {
