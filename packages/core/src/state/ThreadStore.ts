@@ -7,7 +7,7 @@ import { canonicalJson } from './canonicalJson.ts';
 import { DeclaredPolicies } from './DeclaredPolicies.ts';
 import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
-import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
+import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { within } from './immediately.ts';
 import { OnceUnderLease } from './OnceUnderLease.ts';
 import { useSeals } from './rowSeals.ts';
@@ -79,6 +79,7 @@ export class ThreadStore {
   readonly #claim: Statement<[object], number>;
   readonly #renew: Statement<[object]>;
   readonly #release: Statement<[object]>;
+  readonly #evict: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #wakeParent: Statement<[object]>;
   readonly #begin: Statement<[object]>;
@@ -109,6 +110,7 @@ export class ThreadStore {
     this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
     this.#renew = prepare(db, sql.RENEW);
     this.#release = prepare(db, sql.RELEASE);
+    this.#evict = prepare(db, sql.EVICT);
     this.#settle = prepare(db, sql.SETTLE);
     this.#wakeParent = prepare(db, sql.WAKE_PARENT);
     this.#begin = prepare(db, sql.BEGIN);
@@ -211,6 +213,21 @@ export class ThreadStore {
     if (isHeld(lease)) this.#release.run({ ...lease, now: this.#now() });
     endLease(lease);
     tellNews(this.#db);
+  }
+
+  /**
+   * Whoever hands a run out knows that its driver is gone: the next claim takes it over without waiting for the lease to
+   * expire. A driver that lives is refused once somebody has claimed the run, and can renew its lease no more. False where
+   * nobody held it.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  evict(threadId: string): boolean {
+    return this.#write(() => {
+      this.require(threadId);
+      const { bootId } = this.#host;
+      return this.#evict.run({ threadId, owner: NOBODY, bootId, now: this.#now() }).changes === 1;
+    });
   }
 
   /** Names this process to others that keep something beside the file: `bootId pid:startTime`. */
