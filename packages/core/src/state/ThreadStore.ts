@@ -340,12 +340,10 @@ export class ThreadStore {
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */
   resetRecoveries(lease: FencedLease): void {
-    const reset = (): void => {
-      prepare(this.#db, sql.RESET_RECOVERIES).run({ threadId: lease.threadId, now: this.#now() });
-      this.#reset.note(lease);
-    };
+    const values = { threadId: lease.threadId, now: this.#now() };
+    const reset = (): unknown => prepare(this.#db, sql.RESET_RECOVERIES).run(values);
     if (this.#reset.isDone(lease)) this.fence(lease).assertInTx();
-    else this.#fenced(lease, reset);
+    else this.#fenced(lease, () => this.#reset.doing(lease, reset));
   }
 
   /** The run has lost journal rows (law L6). */
