@@ -21,7 +21,7 @@ async function started(dir: string, flags: readonly string[] = [], isTTY = true)
     signal: ending.signal,
     onWrite: (text) => {
       printed.push(text);
-      const url = /http:\/\/localhost:\d+\/#code=[\w-]+/.exec(text)?.[0];
+      const url = /http:\/\/localhost:\d+\/#code=[\w-]+\S*/.exec(text)?.[0];
       if (url !== undefined) link(url);
     },
   });
@@ -39,7 +39,7 @@ async function started(dir: string, flags: readonly string[] = [], isTTY = true)
       headers: { ...page, 'content-type': 'application/json', ...init.headers },
     });
   const signIn = async (): Promise<Record<string, string>> => {
-    const code = url.hash.replace('#code=', '');
+    const code = /#code=([\w-]+)/.exec(url.hash)?.[1];
     const answer = await ask('/api/session', { method: 'POST', body: JSON.stringify({ code }) });
     const { secret } = (await answer.json()) as { readonly secret: string };
     return { 'x-devs-session': secret };
@@ -76,6 +76,29 @@ describe('devs ui', () => {
     await expect(ask('/')).rejects.toThrow();
   });
 
+  test('a run or a gate is where the link leads', async ({ dir }) => {
+    const { gates } = await driveShop(dir);
+    const gate = gates[0]?.sessionId ?? '';
+    for (const [name, path] of [
+      ['shop', '/runs/shop'],
+      [gate.slice(0, 8), `/runs/shop/gates/${gate}`],
+    ] as const) {
+      const { url, signIn, ending, ended } = await started(dir, [name]);
+      expect(url.hash).toMatch(new RegExp(`^#code=[\\w-]+&at=${path}$`));
+      await signIn();
+      ending.abort();
+      await ended;
+    }
+    expect(await callMain(dir, ['ui', 'nothing'])).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('GATE_NOT_FOUND'),
+    });
+    expect(await callMain(dir, ['ui', 'nothing', '--file', 'none.sqlite'])).toMatchObject({
+      stderr: expect.stringContaining('STATE_IO'),
+    });
+    expect(existsSync(join(dir, 'none.sqlite'))).toBe(false);
+  });
+
   test('only reads where its link is printed to no terminal', async ({ dir }) => {
     const { gates } = await driveShop(dir);
     const { ask, signIn, printed } = await started(dir, [], false);
@@ -105,6 +128,13 @@ describe('devs ui', () => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ error: { code, remedy: expect.stringMatching(/./) } });
     expect(readdirSync(join(dir, 'data'))).toEqual(text === null ? [] : ['posts.sqlite']);
+    expect(existsSync(join(dir, '.devs'))).toBe(false);
+  });
+
+  test('names no place where there are no runs', async ({ dir }) => {
+    expect(await callMain(dir, ['ui', 'shop'])).toMatchObject({
+      stderr: expect.stringContaining('THREAD_NOT_FOUND'),
+    });
     expect(existsSync(join(dir, '.devs'))).toBe(false);
   });
 

@@ -1,5 +1,5 @@
 import { GateScreen } from './GateScreen.tsx';
-import { Inbox } from './Inbox.tsx';
+import { Inbox, Runs, Waiting } from './Inbox.tsx';
 import { Problem } from './parts.tsx';
 import { inboxHref } from './place.ts';
 import { RunScreen } from './RunScreen.tsx';
@@ -13,7 +13,8 @@ export function App() {
         <a href={inboxHref}>Inbox{waiting.value > 0 && <span class="count">{waiting}</span>}</a>
         <span class="grow" />
         <span class="quiet keys">
-          <kbd>j</kbd> <kbd>k</kbd> rows, <kbd>i</kbd> inbox, <kbd>a</kbd> approve, <kbd>r</kbd> write
+          <kbd>j</kbd> <kbd>k</kbd> rows, <kbd>i</kbd> inbox, <kbd>a</kbd> approve, <kbd>r</kbd> write,{' '}
+          <kbd>Enter</kbd> on a line: comment
         </span>
         {me.value !== null && <span class="quiet">{me.value.isReadOnly ? 'read-only' : me.value.by.id}</span>}
       </nav>
@@ -38,6 +39,10 @@ function Screen() {
       return <Problem error={shown.error} />;
     case 'inbox':
       return <Inbox view={shown.view} />;
+    case 'waiting':
+      return <Waiting view={shown.view} />;
+    case 'runs':
+      return <Runs view={shown.view} />;
     case 'run':
       return <RunScreen key={shown.view.id} view={shown.view} />;
     case 'gate':

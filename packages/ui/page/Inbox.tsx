@@ -1,47 +1,102 @@
-import type { GateLine, InboxView, RunLine } from '../src/views/inboxView.ts';
+import type { InboxView, RunLine, RunsView, WaitingLine, WaitingView } from '../src/views/inboxView.ts';
 import { Ago, Section, Status } from './parts.tsx';
-import { gateHref, runHref } from './place.ts';
+import { gateHref, inboxHref, olderRunsHref, runHref, waitingHref } from './place.ts';
 import { usdWords } from './words.ts';
 
-export function Inbox({ view: { gates, runs } }: { readonly view: InboxView }) {
-  const stopped = runs.filter(({ status, openGates }) => openGates === 0 && status === 'failed');
+export function Inbox({ view }: { readonly view: InboxView }) {
   return (
     <>
       <h1>Inbox</h1>
-      {gates.length === 0 ? (
-        <p class="empty">Nothing waits for you.</p>
-      ) : (
-        <ul class="rows">
-          {gates.map((gate) => (
-            <GateRow key={gate.sessionId} gate={gate} run={runs.find(({ id }) => id === gate.threadId)} />
-          ))}
-        </ul>
-      )}
-      {stopped.length > 0 && (
+      {view.total === 0 ? <p class="empty">Nothing waits for you.</p> : <GateRows view={view} />}
+      {view.stopped.length > 0 && (
         <Section title="Stopped without a question">
-          <RunRows runs={stopped} />
+          <RunRows runs={view.stopped} />
         </Section>
       )}
       <Section title="Runs">
-        {runs.length === 0 ? <p class="empty">There are none yet.</p> : <RunRows runs={runs} />}
+        {view.runs.length === 0 ? <p class="empty">There are none yet.</p> : <RunPage view={view} />}
       </Section>
     </>
   );
 }
 
-function GateRow({ gate, run }: { readonly gate: GateLine; readonly run: RunLine | undefined }) {
+/** A later page of the gates that wait. */
+export function Waiting({ view }: { readonly view: WaitingView }) {
+  return (
+    <>
+      <h1>Inbox</h1>
+      <GateRows view={view} />
+      <ToInbox />
+    </>
+  );
+}
+
+/** A later page of the runs. */
+export function Runs({ view }: { readonly view: RunsView }) {
+  return (
+    <>
+      <h1>Older runs</h1>
+      <RunPage view={view} />
+      <ToInbox />
+    </>
+  );
+}
+
+const ToInbox = () => (
+  <p>
+    <a class="row" href={inboxHref}>
+      Back to the inbox
+    </a>
+  </p>
+);
+
+function GateRows({ view: { gates, total, nextGates } }: { readonly view: WaitingView }) {
+  return (
+    <>
+      <ul class="rows">
+        {gates.map((gate) => (
+          <GateRow key={gate.sessionId} gate={gate} />
+        ))}
+      </ul>
+      {nextGates !== null && (
+        <a class="row more" href={waitingHref(nextGates)}>
+          {gates.length} of {total} are shown, the oldest first: the next
+        </a>
+      )}
+    </>
+  );
+}
+
+function GateRow({ gate }: { readonly gate: WaitingLine }) {
   return (
     <li>
       <a class="row" href={gateHref(gate.threadId, gate.sessionId)}>
         <strong>{gate.about}</strong>
-        <span class="grow">{run?.title ?? gate.threadId}</span>
+        <span class="grow">
+          {gate.title}
+          {gate.message !== '' && <span class="quiet asked"> {gate.message}</span>}
+        </span>
         <span class="quiet">{gate.threadId}</span>
-        <span class="quiet number">{usdWords(run?.cost.costUsd ?? 0)}</span>
+        <span class="quiet">{gate.behind} behind it</span>
+        <span class="quiet number">{usdWords(gate.cost.costUsd)}</span>
         <span class="quiet number">
           <Ago at={gate.openedAt} />
         </span>
       </a>
     </li>
+  );
+}
+
+function RunPage({ view: { runs, nextRuns } }: { readonly view: RunsView }) {
+  return (
+    <>
+      <RunRows runs={runs} />
+      {nextRuns !== null && (
+        <a class="row more" href={olderRunsHref(nextRuns)}>
+          Older runs
+        </a>
+      )}
+    </>
   );
 }
 
@@ -53,8 +108,7 @@ function RunRows({ runs }: { readonly runs: readonly RunLine[] }) {
           <a class="row" href={runHref(run.id)}>
             <Status value={run.status} />
             <span class="grow">
-              {run.title}
-              {run.reason !== null && <span class="quiet"> {run.reason}</span>}
+              {run.title} <span class="quiet">{whyStopped(run)}</span>
             </span>
             {run.tasks.total > 0 && (
               <span class="quiet number">
@@ -71,3 +125,7 @@ function RunRows({ runs }: { readonly runs: readonly RunLine[] }) {
     </ul>
   );
 }
+
+/** As it was recorded; of a driver that has died, nobody could record it. */
+const whyStopped = ({ status, reason, driver }: RunLine): string =>
+  reason ?? (status === 'running' && driver === null ? 'its driver has ended: devs resume takes it up' : '');

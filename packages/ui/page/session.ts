@@ -4,10 +4,13 @@ const SECRET = 'devs-session';
 /** The secret of this tab; `null` before anybody has signed in here. */
 export const secret = (): string | null => sessionStorage.getItem(SECRET);
 
-/** The code in the fragment, which is taken out of the address at once: it is no part of any history. */
+/**
+ * The code in the fragment, which is taken out of the address at once: it is no part of any history. What follows it is where
+ * the link leads.
+ */
 export function takeCode(): string | null {
-  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1] ?? null;
-  if (code !== null) history.replaceState(null, '', location.pathname);
+  const [, code = null, at = ''] = /^#code=([\w-]+)(?:&at=(\/.*))?$/.exec(location.hash) ?? [];
+  if (code !== null) history.replaceState(null, '', location.pathname + (at && `#${at}`));
   return code;
 }
 

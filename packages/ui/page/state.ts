@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
-import type { GateView } from '../src/views/gateView.ts';
-import type { InboxView } from '../src/views/inboxView.ts';
+import type { ShownGate } from '../src/views/gateView.ts';
+import type { InboxView, RunsView, WaitingView } from '../src/views/inboxView.ts';
 import type { RunView } from '../src/views/runView.ts';
 import { place } from './address.ts';
 import { ApiError, get, readChanges } from './api.ts';
@@ -19,8 +19,10 @@ export interface Me {
 export type Screen =
   | { readonly kind: 'loading' }
   | { readonly kind: 'inbox'; readonly view: InboxView }
+  | { readonly kind: 'waiting'; readonly view: WaitingView }
+  | { readonly kind: 'runs'; readonly view: RunsView }
   | { readonly kind: 'run'; readonly view: RunView }
-  | { readonly kind: 'gate'; readonly view: GateView }
+  | { readonly kind: 'gate'; readonly view: ShownGate }
   | { readonly kind: 'error'; readonly error: ErrorView };
 
 export const screen = signal<Screen>({ kind: 'loading' });
@@ -30,25 +32,50 @@ export const waiting = signal(0);
 /** Why what is shown may be old; `null` while the server tells what is new. */
 export const offline = signal<ErrorView | null>(null);
 
-let loads = 0;
+let loading: Promise<void> | null = null;
+let isStale = false;
 
-/** Reads what the place shows; the screen before stays until it is there. */
-export async function load(): Promise<void> {
-  loads += 1;
-  const own = loads;
-  const next = await shownAt(place.value).catch(
-    (error: unknown): Screen => ({ kind: 'error', error: errorOf(error) }),
-  );
-  if (own === loads) screen.value = next;
+/**
+ * Reads what the place shows; the screen before stays until it is there. One at a time: however often it is asked meanwhile,
+ * it is read once more.
+ */
+export function load(): Promise<void> {
+  isStale = true;
+  loading ??= loadAll().finally(() => {
+    loading = null;
+  });
+  return loading;
+}
+
+async function loadAll(): Promise<void> {
+  while (isStale) {
+    isStale = false;
+    const at = place.value;
+    const next = await shownAt(at).catch(
+      (error: unknown): Screen => ({ kind: 'error', error: errorOf(error) }),
+    );
+    if (at === place.value) screen.value = next;
+  }
 }
 
 async function shownAt(at: Place): Promise<Screen> {
-  const inbox = await get<InboxView>('api/inbox');
-  waiting.value = inbox.gates.length;
-  if (at.kind === 'inbox') return { kind: 'inbox', view: inbox };
+  if (at.kind === 'inbox') return { kind: 'inbox', view: counted(await get<InboxView>('api/inbox')) };
+  if (at.kind === 'waiting') {
+    const view = await get<WaitingView>(`api/gates?after=${encodeURIComponent(at.after)}`);
+    return { kind: 'waiting', view: counted(view) };
+  }
+  counted(await get<Pick<WaitingView, 'total'>>('api/waiting'));
+  if (at.kind === 'runs') {
+    return { kind: 'runs', view: await get<RunsView>(`api/runs?after=${encodeURIComponent(at.after)}`) };
+  }
   const run = `api/runs/${encodeURIComponent(at.run)}`;
   if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(run) };
-  return { kind: 'gate', view: await get<GateView>(`${run}/gates/${encodeURIComponent(at.gate)}`) };
+  return { kind: 'gate', view: await get<ShownGate>(`${run}/gates/${encodeURIComponent(at.gate)}`) };
+}
+
+function counted<View extends Pick<WaitingView, 'total'>>(view: View): View {
+  waiting.value = view.total;
+  return view;
 }
 
 export const errorOf = (error: unknown): ErrorView =>

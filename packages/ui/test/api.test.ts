@@ -3,28 +3,10 @@ import { join } from 'node:path';
 import { DevsError, Orchestrator, STATE_FILE } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createUi, type UiOptions } from '../src/createUi.ts';
 import { SESSION_HEADER } from '../src/session/OneTimeCodes.ts';
 import type { InboxView } from '../src/views/inboxView.ts';
-import { ADA, openShop, serve, test, waitingRun } from './support/fixtures.ts';
-
-const HOST = 'inbox.example.org';
-
-/** The handler as another server mounts it, with a login of its own. */
-function mounted(dir: string, options: Partial<UiOptions> = {}) {
-  const ui = createUi({ dir, hosts: [HOST], base: '/inbox', identify: () => ADA, ...options });
-  const headers = {
-    origin: `https://${HOST}`,
-    'sec-fetch-site': 'same-origin',
-    'content-type': 'application/json',
-  };
-  const ask = (path: string, init: RequestInit = {}) =>
-    ui(new Request(`https://${HOST}${path}`, { headers, ...init }));
-  const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) });
-  const errorAt = async (answer: Promise<Response>) =>
-    ((await (await answer).json()) as { error: { code: string; remedy: string } }).error;
-  return { ask, post, errorAt };
-}
+import { fillWithRuns } from './support/fillWithRuns.ts';
+import { mounted, openShop, serve, test, waitingRun } from './support/fixtures.ts';
 
 /** The events of a stream, one after the other. */
 async function* eventsOf({ body }: Response): AsyncGenerator<string> {
@@ -48,14 +30,20 @@ describe('the handler, mounted', () => {
 
     const { gates, runs } = (await (await ask('/inbox/api/inbox')).json()) as InboxView;
     expect(runs).toMatchObject([{ id: 'shop', title: 'Shop', openGates: 1, tasks: { total: 0 } }]);
-    expect(gates).toMatchObject([{ about: 'Design', threadId: 'shop' }]);
+    expect(gates).toMatchObject([
+      { about: 'Design', threadId: 'shop', title: 'Shop', behind: 'its plan and tasks' },
+    ]);
+    expect(gates[0]?.cost).toEqual((await run.status()).cost);
+    expect(await (await ask('/inbox/api/waiting')).json()).toEqual({ total: 1 });
     const gate = await (await ask(`/inbox/api/runs/shop/gates/${gates[0]?.sessionId}`)).json();
     expect(gate).toMatchObject({
       isOpen: true,
       before: { feedback: 'Shorter.', principal: 'human:ada', artifactHash: first?.artifactHash },
+      versions: [{ sessionId: first?.sessionId, isOpen: false }],
       choices: [
         { name: 'approve', approves: true },
         { name: 'reject', words: { isRequired: true } },
+        { name: 'edit', form: { kind: 'proposal' } },
       ],
     });
     const old = await (await ask(`/inbox/api/runs/shop/gates/${first?.sessionId}`)).json();
@@ -74,6 +62,45 @@ describe('the handler, mounted', () => {
     const { gates: open, ...status } = await run.status();
     expect(shown).toMatchObject(JSON.parse(JSON.stringify(status)));
     expect(open).toHaveLength(1);
+  });
+
+  test('shows many runs page by page, and of all of them those that stopped without a question', async ({
+    dir,
+  }) => {
+    fillWithRuns(dir, { runs: 60, waitsEvery: 100 });
+    const db = createDatabase({ dbPath: join(dir, STATE_FILE) });
+    const stand = (status: string, reason: string | null, ids: string) =>
+      db.prepare(`UPDATE threads SET status = ?, reason = ? WHERE thread_id IN (${ids})`).run(status, reason);
+    stand('failed', 'no disk', "'run-2'");
+    stand('paused', 'asked to stop', "'run-3'");
+    stand('running', null, "'run-4'");
+    stand('completed', null, "'run-5'");
+    db.close();
+    const { ask, errorAt } = mounted(dir);
+    const inbox = (await (await ask('/inbox/api/inbox')).json()) as InboxView;
+    const idsOf = ({ runs }: Pick<InboxView, 'runs'>) => runs.map(({ id }) => id);
+    expect(idsOf({ runs: inbox.stopped }).sort()).toEqual(['run-2', 'run-3', 'run-4']);
+    expect(inbox.stopped).toContainEqual(expect.objectContaining({ reason: 'no disk' }));
+    expect([inbox.runs.length, inbox.nextRuns, inbox.nextGates]).toEqual([50, 'run-10', null]);
+    const rest = (await (await ask(`/inbox/api/runs?after=${inbox.nextRuns}`)).json()) as InboxView;
+    expect([...idsOf(inbox), ...idsOf(rest)]).toEqual(Array.from({ length: 60 }, (_, n) => `run-${59 - n}`));
+    expect(rest.nextRuns).toBeNull();
+    expect(await errorAt(ask('/inbox/api/runs?after=nobody'))).toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    expect(await errorAt(ask('/inbox/api/gates?after=nowhere'))).toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+
+  test('shows the gates that wait longest first, page by page', async ({ dir }) => {
+    fillWithRuns(dir, { runs: 60, waitsEvery: 1 });
+    const { ask } = mounted(dir);
+    const first = (await (await ask('/inbox/api/inbox')).json()) as InboxView;
+    const rest = (await (
+      await ask(`/inbox/api/gates?after=${encodeURIComponent(first.nextGates ?? '')}`)
+    ).json()) as InboxView;
+    expect([first.gates.length, first.total, rest.gates.length, rest.nextGates]).toEqual([50, 60, 10, null]);
+    const all = [...first.gates, ...rest.gates];
+    expect(new Set(all.map(({ threadId }) => threadId)).size).toBe(60);
+    expect(all.map(({ openedAt }) => openedAt)).toEqual(all.map(({ openedAt }) => openedAt).sort());
+    expect(first.gates[0]).toMatchObject({ behind: 'the rest of it', message: 'Go on?' });
   });
 
   test('answers as the command line does where it cannot do what was asked', async ({ dir }) => {
@@ -97,7 +124,7 @@ describe('the handler, mounted', () => {
     expect(await codeOf(post(at, { artifactHash, answer: { action: 'retry' } }))).toBe('INVALID_ANSWER');
     expect(await codeOf(post(at, { artifactHash, answer: { approved: false } }))).toBe('FEEDBACK_REQUIRED');
     expect(await codeOf(post(at, { artifactHash, answer: { by: 'human:eve' } }))).toBe('INVALID_REQUEST');
-    expect(await codeOf(post(at, 'x'.repeat(300_000)))).toBe('INVALID_REQUEST');
+    expect(await codeOf(post(at, 'x'.repeat(5_000_000)))).toBe('INVALID_REQUEST');
     expect(await codeOf(ask(at, { method: 'POST', body: '{' }))).toBe('INVALID_REQUEST');
     expect(await run.gates()).toHaveLength(1);
   });
@@ -209,7 +236,7 @@ describe('on loopback', () => {
       if (answer === null) continue;
       const { secret } = (await answer.json()) as { secret: string };
       const inbox = await fetch(`${origin}/api/inbox`, { headers: { ...headers, [SESSION_HEADER]: secret } });
-      expect(await inbox.json()).toEqual({ gates: [], runs: [] });
+      expect(await inbox.json()).toMatchObject({ gates: [], runs: [], total: 0 });
     }
   });
 });

@@ -1,16 +1,21 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import type { Gate } from '@devs/core';
+import { endingWith, type Gate, Orchestrator } from '@devs/core';
 import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
+import { resolveGate } from '../gates/resolveGate.ts';
+import { codeInGit } from '../project/codeInGit.ts';
+import { assertRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import { readReviewDiff } from '../render/reviewDiff.ts';
+import { readShownDiff } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
 
 interface UiFlags {
+  /** The id of a run, or the beginning of that of a gate. */
+  readonly place?: string | undefined;
   readonly port?: string;
   readonly file?: string;
   readonly by?: string;
@@ -23,24 +28,38 @@ export function addUi(program: Command, start: Start): void {
   program
     .command('ui')
     .description('serve a page to read, decide and see on, for this machine alone; drives nothing')
+    .argument('[place]', 'run or gate that the link leads to')
     .option('--port <number>', `port (default: ${USUAL_PORT}, else one that is free)`)
     .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
     .option('--by <name>', 'who decides on the page (default: your user name)')
-    .addHelpText('after', examples('devs ui', 'devs ui --port 8080', 'devs ui --file posts.sqlite'))
-    .action((flags: UiFlags, command: Command) => start(command, (session) => serveUi(flags, session)));
+    .addHelpText(
+      'after',
+      examples(
+        'devs ui',
+        'devs ui csv-export',
+        'devs ui 3f2a91c0',
+        'devs ui --port 8080',
+        'devs ui --file posts.sqlite',
+      ),
+    )
+    .action((place: string | undefined, flags: UiFlags, command: Command) =>
+      start(command, (session) => serveUi({ ...flags, place }, session)),
+    );
 }
 
-async function serveUi({ port, file, by }: UiFlags, session: Session): Promise<ExitCode> {
+async function serveUi({ place, port, file, by }: UiFlags, session: Session): Promise<ExitCode> {
   const { createUi, OneTimeCodes, serveOnLoopback } = await import('@devs/ui');
+  const at = fileAt(file, session);
   const human = humanFrom(by);
   const wanted = port === undefined ? null : toPort(port);
+  const to = place === undefined ? '' : `&at=${await pathTo(place, at, session)}`;
   // A program that starts this is told a link, too, and must not come to decide by it.
   const readOnly = session.out.json || session.io.stdout.isTTY !== true;
   const handler: LoopbackOptions['handler'] = (hosts) => {
     const onCode = (code: string): void =>
-      tell({ url: `http://${hosts[0]}/#code=${code}`, readOnly }, session);
+      tell({ url: `http://${hosts[0]}/#code=${code}${to}`, readOnly }, session);
     const { identify, signIn } = new OneTimeCodes({ by: human, onCode });
-    return createUi({ ...placeOf(file, session), hosts, readOnly, identify, signIn });
+    return createUi({ ...at, hosts, readOnly, identify, signIn });
   };
   const served = await listening(wanted, (at) => serveOnLoopback({ port: at, handler }));
   session.out.note(`Ctrl-C ends it; no run minds.${readOnly ? ' Read-only: this is no terminal.' : ''}`);
@@ -49,24 +68,49 @@ async function serveUi({ port, file, by }: UiFlags, session: Session): Promise<E
   return EXIT.ok;
 }
 
-type Place = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'rewinding'>;
+type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'code' | 'drafts' | 'rewinding'>;
+
+/**
+ * Where the page shows what a command line names.
+ *
+ * @throws DevsError `THREAD_NOT_FOUND` where there are no runs, `GATE_NOT_FOUND` for a name of neither a run nor a gate,
+ *   `CONFIG_INVALID` for one of several gates.
+ */
+async function pathTo(name: string, { dir, file }: FileAt, session: Session): Promise<string> {
+  if (file === undefined) assertRuns(session);
+  const devs = await Orchestrator.open({ dir, ...(file !== undefined && { file }), readOnly: true });
+  return endingWith(
+    () => devs.close(),
+    async () => {
+      const isRun = (await devs.ids()).includes(name);
+      if (isRun) return `/runs/${encodeURIComponent(name)}`;
+      const { run, sessionId } = await resolveGate(devs, name);
+      return `/runs/${encodeURIComponent(run.id)}/gates/${encodeURIComponent(sessionId)}`;
+    },
+  );
+}
+
+const draftsIn = (dir: string): string => path.join(dir, '.devs', 'ui', 'drafts');
 
 /** The code of a review is where the runs of the project have it. */
-function placeOf(file: string | undefined, session: Session): Place {
+function fileAt(file: string | undefined, session: Session): FileAt {
   if (file === undefined) {
     return {
       dir: path.join(session.dir, '.devs'),
-      readCode: (gate) => codeOf(gate, session),
+      readCode: (gate, since) => codeOf(gate, since, session),
+      code: codeInGit(session),
+      drafts: draftsIn(session.dir),
       rewinding: async (id, work) =>
         (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
     };
   }
   const whole = path.resolve(session.io.cwd, file);
-  return { dir: path.dirname(whole), file: path.basename(whole) };
+  const dir = path.dirname(whole);
+  return { dir, file: path.basename(whole), drafts: draftsIn(dir) };
 }
 
-async function codeOf(gate: Gate, session: Session): Promise<GateCode | null> {
-  const diff = await readReviewDiff(gate, session);
+async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {
+  const diff = await readShownDiff(gate, since, session);
   if (diff === null) return null;
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };

@@ -85,7 +85,8 @@ async function openToView(session: Session, options: Beside): Promise<Orchestrat
   }
 }
 
-function assertRuns(session: Session): void {
+/** @throws DevsError `THREAD_NOT_FOUND` */
+export function assertRuns(session: Session): void {
   if (hasRuns(session)) return;
   throw new DevsError(`There are no runs in ${session.dir}.`, {
     code: 'THREAD_NOT_FOUND',

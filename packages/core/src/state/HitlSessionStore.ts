@@ -269,6 +269,11 @@ export class HitlSessionStore {
       .map(this.#toSession);
   }
 
+  /** How many sessions of runs are open. */
+  countOpen(): number {
+    return prepare<[object], number>(this.#db, sql.COUNT_INBOX).pluck().get({}) ?? 0;
+  }
+
   /** Open sessions of all runs: of the newest run first, and of each the oldest first. */
   listOpenOfRuns(): readonly HitlSession[] {
     return prepare<[object], SessionRow>(this.#db, sql.SELECT_OPEN_OF_RUNS).all({}).map(this.#toSession);

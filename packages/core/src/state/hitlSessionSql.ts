@@ -101,9 +101,12 @@ export const COUNT_DECISIONS = 'SELECT count(*) AS count FROM hitl_sessions WHER
 
 export const COUNT_DECISIONS_OF = `${COUNT_DECISIONS} AND thread_id = @threadId`;
 
+const IN_INBOX = "FROM hitl_sessions WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL";
+
+export const COUNT_INBOX = `SELECT count(*) ${IN_INBOX}`;
+
 export const SELECT_INBOX = `
-  SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions
-  WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL AND (suspended_at, id) > (@suspendedAt, @id)
+  SELECT ${COLUMNS}, ${SOUND} AS sound ${IN_INBOX} AND (suspended_at, id) > (@suspendedAt, @id)
   ORDER BY suspended_at, id LIMIT @limit`;
 
 // Without looking at runs that ask nothing.

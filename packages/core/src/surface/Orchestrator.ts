@@ -15,7 +15,9 @@ import { assertUpToDate } from '../db/migrate.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
 import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
-import { pageLimit } from '../engine/runs/pages.ts';
+import { type GatePage, inbox } from '../engine/runs/inbox.ts';
+import { statusesOf } from '../engine/runs/listRuns.ts';
+import { type PageRequest, pageLimit } from '../engine/runs/pages.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -24,7 +26,7 @@ import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import { type DoctorReport, doctor } from '../state/doctor.ts';
-import type { Policies, Thread } from '../state/ThreadStore.ts';
+import type { Policies, Thread, ThreadStatus } from '../state/ThreadStore.ts';
 import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
 import { graphWork, PipelineApp } from './PipelineApp.ts';
@@ -101,6 +103,8 @@ export interface RunListPage {
   readonly limit?: number | undefined;
   /** The last run of the page before. @defaultValue the first page */
   readonly after?: string | undefined;
+  /** Only runs that stand there; a list of them is always a page. @defaultValue any */
+  readonly status?: ThreadStatus | readonly ThreadStatus[] | undefined;
 }
 
 /** What was deleted. */
@@ -243,18 +247,31 @@ export class Orchestrator {
    * The runs in the folder, newest first: all of them, or a page. Each is read with its state; for its gates alone there is
    * {@link Orchestrator.gates}.
    *
-   * @throws RangeError for a bad limit.
+   * @throws RangeError for a bad limit, or a status that is none.
    * @throws DevsError `THREAD_NOT_FOUND` for an `after` that is no run.
+   *
+   * @example
+   * ```ts
+   * const failed = await devs.list({ status: 'failed', limit: 20 });
+   * ```
    */
   async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
     return Promise.all(this.#idsOf(page).map((id) => this.#handleOf(id).status()));
   }
 
-  #idsOf({ limit, after }: RunListPage): readonly string[] {
+  #idsOf({ limit, after, status }: RunListPage): readonly string[] {
     const { directory, threads } = this.#app.store;
-    if (limit === undefined && after === undefined) return directory.ids();
-    if (after !== undefined) threads.require(after);
-    return directory.idsAfter(after ?? null, pageLimit(limit));
+    if (limit === undefined && after === undefined && status === undefined) return directory.ids();
+    const last = after === undefined ? null : threads.require(after);
+    if (status === undefined) return directory.idsAfter(after ?? null, pageLimit(limit));
+    const page = {
+      statuses: statusesOf(status),
+      before: { at: last?.createdAt ?? Number.MAX_SAFE_INTEGER, id: after ?? '' },
+      limit: pageLimit(limit),
+    };
+    return directory
+      .page({ graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
+      .map(({ id }) => id);
   }
 
   /** Ids of the runs in the folder, newest first. */
@@ -265,6 +282,12 @@ export class Orchestrator {
   /** The open questions of all runs: of the newest run first, and of each the oldest first. Runs that ask nothing are not read. */
   async gates(): Promise<readonly Gate[]> {
     return openGatesOfRuns(this.#app.store.sessions);
+  }
+
+  /** The same of many runs, a page at a time: oldest first, and how many there are. @throws RangeError for a bad page. */
+  async openGates(page: PageRequest = {}): Promise<GatePage & { readonly total: number }> {
+    const { sessions } = this.#app.store;
+    return { ...inbox(page, sessions), total: sessions.countOpen() };
   }
 
   /**

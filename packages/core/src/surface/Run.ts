@@ -26,13 +26,13 @@ import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
-import { CommentedGates } from './comments/CommentedGates.ts';
+import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
 import { type GraphView, graphView } from './graphView.ts';
 import { handOver } from './handOver.ts';
-import { lastShown } from './lastShown.ts';
+import { lastShown, shownBefore } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import type { RunDeps } from './RunDeps.ts';
 import type { RecursionDepth } from './recursionDepth.ts';
@@ -213,9 +213,11 @@ export class Run {
   /**
    * What may be quoted of what a gate shows in comments on it: of a code review the first files too, where the
    * orchestrator was opened with the workspace.
+   *
+   * @param options - `code: false` leaves the files out: each is read from git.
    */
-  async places(gate: Gate): Promise<readonly ShownPlace[]> {
-    return this.#commented.places(gate);
+  async places(gate: Gate, options: PlacesOptions = {}): Promise<readonly ShownPlace[]> {
+    return this.#commented.places(gate, options);
   }
 
   /**
@@ -242,6 +244,14 @@ export class Run {
       return last;
     });
     return afterArrival(store.outlet, before);
+  }
+
+  /**
+   * What a person was shown last of a gate's kind and task, of versions other than this one; `null` where this is the first
+   * they see. Unlike {@link shown} it writes nothing, and says the same however often it is asked.
+   */
+  async shownBefore(gate: Gate, by: Principal): Promise<Gate | null> {
+    return shownBefore(gate, principalOf(by), this.#app.store);
   }
 
   /**

@@ -2,10 +2,10 @@ import type { CheckpointView } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
 import type { ShownValue, ValuesView } from '../../src/views/valuesView.ts';
-import { lineChanges } from '../lineChanges.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { timeWords } from '../words.ts';
+import { lineChanges } from './lineChanges.ts';
 
 interface Page {
   readonly checkpoints: readonly CheckpointView[];

@@ -45,6 +45,9 @@ export function errorResponse(error: unknown): Response {
   if (error instanceof UiError) return json({ error: shown(error.view) }, error.status);
   if (isDevsError(error)) return json({ error: shown(error) }, STATUS[error.code] ?? 409);
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof RangeError) {
+    return json({ error: shown({ code: 'INVALID_REQUEST', message, remedy: 'Go back to the inbox.' }) }, 422);
+  }
   const remedy = 'Load the page again; if it stays, report it with this message.';
   return json({ error: shown({ code: 'INTERNAL', message, remedy }) }, 500);
 }

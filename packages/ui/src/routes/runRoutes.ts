@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readJson } from '../http/readJson.ts';
 import { readQuery } from '../http/readQuery.ts';
 import { json } from '../http/responses.ts';
-import type { ReadableRun } from '../state/StateFile.ts';
+import type { ReadableRun } from '../state/RunsFile.ts';
 import { logView } from '../views/logView.ts';
 import { rewindView } from '../views/rewindView.ts';
 import { shownView } from '../views/shownView.ts';

@@ -1,74 +1,71 @@
-import type { Orchestrator } from '@devs/core';
-import type { StateFile } from './StateFile.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endingWith } from '@devs/core';
+import type { Reader, RunsFile } from './RunsFile.ts';
 
-/** Between two looks at the file, ms: a page is told within a second. */
-const LOOK_EVERY_MS = 300;
+/** Between two looks at the file where nothing tells of it, and before it is opened again, ms: a page is told within a second. */
+const LOOK_EVERY_MS = 700;
+
+/** Between two times that pages are told, ms, however much is written: each of them reads anew. */
+const REST_MS = 100;
 
 /**
  * Tells pages that the state file has something new, or is another one, or cannot be read any more. One connection looks for
  * all of them, while there is one: it asks for a number and holds no snapshot, so the write-ahead log is not held back.
  */
 export class ChangeFeed {
-  readonly #file: Pick<StateFile, 'openReader'>;
+  readonly #file: Pick<RunsFile, 'read'>;
   readonly #listeners = new Set<() => void>();
-  #timer: NodeJS.Timeout | null = null;
-  #reader: Orchestrator | null = null;
-  #isLooking = false;
-  /** What was seen last. A number counts for its connection alone, so it goes with the time that was opened. */
-  #seen = '';
-  #opened = 0;
+  #following: AbortController | null = null;
+  /** What was told last: a number that counts for its connection alone, or why there is none. */
+  #told: number | string = '';
 
-  constructor(file: Pick<StateFile, 'openReader'>) {
+  constructor(file: Pick<RunsFile, 'read'>) {
     this.#file = file;
   }
 
   /** Whoever subscribes looks at the file afterwards: what is committed from then on is told. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
-    if (this.#timer === null) {
-      this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS);
-      this.#timer.unref();
-      void this.#look();
+    if (this.#following === null) {
+      this.#following = new AbortController();
+      void this.#follow(this.#following.signal);
     }
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#rest();
+      if (this.#listeners.size > 0) return;
+      this.#following?.abort();
+      this.#following = null;
     };
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    const seen = await this.#see();
-    this.#isLooking = false;
-    // The last page may have gone while the file was opened.
-    if (this.#listeners.size === 0) return this.#rest();
-    if (seen === this.#seen) return;
-    this.#seen = seen;
-    for (const listener of this.#listeners) listener();
-  }
-
-  async #see(): Promise<string> {
-    try {
-      if (this.#reader === null) {
-        this.#reader = await this.#file.openReader();
-        this.#opened += 1;
+  async #follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#file.read((reader) => this.#tellNews(reader, signal));
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#tell(String(error));
+        await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
       }
-      return `${this.#opened} ${await this.#reader.dataVersion()}`;
-    } catch (error) {
-      this.#closeReader();
-      return String(error);
     }
   }
 
-  #rest(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    this.#closeReader();
+  /** Until the signal, or the file is not the one any more. */
+  async #tellNews(reader: Reader, signal: AbortSignal): Promise<void> {
+    this.#told = '';
+    const news = await reader.news();
+    await endingWith(news.stop, async () => {
+      while (!signal.aborted) {
+        this.#tell(await reader.dataVersion());
+        await sleep(REST_MS, undefined, { signal }).catch(() => undefined);
+        await news.next(LOOK_EVERY_MS, signal);
+      }
+    });
   }
 
-  #closeReader(): void {
-    this.#reader?.close();
-    this.#reader = null;
+  #tell(seen: number | string): void {
+    if (seen === this.#told) return;
+    this.#told = seen;
+    for (const listener of [...this.#listeners]) listener();
   }
 }

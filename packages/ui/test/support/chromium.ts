@@ -9,11 +9,13 @@ import { onTestFinished } from 'vitest';
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/chromium', import.meta.url));
 
 /**
- * A real Chromium, ended after the test: the one that `DEVS_TEST_CHROME` names, else the one of the npm registry.
+ * A real Chromium, ended after the test, or by what `atEnd` is given: the one that `DEVS_TEST_CHROME` names, else the one of the npm registry.
  *
  * @throws Error that says so where there is neither.
  */
-export async function openChromium(): Promise<Browser> {
+export async function openChromium(
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<Browser> {
   const executablePath = process.env['DEVS_TEST_CHROME'] ?? (await unpacked());
   const browser = await chromium
     .launch({ executablePath, args: ['--no-sandbox'] })
@@ -25,7 +27,7 @@ export async function openChromium(): Promise<Browser> {
         },
       );
     });
-  onTestFinished(() => browser.close());
+  atEnd(() => browser.close());
   return browser;
 }
 

@@ -80,7 +80,8 @@ const isoOf = (ms: number): string => new Date(ms).toISOString();
 const earlier = <P extends { readonly at: number }>(place: P | null, end: P): P =>
   place !== null && place.at < end.at ? place : end;
 
-function statusesOf(status: RunFilter['status'] = THREAD_STATUSES): readonly ThreadStatus[] {
+/** @throws RangeError for one that is none. */
+export function statusesOf(status: RunFilter['status'] = THREAD_STATUSES): readonly ThreadStatus[] {
   const statuses = typeof status === 'string' ? [status] : status;
   const unknown = statuses.find((each) => !THREAD_STATUSES.includes(each));
   if (unknown !== undefined) throw new RangeError(`status: "${String(unknown)}" is none`);

@@ -10,7 +10,7 @@ import { aThread } from '../../state/__tests__/aThread.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
-import { Orchestrator } from '../Orchestrator.ts';
+import { Orchestrator, type RunListPage } from '../Orchestrator.ts';
 
 const SHOWN = { documents: [] };
 
@@ -70,6 +70,8 @@ const LOOKS: Readonly<Record<string, (devs: Orchestrator) => Promise<unknown>>> 
   'a gate by the beginning of its id': (devs) => devs.gatesNamed('gate-0002'),
   'a page of runs': (devs) => devs.list({ limit: 2 }),
   'the next page of runs': (devs) => devs.list({ limit: 2, after: 'w-2' }),
+  'a page of the runs that stand somewhere': (devs) => devs.list({ limit: 2, status: ['created', 'failed'] }),
+  'a page of the gates of all runs': (devs) => devs.openGates({ limit: 2 }),
   'the gates of a run': async (devs) => (await devs.run('w-2')).gates(),
 };
 
@@ -99,6 +101,27 @@ describe('in a file of many runs', () => {
       ]);
       await expect(devs.list({ limit: 0 })).rejects.toThrow(RangeError);
       await expect(devs.list({ after: 'nobody' })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' });
+    });
+  });
+
+  test('a page has the runs that stand somewhere, or the gates that wait longest and how many there are', async ({
+    dbPath,
+  }) => {
+    await readsOf(path.dirname(dbPath), 3, async (devs) => {
+      const ids = async (page: RunListPage) => (await devs.list(page)).map(({ id }) => id);
+      expect(await ids({ status: 'created' })).toEqual(['w-2', 'w-1']);
+      expect(await ids({ status: ['completed', 'failed'], limit: 2 })).toEqual(['e-3', 'e-2']);
+      expect(await ids({ status: 'completed', after: 'e-2' })).toEqual(['e-1']);
+      expect(await ids({ status: [] })).toEqual([]);
+      await expect(devs.list({ status: 'asleep' as never })).rejects.toThrow(RangeError);
+
+      const first = await devs.openGates({ limit: 2 });
+      expect([first.total, first.gates.map(({ threadId }) => threadId)]).toEqual([3, ['w-2', 'w-1']]);
+      expect(await devs.openGates({ limit: 2, after: first.next ?? '' })).toMatchObject({
+        total: 3,
+        next: null,
+        gates: [{ threadId: 'w-2' }],
+      });
     });
   });
 

@@ -1,0 +1,175 @@
+// openChromium: in a process of its own.
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFinished } from 'vitest';
+import { publishing } from '../../../examples/own-graph/publishing.ts';
+import { openShop, test, waitingRun } from './support/fixtures.ts';
+import { readers } from './support/pages.ts';
+
+const asReader = readers();
+
+/** What the bar of a gate says once it is closed. */
+const closedBy = (page: Page, id: string) =>
+  page.getByText(`This is not open any more: decided by human:${id}`);
+
+/** A run of the example at its gate: what drives it, and what it published. */
+async function waitingPost(dir: string) {
+  const published: string[] = [];
+  const app = publishing(join(dir, 'posts.sqlite'), {
+    model: async (prompt) => prompt,
+    publish: async (post) => {
+      published.push(post);
+      return 'https://example.org/tea';
+    },
+    announce: async () => undefined,
+  });
+  onTestFinished(() => app.close());
+  await app.run('post-42', { topic: 'green tea' });
+  return { app, published };
+}
+
+describe('people in Chromium', () => {
+  test('a graph of one’s own: from the inbox to what it publishes, by keyboard alone', async ({ dir }) => {
+    const { app, published } = await waitingPost(dir);
+    const { page, complaints } = await asReader({ dir, file: 'posts.sqlite', id: 'ada' });
+    await page.locator('main a.row', { hasText: 'post-42' }).first().waitFor();
+    expect(await page.title()).toBe('(1) devs');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.locator('#approve').waitFor();
+    expect(await page.locator('main').textContent()).toContain('green tea');
+    await page.keyboard.press('a');
+    await page.keyboard.press('Enter');
+    await closedBy(page, 'ada').waitFor();
+    expect(published).toEqual([]);
+    await app.run('post-42');
+    expect(published).toHaveLength(1);
+    await page.keyboard.press('i');
+    await page.getByText('Nothing waits for you.').waitFor();
+    await page.locator('main a.row .status.completed').waitFor();
+    expect(await page.title()).toBe('devs');
+    expect(complaints).toEqual([]);
+  });
+
+  test('two approve one gate at the same moment: one has, and both pages name them', async ({ dir }) => {
+    const run = await waitingRun(dir);
+    const [gate] = await run.gates();
+    const at = `/runs/shop/gates/${gate?.sessionId}`;
+    const all = [await asReader({ dir, id: 'ada', at }), await asReader({ dir, id: 'ben', at })];
+    for (const { page } of all) await page.locator('#approve').waitFor();
+    // Not Playwright's click, which waits for a button that the other one's decision may have taken away.
+    const press = (page: Page) => page.evaluate("document.querySelector('#approve')?.click()");
+    await Promise.all(all.map(({ page }) => press(page)));
+    for (const { page } of all) await page.getByText('This is not open any more').waitFor();
+    const closed = await run.closedGates();
+    expect(closed).toMatchObject([{ status: 'decided', decision: { approved: true }, via: 'page' }]);
+    const winner = closed[0]?.principal?.replace('human:', '') ?? '';
+    expect(['ada', 'ben']).toContain(winner);
+    for (const { page } of all) await closedBy(page, winner).waitFor();
+  });
+
+  test('who has not seen that it was decided is told by whom, and agrees once they hear of it', async ({
+    dir,
+  }) => {
+    const run = await waitingRun(dir);
+    const [gate] = await run.gates();
+    const ben = await asReader({ dir, id: 'ben', at: `/runs/shop/gates/${gate?.sessionId}` });
+    await ben.page.locator('#approve').waitFor();
+    const hear = await ben.deafen();
+    await ben.page.reload();
+    await ben.page.locator('#approve').waitFor();
+    await run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } });
+    await ben.page.locator('#approve').click();
+    const problem = ben.page.locator('form .problem');
+    await problem.waitFor();
+    expect(await problem.textContent()).toMatch(/GATE_ALREADY_DECIDED.*ada/s);
+    await hear();
+    await closedBy(ben.page, 'ada').waitFor();
+  });
+
+  test('a gate that was edited meanwhile is not approved with what was read', async ({ dir }) => {
+    const run = await waitingRun(dir);
+    const [gate] = await run.gates();
+    const ben = await asReader({ dir, id: 'ben', at: `/runs/shop/gates/${gate?.sessionId}` });
+    await ben.page.locator('#approve').waitFor();
+    const hear = await ben.deafen();
+    await ben.page.reload();
+    await ben.page.locator('#approve').waitFor();
+    const { documents } = (gate?.artifact ?? {}) as {
+      readonly documents: readonly Record<'type' | 'title' | 'content', string>[];
+    };
+    const edited = documents.map(({ type, title, content }) => ({
+      type,
+      title,
+      content: `${content}\nA clause.`,
+    }));
+    await run.edit(gate as never, { documents: edited, by: { kind: 'human', id: 'ada' } });
+    await run.drive();
+    await ben.page.locator('#approve').click();
+    await ben.page.locator('form .problem').waitFor();
+    expect(await ben.page.locator('form .problem').textContent()).toMatch(/GATE_[A-Z_]+/);
+    const [now] = await run.gates();
+    expect(now?.artifactHash).not.toBe(gate?.artifactHash);
+    expect((await run.closedGates()).filter(({ principal }) => principal === 'human:ben')).toEqual([]);
+    await hear();
+    await ben.page.getByText('This is not open any more').waitFor();
+    await ben.page.getByText('Read what is asked now').click();
+    await ben.page.getByText('A clause.').first().waitFor();
+    expect(await ben.page.locator('#approve').textContent()).toContain(now?.artifactHash.slice(0, 12));
+  });
+
+  test('axe finds nothing serious on a list, a run or an error, light or dark', async ({ dir }) => {
+    const run = await waitingRun(dir);
+    const { page } = await asReader({ dir, id: 'ada' });
+    await page.locator('main a.row').first().waitFor();
+    expect(await seriousOn(page), 'inbox').toEqual([]);
+    const { origin } = new URL(page.url());
+    await page.goto(`${origin}/#/runs/${run.id}`);
+    await page.locator('h1', { hasText: 'Shop' }).waitFor();
+    expect(await seriousOn(page), 'run').toEqual([]);
+    await page.goto(`${origin}/#/runs/nothing`);
+    await page.getByText('THREAD_NOT_FOUND').waitFor();
+    expect(await seriousOn(page), 'error').toEqual([]);
+  });
+
+  test('axe finds nothing serious at a gate, open or closed, light or dark', async ({ dir }) => {
+    const devs = await openShop(dir);
+    const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', review: 'task' });
+    await run.drive();
+    const { page } = await asReader({ dir, id: 'ada' });
+    const { origin } = new URL(page.url());
+    for (const about of ['Design', 'Plan', 'Code']) {
+      const [gate] = await run.gates();
+      await page.goto(`${origin}/#/runs/shop/gates/${gate?.sessionId}`);
+      await page.locator('h1', { hasText: about }).waitFor();
+      await page.locator('#approve').waitFor();
+      expect(await seriousOn(page), about).toEqual([]);
+      await run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } });
+      if (about === 'Design') {
+        await closedBy(page, 'ada').waitFor();
+        expect(await seriousOn(page), 'closed').toEqual([]);
+      }
+      await run.drive();
+    }
+  });
+});
+
+/** What axe finds serious or worse, in both colour schemes: rule, element and what is wrong with it. */
+async function seriousOn(page: Page): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(axe.source);
+    // The second time, only what colours can change.
+    const rules = colorScheme === 'light' ? {} : { runOnly: ['color-contrast'] };
+    const options = JSON.stringify({ ...rules, resultTypes: ['violations'] });
+    const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as axe.AxeResults;
+    for (const { id, impact, nodes } of violations) {
+      if (impact !== 'serious' && impact !== 'critical') continue;
+      for (const { html, failureSummary } of nodes)
+        found.add(`${colorScheme} ${id}: ${html} ${failureSummary}`);
+    }
+  }
+  return [...found];
+}
