@@ -1,4 +1,4 @@
-import type { PicturedEdge, PicturedNode } from './GraphPicture.tsx';
+import type { PicturedEdge, PicturedNode } from './Pictured.ts';
 
 /** A task as any plan has it: of a gate, where it has no state yet, or of a run. */
 export interface PlanTask {

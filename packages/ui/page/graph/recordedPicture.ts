@@ -1,5 +1,5 @@
 import type { GraphView } from '@devs/core';
-import type { Pictured, PicturedNode } from './GraphPicture.tsx';
+import type { Pictured, PicturedNode } from './Pictured.ts';
 
 /** A graph as its run has recorded it, and the node that works now. */
 export interface RecordedGraph extends GraphView {

@@ -1,6 +1,7 @@
 import type { ClosedGate, EventName, Gate, LogEntry, StepView } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ReadableRun } from '../../state/RunsFile.ts';
 import { evidenceView } from '../evidenceView.ts';
 import { type LogQuery, logView } from '../logView.ts';
 import { spendingView } from '../spendingView.ts';
@@ -25,7 +26,7 @@ function aLog(length: number, lineOf: (seq: number) => Partial<LogEntry> = () =>
     return { ...line, ...lineOf(at + 1) };
   });
   let read = 0;
-  const log = async ({ beforeSeq = 0, limit = 1_000 }) => {
+  const log: ReadableRun['log'] = async ({ beforeSeq = 0, limit = 1_000 } = {}) => {
     const page = entries.filter(({ seq }) => seq < beforeSeq).slice(-limit);
     read += page.length;
     return page;
