@@ -32,7 +32,6 @@ export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly
   const said = useThreadLines(gate, path);
   return (
     <details
-      id={`file ${path}`}
       open={isOpen.value}
       onToggle={({ currentTarget }) => {
         isOpen.value = currentTarget.open;
