@@ -32,12 +32,14 @@ export default defineConfig({
   test: {
     projects,
     pool: 'forks',
-    // Much of the time is waiting for processes and the disk: two workers fill two processors, one does not.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Part of the time is waiting for processes and timers: as many workers as processors leave some of them idle.
+    maxWorkers: availableParallelism() + 1,
     execArgv: ['--expose-gc'],
     globalSetup: support('bareMachine.ts'),
-    setupFiles: [support('failOnNoise.ts')],
+    setupFiles: ['failOnNoise.ts', 'sameCases.ts', 'processorTime.ts'].map(support),
     passWithNoTests: false,
+    // Who polls waits for a condition, not for a time: a second is short on a machine that is busy.
+    expect: { poll: { timeout: 30_000 } },
     // Only what is slow enough to be looked at is named one by one, ms.
     slowTestThreshold: 10_000,
     coverage: {

@@ -39,7 +39,7 @@ const ALLOWED_PACKAGES = {
 /** What tests of any package may import by path: shared support, and the examples they prove. */
 const SHARED_WITH_TESTS = [
   'packages/core/test/support/',
-  'packages/core/bench/state/figures.ts',
+  'packages/core/bench/',
   'examples/',
 ];
 

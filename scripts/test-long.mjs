@@ -20,6 +20,12 @@ const LONG = [
   ['chaos-reviews', { CHAOS_REVIEWS: 50 }, 'chaos/reviews', 'the same around code reviews'],
   ['demo', { DEVS_DEMO_KILLS: 50 }, 'killedDemo', 'the demo, killed and driven again'],
   ['fresh-clones', { DEVS_FRESH_CLONES: 100 }, 'outsideTheTree', 'verdicts beside those of fresh clones'],
+  [
+    'kept-index',
+    { DEVS_KEPT_INDEX: 200 },
+    'keptIndex',
+    'folders that git reads the changed files of, beside all of them',
+  ],
   ['adoptions', { DEVS_ADOPTIONS: 200 }, 'adopt.test', 'changes of agents and a person, adopted'],
   ['rewind', { DEVS_REWIND_KILLS: 100 }, 'killedRewind', 'rewinds killed at any write'],
   ['frames', { DEVS_FRAME_KILLS: 300 }, 'killedFrames', 'nested frames, killed'],
@@ -180,7 +186,7 @@ function run({ name, env, filter }) {
     cwd: root,
     stdio: ['ignore', file, file],
     // On a disk: what they write may be more than there is memory.
-    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), ...env },
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: tmpdir(), DEVS_SEED: 'random', ...env },
   });
   closeSync(file);
   const heartbeat = setInterval(() => process.stdout.write(`  … ${seconds().toFixed(0)} s\n`), HEARTBEAT_MS);

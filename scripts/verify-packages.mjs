@@ -37,7 +37,7 @@ const BUDGET = {
   cli: { packed: 800_000, installed: 116_000_000 }, // with what it is made of
   core: { packed: 560_000, installed: 99_000_000 },
   mcp: { packed: 11_000, installed: 108_000_000 },
-  ui: { packed: 90_000, installed: 105_000_000 },
+  ui: { packed: 160_000, installed: 105_000_000 },
 };
 
 /** Declarations of sources that are not published lead nowhere; the rest is of no use to a user. */

@@ -23,8 +23,8 @@ const RULE: Place = {
   file: 'packages/core/src/engine/gates/engineGates.ts',
   before: '} satisfies GateRules;',
   text: `  seal: {
-    given: z.strictObject({ wax: z.enum(['red', 'green']) }),
-    recorded: z.strictObject({ wax: z.enum(['red', 'green']) }),
+    given: () => z.strictObject({ wax: z.enum(['red', 'green']) }),
+    recorded: () => z.strictObject({ wax: z.enum(['red', 'green']) }),
     shape: "{ wax: 'red' | 'green' }",
     policyName: null,
   },

@@ -14,6 +14,7 @@ export {
   HITL_ENTROPY_THRESHOLD,
   MAX_PIVOTS,
   MAX_RECURSION_DEPTH,
+  STATE_FILE,
 } from './config/defaults.ts';
 export { loadOrchestratorConfig, type OrchestratorConfig } from './config/orchestratorConfig.ts';
 export type { GateExchange } from './engine/asks.ts';
@@ -23,6 +24,7 @@ export {
   type GateStatus,
   TaskFailureGate,
 } from './engine/guards/TaskFailureGate.ts';
+export type { CheckpointPage, CheckpointValues, CheckpointView } from './engine/runs/checkpointViews.ts';
 export {
   DevsError,
   type DevsErrorOptions,
@@ -193,12 +195,12 @@ export type { Adopted, Adoption } from './surface/adoptChanges.ts';
 export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export type { AskOptions } from './surface/ask/askGate.ts';
 export type { LastComment } from './surface/comments/lastComments.ts';
+export type { GraphEdge, GraphNode, GraphView } from './surface/graphView.ts';
 export {
   type Collected,
   Orchestrator,
   type OrchestratorOptions,
   type RunListPage,
-  STATE_FILE,
   type StartOptions,
 } from './surface/Orchestrator.ts';
 export { type DriveRunOptions, Run } from './surface/Run.ts';
@@ -207,6 +209,7 @@ export type { Removal, RemovedRun } from './surface/removeRun.ts';
 export type { RewindPlan, RewindRequest, Rewound } from './surface/rewind/rewindRun.ts';
 export type { RewindUndone } from './surface/rewind/undoRewind.ts';
 export type { RunningView } from './surface/runningView.ts';
+export type { StepView } from './surface/stepView.ts';
 export type { SyncedRun, SyncRequest } from './surface/syncRun.ts';
 export type { OnGate } from './surface/tellGates.ts';
 export type { TranscriptEntry, TranscriptQuery, TranscriptStage } from './surface/transcripts.ts';

@@ -18,6 +18,7 @@ export { type DoctorReport, doctor, type FileSizes, type Finding } from './state
 export { type EventRecord, EventStore } from './state/EventStore.ts';
 export { type HitlSession, HitlSessionStore } from './state/HitlSessionStore.ts';
 export type { HitlSessionKind, HitlSessionStatus, Principal } from './state/hitlSession.ts';
+export type * from './state/RunStore.ts';
 export { type RunCost, StepStore } from './state/StepStore.ts';
 export { type Lease, type Thread, type ThreadStatus, ThreadStore } from './state/ThreadStore.ts';
 export type { LangGraphCheckpoint, TurnType } from './state/types.ts';

@@ -199,6 +199,7 @@ describe('the public surface', () => {
         "aPlan",
         "fakeAgents",
         "lineChanges",
+        "runStoreCases",
         "scriptedChecks",
         "testApp",
       ]

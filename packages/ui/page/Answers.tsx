@@ -1,78 +1,136 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
 import type { Choice } from '../src/views/choices.ts';
-import type { GateView } from '../src/views/gateView.ts';
 import { post } from './api.ts';
-import { draftOf, writeDraft } from './drafts.ts';
+import { answerOf } from './gate/answerOf.ts';
+import { ChoiceFields } from './gate/ChoiceFields.tsx';
+import type { GateOnPage } from './gate/gateOnPage.ts';
+import { gatePath } from './gate/gatePath.ts';
 import { Problem } from './parts.tsx';
 import { errorOf, load, me } from './state.ts';
 import { shortHash } from './words.ts';
 
 /** What a person says at the end of what they read. Their words stay until they are recorded. */
-export function Answers({ view }: { readonly view: GateView }) {
+export function Answers({ gate }: { readonly gate: GateOnPage }) {
   if (me.value?.isReadOnly !== false) return <ReadOnly />;
-  if (view.choices.length === 0) return <InTerminal gate={view.sessionId} />;
-  return <AnswerForm view={view} />;
+  if (gate.view.choices.length === 0) return <InTerminal gate={gate.view.sessionId} />;
+  return <AnswerForm gate={gate} />;
 }
 
-function AnswerForm({ view }: { readonly view: GateView }) {
-  const { sessionId, choices } = view;
+function AnswerForm({ gate }: { readonly gate: GateOnPage }) {
+  const { view, store } = gate;
   const error = useSignal<ErrorView | null>(null);
   const isSending = useSignal(false);
-  const draft = draftOf(sessionId);
-  const give = async (choice: Choice): Promise<void> => {
+  const give = async (answer: object): Promise<void> => {
     isSending.value = true;
-    error.value = await failureOf(send(choice, view));
+    error.value = await failureOf(send(answer, gate));
     isSending.value = false;
   };
   return (
     <form class="answers" onSubmit={(event) => event.preventDefault()}>
-      {choices.some(({ words }) => words !== undefined) && <Words gate={sessionId} draft={draft} />}
+      <OwnComments gate={gate} />
+      {view.choices.some(({ words }) => words !== undefined) && <Words gate={gate} />}
+      {view.choices.map((choice) => (
+        <ChoiceFields key={choice.name} choice={choice} gate={gate} />
+      ))}
       <div class="buttons">
-        {choices.map((choice) => (
-          <button
+        {view.choices.map((choice) => (
+          <ChoiceButton
             key={choice.name}
-            id={choice.name}
-            type="button"
-            class={choice.approves === true ? 'primary' : ''}
-            disabled={isSending.value || (choice.words?.isRequired === true && draft.value.trim() === '')}
-            onClick={() => void give(choice)}
-          >
-            {choice.label} {choice.approves === true && <code>{shortHash(view.artifactHash)}</code>}
-            <small>{choice.meaning}</small>
-          </button>
+            choice={choice}
+            gate={gate}
+            isOff={isSending.value}
+            give={(answer) => void give(answer)}
+          />
         ))}
       </div>
-      <p class="quiet">as {me.value?.by.id}</p>
+      <p class="quiet">
+        as {me.value?.by.id}
+        {store.draft.value.at > 0 &&
+          (store.keeping.value === 'kept'
+            ? '; what you write is kept on disk until it is sent'
+            : '; what you write is kept in this tab until it is sent')}
+      </p>
       {error.value !== null && <Problem error={error.value} />}
     </form>
   );
 }
 
-function Words({ gate, draft }: { readonly gate: string; readonly draft: Signal<string> }) {
+interface ChoiceButtonOf {
+  readonly choice: Choice;
+  readonly gate: GateOnPage;
+  readonly isOff: boolean;
+  readonly give: (answer: object) => void;
+}
+
+function ChoiceButton({ choice, gate: { view, store }, isOff, give }: ChoiceButtonOf) {
+  const { name, label, meaning, approves, comments } = choice;
+  const given = answerOf(choice, store.draft.value, view);
+  const unsent = comments === true ? 0 : store.draft.value.comments.length;
+  return (
+    <button
+      id={name}
+      type="button"
+      class={approves === true ? 'primary' : ''}
+      disabled={isOff || given.kind === 'missing'}
+      onClick={() => {
+        if (given.kind === 'answer') give(given.answer);
+      }}
+    >
+      {label} {approves === true && <code>{shortHash(view.artifactHash)}</code>}
+      <small>{given.kind === 'missing' ? given.words : meaning}</small>
+      {unsent > 0 && <small>your {unsent} comments are not sent with it</small>}
+    </button>
+  );
+}
+
+/** All of them once more, before they are sent. */
+function OwnComments({ gate: { store, takesComments } }: { readonly gate: GateOnPage }) {
+  const { comments } = store.draft.value;
+  if (!takesComments || comments.length === 0) return null;
+  return (
+    <details class="written">
+      <summary>
+        {comments.length === 1 ? '1 comment goes' : `${comments.length} comments go`} with it when you send it
+        back
+      </summary>
+      <ul>
+        {comments.map(({ in: place, line, text }, at) => (
+          <li key={at}>
+            {place}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
+            <button
+              type="button"
+              class="plain"
+              onClick={() => store.change({ comments: comments.filter((_, other) => other !== at) })}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Words({ gate: { store } }: { readonly gate: GateOnPage }) {
   return (
     <label>
       <span>Your words</span>
       <textarea
         id="words"
         rows={4}
-        value={draft}
-        onInput={({ currentTarget }) => writeDraft(gate, currentTarget.value)}
+        value={store.draft.value.words}
+        onInput={({ currentTarget }) => store.change({ words: currentTarget.value })}
       />
     </label>
   );
 }
 
 /** For what was read: the hash goes with it. */
-async function send(
-  { answer, words }: Choice,
-  { sessionId, threadId, artifactHash }: GateView,
-): Promise<void> {
-  const at = `api/runs/${encodeURIComponent(threadId)}/gates/${encodeURIComponent(sessionId)}/decision`;
-  const said = draftOf(sessionId).value;
-  const spoken = words !== undefined && said.trim() !== '' ? { [words.name]: said } : {};
-  await post(at, { artifactHash, answer: { ...answer, ...spoken } });
-  writeDraft(sessionId, '');
+async function send(answer: object, { view, store }: GateOnPage): Promise<void> {
+  const { artifactHash } = view;
+  await post(`${gatePath(view)}/decision`, { artifactHash, answer });
+  store.forget();
   await load();
 }
 

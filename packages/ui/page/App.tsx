@@ -13,7 +13,8 @@ export function App() {
         <a href={inboxHref}>Inbox{waiting.value > 0 && <span class="count">{waiting}</span>}</a>
         <span class="grow" />
         <span class="quiet keys">
-          <kbd>j</kbd> <kbd>k</kbd> rows, <kbd>i</kbd> inbox, <kbd>a</kbd> approve, <kbd>r</kbd> write
+          <kbd>j</kbd> <kbd>k</kbd> rows, <kbd>i</kbd> inbox, <kbd>a</kbd> approve, <kbd>r</kbd> write,{' '}
+          <kbd>Enter</kbd> on a line: comment
         </span>
         {me.value !== null && <span class="quiet">{me.value.isReadOnly ? 'read-only' : me.value.by.id}</span>}
       </nav>

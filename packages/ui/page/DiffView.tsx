@@ -1,49 +1,36 @@
+import { useMemo } from 'preact/hooks';
+import { FileDiff } from './gate/FileDiff.tsx';
+import { isSplit } from './gate/splitShown.ts';
 import { type DiffFile, parseDiff } from './parseDiff.ts';
 
-/** Lines of a file from which it is folded. */
-const LARGE = 400;
+/** Lines of a diff up to which all of it is there at once, to be searched. */
+const SMALL = 1_000;
 
-/** Written by programs; nobody reads them line by line. */
-const LOCKFILE = /(^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|[\w-]+\.lock|go\.sum)$/;
-
-const SIGNS = { added: '+', removed: '-', same: ' ', place: '' } as const;
-
-/** A unified diff, file by file; long ones and lockfiles are folded. */
+/** A diff as git prints it, file by file; long ones and lockfiles are folded. */
 export function DiffView({ diff }: { readonly diff: string }) {
-  return (
-    <div class="diff">
-      {parseDiff(diff).map((file) => (
-        <FileDiff key={file.path} file={file} />
-      ))}
-    </div>
-  );
+  const files = useMemo(() => parseDiff(diff), [diff]);
+  return <DiffFiles files={files} />;
 }
 
-function FileDiff({ file: { path, added, removed, notes, lines } }: { readonly file: DiffFile }) {
-  const isFolded = lines.length > LARGE || LOCKFILE.test(path);
+export function DiffFiles({ files }: { readonly files: readonly DiffFile[] }) {
+  const isSmall = files.reduce((sum, { lines }) => sum + lines.length, 0) <= SMALL;
   return (
-    <details open={!isFolded}>
-      <summary>
-        <code>{path}</code> <span class="added">+{added}</span> <span class="removed">-{removed}</span>
-        {isFolded && <span class="quiet"> {lines.length} lines, folded</span>}
-      </summary>
-      {notes.map((note) => (
-        <p key={note} class="quiet">
-          {note}
-        </p>
+    <div class="diff">
+      <p class="controls">
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={isSplit.value}
+          onClick={() => {
+            isSplit.value = !isSplit.value;
+          }}
+        >
+          Side by side
+        </button>
+      </p>
+      {files.map((file) => (
+        <FileDiff key={file.path} file={file} isAtOnce={isSmall} />
       ))}
-      <table>
-        <tbody>
-          {lines.map(({ kind, text, before, after }, at) => (
-            <tr key={at} class={kind}>
-              <td class="at">{before}</td>
-              <td class="at">{after}</td>
-              <td class="sign">{SIGNS[kind]}</td>
-              <td class="text">{text}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
+    </div>
   );
 }

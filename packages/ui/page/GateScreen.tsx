@@ -1,18 +1,23 @@
-import { useSignal } from '@preact/signals';
-import type { GateView } from '../src/views/gateView.ts';
+import { useMemo } from 'preact/hooks';
+import type { ShownGate } from '../src/views/gateView.ts';
 import { Answers } from './Answers.tsx';
-import { linesOf } from './artifacts.ts';
-import { DiffView } from './DiffView.tsx';
-import { lineChanges } from './lineChanges.ts';
+import { Evidence } from './Evidence.tsx';
+import { AskBox } from './gate/AskBox.tsx';
+import { Code } from './gate/Code.tsx';
+import { Difference } from './gate/Difference.tsx';
+import { GateContext, gateOnPage } from './gate/gateOnPage.ts';
+import { SelectionButton } from './gate/SelectionButton.tsx';
+import { LastComments } from './gate/ThreadView.tsx';
 import { Proposal } from './Proposal.tsx';
 import { Ago } from './parts.tsx';
 import { gateHref, runHref } from './place.ts';
 import { plain, shortHash } from './words.ts';
 
-export function GateScreen({ view }: { readonly view: GateView }) {
-  const { about, title, threadId, artifact, artifactHash, message, openedAt, code, before } = view;
+export function GateScreen({ view }: { readonly view: ShownGate }) {
+  const { about, title, threadId, artifact, artifactHash, message, openedAt } = view;
+  const gate = useMemo(() => gateOnPage(view), [view]);
   return (
-    <>
+    <GateContext.Provider value={gate}>
       <h1>
         {about} <span class="quiet">of</span> <a href={runHref(threadId)}>{title}</a>
       </h1>
@@ -21,20 +26,20 @@ export function GateScreen({ view }: { readonly view: GateView }) {
       </p>
       {view.isOpen ? null : <Moved view={view} />}
       {message !== '' && <p>{message}</p>}
-      {before !== null && <Before view={view} />}
+      <Before view={view} />
+      <Difference key={view.next} view={view} />
+      {view.evidence !== null && <Evidence evidence={view.evidence} />}
       <Proposal artifact={artifact} />
-      {code?.problem !== undefined && <p class="warning">The code cannot be shown: {code.problem}</p>}
-      {code !== null && code.unshown.length > 0 && (
-        <p class="warning">No line is shown of: {code.unshown.join(', ')}</p>
-      )}
-      {code !== null && code.diff !== '' && <DiffView diff={code.diff} />}
-      {view.isOpen && <Answers view={view} />}
-    </>
+      <Code view={view} />
+      <AskBox view={view} />
+      {view.isOpen ? <Answers gate={gate} /> : <Unsent gate={gate} />}
+      <SelectionButton gate={gate} />
+    </GateContext.Provider>
   );
 }
 
 /** The gate is closed, or asks about something else by now. */
-function Moved({ view: { closed, next, threadId } }: { readonly view: GateView }) {
+function Moved({ view: { closed, next, threadId } }: { readonly view: ShownGate }) {
   const by = closed?.principal == null ? '' : ` by ${closed.principal}`;
   return (
     <div class="banner" role="status">
@@ -44,31 +49,35 @@ function Moved({ view: { closed, next, threadId } }: { readonly view: GateView }
   );
 }
 
-/** What was said about the version before, and what has changed since. */
-function Before({ view: { before, artifact } }: { readonly view: GateView }) {
-  const isOpen = useSignal(false);
+/** What was said about the version before, but for what is shown beside its lines. */
+function Before({ view: { before, lastComments, places } }: { readonly view: ShownGate }) {
+  const isShown = (name: string): boolean => places.some(({ names }) => names.includes(name));
+  const lost = lastComments.filter(({ in: name }) => !isShown(name));
+  if (before?.feedback == null && lost.length === 0) return null;
   return (
     <aside>
-      <blockquote class="feedback">
-        <p>{before?.feedback}</p>
-        <footer class="quiet">{before?.principal} sent the version before back</footer>
-      </blockquote>
-      <details
-        onToggle={({ currentTarget }) => {
-          isOpen.value = currentTarget.open;
-        }}
-      >
-        <summary>What has changed since</summary>
-        {isOpen.value && (
-          <pre class="changes">
-            {lineChanges(linesOf(before?.artifact), linesOf(artifact)).map(({ kind, text }, at) => (
-              <div key={at} class={kind}>
-                {text}
-              </div>
-            ))}
-          </pre>
-        )}
-      </details>
+      {before?.feedback != null && (
+        <blockquote class="feedback">
+          <p>{before.feedback}</p>
+          <footer class="quiet">{before.principal} sent the version before back</footer>
+        </blockquote>
+      )}
+      <LastComments comments={lost} />
     </aside>
+  );
+}
+
+/** Somebody was faster: what was written here is not lost, and goes nowhere by itself. */
+function Unsent({ gate: { store } }: { readonly gate: ReturnType<typeof gateOnPage> }) {
+  const { words, comments } = store.draft.value;
+  const said = [words, ...comments.map((each) => `${each.in}, line ${each.line}: ${each.text}`)].filter(
+    (text) => text.trim() !== '',
+  );
+  if (said.length === 0) return null;
+  return (
+    <section>
+      <h2>What you wrote, and did not send</h2>
+      <pre class="artifact">{said.join('\n\n')}</pre>
+    </section>
   );
 }

@@ -1,5 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import { type ComponentChild, h } from 'preact';
+import { blockOf } from './gate/anchors.ts';
 
 // From tokens to elements, without a string of HTML in between: what a model wrote is a text node, an element of this list,
 // or a link to the web.
@@ -16,11 +17,58 @@ interface Frame {
   readonly children: ComponentChild[];
 }
 
-export function Markdown({ text }: { readonly text: string }) {
-  return <div class="prose">{elements(parser.parse(text, {}))}</div>;
+/** Some lines of a text that are shown as one: `isOf` says of any line whether it is shown there. */
+export interface Block {
+  /** From 1; the last one is shown, too. */
+  readonly from: number;
+  readonly to: number;
+  readonly isOf: (line: number) => boolean;
 }
 
-function elements(tokens: readonly Token[]): ComponentChild[] {
+/** What is put around a block, such as what is said of it. */
+export type Around = (block: Block, children: ComponentChild) => ComponentChild;
+
+export function Markdown({ text, around }: { readonly text: string; readonly around?: Around }) {
+  const tokens = parser.parse(text, {});
+  if (around === undefined) return <div class="prose">{elements(tokens)}</div>;
+  const starts = tokens.filter(isBlock).map(startOf);
+  const whole: Around = (block, children) =>
+    around({ ...block, isOf: (line) => blockOf(starts, line) === block.from }, children);
+  return (
+    <div class="prose">
+      {topLevel(tokens).map((group) => {
+        const [first] = group;
+        const shown = elements(group, whole);
+        return first === undefined || !isBlock(first) ? shown : whole(linesOf(first), shown);
+      })}
+    </div>
+  );
+}
+
+/** What is commented on as one: an item of a list, and everything else that is in nothing. */
+const isBlock = ({ map, level, nesting, type }: Token): boolean =>
+  map !== null &&
+  nesting >= 0 &&
+  (type === 'list_item_open' || (level === 0 && !/^(?:bullet|ordered)_list_open$/.test(type)));
+
+const startOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1;
+
+const linesOf = (token: Token): Block => ({
+  from: startOf(token),
+  to: token.map?.[1] ?? startOf(token),
+  isOf: () => true,
+});
+
+function topLevel(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const groups: Token[][] = [];
+  for (const token of tokens) {
+    if (token.level === 0 && token.nesting >= 0) groups.push([]);
+    groups.at(-1)?.push(token);
+  }
+  return groups;
+}
+
+function elements(tokens: readonly Token[], around?: Around): ComponentChild[] {
   const stack: Frame[] = [{ token: null, children: [] }];
   const top = (): Frame => stack.at(-1) as Frame;
   for (const token of tokens) {
@@ -29,7 +77,8 @@ function elements(tokens: readonly Token[]): ComponentChild[] {
     else if (token.nesting === 0) top().children.push(leaf(token));
     else {
       const { token: opened, children } = stack.pop() as Frame;
-      top().children.push(element(opened, children));
+      const isItem = opened?.type === 'list_item_open' && around !== undefined;
+      top().children.push(element(opened, isItem ? [around(linesOf(opened), children)] : children));
     }
   }
   return top().children;

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Documents, Plan, Review, ShownDocument, ShownTask } from './artifacts.ts';
 import { isDocuments, isPlan, isReview } from './artifacts.ts';
+import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
+import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
 import { Section } from './parts.tsx';
 import { taskLabel } from './words.ts';
@@ -55,7 +57,11 @@ function DocumentView({ document: { type, title, content, version } }: { readonl
           As written
         </button>
       </header>
-      {isSource.value ? <pre class="artifact">{content}</pre> : <Markdown text={content} />}
+      {isSource.value ? (
+        <SourceLines place={type} text={content} />
+      ) : (
+        <CommentedMarkdown place={type} text={content} />
+      )}
     </article>
   );
 }
@@ -64,6 +70,7 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
   const names = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
   return (
     <>
+      <PlanPicture tasks={tasks} />
       {epics.map(({ epicId, name, description }) => (
         <Section key={epicId} title={name}>
           <Markdown text={description} />
@@ -82,7 +89,11 @@ function PlanView({ plan: { requirements, epics, tasks } }: { readonly plan: Pla
           {requirements.map(({ requirementId, externalId, description }) => (
             <div key={requirementId}>
               <dt>{externalId}</dt>
-              <dd>{description}</dd>
+              <dd>
+                <CommentedLine place={externalId} line={1} text={description}>
+                  {description}
+                </CommentedLine>
+              </dd>
             </div>
           ))}
         </dl>
@@ -99,17 +110,24 @@ function TaskCard({
   readonly names: ReadonlyMap<string, string>;
 }) {
   const { taskId, name, description, dependsOn, requirementIds, acceptanceCriteria, kind, checkedBy } = task;
+  const label = taskLabel(taskId);
   return (
     <article class="card">
-      <header>
-        <strong class="number">{taskLabel(taskId)}</strong>
-        <h3>{name}</h3>
-      </header>
-      <Markdown text={description} />
+      <CommentedLine place={label} line={1} text={name}>
+        <header>
+          <strong class="number">{label}</strong>
+          <h3>{name}</h3>
+        </header>
+      </CommentedLine>
+      <CommentedMarkdown place={label} text={description} after={1} />
       {acceptanceCriteria.length > 0 && (
         <ul class="criteria">
-          {acceptanceCriteria.map((criterion) => (
-            <li key={criterion}>{criterion}</li>
+          {linesAfter(`${name}\n${description}`, acceptanceCriteria).map(({ line, text }) => (
+            <li key={line}>
+              <CommentedLine place={label} line={line} text={text}>
+                {text}
+              </CommentedLine>
+            </li>
           ))}
         </ul>
       )}
@@ -125,30 +143,64 @@ function TaskCard({
   );
 }
 
+/** Each with the line it begins on, below what stands above. */
+function linesAfter(above: string, texts: readonly string[]) {
+  let line = above.split('\n').length + 1;
+  return texts.map((text) => {
+    const own = { line, text };
+    line += text.split('\n').length;
+    return own;
+  });
+}
+
+/** A criterion is a line, and what shows it is the next one. */
+function criteriaLines(name: string, criteria: Review['tasks'][number]['criteria']) {
+  const texts = criteria.map(({ criterion, shownBy }) => [criterion, ...(shownBy === null ? [] : [shownBy])]);
+  const lines = linesAfter(
+    name,
+    texts.map((each) => each.join('\n')),
+  );
+  return criteria.map((each, at) => ({ ...each, line: lines[at]?.line ?? 1 }));
+}
+
+function ReviewedCard({ task }: { readonly task: Review['tasks'][number] }) {
+  const { taskId, name, criteria, losses = [] } = task;
+  return (
+    <article class="card">
+      <header>
+        <strong class="number">{taskLabel(taskId)}</strong>
+        <h3>{name}</h3>
+      </header>
+      <ul class="criteria">
+        {criteriaLines(name, criteria).map(({ line, criterion, shownBy }) => (
+          <li key={line}>
+            <CommentedLine
+              place={taskLabel(taskId)}
+              line={line}
+              text={criterion}
+              isOf={(at) => at === line || at === line + 1}
+            >
+              {criterion} <span class="quiet">{shownBy ?? 'nothing named'}</span>
+            </CommentedLine>
+          </li>
+        ))}
+      </ul>
+      {losses.map(({ path, words }) => (
+        <p key={words} class="warning">
+          {path === null ? '' : `${path}: `}
+          {words}
+        </p>
+      ))}
+    </article>
+  );
+}
+
 function ReviewView({ review: { epicName, tasks, range, check, rejections } }: { readonly review: Review }) {
   return (
     <>
       {epicName !== null && <h2>{epicName}</h2>}
-      {tasks.map(({ taskId, name, criteria, losses = [] }) => (
-        <article class="card" key={taskId}>
-          <header>
-            <strong class="number">{taskLabel(taskId)}</strong>
-            <h3>{name}</h3>
-          </header>
-          <ul class="criteria">
-            {criteria.map(({ criterion, shownBy }) => (
-              <li key={criterion}>
-                {criterion} <span class="quiet">{shownBy ?? 'nothing named'}</span>
-              </li>
-            ))}
-          </ul>
-          {losses.map(({ path, words }) => (
-            <p key={words} class="warning">
-              {path === null ? '' : `${path}: `}
-              {words}
-            </p>
-          ))}
-        </article>
+      {tasks.map((task) => (
+        <ReviewedCard key={task.taskId} task={task} />
       ))}
       {rejections.map(({ by, at, feedback }) => (
         <blockquote key={at} class="feedback">

@@ -1,11 +1,16 @@
-import { useSignal } from '@preact/signals';
 import type { PastGate, RunView } from '../src/views/runView.ts';
 import { Ago, Section, Status } from './parts.tsx';
 import { gateHref } from './place.ts';
-import { plain, taskLabel, timeWords, usdWords } from './words.ts';
+import { Now } from './run/Now.tsx';
+import { PlanSection } from './run/PlanSection.tsx';
+import { RunGraph } from './run/RunGraph.tsx';
+import { RunLog } from './run/RunLog.tsx';
+import { Spending } from './run/Spending.tsx';
+import { Timeline } from './run/Timeline.tsx';
+import { countWords, plain, usdWords } from './words.ts';
 
 export function RunScreen({ view }: { readonly view: RunView }) {
-  const { id, title, status, reason, gates, past, budget } = view;
+  const { id, title, status, reason, gates, past } = view;
   return (
     <>
       <h1>{title}</h1>
@@ -18,20 +23,10 @@ export function RunScreen({ view }: { readonly view: RunView }) {
         </a>
       ))}
       <Figures view={view} />
-      {budget.length > 0 && (
-        <ul class="budget">
-          {budget.map(({ measure, spent, limit }) => (
-            <li key={measure}>
-              <span>{measure}</span>
-              <progress value={spent} max={limit} />
-              <span class="number">
-                {spent} of {limit}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Tasks view={view} />
+      <PlanSection run={view} />
+      <Timeline run={view} />
+      <Spending run={view} />
+      <RunGraph run={view} />
       {past.length > 0 && (
         <Section title="Decided">
           <ul class="rows">
@@ -41,12 +36,13 @@ export function RunScreen({ view }: { readonly view: RunView }) {
           </ul>
         </Section>
       )}
-      <Log view={view} />
+      <RunLog run={view} />
     </>
   );
 }
 
-function Figures({ view: { cost, running, driver, degraded } }: { readonly view: RunView }) {
+function Figures({ view }: { readonly view: RunView }) {
+  const { cost, degraded } = view;
   return (
     <dl class="figures">
       <dt>cost</dt>
@@ -56,38 +52,16 @@ function Figures({ view: { cost, running, driver, degraded } }: { readonly view:
       </dd>
       <dt>tokens</dt>
       <dd>
-        {cost.tokensIn} in, {cost.tokensOut} out
+        {countWords(cost.tokensIn)} in, {countWords(cost.tokensOut)} out
       </dd>
       <dt>calls</dt>
       <dd>{cost.calls}</dd>
       <dt>now</dt>
       <dd>
-        {running === null
-          ? driver === null
-            ? 'nobody drives it'
-            : 'between two steps'
-          : [running.task, running.node, running.step].filter((part) => part !== null).join(', ')}
+        <Now run={view} />
       </dd>
       {degraded && <dd class="warning">Rows of its journal were lost.</dd>}
     </dl>
-  );
-}
-
-function Tasks({ view: { tasks } }: { readonly view: RunView }) {
-  if (tasks.length === 0) return null;
-  return (
-    <Section title="Tasks">
-      <ul class="rows">
-        {tasks.map(({ taskId, label, name, status, gitHash }) => (
-          <li key={taskId} class="row">
-            <strong class="number">{label}</strong>
-            <span class="grow">{name}</span>
-            {gitHash !== null && <code>{gitHash.slice(0, 8)}</code>}
-            <Status value={status} />
-          </li>
-        ))}
-      </ul>
-    </Section>
   );
 }
 
@@ -109,45 +83,3 @@ function PastRow({ run, gate }: { readonly run: string; readonly gate: PastGate 
     </li>
   );
 }
-
-function Log({ view: { log, earlier } }: { readonly view: RunView }) {
-  const wanted = useSignal('');
-  const shown = log.filter((entry) =>
-    JSON.stringify(entry).toLowerCase().includes(wanted.value.toLowerCase()),
-  );
-  return (
-    <Section title="Log">
-      <input
-        type="search"
-        aria-label="Filter the log"
-        placeholder="filter"
-        value={wanted}
-        onInput={({ currentTarget }) => {
-          wanted.value = currentTarget.value;
-        }}
-      />
-      {earlier > 0 && (
-        <p class="quiet">
-          The newest {log.length}; {earlier} older ones are in devs log.
-        </p>
-      )}
-      <ol class="log">
-        {shown.map(({ seq, at, name, taskId, payload }) => (
-          <li key={seq}>
-            <time dateTime={at}>{timeWords(at)}</time>
-            <span class="number">{taskId === null ? '' : taskLabel(taskId)}</span>
-            <span>{plain(name)}</span>
-            <span class="quiet">{payloadWords(payload)}</span>
-          </li>
-        ))}
-      </ol>
-    </Section>
-  );
-}
-
-const payloadWords = (payload: unknown): string =>
-  typeof payload !== 'object' || payload === null
-    ? ''
-    : Object.entries(payload)
-        .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join(', ');

@@ -67,21 +67,3 @@ export const isPlan = (artifact: unknown): artifact is Plan =>
   has(artifact, 'requirements', 'epics', 'tasks');
 export const isReview = (artifact: unknown): artifact is Review =>
   has(artifact, 'tasks', 'rejections') && typeof (artifact as Partial<Review>).range?.to === 'string';
-
-/** An artifact as lines, to be compared with another version of it. */
-export function linesOf(artifact: unknown): string {
-  if (isDocuments(artifact)) {
-    return artifact.documents
-      .map(({ type, title, content }) => `${type}: ${title}\n\n${content}\n`)
-      .join('\n');
-  }
-  if (isPlan(artifact)) {
-    return artifact.tasks
-      .map(
-        ({ name, description, acceptanceCriteria }) =>
-          `${name}\n${description}\n${acceptanceCriteria.map((each) => `- ${each}\n`).join('')}`,
-      )
-      .join('\n');
-  }
-  return typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2);
-}

@@ -5,6 +5,9 @@ import { build } from 'esbuild';
 
 const page = fileURLToPath(new URL('./', import.meta.url));
 
+/** The style sheets, in the order in which they count; one file in the end. */
+const STYLES = ['page.css', 'gate.css', 'run.css'];
+
 /**
  * The files of the page, written to `outdir`.
  *
@@ -29,10 +32,15 @@ export async function bundlePage(outdir) {
   });
   const files = [
     { name: 'page.js', contents: outputFiles[0].contents },
-    { name: 'page.css', contents: await readFile(join(page, 'page.css')) },
+    { name: 'page.css', contents: await styles() },
     { name: 'index.html', contents: await readFile(join(page, 'index.html')) },
   ];
   await mkdir(outdir, { recursive: true });
   for (const { name, contents } of files) await writeFile(join(outdir, name), contents);
   return { files, madeFrom: Object.keys(metafile.inputs).map((input) => join(page, input)) };
+}
+
+async function styles() {
+  const sheets = await Promise.all(STYLES.map((name) => readFile(join(page, name), 'utf8')));
+  return Buffer.from(sheets.join(''));
 }

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { App } from './App.tsx';
 import { followAddress } from './address.ts';
 import { get, post } from './api.ts';
+import { keepDraftsWhenLeft } from './gate/gateOnPage.ts';
 import { listenToKeys } from './keys.ts';
 import { keepSecret, takeCode } from './session.ts';
 import { errorOf, follow, type Me, me, screen, waiting } from './state.ts';
@@ -21,6 +22,7 @@ try {
   await signIn();
   followAddress();
   listenToKeys();
+  keepDraftsWhenLeft();
   await follow();
 } catch (error) {
   screen.value = { kind: 'error', error: errorOf(error) };

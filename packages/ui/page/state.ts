@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { ErrorView } from '../src/http/errors.ts';
-import type { GateView } from '../src/views/gateView.ts';
+import type { ShownGate } from '../src/views/gateView.ts';
 import type { InboxView, RunsView, WaitingView } from '../src/views/inboxView.ts';
 import type { RunView } from '../src/views/runView.ts';
 import { place } from './address.ts';
@@ -22,7 +22,7 @@ export type Screen =
   | { readonly kind: 'waiting'; readonly view: WaitingView }
   | { readonly kind: 'runs'; readonly view: RunsView }
   | { readonly kind: 'run'; readonly view: RunView }
-  | { readonly kind: 'gate'; readonly view: GateView }
+  | { readonly kind: 'gate'; readonly view: ShownGate }
   | { readonly kind: 'error'; readonly error: ErrorView };
 
 export const screen = signal<Screen>({ kind: 'loading' });
@@ -70,7 +70,7 @@ async function shownAt(at: Place): Promise<Screen> {
   }
   const run = `api/runs/${encodeURIComponent(at.run)}`;
   if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(run) };
-  return { kind: 'gate', view: await get<GateView>(`${run}/gates/${encodeURIComponent(at.gate)}`) };
+  return { kind: 'gate', view: await get<ShownGate>(`${run}/gates/${encodeURIComponent(at.gate)}`) };
 }
 
 function counted<View extends Pick<WaitingView, 'total'>>(view: View): View {

@@ -31,3 +31,25 @@ export const taskLabel = (taskId: string): string => {
 
 /** `design_approval` as words. */
 export const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
+
+/** `2 d 3 h`, `4 min 7 s`, `12 s`, `80 ms`: its two largest parts. */
+export function durationWords(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = Math.floor(ms / 1_000);
+  const [size = 1, name = 's'] = STEPS.find(([each]) => seconds >= each) ?? [];
+  if (size === 1) return `${seconds} s`;
+  const below = STEPS[STEPS.findIndex(([each]) => each === size) + 1] ?? ([1, 's'] as const);
+  const rest = Math.floor((seconds % size) / below[0]);
+  const whole = `${Math.floor(seconds / size)} ${name}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${below[1]}`;
+}
+
+/** `1,234,567`, the same in every language. */
+export const countWords = (count: number): string => count.toLocaleString('en-US');
+
+/** An amount of a measure of budgets: `$1.20`, `4 min 7 s`, `1,200 tokens`. */
+export function amountWords(measure: string, amount: number): string {
+  if (measure === 'usd') return usdWords(amount);
+  if (measure === 'ms') return durationWords(amount);
+  return `${countWords(amount)} ${measure}`;
+}

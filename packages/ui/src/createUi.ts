@@ -1,4 +1,5 @@
 import type { Principal } from '@devs/core';
+import { DraftFolder } from './drafts/DraftFolder.ts';
 import { errorResponse, UiError } from './http/errors.ts';
 import { refusalOf } from './http/guard.ts';
 import { findRoute } from './http/router.ts';
@@ -6,8 +7,9 @@ import { type ReadAsset, readBuiltAsset } from './routes/assets.ts';
 import type { Route, RouteDeps } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
-import { RunsFile, type RunsFileOptions } from './state/RunsFile.ts';
-import type { ReadCode } from './views/gateView.ts';
+import { type Asking, RunsFile, type RunsFileOptions } from './state/RunsFile.ts';
+import type { ReadCode } from './views/gateCode.ts';
+import type { Rewinding } from './views/rewindView.ts';
 
 export interface UiOptions extends RunsFileOptions {
   /** `Host` values under which the page is reached, such as `inbox.example.org`; every other one is refused. */
@@ -20,6 +22,19 @@ export interface UiOptions extends RunsFileOptions {
   readonly base?: string;
   /** The code of a review. @defaultValue the page says where it is */
   readonly readCode?: ReadCode;
+  /**
+   * Opens a run with the agents, workspace and checks it was started with, to set it back: that moves its files.
+   * @defaultValue without: a run that was started with agents is not set back here
+   */
+  readonly rewinding?: Rewinding;
+  /**
+   * The folder in which is kept what people have written and not sent, a file each, readable by its owner alone.
+   *
+   * @defaultValue it lasts as long as the tab
+   */
+  readonly drafts?: string;
+  /** Agents that are asked about what they made, in the runs' own budgets. @defaultValue nobody can be asked */
+  readonly asking?: Asking;
   /** Turns a one-time code into the secret of a session; see `OneTimeCodes`. @defaultValue there are no codes */
   readonly signIn?: (code: string) => string | null;
   /** The files of the page. @defaultValue those of this package */
@@ -51,11 +66,18 @@ export function createUi({
   readOnly: isReadOnly = false,
   readCode = async () => null,
   readAsset = readBuiltAsset,
+  rewinding,
   signIn,
+  drafts: folder,
+  asking,
   ...at
 }: UiOptions): UiHandler {
   const file = new RunsFile(at);
-  const deps: RouteDeps = { file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly };
+  const drafts = folder === undefined ? undefined : new DraftFolder(folder);
+  const deps: RouteDeps = {
+    ...{ file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly, drafts, asking },
+    rewinding: rewinding ?? ((id, work) => file.write(async (devs) => work(await devs.run(id)))),
+  };
   const known = new Set(hosts);
   return async (request) => {
     try {

@@ -7,4 +7,6 @@
 export { createUi, type UiHandler, type UiOptions } from './createUi.ts';
 export { type Loopback, type LoopbackOptions, serveOnLoopback } from './node/serveOnLoopback.ts';
 export { OneTimeCodes, type OneTimeCodesOptions } from './session/OneTimeCodes.ts';
-export type { GateCode, ReadCode } from './views/gateView.ts';
+export type { Asking } from './state/RunsFile.ts';
+export type { GateCode, ReadCode } from './views/gateCode.ts';
+export type { RewindableRun, Rewinding } from './views/rewindView.ts';

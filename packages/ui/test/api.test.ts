@@ -3,29 +3,10 @@ import { join } from 'node:path';
 import { DevsError, Orchestrator, STATE_FILE } from '@devs/core';
 import { createDatabase } from '@devs/core/state';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createUi, type UiOptions } from '../src/createUi.ts';
 import { SESSION_HEADER } from '../src/session/OneTimeCodes.ts';
 import type { InboxView } from '../src/views/inboxView.ts';
 import { fillWithRuns } from './support/fillWithRuns.ts';
-import { ADA, openShop, serve, test, waitingRun } from './support/fixtures.ts';
-
-const HOST = 'inbox.example.org';
-
-/** The handler as another server mounts it, with a login of its own. */
-function mounted(dir: string, options: Partial<UiOptions> = {}) {
-  const ui = createUi({ dir, hosts: [HOST], base: '/inbox', identify: () => ADA, ...options });
-  const headers = {
-    origin: `https://${HOST}`,
-    'sec-fetch-site': 'same-origin',
-    'content-type': 'application/json',
-  };
-  const ask = (path: string, init: RequestInit = {}) =>
-    ui(new Request(`https://${HOST}${path}`, { headers, ...init }));
-  const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) });
-  const errorAt = async (answer: Promise<Response>) =>
-    ((await (await answer).json()) as { error: { code: string; remedy: string } }).error;
-  return { ask, post, errorAt };
-}
+import { mounted, openShop, serve, test, waitingRun } from './support/fixtures.ts';
 
 /** The events of a stream, one after the other. */
 async function* eventsOf({ body }: Response): AsyncGenerator<string> {
@@ -58,9 +39,11 @@ describe('the handler, mounted', () => {
     expect(gate).toMatchObject({
       isOpen: true,
       before: { feedback: 'Shorter.', principal: 'human:ada', artifactHash: first?.artifactHash },
+      versions: [{ sessionId: first?.sessionId, isOpen: false }],
       choices: [
         { name: 'approve', approves: true },
         { name: 'reject', words: { isRequired: true } },
+        { name: 'edit', form: { kind: 'proposal' } },
       ],
     });
     const old = await (await ask(`/inbox/api/runs/shop/gates/${first?.sessionId}`)).json();
@@ -71,7 +54,11 @@ describe('the handler, mounted', () => {
       closed: { status: 'resumed' },
     });
     const shown = await (await ask('/inbox/api/runs/shop')).json();
-    expect(shown).toMatchObject({ id: 'shop', past: [{ said: 'sent back' }], earlier: 0 });
+    expect(shown).toMatchObject({
+      id: 'shop',
+      past: [{ said: 'sent back' }],
+      spending: { tasks: [{ name: 'run' }] },
+    });
     const { gates: open, ...status } = await run.status();
     expect(shown).toMatchObject(JSON.parse(JSON.stringify(status)));
     expect(open).toHaveLength(1);
@@ -137,7 +124,7 @@ describe('the handler, mounted', () => {
     expect(await codeOf(post(at, { artifactHash, answer: { action: 'retry' } }))).toBe('INVALID_ANSWER');
     expect(await codeOf(post(at, { artifactHash, answer: { approved: false } }))).toBe('FEEDBACK_REQUIRED');
     expect(await codeOf(post(at, { artifactHash, answer: { by: 'human:eve' } }))).toBe('INVALID_REQUEST');
-    expect(await codeOf(post(at, 'x'.repeat(300_000)))).toBe('INVALID_REQUEST');
+    expect(await codeOf(post(at, 'x'.repeat(5_000_000)))).toBe('INVALID_REQUEST');
     expect(await codeOf(ask(at, { method: 'POST', body: '{' }))).toBe('INVALID_REQUEST');
     expect(await run.gates()).toHaveLength(1);
   });

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Orchestrator, OrchestratorOptions } from '@devs/core';
 import { fakeAgents } from '@devs/core/testing';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../page/bundlePage.mjs';
 import { openChromium, unpackChromium } from './support/chromium.ts';
@@ -25,6 +25,9 @@ const HOSTILE = [
   '| 1 | [two](https://example.org/two) |',
 ].join('\n');
 
+/** Waits for what is going to be, however slow the machine is: ms. */
+const SOON = { timeout: 60_000 };
+
 const NAME = '<img src=x onerror="document.title=\'ran\'"> \u202Eeman';
 
 function hostileAgents(): NonNullable<OrchestratorOptions['agents']> {
@@ -34,18 +37,25 @@ function hostileAgents(): NonNullable<OrchestratorOptions['agents']> {
     design: async (request, call) => {
       await agents.design(request, call);
       const content =
-        request.feedback === null ? HOSTILE : `# Design\n\nShorter, because: ${request.feedback}\n`;
+        request.feedback === null
+          ? HOSTILE
+          : `# Design\n\nShorter, because: ${request.feedback.split('\n')[0]}\n`;
       return { documents: [{ type: 'PRD', title: NAME, content }] };
     },
   };
 }
 
 /** The page as it is built, out of a folder of its own. */
-async function servePage(dir: string): Promise<Served> {
+async function servePage(dir: string): Promise<Served & { readonly drafts: string }> {
   const built = mkdtempSync(join(tmpdir(), 'devs-page-'));
   onTestFinished(() => rmSync(built, { recursive: true }));
   await bundlePage(built);
-  return serve(dir, { readAsset: async (name) => readFileSync(join(built, name), 'utf8') });
+  const drafts = join(dir, 'ui', 'drafts');
+  const served = await serve(dir, {
+    drafts,
+    readAsset: async (name) => readFileSync(join(built, name), 'utf8'),
+  });
+  return { ...served, drafts };
 }
 
 /** Everything that a page should not have done. */
@@ -61,6 +71,12 @@ function complaintsOf(page: Page, origin: string): readonly string[] {
   return complaints;
 }
 
+/** All that is kept. */
+const draftsIn = (dir: string): string =>
+  readdirSync(dir)
+    .map((name) => readFileSync(join(dir, name), 'utf8'))
+    .join('');
+
 async function drive(devs: Orchestrator): Promise<string> {
   return (await (await devs.run('shop')).drive()).status;
 }
@@ -72,9 +88,10 @@ describe('the page in Chromium', () => {
     const devs = await openShop(dir, hostileAgents());
     await devs.start({ id: 'shop', brief: '# Shop \u202Epohs\n\nSell things.\n' });
     await drive(devs);
-    const { origin, codes } = await servePage(dir);
-    const page = await (await openChromium()).newPage();
-    const complaints = complaintsOf(page, origin);
+    const { origin, codes, drafts } = await servePage(dir);
+    const browser = await openChromium();
+    let page = await browser.newPage();
+    const complaints = [complaintsOf(page, origin)];
 
     await page.goto(`${origin}/#code=${codes[0]}`);
     const row = page.locator('main a.row', { hasText: 'Design' });
@@ -96,19 +113,42 @@ describe('the page in Chromium', () => {
     ).toEqual(['https://example.org/two']);
     expect(await article.locator('h2').first().textContent()).toContain('⟨U+202E⟩eman');
     expect(await page.locator('#reject').isDisabled()).toBe(true);
+    // By keyboard to a line, too; what was written outlives the tab.
+    for (let line = 1; line <= 3; line += 1) await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.locator('.comment.own textarea:focus').waitFor();
+    await page.keyboard.type('Whom do we pay?');
+    await page.keyboard.press('Escape');
+    await page.locator('button.at[aria-label$=" of PRD"]:focus').waitFor();
     await page.keyboard.press('r');
     await page.keyboard.type('Say less.');
+    await page.getByText('kept on disk').waitFor();
+    await vi.waitFor(() => expect(draftsIn(drafts)).toContain('Say less.'), SOON);
+    const gateAt = page.url();
+    await page.close();
+    page = await browser.newPage();
+    complaints.push(complaintsOf(page, origin));
+    await page.goto(`${origin}/#code=${codes[1]}`);
+    await page.locator('main a.row', { hasText: 'Design' }).waitFor();
+    await page.goto(gateAt);
+    await page.locator('.comment.own textarea').waitFor();
+    expect(await page.locator('.comment.own textarea').inputValue()).toBe('Whom do we pay?');
+    expect(await page.locator('#words').inputValue()).toBe('Say less.');
     await page.locator('#reject').click();
     await page.getByText('This is not open any more').waitFor();
 
     // Whoever drives the run takes it up; the page is told of it by nobody but the file.
     expect(await drive(devs)).toBe('suspended');
     await page.getByText('Read what is asked now').click();
-    await page.getByText('Shorter, because: Say less.').waitFor();
+    await page.locator('article p', { hasText: 'Shorter, because: Say less.' }).waitFor();
     expect(await page.locator('blockquote.feedback').textContent()).toContain('Say less.');
-    await page.getByText('What has changed since').click();
-    await page.locator('pre.changes .removed').first().waitFor();
-    expect(await page.locator('pre.changes .removed').count()).toBeGreaterThan(5);
+    const answered = await page.locator('.comment.last').first().textContent();
+    expect(answered).toContain('Whom do we pay?');
+    expect(answered).toContain('the text was changed');
+    expect(draftsIn(drafts)).toBe('');
+    // Since what this person has read, without being asked for.
+    await page.locator('.difference tr.removed').first().waitFor();
+    expect(await page.locator('.difference tr.removed').count()).toBeGreaterThan(5);
 
     for (const about of ['Design', 'Plan']) {
       await page.locator('nav a', { hasText: 'Inbox' }).click();
@@ -129,6 +169,32 @@ describe('the page in Chromium', () => {
     expect(await page.locator('main').textContent()).toContain(tasks[0]?.gitHash?.slice(0, 8));
     expect(await page.locator('.figures').textContent()).toContain(String(cost.calls));
     expect(await page.title()).toBe('devs');
+    expect(complaints.flat()).toEqual([]);
+  });
+
+  test('a person’s own version of a plan closes the gate that was open, and the page shows what has changed', async ({
+    dir,
+  }) => {
+    const devs = await openShop(dir);
+    await devs.start({ id: 'shop', brief: '# Shop', gates: { design: 'auto' } });
+    await drive(devs);
+    const { origin, codes } = await servePage(dir);
+    const page = await (await openChromium()).newPage();
+    const complaints = complaintsOf(page, origin);
+    await page.goto(`${origin}/#code=${codes[0]}`);
+    await page.locator('main a.row', { hasText: 'Plan' }).click();
+    await page.getByText('Change it yourself').click();
+    await page.getByLabel('Name').first().fill('Do it well');
+    await page.locator('#edit').click();
+    await page.getByText('This is not open any more').waitFor();
+    expect(await page.locator('#approve').count()).toBe(0);
+    await drive(devs);
+    await page.locator('.difference tr.added', { hasText: 'Do it well' }).waitFor();
+    await page.getByText('Side by side').click();
+    await page.locator('.difference td.added', { hasText: 'Do it well' }).waitFor();
+    await page.getByText('Read what is asked now').click();
+    await page.locator('h3', { hasText: 'Do it well' }).waitFor();
+    await page.locator('#approve').waitFor();
     expect(complaints).toEqual([]);
   });
 });

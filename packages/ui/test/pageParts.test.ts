@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lineChanges } from '../page/lineChanges.ts';
 import { parseDiff } from '../page/parseDiff.ts';
 import { gateHref, placeOf, runHref } from '../page/place.ts';
 
@@ -58,23 +57,6 @@ describe('parts of the page', () => {
         const heads = lines.filter((each) => /^(?:index|---|\+\+\+) /.test(each) || each === '').length;
         expect(told).toBeGreaterThanOrEqual(lines.length - heads);
       }),
-    );
-  });
-
-  test('two versions give back both', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom('a', 'b', 'c')),
-        fc.array(fc.constantFrom('a', 'b', 'd')),
-        (a, b) => {
-          const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
-          const changes = lineChanges(text(a), text(b));
-          const of = (...kinds: readonly string[]) =>
-            changes.filter(({ kind }) => kinds.includes(kind)).map((each) => each.text);
-          expect(of('same', 'removed').filter((each) => each !== '')).toEqual(a);
-          expect(of('same', 'added').filter((each) => each !== '')).toEqual(b);
-        },
-      ),
     );
   });
 

@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Gate } from '@devs/core';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
 import { describe, expect } from 'vitest';
 import type { Route } from '../src/routes/Route.ts';
 import { ROUTES } from '../src/routes/routes.ts';
@@ -55,11 +59,38 @@ const CASES = ATTACKS.flatMap((attack) =>
   ROUTES.filter(attack.fits ?? (() => true)).map((route) => ({ attack, route })),
 );
 
+/** A path with what is there in the place of its parameters. */
+const lineOf = ({ method, path }: Route, { sessionId, artifactHash }: Gate): string =>
+  `${method} ${path
+    .replace(':run', 'shop')
+    .replace(/:gate|:since/g, sessionId)
+    .replace(':hash', artifactHash)}`;
+
+/** What our own page sends there. */
+function bodyOf({ path }: Route, { artifactHash }: Gate, code: string | undefined): object {
+  const draft = { at: 1, words: 'No.', comments: [], fields: {} };
+  const bodies: Readonly<Record<string, object>> = {
+    session: { code },
+    decision: { artifactHash, answer: { approved: false, feedback: 'No.' } },
+    draft: { artifactHash, draft },
+    question: { artifactHash, question: 'Why?' },
+    shown: { artifactHash },
+    rewind: { way: 'preview', task: 'T1' },
+  };
+  return bodies[path.split('/').at(-1) ?? ''] ?? {};
+}
+
 describe('on raw sockets', () => {
   test('every route answers its own page, and refuses all of these', async ({ dir }) => {
-    const run = await waitingRun(dir);
-    const [gate] = await run.gates();
-    const { port, codes } = await serve(dir);
+    const agents = fakeAgents({ tasks: 2 });
+    const run = await waitingRun(dir, agents);
+    const [gate] = (await run.gates()) as [Gate];
+    const [checkpoint] = await run.checkpoints({ limit: 1 });
+    const drafts = join(dir, 'drafts');
+    const asking = { agents, workspace: new MemoryWorkspace(), checks: scriptedChecks() };
+    const { port, codes } = await serve(dir, { drafts, asking, rewinding: async (_id, work) => work(run) });
+    const pathOf = (route: Route): string =>
+      lineOf(route, gate).replace(':checkpoint', checkpoint?.checkpointId ?? '');
     const ours: Sent = {
       host: `localhost:${port}`,
       origin: `http://localhost:${port}`,
@@ -67,10 +98,10 @@ describe('on raw sockets', () => {
       type: 'application/json',
       secret: '',
     };
-    const send = async ({ method, path }: Route, sent: Sent, code = codes.at(-1)) => {
-      const line = `${method} ${path.replace(':run', 'shop').replace(':gate', gate?.sessionId ?? '')}`;
+    const send = async (route: Route, sent: Sent, code = codes.at(-1)) => {
+      const { method } = route;
+      const line = pathOf(route);
       const { host, origin, site, type, secret, line: asked = line } = { line, ...sent };
-      const answer = { artifactHash: gate?.artifactHash, answer: { approved: false, feedback: 'No.' } };
       return rawRequest(port, {
         line: asked,
         headers: [
@@ -80,7 +111,7 @@ describe('on raw sockets', () => {
           ...(secret === null ? [] : [`${SESSION_HEADER}: ${secret}`]),
           ...(method === 'POST' && type !== null ? [`Content-Type: ${type}`] : []),
         ],
-        ...(method === 'POST' && { body: JSON.stringify(path.endsWith('/session') ? { code } : answer) }),
+        ...(method === 'POST' && { body: JSON.stringify(bodyOf(route, gate, code)) }),
       });
     };
     const signIn = ROUTES.find(({ path }) => path === '/api/session') as Route;
@@ -89,16 +120,21 @@ describe('on raw sockets', () => {
     ours.secret = (JSON.parse(/\{.*\}/.exec(body)?.[0] ?? '{}') as { secret: string }).secret;
 
     for (const { attack, route } of CASES) {
-      const line = `${route.method} ${route.path.replace(':run', 'shop').replace(':gate', gate?.sessionId ?? '')}`;
+      const line = pathOf(route);
       const { status, body } = await send(route, { ...ours, ...attack.sent({ ...ours, line }) });
       expect.soft([401, 403, 415], `${attack.name} at ${line}`).toContain(status);
       expect.soft(body, `${attack.name} at ${line}`).not.toContain('Sell things');
     }
     expect(await send(signIn, ours, used), 'a used code').toMatchObject({ status: 401 });
     expect(await run.gates(), 'nothing was decided').toHaveLength(1);
+    expect(await run.exchanges(gate), 'nobody was asked').toEqual([]);
+    expect(existsSync(drafts), 'nothing was written').toBe(false);
     expect(codes, 'no code was used up by a refused request').toHaveLength(2);
 
-    for (const route of ROUTES) expect(await send(route, ours), route.path).toMatchObject({ status: 200 });
+    for (const route of ROUTES) {
+      const status = route.path === '/api/runs/:run/rewind' ? 409 : 200; // it has no tasks yet
+      expect(await send(route, ours), route.path).toMatchObject({ status });
+    }
     expect(await run.gates(), 'our own page has decided').toHaveLength(0);
   });
 

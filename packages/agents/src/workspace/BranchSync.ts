@@ -94,7 +94,7 @@ export class BranchSync {
 
   async #fetchHead(): Promise<string | null> {
     if ((await this.#user.head()) === null) return null;
-    await this.#git.run([...FETCH, this.#user.root, `+HEAD:${HEAD}`], { fromPath: true });
+    await this.#git.run([...FETCH, this.#user.root, `+HEAD:${HEAD}`], { fromPath: true, isLarge: true });
     return readRef(this.#git, HEAD);
   }
 

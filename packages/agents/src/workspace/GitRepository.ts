@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { DevsError, isDevsError } from '@devs/core';
 import { MaskedTail } from '../process/MaskedTail.ts';
 import { pickEnvironment } from '../process/pickEnvironment.ts';
@@ -5,6 +6,9 @@ import { type ProcessEnd, runProcess } from '../process/runProcess.ts';
 import type { RefGuard } from './refs.ts';
 
 const STDERR_BYTES = 4 * 1024;
+
+/** What moves a whole repository takes as long as that is large. */
+const LARGE = 30;
 
 /** More than this from one git command is a mistake, not a listing. */
 const MAX_STDOUT_BYTES = 64 * 1024 * 1024;
@@ -35,6 +39,8 @@ const SETTINGS: readonly string[] = [
   'maintenance.auto=false',
   'core.logAllRefUpdates=false',
   'core.filesRefLockTimeout=1000',
+  // As many processes write a tree as there are cores.
+  'checkout.workers=0',
   // Law L4: a step is recorded in the state file with the id of its tree, and a task with its commit, so both
   // must be on disk before the row is. Git flushes packs and refs but not loose objects by default. The index
   // is left out: it is rebuilt from the folder each time.
@@ -62,7 +68,7 @@ export interface GitRepositoryOptions {
   readonly gitDir: string;
   /** Absolute. */
   readonly workTree: string;
-  /** Per command. @defaultValue 60 000 */
+  /** Per command, ms; {@link LARGE} times as much for one that moves all files or objects. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Refs are moved while it holds. @defaultValue always */
   readonly guard?: RefGuard;
@@ -75,6 +81,8 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string>>;
   /** Objects may come from another repository on this machine, named by its path. @defaultValue false */
   readonly fromPath?: boolean;
+  /** Moves all files or objects of a repository. @defaultValue false */
+  readonly isLarge?: boolean;
   /** Exit codes that are an answer. @defaultValue 0 alone */
   readonly answers?: readonly number[];
   /** Bytes of the output; what comes after them is dropped. @defaultValue more than 64 MiB is an error */
@@ -104,14 +112,43 @@ export class GitRepository {
    * @returns what git wrote to its standard output, unchanged.
    * @throws DevsError `WORKSPACE_FAILED` with the masked end of git's error output.
    */
-  async run(
-    args: readonly string[],
-    { stdin = '', indexFile, env = {}, fromPath = false, answers = [0], firstBytes }: GitCall = {},
-  ): Promise<string> {
+  async run(args: readonly string[], call: GitCall = {}): Promise<string> {
+    const { firstBytes } = call;
     const limit = firstBytes ?? MAX_STDOUT_BYTES;
     const stdout: Buffer[] = [];
-    const stderr = new MaskedTail(STDERR_BYTES);
     let bytes = 0;
+    await this.#execute(args, call, (chunk) => {
+      if (bytes < limit) stdout.push(chunk.subarray(0, limit - bytes));
+      bytes += chunk.length;
+    });
+    if (firstBytes === undefined && bytes > limit) throw failed(args, 'too much output', '');
+    return Buffer.concat(stdout).toString('utf8');
+  }
+
+  /**
+   * The first entry of a listing (`-z`) that is looked for; however long the listing is, no more of it is held than is read
+   * at once.
+   *
+   * @throws DevsError `WORKSPACE_FAILED` as {@link run}.
+   */
+  async first(args: readonly string[], isIt: (entry: string) => boolean): Promise<string | null> {
+    const decoder = new StringDecoder('utf8');
+    let found: string | null = null;
+    let rest = '';
+    await this.#execute(args, {}, (chunk) => {
+      const entries = (rest + decoder.write(chunk)).split('\0');
+      rest = entries.pop() ?? '';
+      found ??= entries.find(isIt) ?? null;
+    });
+    return found;
+  }
+
+  async #execute(
+    args: readonly string[],
+    { stdin = '', indexFile, env = {}, fromPath = false, isLarge = false, answers = [0] }: GitCall,
+    onStdout: (chunk: Buffer) => void,
+  ): Promise<void> {
+    const stderr = new MaskedTail(STDERR_BYTES);
     const end = await this.#spawn({
       argv: this.#argv(args),
       cwd: this.workTree,
@@ -120,18 +157,13 @@ export class GitRepository {
         ...protocols(fromPath),
         ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
       }),
-      timeoutMs: this.#timeoutMs,
+      timeoutMs: this.#timeoutMs * (isLarge ? LARGE : 1),
       stdin,
-      onStdout: (chunk) => {
-        if (bytes < limit) stdout.push(chunk.subarray(0, limit - bytes));
-        bytes += chunk.length;
-      },
+      onStdout,
       onStderr: (chunk) => stderr.push(chunk),
     });
     if (end.exitCode === null || !answers.includes(end.exitCode))
       throw failed(args, ending(end), stderr.toString());
-    if (firstBytes === undefined && bytes > limit) throw failed(args, 'too much output', stderr.toString());
-    return Buffer.concat(stdout).toString('utf8');
   }
 
   #argv(args: readonly string[]): readonly string[] {

@@ -22,6 +22,7 @@ import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync, withoutRepository } from './BranchSync.ts';
 import { adoptedMessage, foundTree, isAdoption } from './branchHistory.ts';
+import { bringHead } from './bringHead.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
 import { deliverBranch } from './deliverBranch.ts';
@@ -45,7 +46,7 @@ import {
 import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
-import { FETCH, type UserRepository } from './UserRepository.ts';
+import type { UserRepository } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 
@@ -137,8 +138,7 @@ export class GitRunWorkspace implements RunWorkspace {
     const head = await this.#user.head();
     if (head === null) return;
     this.#onActivity?.({ kind: 'doing', what: `reading the repository: ${this.#user.root}` });
-    await this.#git.run([...FETCH, this.#user.root, `+HEAD:${BASE}`], { fromPath: true });
-    const base = (await readRef(this.#git, BASE)) ?? head;
+    const base = await bringHead(this.#git, this.#user, head);
     await refuseSubmodules(this.#git, base);
     const first = (await this.#taken(base, this.#user)) ?? base;
     await this.#folder.checkOut(first);

@@ -13,6 +13,7 @@ import type {
 } from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
+import { textAt } from './filesAt.ts';
 import { GitRepository } from './GitRepository.ts';
 import { GitRunWorkspace } from './GitRunWorkspace.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
@@ -24,7 +25,6 @@ import { GONE, type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId } from './requireCommitParts.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
-import { textAt } from './treeFiles.ts';
 import type { UnshownFile } from './UnshownFile.ts';
 import { UserRepository } from './UserRepository.ts';
 import type { UncommittedChanges } from './uncommittedTree.ts';
@@ -56,7 +56,7 @@ export interface GitWorkspaceOptions {
   readonly caches?: readonly string[];
   /** Whose uncommitted changes runs begin with, as a commit of its own. @defaultValue nobody's */
   readonly withChanges?: UncommittedChanges;
-  /** Time limit of one git command, ms. @defaultValue 60 000 */
+  /** Time limit of one git command, ms; thirty times as much where it moves a whole repository. @defaultValue 60 000 */
   readonly timeoutMs?: number;
   /** Signs the tasks' commits as their author; the committer is `devs`. @defaultValue `devs <devs@localhost>` */
   readonly author?: Author;
@@ -273,9 +273,15 @@ function storeOf(name: string): readonly { readonly id: string; readonly name: s
   return store.endsWith('.git') ? [{ id: store.slice(0, -'.git'.length), name }] : [];
 }
 
+/** What is not freed with the folder, because another one has it too, does not count. */
 async function bytesIn(dir: string): Promise<number> {
   const names = await readdir(dir, { recursive: true });
-  const sizes = await Promise.all(names.map(async (name) => (await lstat(join(dir, name))).size));
+  const sizes = await Promise.all(
+    names.map(async (name) => {
+      const found = await lstat(join(dir, name));
+      return found.isFile() && found.nlink > 1 ? 0 : found.size;
+    }),
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

@@ -1,8 +1,8 @@
 import type { TreeDiff } from '@devs/core';
 import { CommitDiff } from './CommitDiff.ts';
+import { filesAt, textAt } from './filesAt.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { NO_OBJECT } from './refs.ts';
-import { textAt, treeFiles } from './treeFiles.ts';
 
 /**
  * The stored trees of one run: combined, compared, read. Neither the folder nor a ref is looked at, and no attribute of
@@ -21,7 +21,7 @@ export class RunTrees {
   /** `base` with these paths as `from` has them. A file takes the place of a folder of its name, and the other way. */
   overlay(base: string, from: string, paths: readonly string[]): Promise<string> {
     return this.#withIndex(async (indexFile) => {
-      const entries = await treeFiles(this.#git, from);
+      const entries = await filesAt(this.#git, from, paths);
       const named = [...new Set(paths)].map((path) => ({ path, entry: entries.get(path) }));
       const lines = named.toSorted((a, b) => Number(a.entry !== undefined) - Number(b.entry !== undefined));
       const stdin = lines

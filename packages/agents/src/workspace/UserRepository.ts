@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
@@ -43,6 +44,14 @@ export class UserRepository {
   async head(): Promise<string | null> {
     const found = await this.#git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}']).catch(() => '');
     return found.trim() || null;
+  }
+
+  /** The folder of its objects; `null` for a shallow clone, which has not all of them. */
+  async wholeObjects(): Promise<string | null> {
+    const { gitDir } = this.#git;
+    const common = await readFile(join(gitDir, 'commondir'), 'utf8').catch(() => '.');
+    const shared = resolve(gitDir, common.trimEnd());
+    return existsSync(join(shared, 'shallow')) ? null : join(shared, 'objects');
   }
 
   /** Paths whose files differ from the commit that is checked out, untracked ones too; none before the first commit. */

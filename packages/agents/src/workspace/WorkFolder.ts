@@ -1,14 +1,17 @@
-import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DevsError, type FileEdit, type Rescue } from '@devs/core';
 import { SCRATCH_PREFIX } from './createGitDir.ts';
+import { forgetYoung } from './forgetYoung.ts';
 import type { GitRepository } from './GitRepository.ts';
 import { writeGitPointer } from './gitPointer.ts';
-import { repositoriesIn } from './nestedRepositories.ts';
-import { moveRef, refsUnder } from './refs.ts';
+import { EMPTY_TREE, moveRef, refsUnder } from './refs.ts';
 import { refuseUnheld } from './refuseUnheld.ts';
 
-/** In what is kept of a folder: the index of it as the engine left it. Its file times make "did it change?" cheap. */
+/**
+ * In what is kept of a folder: the index of it as the engine left it. What it knows of the files lets git read those alone
+ * that have changed since; see {@link forgetYoung}.
+ */
 export const LEFT = 'left';
 
 const RESCUED = 'refs/devs/rescued';
@@ -59,7 +62,9 @@ export class WorkFolder {
   /** Files that are not ignored, sorted, relative. */
   list(): Promise<readonly string[]> {
     return this.withIndex(async (indexFile) => {
-      const staged = await this.#addAll(indexFile);
+      await this.#add(indexFile);
+      const staged = await this.#git.run(['ls-files', '-z', '--stage'], { indexFile });
+      refuseNested(/(?:^|\0)160000 [^\t]*\t([^\0]*)/.exec(staged)?.[1]);
       return listed(staged)
         .map((entry) => entry.slice(entry.indexOf('\t') + 1))
         .toSorted();
@@ -76,9 +81,10 @@ export class WorkFolder {
   /** The tree of every file that is not ignored; from here on the folder counts as left like this. */
   snapshot(): Promise<string> {
     return this.withIndex(async (indexFile) => {
+      const { ctimeMs } = await stat(dirname(indexFile));
       await this.#addAll(indexFile);
       const tree = await this.#writeTree(indexFile);
-      await rename(indexFile, this.#left);
+      await this.#keep(indexFile, ctimeMs);
       return tree;
     });
   }
@@ -167,18 +173,20 @@ export class WorkFolder {
   /** Writes the tree's files and deletes what is neither in it nor ignored by it. Keeps nothing. */
   checkOut(tree: string): Promise<void> {
     return this.withIndex(async (indexFile) => {
-      await this.#git.run(['read-tree', '--reset', '-u', tree], { indexFile });
+      await this.#readKnown(indexFile, tree);
+      await this.#git.run(['checkout-index', '--all', '--force', '--index'], { indexFile, isLarge: true });
+      const { mtimeMs } = await stat(indexFile);
       // Ignore files that are not in the tree go first, or they would keep themselves and others.
       await this.#git.run([...CLEAN, '-x', '--', ':(glob)**/.gitignore'], { indexFile });
       await this.#git.run(CLEAN, { indexFile });
-      await rename(indexFile, this.#left);
+      await this.#keep(indexFile, mtimeMs);
     });
   }
 
   /** Lets the user's own `git log` and `git status` work in the folder. */
   showCommit(commit: string): Promise<void> {
     return this.withIndex(async (indexFile) => {
-      await this.#git.run(['read-tree', commit], { indexFile });
+      await this.#readKnown(indexFile, commit);
       await rename(indexFile, join(this.#git.gitDir, 'index'));
       await writeGitPointer(this.#git, dirname(indexFile));
     });
@@ -263,17 +271,34 @@ export class WorkFolder {
     return (await this.#git.run(['write-tree'], { indexFile })).trim();
   }
 
-  /** Every file of the folder; lists it with modes and ids. What is in the branch stays known even where it is ignored. */
-  async #addAll(indexFile: string, force: readonly string[] = []): Promise<string> {
-    await this.#readTip(indexFile);
-    await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile });
-    const staged = await this.#git.run(['ls-files', '-z', '--stage'], { indexFile });
-    const nested = repositoriesIn(staged);
-    if (nested === null) return staged;
-    throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(nested)}.`, {
-      code: 'WORKSPACE_FAILED',
-      remedy: 'Remove the .git folder inside it, so that its files can be stored.',
-    });
+  /** Every file of the folder. What is in the branch stays known even where it is ignored. */
+  async #addAll(indexFile: string, force: readonly string[] = []): Promise<void> {
+    const tip = await this.#add(indexFile, force);
+    const added = ['diff-index', '--cached', '-z', '--no-renames', '--diff-filter=AT', tip ?? EMPTY_TREE];
+    refuseNested(/:\d+ 160000 [^\0]*\0([^\0]*)/.exec(await this.#git.run(added, { indexFile }))?.[1]);
+  }
+
+  async #add(indexFile: string, force: readonly string[] = []): Promise<string | null> {
+    const tip = await this.#tip();
+    await this.#readKnown(indexFile, tip);
+    await this.#git.run(['add', '--all', ...force, ...ALL_BUT_DEPENDENCIES], { indexFile, isLarge: true });
+    return tip;
+  }
+
+  /** The index of a tree or commit, with what is known of the files that are in the folder as it has them. */
+  async #readKnown(indexFile: string, tree: string | null): Promise<void> {
+    try {
+      await copyFile(this.#left, indexFile);
+      await this.#git.run(['read-tree', '-i', '-m', tree ?? EMPTY_TREE], { indexFile });
+    } catch {
+      await this.#git.run(['read-tree', tree ?? '--empty'], { indexFile });
+    }
+  }
+
+  /** @param sinceMs - From when on files may have changed unseen, on the clock of the file system. */
+  async #keep(indexFile: string, sinceMs: number): Promise<void> {
+    await forgetYoung(indexFile, Math.floor(sinceMs / 1000));
+    await rename(indexFile, this.#left);
   }
 
   async #readTip(indexFile: string): Promise<void> {
@@ -289,6 +314,14 @@ export class WorkFolder {
       await rm(scratch, { recursive: true, force: true });
     }
   }
+}
+
+function refuseNested(path: string | undefined): void {
+  if (path === undefined) return;
+  throw new DevsError(`The workspace contains another git repository: ${JSON.stringify(path)}.`, {
+    code: 'WORKSPACE_FAILED',
+    remedy: 'Remove the .git folder inside it, so that its files can be stored.',
+  });
 }
 
 const listed = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');

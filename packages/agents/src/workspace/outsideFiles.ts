@@ -30,7 +30,7 @@ export interface FolderToWalk {
 /** Every entry of the folder that the tree does not hold, a folder before what is in it. Its own `.git` is none. */
 export async function outsideFiles({ dir, held, except }: FolderToWalk): Promise<readonly OutsideEntry[]> {
   const files = new Set(held);
-  const folders = new Set(held.flatMap(foldersAround));
+  const folders = foldersOf(held);
   const passed = new Set(['.git', ...except]);
   const walk = async (folder: string): Promise<readonly OutsideEntry[]> => {
     const names = await readdir(join(dir, folder));
@@ -68,6 +68,19 @@ function kindOf(stat: BigIntStats): OutsideEntry['kind'] {
   if (stat.isDirectory()) return 'folder';
   if (stat.isSymbolicLink()) return 'link';
   return stat.isFile() ? 'file' : 'other';
+}
+
+/** Every folder around some of the paths, looked at once however many are in it. */
+function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    let end = path.lastIndexOf('/');
+    while (end > 0 && !folders.has(path.slice(0, end))) {
+      folders.add(path.slice(0, end));
+      end = path.lastIndexOf('/', end - 1);
+    }
+  }
+  return folders;
 }
 
 /** `a/b/c` lies in `a` and `a/b`. */

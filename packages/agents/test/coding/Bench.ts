@@ -66,13 +66,14 @@ export class Bench {
 
   /** Ids of the processes that an agent of the protocol ran in. */
   spawned(): readonly number[] {
-    return readFileSync(join(this.base, 'spawned'), 'utf8').trim().split('\n').map(Number);
+    const file = join(this.base, 'spawned');
+    if (!existsSync(file)) return []; // ended before it could say so
+    return readFileSync(file, 'utf8').trim().split('\n').map(Number);
   }
 
   /** Those that one wrote down when it had started what no signal but the last ends. */
   async startedPids(): Promise<readonly number[]> {
     while (!existsSync(join(this.dir, 'pids'))) await sleep(20);
-    await sleep(20);
     return readFileSync(join(this.dir, 'pids'), 'utf8').split(' ').map(Number);
   }
 

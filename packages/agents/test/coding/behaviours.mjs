@@ -1,7 +1,7 @@
 // What a coding CLI may do on a prompt, however it is reached: `say` is its answer, `raw` goes to its standard output.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 const VERDICT = { approved: false, comments: 'No.' };
 const MASKED = 'Authorization: Bearer sk-ant-api03-0123456789abcdefghijABCDEFGHIJ';
@@ -14,7 +14,8 @@ export async function startDeaf() {
     "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); process.stdout.write('up'); setInterval(() => {}, 1000)";
   const child = spawn(process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
-  writeFileSync('pids', `${process.pid} ${child.pid}`);
+  writeFileSync('pids.part', `${process.pid} ${child.pid}`);
+  renameSync('pids.part', 'pids');
 }
 
 /** Ends this process; the promise is of one that does. */

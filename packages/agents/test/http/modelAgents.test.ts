@@ -228,7 +228,7 @@ describe.each([true, false])('a model over HTTP, streaming: %s', (streaming) => 
     stop.abort(new Error('stopped by the operator'));
 
     await expect(asked).rejects.toThrow('stopped by the operator');
-    await expect.poll(() => server.abandoned, { timeout: 1_000 }).toBe(1);
+    await expect.poll(() => server.abandoned).toBe(1);
   });
 });
 

@@ -60,7 +60,7 @@ async function driveUntilKilled(): Promise<void> {
     if (isImplementing && messages.filter(({ role }) => role === 'assistant').length === 3)
       child.kill('SIGKILL');
   };
-  await expect.poll(() => server.requests.length, { timeout: 40_000 }).toBeGreaterThan(0);
+  await expect.poll(() => server.requests.length).toBeGreaterThan(0);
   const devs = await Orchestrator.open({ dir: join(dir, '.devs') });
   await approveNext(devs, 'design_approval');
   await approveNext(devs, 'dag_approval');

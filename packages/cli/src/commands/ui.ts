@@ -6,10 +6,11 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { humanFrom } from '../flags/humanFrom.ts';
 import { resolveGate } from '../gates/resolveGate.ts';
+import { codeInGit } from '../project/codeInGit.ts';
 import { assertRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import { readReviewDiff } from '../render/reviewDiff.ts';
+import { readShownDiff } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
 
 interface UiFlags {
@@ -67,7 +68,7 @@ async function serveUi({ place, port, file, by }: UiFlags, session: Session): Pr
   return EXIT.ok;
 }
 
-type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode'>;
+type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'code' | 'drafts' | 'rewinding'>;
 
 /**
  * Where the page shows what a command line names.
@@ -89,17 +90,27 @@ async function pathTo(name: string, { dir, file }: FileAt, session: Session): Pr
   );
 }
 
+const draftsIn = (dir: string): string => path.join(dir, '.devs', 'ui', 'drafts');
+
 /** The code of a review is where the runs of the project have it. */
 function fileAt(file: string | undefined, session: Session): FileAt {
   if (file === undefined) {
-    return { dir: path.join(session.dir, '.devs'), readCode: (gate) => codeOf(gate, session) };
+    return {
+      dir: path.join(session.dir, '.devs'),
+      readCode: (gate, since) => codeOf(gate, since, session),
+      code: codeInGit(session),
+      drafts: draftsIn(session.dir),
+      rewinding: async (id, work) =>
+        (await import('../project/withAgentsOf.ts')).withAgentsOf(id, session, work),
+    };
   }
   const whole = path.resolve(session.io.cwd, file);
-  return { dir: path.dirname(whole), file: path.basename(whole) };
+  const dir = path.dirname(whole);
+  return { dir, file: path.basename(whole), drafts: draftsIn(dir) };
 }
 
-async function codeOf(gate: Gate, session: Session): Promise<GateCode | null> {
-  const diff = await readReviewDiff(gate, session);
+async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {
+  const diff = await readShownDiff(gate, since, session);
   if (diff === null) return null;
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };

@@ -1,144 +1,190 @@
-import { type Command, type CommandOptions, Option } from 'commander';
+import type { Command, CommandOptions } from 'commander';
 import { examples, type Start } from '../project/Start.ts';
-import { addAcceptGraph } from './admin/acceptGraph.ts';
-import { addBackup } from './admin/backup.ts';
-import { addCancel } from './admin/cancel.ts';
-import { addDoctor } from './admin/doctor.ts';
-import { addExplain } from './admin/explain.ts';
-import { addGc } from './admin/gc.ts';
-import { addPause } from './admin/pause.ts';
-import { addPrune } from './admin/prune.ts';
-import { addRevive } from './admin/revive.ts';
-import { addDocs } from './docs.ts';
-import { addGates } from './gates.ts';
-import { addLog } from './log.ts';
-import { addShow } from './show.ts';
-import { addStatus } from './status.ts';
-import { addUi } from './ui.ts';
 
 /** Declares a verb; what it does is behind its action. */
 type AddVerb = (program: Command, start: Start, options?: CommandOptions) => void;
 
-/** A verb whose module is imported when its name is on the line, and what help lists of it without the module. */
-interface LateVerb {
-  /** With its arguments. */
+/** A verb, whose module is imported when its name is on the line, and what help lists of it without the module. */
+interface Verb {
+  /** Its name first, then its arguments. */
   readonly usage: string;
   readonly description: string;
   readonly load: () => Promise<AddVerb>;
 }
 
+const reading = () => import('./reading.ts');
 const deciding = () => import('./deciding.ts');
 const working = () => import('./working.ts');
 
 /** In the order of the help. */
-const DAILY: readonly (AddVerb | LateVerb)[] = [
+const DAILY: readonly Verb[] = [
   {
-    usage: 'init',
+    usage: 'init [options]',
     description: 'look at the project and write .devs/config.json: checks, setup, agents',
     load: async () => (await working()).addInit,
   },
   {
-    usage: 'run [brief]',
+    usage: 'run [options] [brief]',
     description: 'start a run of a brief, or go on with it, until it ends or waits for a human',
     load: async () => (await working()).addRun,
   },
-  addShow,
   {
-    usage: 'ask <gate> <question>',
+    usage: 'show [options] <gate>',
+    description: 'print all that a decision on a gate is about, or how an old one was decided',
+    load: async () => (await reading()).addShow,
+  },
+  {
+    usage: 'ask [options] <gate> <question>',
     description: 'ask the agent about what a gate shows; nothing is decided, and the next attempt is told',
     load: async () => (await working()).addAsk,
   },
   {
-    usage: 'edit <gate>',
+    usage: 'edit [options] <gate>',
     description: 'change the documents or the plan that a gate shows; it then asks again about your version',
     load: async () => (await working()).addEdit,
   },
   {
-    usage: 'approve [gate]',
+    usage: 'approve [options] [gate]',
     description: 'say yes at a gate; records the decision, and drives nothing without --go',
     load: async () => (await deciding()).addApprove,
   },
   {
-    usage: 'reject <gate>',
+    usage: 'reject [options] <gate>',
     description: 'say no at a gate and why; records the decision, and drives nothing without --go',
     load: async () => (await deciding()).addReject,
   },
   {
-    usage: 'resume <id>',
+    usage: 'resume [options] <id>',
     description: 'go on with a run, with the agents and checks it was started with',
     load: async () => (await working()).addResume,
   },
-  addDocs,
-  addLog,
-  addStatus,
   {
-    usage: 'rm <id>',
+    usage: 'docs [options] <id>',
+    description: 'print the documents of a run and its plan, or write them as Markdown files',
+    load: async () => (await reading()).addDocs,
+  },
+  {
+    usage: 'log [options] <id>',
+    description: 'tell what happened in a run, oldest first',
+    load: async () => (await reading()).addLog,
+  },
+  {
+    usage: 'status [id]',
+    description: 'list the runs, or show one with its tasks, gates and cost',
+    load: async () => (await reading()).addStatus,
+  },
+  {
+    usage: 'rm [options] <id>',
     description: 'remove a run that has ended: its record, its folder, and its branch if that is merged',
     load: async () => (await working()).addRm,
   },
   {
-    usage: 'trust [sha256]',
+    usage: 'trust [options] [sha256]',
     description: 'show what .devs/config.json makes devs do here, and accept exactly that',
     load: async () => (await deciding()).addTrust,
   },
-  addUi,
+  {
+    usage: 'ui [options]',
+    description: 'serve a page to read, decide and see on, for this machine alone; drives nothing',
+    load: async () => (await reading()).addUi,
+  },
 ];
 
 /** What is not needed every day. */
-const ADMIN: readonly (AddVerb | LateVerb)[] = [
-  addGates,
+const ADMIN: readonly Verb[] = [
   {
-    usage: 'answer <gate>',
+    usage: 'gates [options] [id]',
+    description: 'list what waits for a human, in all runs or in one',
+    load: async () => (await reading()).addGates,
+  },
+  {
+    usage: 'answer [options] <gate>',
     description:
       'answer a question, or say how a stuck run goes on; records the decision, and drives nothing without --go',
     load: async () => (await deciding()).addAnswer,
   },
-  addPause,
-  addCancel,
-  addExplain,
   {
-    usage: 'adopt <id>',
+    usage: 'pause <id>',
+    description: 'ask whoever drives a run to stop at the next safe point',
+    load: async () => (await reading()).addPause,
+  },
+  {
+    usage: 'cancel <id>',
+    description: 'end a run for good: at once, or at the next safe point of the process that drives it',
+    load: async () => (await reading()).addCancel,
+  },
+  {
+    usage: 'explain <id>',
+    description: 'say why a run stands where it stands: question, guards, last errors, what comes next',
+    load: async () => (await reading()).addExplain,
+  },
+  {
+    usage: 'adopt [options] <id>',
     description:
       "commit what you changed in a run's folder as yours, and run the checks on it; drives nothing",
     load: async () => (await working()).addAdopt,
   },
   {
-    usage: 'sync <id>',
+    usage: 'sync [options] <id>',
     description: "put a run's commits on top of those you have made since; your checkout is not touched",
     load: async () => (await working()).addSync,
   },
   {
-    usage: 'rewind <id> [task]',
+    usage: 'rewind [options] <id> [task]',
     description:
       'set a run back to the end of a task, so that what depends on it is done anew; drives nothing',
     load: async () => (await working()).addRewind,
   },
-  addRevive,
-  addAcceptGraph,
-  addDoctor,
-  addBackup,
-  addPrune,
-  addGc,
   {
-    usage: 'chaos',
+    usage: 'revive [options] <id>',
+    description:
+      'bring a run back that was given up (dead_letter) because its drivers kept dying; drives nothing',
+    load: async () => (await reading()).addRevive,
+  },
+  {
+    usage: 'accept-graph [options] <id>',
+    description: 'let a run that a version of devs with another graph started go on; drives nothing',
+    load: async () => (await reading()).addAcceptGraph,
+  },
+  {
+    usage: 'doctor',
+    description: 'examine the whole state file and change nothing',
+    load: async () => (await reading()).addDoctor,
+  },
+  {
+    usage: 'backup <file>',
+    description: 'copy the state file whole, also while a run is driven; never copy it by hand',
+    load: async () => (await reading()).addBackup,
+  },
+  {
+    usage: 'prune [options] <id>',
+    description: 'drop old checkpoints of a run; what it needs to go on is kept',
+    load: async () => (await reading()).addPrune,
+  },
+  {
+    usage: 'gc',
+    description: 'remove what no run needs: values in the state file, folders and stores without a run',
+    load: async () => (await reading()).addGc,
+  },
+  {
+    usage: 'chaos [options]',
     description: 'show on this machine and disk that kill -9 loses nothing; in a folder of its own',
     load: async () => (await working()).addChaos,
   },
 ];
 
-/** Declares every verb; of those that load more than they show, the ones that are on the line. */
+/** Declares every verb; what those on the line do is loaded, of the others help has their usage and description. */
 export async function addVerbs(program: Command, start: Start, argv: readonly string[]): Promise<void> {
-  const add = async (parent: Command, verb: AddVerb | LateVerb, options?: CommandOptions): Promise<void> => {
-    if (typeof verb === 'function') return verb(parent, start, options);
-    if (argv.some((word) => isNameOf(verb, word))) return (await verb.load())(parent, start, options);
-    list(parent, verb, options);
+  const add = async (parent: Command, verb: Verb, options: CommandOptions = {}): Promise<void> => {
+    const { usage, description, load } = verb;
+    if (argv.includes(nameOf(verb))) (await load())(parent, start, options);
+    // A word in brackets is an argument to commander, so help lists `[options]` as it stands here.
+    else parent.command(usage, options).description(description);
   };
   for (const verb of DAILY) await add(program, verb);
   const admin = program
     .command('admin')
-    .description(
-      'what is not needed every day: gates, answer, pause, cancel, explain, adopt, sync, rewind, revive, accept-graph, doctor, backup, prune, gc, chaos',
-    )
+    .description(`what is not needed every day: ${ADMIN.map(nameOf).join(', ')}`)
     .addHelpText('after', examples('devs admin explain csv-export', 'devs admin doctor'));
   // Each of them also works without `admin`; help lists it here.
   for (const verb of ADMIN) {
@@ -147,9 +193,4 @@ export async function addVerbs(program: Command, start: Start, argv: readonly st
   }
 }
 
-const isNameOf = ({ usage }: LateVerb, word: string): boolean => usage.split(' ', 1).includes(word);
-
-function list(parent: Command, { usage, description }: LateVerb, options: CommandOptions = {}): void {
-  // Help says of a verb that it has options; all of these have.
-  parent.command(usage, options).description(description).addOption(new Option('--late').hideHelp());
-}
+const nameOf = ({ usage }: Verb): string => usage.split(' ', 1).join('');

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:f
 import path from 'node:path';
 import { z } from 'zod';
 import { usageError } from '../usageError.ts';
-import { configPath } from './readConfig.ts';
+import { configPath } from './configPath.ts';
 import { userStateFolder } from './userStateFolder.ts';
 
 const schema = z.strictObject({

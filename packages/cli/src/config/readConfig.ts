@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import path from 'node:path';
 import { z } from 'zod';
 import { usageError } from '../usageError.ts';
+import { configPath } from './configPath.ts';
 import { type ProjectConfig, projectConfigSchema } from './ProjectConfig.ts';
-
-/** Beside the state file, out of the agents' workspace: nothing a run writes configures the next one. */
-export const configPath = (dir: string): string => path.join(dir, '.devs', 'config.json');
 
 /** What the file says, and of which bytes that is true. */
 export interface ReadConfig {

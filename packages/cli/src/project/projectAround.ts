@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { STATE_FILE } from '@devs/core';
-import { configPath } from '../config/readConfig.ts';
+import { configPath } from '../config/configPath.ts';
 
 /**
  * The project that a folder lies in: the nearest folder with a state file or a configuration. Never one above the top of

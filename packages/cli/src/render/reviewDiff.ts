@@ -25,22 +25,31 @@ export interface ReviewDiff extends ShownRange {
 /** `null` at other gates; why not, where the git dir cannot be read. */
 export async function readReviewDiff(
   gate: Gate,
-  { dir }: Pick<Session, 'dir'>,
+  session: Pick<Session, 'dir'>,
 ): Promise<ReviewDiff | string | null> {
-  const { artifact, threadId } = gate;
+  const { artifact } = gate;
+  if (!isCodeReview(artifact)) return null;
+  const all = await readShownDiff(gate, undefined, session);
+  if (all === null || typeof all === 'string') return all;
+  const since = artifact.since === null ? null : await readShownDiff(gate, artifact.since, session);
+  return typeof since === 'string' ? since : { ...all, since };
+}
+
+/** As {@link readReviewDiff}, of one range. @param since - The commit it begins at; that of the review when left out. */
+export async function readShownDiff(
+  { artifact, threadId }: Gate,
+  since: string | undefined,
+  { dir }: Pick<Session, 'dir'>,
+): Promise<ShownRange | string | null> {
   if (!isCodeReview(artifact)) return null;
   const { GitWorkspace } = await import('@devs/agents');
   const workspace = new GitWorkspace({ dir });
-  const shown = async (range: CommitRange): Promise<ShownRange> => ({
-    range,
-    text: maskSensitiveData(await workspace.diff(threadId, range)),
-    unshown: await workspace.unshown(threadId, range),
-  });
-  const { from, to } = artifact.range;
+  const range = { from: since ?? artifact.range.from, to: artifact.range.to };
   try {
     return {
-      ...(await shown({ from, to })),
-      since: artifact.since === null ? null : await shown({ from: artifact.since, to }),
+      range,
+      text: maskSensitiveData(await workspace.diff(threadId, range)),
+      unshown: await workspace.unshown(threadId, range),
     };
   } catch (error) {
     if (isDevsError(error, 'WORKSPACE_FAILED') || error instanceof RangeError) return error.message;

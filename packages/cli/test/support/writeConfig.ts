@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { configPath } from '../../src/config/configPath.ts';
 import type { ProjectConfigInput } from '../../src/config/ProjectConfig.ts';
-import { configPath, sha256Of } from '../../src/config/readConfig.ts';
+import { sha256Of } from '../../src/config/readConfig.ts';
 
 /** Writes the `.devs/config.json` of a project folder, as any other program does: nobody has accepted it. */
 export function writeConfig(dir: string, config: ProjectConfigInput): void {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { STATE_FILE } from '../../src/config/defaults.ts';
 import { createDatabase } from '../../src/db/createDatabase.ts';
 import { canonicalJson, hashOf } from '../../src/state/canonicalJson.ts';
 import { DecisionLog } from '../../src/state/DecisionLog.ts';
@@ -7,7 +8,6 @@ import { NO_FENCE } from '../../src/state/Fence.ts';
 import { HitlSessionStore } from '../../src/state/HitlSessionStore.ts';
 import { StepStore } from '../../src/state/StepStore.ts';
 import { ThreadStore } from '../../src/state/ThreadStore.ts';
-import { STATE_FILE } from '../../src/surface/Orchestrator.ts';
 
 const SHOWN = {
   documents: [{ type: 'PRD', title: 'Design', content: 'What is to be built, and why. '.repeat(40) }],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../config/lateSchema.ts';
 import { maskPrecise } from '../masking/maskPrecise.ts';
 import { sha256Hex } from '../state/canonicalJson.ts';
 
@@ -17,14 +18,16 @@ export interface Brief {
 /** Longest brief, in characters: what a person writes, not a repository. */
 const MAX_BRIEF_LENGTH = 256 * 1024;
 
-const BriefText = z
-  .string()
-  .max(MAX_BRIEF_LENGTH, `Expected a brief of at most ${MAX_BRIEF_LENGTH} characters.`)
-  .refine((text) => text.trim() !== '', 'Expected a brief, got only white space.');
+const briefText = lateSchema(() =>
+  z
+    .string()
+    .max(MAX_BRIEF_LENGTH, `Expected a brief of at most ${MAX_BRIEF_LENGTH} characters.`)
+    .refine((text) => text.trim() !== '', 'Expected a brief, got only white space.'),
+);
 
 /** @throws TypeError if the text is empty or longer than 256 Ki characters. */
 export function parseBrief(markdown: string): Brief {
-  const parsed = BriefText.safeParse(markdown);
+  const parsed = briefText().safeParse(markdown);
   if (!parsed.success) throw new TypeError(parsed.error.issues.map(({ message }) => message).join(' '));
   const { value: text, count: redacted } = maskPrecise(parsed.data);
   return { title: titleOf(text), text, sha256: sha256Hex(text), redacted };

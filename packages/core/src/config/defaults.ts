@@ -12,3 +12,6 @@ export const HITL_ENTROPY_THRESHOLD = 0.75;
 
 /** Strategy pivots per task before it is handed to a human. */
 export const MAX_PIVOTS = 2;
+
+/** Name of the state file in the engine's folder. */
+export const STATE_FILE = 'state.sqlite';

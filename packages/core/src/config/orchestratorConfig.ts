@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { DevsError } from '../errors/DevsError.ts';
 import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from './defaults.ts';
 
@@ -14,8 +13,20 @@ export interface OrchestratorConfig {
 type Environment = Readonly<Record<string, string | undefined>>;
 type Warn = (message: string) => void;
 
-const DepthSchema = z.number().int().min(5).max(100);
-const EntropySchema = z.number().min(0).max(1);
+/** The numbers that an option may be; `NaN` is never one. */
+interface Range {
+  readonly has: (value: unknown) => boolean;
+  readonly words: string;
+}
+
+const DEPTHS: Range = {
+  has: (value) => Number.isInteger(value) && isBetween(value, 5, 100),
+  words: 'an integer from 5 to 100',
+};
+const THRESHOLDS: Range = { has: (value) => isBetween(value, 0, 1), words: 'a number from 0 to 1' };
+
+const isBetween = (value: unknown, least: number, most: number): boolean =>
+  typeof value === 'number' && value >= least && value <= most;
 
 /**
  * Reads the configuration from `DEVS_*` variables, once, at start.
@@ -43,19 +54,14 @@ export function loadOrchestratorConfig(
  */
 export function orchestratorConfigOf(given: OrchestratorConfig | undefined): OrchestratorConfig {
   if (given === undefined) return loadOrchestratorConfig();
-  assertOption('maxRecursionDepth', given.maxRecursionDepth, DepthSchema, 'an integer from 5 to 100');
-  assertOption('hitlEntropyThreshold', given.hitlEntropyThreshold, EntropySchema, 'a number from 0 to 1');
+  assertOption('maxRecursionDepth', given.maxRecursionDepth, DEPTHS);
+  assertOption('hitlEntropyThreshold', given.hitlEntropyThreshold, THRESHOLDS);
   return given;
 }
 
-function assertOption(
-  name: keyof OrchestratorConfig,
-  value: unknown,
-  schema: z.ZodType,
-  wanted: string,
-): void {
-  if (schema.safeParse(value).success) return;
-  throw new RangeError(`Expected ${name} to be ${wanted}, got ${String(value)}.`);
+function assertOption(name: keyof OrchestratorConfig, value: unknown, { has, words }: Range): void {
+  if (has(value)) return;
+  throw new RangeError(`Expected ${name} to be ${words}, got ${String(value)}.`);
 }
 
 /** A variable's raw text with its number (NaN when it is none); `null` when unset. */
@@ -68,24 +74,18 @@ function numberOf(raw: string | undefined): RawNumber {
 
 function readDepth(given: RawNumber): number {
   if (given === null) return MAX_RECURSION_DEPTH;
-  const parsed = DepthSchema.safeParse(given.value);
-  if (parsed.success) return parsed.data;
-  throw new DevsError(
-    `DEVS_MAX_RECURSION_DEPTH is ${JSON.stringify(given.raw)}, expected an integer from 5 to 100.`,
-    {
-      code: 'CONFIG_INVALID',
-      remedy: `Set DEVS_MAX_RECURSION_DEPTH to an integer from 5 to 100, or unset it to use ${MAX_RECURSION_DEPTH}.`,
-      cause: parsed.error,
-    },
-  );
+  if (DEPTHS.has(given.value)) return given.value;
+  throw new DevsError(`DEVS_MAX_RECURSION_DEPTH is ${JSON.stringify(given.raw)}, expected ${DEPTHS.words}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Set DEVS_MAX_RECURSION_DEPTH to ${DEPTHS.words}, or unset it to use ${MAX_RECURSION_DEPTH}.`,
+  });
 }
 
 function readEntropy(given: RawNumber, warn: Warn): number {
   if (given === null) return HITL_ENTROPY_THRESHOLD;
-  const parsed = EntropySchema.safeParse(given.value);
-  if (parsed.success) return parsed.data;
+  if (THRESHOLDS.has(given.value)) return given.value;
   warn(
-    `DEVS_HITL_ENTROPY_THRESHOLD is ${JSON.stringify(given.raw)}, expected a number from 0 to 1; using ${HITL_ENTROPY_THRESHOLD}.`,
+    `DEVS_HITL_ENTROPY_THRESHOLD is ${JSON.stringify(given.raw)}, expected ${THRESHOLDS.words}; using ${HITL_ENTROPY_THRESHOLD}.`,
   );
   return HITL_ENTROPY_THRESHOLD;
 }

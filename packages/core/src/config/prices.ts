@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { DevsError } from '../errors/DevsError.ts';
+import { lateSchema } from './lateSchema.ts';
 
-const dollars = z.number().nonnegative();
-
-const PriceSchema = z.strictObject({
-  input: dollars,
-  output: dollars,
-  cached: z.exactOptional(dollars),
+const priceTable = lateSchema(() => {
+  const dollars = z.number().nonnegative();
+  const price = z.strictObject({ input: dollars, output: dollars, cached: z.exactOptional(dollars) });
+  return z.record(z.string().min(1), price);
 });
-
-const PriceTableSchema = z.record(z.string().min(1), PriceSchema);
 
 /** What a model's tokens cost, in US dollars per million. */
 export interface ModelPrice {
@@ -62,7 +59,7 @@ export const DEFAULT_PRICES: PriceTable = {
  * @throws DevsError `CONFIG_INVALID` if it cannot be read or is no price table.
  */
 export function loadPrices(file: string): PriceTable {
-  const parsed = PriceTableSchema.safeParse(readJson(file));
+  const parsed = priceTable().safeParse(readJson(file));
   if (!parsed.success) throw notPrices(file, z.prettifyError(parsed.error), parsed.error);
   return { ...DEFAULT_PRICES, ...parsed.data };
 }

@@ -3,6 +3,7 @@ import { isDevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/HitlSessionStore.ts';
+import { afterArrival } from '../state/Outlet.ts';
 import type { Lease, Thread } from '../state/ThreadStore.ts';
 import { type AcceptedGraph, acceptGraph, type GraphAcceptance } from './change/acceptGraph.ts';
 import { assertBetweenVisits, type NextVisits } from './change/assertBetweenVisits.ts';
@@ -13,11 +14,10 @@ import { registerApp } from './children/childApps.ts';
 import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
 import { awaitWake } from './drive/awaitWake.ts';
-import { cancelBelow } from './drive/cancelBelow.ts';
+import { cancelBelow, endCancelled } from './drive/cancelRuns.ts';
 import type { DrivableGraph } from './drive/DriverDeps.ts';
 import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
-import { endCancelled } from './drive/endCancelled.ts';
 import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './drive/givenOptions.ts';
 import { holdLease, releasing } from './drive/LeaseKeeper.ts';
 import { assertOurs } from './drive/notOurs.ts';
@@ -133,7 +133,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     { turn, ...options }: GivenOptions & Pick<RunOptions, 'turn' | 'by'> = {},
   ): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn, id);
-    await this.#starts.begin(id, { input, options: givenAmong(options), turn: turn ?? null, by: options.by });
+    const given = { input, options: givenAmong(options), turn: turn ?? null, by: options.by };
+    return afterArrival(this.store.outlet, this.#starts.begin(id, given));
   }
 
   async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
@@ -160,7 +161,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * @throws DevsError `INVALID_INPUT` for a `Command`; `THREAD_NOT_OURS` for an id that has checkpoints and is no run.
    */
   async admit(admission: Admission): Promise<Thread> {
-    return this.#starts.admit(admission);
+    return afterArrival(this.store.outlet, this.#starts.admit(admission));
   }
 
   /** Drives a recorded run in the turn that it stands in; see {@link run}. */
@@ -265,7 +266,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * ```
    */
   async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
-    return signalRun(id, { name, payload, ...options }, { store: this.store });
+    const receipt = signalRun(id, { name, payload, ...options }, { store: this.store });
+    return afterArrival(this.store.outlet, receipt);
   }
 
   /**
@@ -296,7 +298,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
   async pause(id: string): Promise<void> {
-    this.#request(id, 'pause');
+    return afterArrival(this.store.outlet, this.#request(id, 'pause'));
   }
 
   /**
@@ -304,11 +306,11 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * on afterwards; the next turn can begin. So do its child runs, and theirs.
    */
   async cancel(id: string): Promise<void> {
-    this.store.commit((emit) => {
+    this.store.runs.together(() => {
       this.#request(id, 'cancel');
-      cancelBelow(id, { store: this.store, emit, streams: this.#streams });
+      cancelBelow(id, { store: this.store, streams: this.#streams });
     });
-    if (this.store.threads.driverOf(id) !== null) return;
+    if (this.store.threads.driverOf(id) !== null) return afterArrival(this.store.outlet, undefined);
     try {
       await this.hold(id, async (lease) => endCancelled(lease, { ...this.#parts, streams: this.#streams }));
     } catch (error) {
@@ -318,7 +320,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   }
 
   #request(id: string, kind: 'pause' | 'cancel'): void {
-    this.store.threads.signal(id, { id: this.#parts.newId(), kind, payload: null });
+    this.store.runs.signal(id, { id: this.#parts.newId(), kind, payload: null });
   }
 
   /** The graph's values at the latest checkpoint. */
@@ -358,7 +360,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
     { by, via, ...answer }: GateAnswer,
   ): Promise<HitlSession> {
     assertFitsDeclared(this.store.sessions.find(sessionId), answer, this.#parts.gates);
-    return this.store.manager.decide(sessionId, { artifactHash, answer, by, via });
+    const decided = this.store.manager.decide(sessionId, { artifactHash, answer, by, via });
+    return afterArrival(this.store.outlet, decided);
   }
 
   /**
@@ -375,7 +378,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    */
   async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
     const graph = this.graph as unknown as PlanningGraph;
-    return outsideGraphs(() => acceptGraph(id, acceptance, { ...this.#parts, graph }));
+    const accepted = outsideGraphs(() => acceptGraph(id, acceptance, { ...this.#parts, graph }));
+    return afterArrival(this.store.outlet, accepted);
   }
 
   /**
@@ -414,14 +418,15 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    */
   async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
     this.store.threads.require(id);
-    const held = await holdLease(this.store.threads, id);
-    return releasing(held, async () => {
+    const held = await holdLease(this.store.runs, id);
+    const done = releasing(held, async () => {
       try {
         return await work(held.lease);
       } finally {
         await leaveQuietly(held.lease, this.#parts);
       }
     });
+    return afterArrival(this.store.outlet, done);
   }
 
   /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */

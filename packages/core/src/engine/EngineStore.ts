@@ -4,7 +4,9 @@ import { HITL_ENTROPY_THRESHOLD } from '../config/defaults.ts';
 import { DEFAULT_PRICES, type PriceTable } from '../config/prices.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { EventBus } from '../events/EventBus.ts';
-import { heldLease } from '../state/heldLeases.ts';
+import type { Outlet } from '../state/Outlet.ts';
+import type { RunStore } from '../state/RunStore.ts';
+import { SqliteRunStore } from '../state/SqliteRunStore.ts';
 import { StateFile } from '../state/StateFile.ts';
 import type { ResultCodec } from '../state/StepResult.ts';
 import { ENGINE_GATES } from './gates/engineGates.ts';
@@ -27,16 +29,8 @@ export interface EngineStoreOptions {
   readonly rules?: GateRules;
   /** For results of steps that are more than JSON. @defaultValue none: they are refused */
   readonly codec?: ResultCodec;
-}
-
-/** A call of a graph, with the lease it says it has. */
-export interface LeasedCall {
-  /** Whose lease it is. */
-  readonly threadId: string;
-  /** The thread that is written: that of the run, or of a child frame below it. */
-  readonly frame: string;
-  readonly epoch: number | null;
-  readonly lease: unknown;
+  /** @defaultValue what is committed has arrived */
+  readonly outlet?: Outlet;
 }
 
 /**
@@ -46,6 +40,8 @@ export interface LeasedCall {
  * @throws RangeError if the entropy threshold is not in [0, 1].
  */
 export class EngineStore extends StateFile {
+  /** What is written of runs. */
+  readonly runs: RunStore;
   readonly budgets: RunBudgets;
   readonly prices: PriceTable;
   readonly rules: GateRules;
@@ -64,38 +60,25 @@ export class EngineStore extends StateFile {
       prices = DEFAULT_PRICES,
       rules = ENGINE_GATES,
       codec,
+      outlet,
     }: EngineStoreOptions,
   ) {
     assertUnitInterval('entropyThreshold', entropyThreshold);
-    super(db, { events, now, newId, ...(codec && { codec }) });
+    super(db, { events, now, newId, ...(codec && { codec }), ...(outlet && { outlet }) });
     this.#assertDecisions();
     this.now = now;
     this.prices = prices;
     this.rules = rules;
-    this.budgets = new RunBudgets(this);
+    const budgets = new RunBudgets(this);
+    this.budgets = budgets;
+    this.runs = new SqliteRunStore(this, {
+      markTime: (threadId, taskId) => budgets.markTime(threadId, taskId),
+    });
     this.manager = new HumanInTheLoopManager(this, { rules, now, newId });
     this.failureGate = new TaskFailureGate({
       ...{ db: this, manager: this.manager, now, newId },
       defaultThreshold: entropyThreshold,
     });
-  }
-
-  /**
-   * A run is gone on with by its driver alone: any other call would pass its gates and run its nodes a second time. The
-   * driver has the lease that was claimed for this run, and not just its number, which everybody can read.
-   *
-   * @throws DevsError `LEASE_LOST` without that lease on a thread that is a run.
-   */
-  assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {
-    if (epoch === null && lease === undefined) {
-      if (this.threads.get(frame) !== null) throw notDriven(frame);
-      return;
-    }
-    const held = heldLease(lease);
-    const isOfRun = held?.threadId === threadId && held.epoch === epoch;
-    const isOfFrame =
-      frame === threadId || (frame.startsWith(`${threadId}/`) && this.threads.get(frame) === null);
-    if (!isOfRun || !isOfFrame) throw notDriven(frame);
   }
 
   #assertDecisions(): void {
@@ -108,13 +91,4 @@ export class EngineStore extends StateFile {
       context: { line: verdict.seq ?? 0 },
     });
   }
-}
-
-function notDriven(threadId: string): DevsError {
-  return new DevsError(`Thread "${threadId}" is a run, and this call has no lease on it.`, {
-    code: 'LEASE_LOST',
-    remedy:
-      'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
-    context: { threadId },
-  });
 }

@@ -8,7 +8,7 @@ import type { Goal } from './Goal.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import type { Question } from './gates/question.ts';
 import type { GuardLevel } from './guards/GuardLevel.ts';
-import type { GuardFinding } from './guards/reportGuard.ts';
+import type { GuardFinding } from './guards/guardFact.ts';
 
 export type { StateUpdate } from './channels.ts';
 

@@ -149,14 +149,14 @@ export function durable<Source extends GraphSource, Answers extends AnswersAt<Na
   const streams = new RunStreams(db, keep);
   const breakpoints = innerBreakpoints(builder);
   const saver = driversSaver(db, store, { breakpoints, streams, limits: options.limits });
-  const deps = { ...seams, store, profile, maxDepth, faults: new FaultBox(), breakpoints, streams };
+  const own = { ...seams, runs: store.runs, store, profile };
+  const deps = { ...own, maxDepth, faults: new FaultBox(), breakpoints, streams };
   const kept = takeStore(options, carried, { db, now, events, limits: options.limits, maxDepth });
   const compiled = compileDurable(builder, { checkpointer: saver, deps, gates, version, carried: kept });
   return new DurableApp({
-    ...{ ...compiled, ...seams },
+    ...{ ...compiled, ...seams, maxDepth },
     // The copy has the types of the builder that it is of.
     graph: compiled.graph as unknown as CompiledOf<BuilderOf<Source>>,
-    maxDepth,
     budget,
     gates,
     store,

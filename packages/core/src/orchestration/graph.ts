@@ -11,6 +11,7 @@ import type { RunnerDeps } from '../engine/node/RunnerDeps.ts';
 import { STEP_CODEC } from '../engine/saver/stepCodec.ts';
 import { WindowedSaver } from '../engine/saver/WindowedSaver.ts';
 import { type EventBus, orchestratorEvents } from '../events/EventBus.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
 import { pipelineProfile } from './pipelineProfile.ts';
 import { SqliteSaver } from './SqliteSaver.ts';
@@ -62,11 +63,13 @@ export class OrchestrationGraph {
   ) {
     const { pipeline = null, db, events = orchestratorEvents } = options;
     const { maxRecursionDepth, hitlEntropyThreshold } = orchestratorConfigOf(options.config);
+    const store =
+      db === undefined
+        ? null
+        : new EngineStore(db, { events, entropyThreshold: hitlEntropyThreshold, codec: STEP_CODEC });
     this.graph = compilePipeline(pipeline, checkpointer, {
-      store:
-        db === undefined
-          ? null
-          : new EngineStore(db, { events, entropyThreshold: hitlEntropyThreshold, codec: STEP_CODEC }),
+      runs: store?.runs ?? new NullRunStore(events),
+      store,
       events,
       profile: pipelineProfile,
       maxDepth: maxRecursionDepth,

@@ -3,6 +3,13 @@ import { type Part, partsOf } from '../db/transaction.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import type { EventName, EventScope, OrchestratorEvents } from '../events/events.ts';
 import { EventStore } from './EventStore.ts';
+import { HERE, type Outlet } from './Outlet.ts';
+
+interface OutboxParts {
+  readonly store?: EventStore;
+  /** @defaultValue what is committed has arrived */
+  readonly outlet?: Outlet;
+}
 
 interface Unpublished {
   readonly isCommitted: () => boolean;
@@ -22,11 +29,19 @@ export class EventOutbox {
   readonly #db: Database;
   readonly #store: EventStore;
   readonly #sink: EventSink;
+  readonly #outlet: Outlet;
+  /** What is on its way, in order; `null` where nothing is. */
+  #leaving: Promise<void> | null = null;
 
-  constructor(db: Database, sink: EventSink, store: EventStore = new EventStore(db)) {
+  constructor(
+    db: Database,
+    sink: EventSink,
+    { store = new EventStore(db), outlet = HERE }: OutboxParts = {},
+  ) {
     this.#db = db;
     this.#store = store;
     this.#sink = sink;
+    this.#outlet = outlet;
   }
 
   /** Writes the event's row in the caller's transaction. */
@@ -48,7 +63,27 @@ export class EventOutbox {
     if (this.#db.inTransaction) return;
     const queue = unpublished.get(this.#db) ?? [];
     unpublished.delete(this.#db);
-    for (const event of queue) if (event.isCommitted()) event.publish();
+    this.#publish(queue.filter(({ isCommitted }) => isCommitted()));
+  }
+
+  /** Nobody is told of what could still be lost (law L11). */
+  #publish(events: readonly Unpublished[]): void {
+    if (events.length === 0) return;
+    const arrived = this.#outlet.arrived();
+    if (arrived === null && this.#leaving === null) {
+      for (const { publish } of events) publish();
+      return;
+    }
+    const leaving: Promise<void> = Promise.all([this.#leaving, arrived])
+      .then(() => {
+        for (const { publish } of events) publish();
+      })
+      // What has not arrived is told by whoever finds it again.
+      .catch(() => {})
+      .finally(() => {
+        if (this.#leaving === leaving) this.#leaving = null;
+      });
+    this.#leaving = leaving;
   }
 }
 

@@ -19,6 +19,8 @@ export interface EventRecord<Name extends EventName = EventName> {
 export interface EventPage {
   /** Only events after this position; 0 (the default) is the start. */
   readonly afterSeq?: number;
+  /** Only events before this position, and of those the newest. */
+  readonly beforeSeq?: number;
   /** At most this many; defaults to 1,000. */
   readonly limit?: number;
 }
@@ -41,6 +43,14 @@ const COLUMNS = `seq, thread_id AS threadId, at, name, task_id AS taskId, payloa
 const SELECT_PAGE = `
   SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq ASC LIMIT ?`;
 
+// From its end backwards.
+const SELECT_PAGE_BEFORE = `
+  SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND seq > ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
+
+const SELECT_VISITS = `
+  SELECT json_extract(payload_json, '$.node') AS node, count(*) AS visits, max(at) AS lastAt
+  FROM events WHERE thread_id = ? AND name = 'NODE_FINISHED' GROUP BY node ORDER BY node`;
+
 const selectNamed = (condition = ''): string => `
   SELECT ${COLUMNS} FROM events WHERE thread_id = ? AND name = ? ${condition} ORDER BY seq ASC`;
 
@@ -58,11 +68,20 @@ const SELECT_IS = 'SELECT name = ? AND payload_json = ? FROM events WHERE seq = 
 
 const DEFAULT_LIMIT = 1000;
 
+/** How often a node of a run was visited to its end, and when last: ms since the Unix epoch, UTC. */
+export interface NodeVisits {
+  readonly node: string;
+  readonly visits: number;
+  readonly lastAt: number;
+}
+
 /** Rows of `events`: appended, never changed. The log is derived; no decision is made from it. */
 export class EventStore {
   readonly #now: () => number;
   readonly #insert: Statement<[Omit<EventRow, 'seq'>]>;
   readonly #selectPage: Statement<[string, number, number], EventRow>;
+  readonly #selectPageBefore: Statement<[string, number, number, number], EventRow>;
+  readonly #selectVisits: Statement<[string], NodeVisits>;
   readonly #selectNamed: Statement<[string, string], EventRow>;
   readonly #selectRare: Statement<[string, string], EventRow>;
   readonly #selectLastOf: Statement<[string, string], EventRow>;
@@ -73,6 +92,8 @@ export class EventStore {
     this.#now = now;
     this.#insert = prepare(db, INSERT);
     this.#selectPage = prepare(db, SELECT_PAGE);
+    this.#selectPageBefore = prepare(db, SELECT_PAGE_BEFORE);
+    this.#selectVisits = prepare(db, SELECT_VISITS);
     this.#selectNamed = prepare(db, SELECT_NAMED);
     this.#selectRare = prepare(db, SELECT_RARE);
     this.#selectLastOf = prepare(db, SELECT_LAST_OF);
@@ -96,8 +117,20 @@ export class EventStore {
   }
 
   /** Events of a run, oldest first. */
-  list(threadId: string, { afterSeq = 0, limit = DEFAULT_LIMIT }: EventPage = {}): readonly EventRecord[] {
-    return this.#selectPage.all(threadId, afterSeq, limit).map((row) => fromRow(row));
+  list(
+    threadId: string,
+    { afterSeq = 0, beforeSeq, limit = DEFAULT_LIMIT }: EventPage = {},
+  ): readonly EventRecord[] {
+    const rows =
+      beforeSeq === undefined
+        ? this.#selectPage.all(threadId, afterSeq, limit)
+        : this.#selectPageBefore.all(threadId, afterSeq, beforeSeq, limit).reverse();
+    return rows.map((row) => fromRow(row));
+  }
+
+  /** The nodes of a run that were visited to their end, by name. */
+  visitsOf(threadId: string): readonly NodeVisits[] {
+    return this.#selectVisits.all(threadId);
   }
 
   /** All events of one name of a run, oldest first. */

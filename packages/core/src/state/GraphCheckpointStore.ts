@@ -5,6 +5,7 @@ import { BlobStore, equalBytes, hashBytes, type PutOptions, plainBytes } from '.
 import { BlobSweeper } from './blobs/BlobSweeper.ts';
 import { ChannelHeads } from './blobs/ChannelHeads.ts';
 import type {
+  CallRecord,
   ChannelKey,
   ChannelRecord,
   CheckpointKey,
@@ -54,6 +55,7 @@ export class GraphCheckpointStore {
   readonly #insertWrite: Statement<[sql.WriteRow]>;
   readonly #upsertWrite: Statement<[sql.WriteRow]>;
   readonly #selectWrites: Statement<[CheckpointKey], sql.StoredWriteRow>;
+  readonly #selectCalls: Statement<[string], CallRecord>;
   readonly #sweeper: BlobSweeper;
   readonly #selectBlobs: Statement<[{ readonly threadId: string }], number>;
   readonly #deletes: readonly Statement<[string]>[];
@@ -78,6 +80,7 @@ export class GraphCheckpointStore {
     this.#insertWrite = prepare(db, sql.INSERT_WRITE);
     this.#upsertWrite = prepare(db, sql.UPSERT_WRITE);
     this.#selectWrites = prepare(db, sql.SELECT_WRITES);
+    this.#selectCalls = prepare(db, sql.SELECT_CALLS);
     this.#sweeper = new BlobSweeper(db);
     this.#selectBlobs = prepare<[{ readonly threadId: string }], number>(
       db,
@@ -144,6 +147,11 @@ export class GraphCheckpointStore {
       };
       (write.idx < 0 ? this.#upsertWrite : this.#insertWrite).run(row);
     }
+  }
+
+  /** Which tasks of a run's own graph have called which nodes. */
+  callsOf(threadId: string): readonly CallRecord[] {
+    return this.#selectCalls.all(threadId);
   }
 
   load(key: CheckpointKey): StoredCheckpoint | null {

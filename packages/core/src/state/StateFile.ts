@@ -13,6 +13,7 @@ import { GuardStore } from './GuardStore.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
 import { HitlVoteStore } from './HitlVoteStore.ts';
 import { endLateWrites, immediately, withNextCommit } from './immediately.ts';
+import { HERE, type Outlet } from './Outlet.ts';
 import { RewindStore } from './RewindStore.ts';
 import { RunDirectory } from './RunDirectory.ts';
 import { RunFootprint } from './RunFootprint.ts';
@@ -26,6 +27,8 @@ import { WaitStore } from './WaitStore.ts';
 export interface StateFileOptions extends StepStoreOptions {
   /** Is told what was committed. */
   readonly events: EventSink;
+  /** @defaultValue what is committed has arrived */
+  readonly outlet?: Outlet;
 }
 
 /** One open state file: every table once, one way to commit, one outbox. */
@@ -51,9 +54,11 @@ export class StateFile {
   readonly footprint: RunFootprint;
   readonly remover: RunRemover;
   readonly outbox: EventOutbox;
+  /** Awaited before anything leaves that rests on what was committed. */
+  readonly outlet: Outlet;
 
   /** @param db - An open, migrated state file. */
-  constructor(db: Database, { events, ...seams }: StateFileOptions) {
+  constructor(db: Database, { events, outlet = HERE, ...seams }: StateFileOptions) {
     this.db = db;
     this.threads = new ThreadStore(db, seams);
     this.inputs = new ThreadInputStore(db, seams);
@@ -74,7 +79,8 @@ export class StateFile {
     this.children = new ChildStore(db, seams);
     this.footprint = new RunFootprint(db);
     this.remover = new RunRemover(db, this);
-    this.outbox = new EventOutbox(db, events, this.log);
+    this.outbox = new EventOutbox(db, events, { store: this.log, outlet });
+    this.outlet = outlet;
   }
 
   /** The fence of the lease that something is done under; none without an epoch, in plain LangGraph use. */

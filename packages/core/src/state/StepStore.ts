@@ -4,7 +4,7 @@ import { isDevsError } from '../errors/DevsError.ts';
 import { BlobStore } from './BlobStore.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import type { Fence } from './Fence.ts';
-import { immediately } from './immediately.ts';
+import { within } from './immediately.ts';
 import {
   damagedResult,
   ENCODED,
@@ -62,8 +62,8 @@ export class StepStore {
   readonly #selectTimes: Statement<[StepKey], StepTimes>;
   readonly #selectVisit: Statement<[Pick<MovedVisit, 'threadId' | 'visitId'>], number>;
   readonly #selectUnfinished: Statement<[UnfinishedInside], number>;
-  readonly #selectForThread: Statement<[string], sql.StepRow>;
-  readonly #selectInFlight: Statement<[string, number], sql.StepRow>;
+  readonly #selectForThread: Statement<[string], sql.StepSummaryRow>;
+  readonly #selectInFlight: Statement<[string, number], sql.StepSummaryRow>;
   readonly #sumCost: Statement<[string], RunCost>;
   readonly #sumSpending: Statement<[object], TurnSpending>;
   readonly #sumSpendingOfTask: Statement<[object], TurnSpending>;
@@ -267,7 +267,7 @@ export class StepStore {
   }
 
   #fenced<T>(fence: Fence, work: () => T): T {
-    return immediately(this.#db, () => {
+    return within(this.#db, () => {
       fence.assertInTx();
       return work();
     });

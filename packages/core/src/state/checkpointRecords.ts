@@ -45,6 +45,13 @@ export interface WriteRecord {
   readonly value: TypedBytes;
 }
 
+/** How often tasks of a path wrote to a channel that calls a node. */
+export interface CallRecord {
+  readonly taskPath: string;
+  readonly channel: string;
+  readonly times: number;
+}
+
 /** Which checkpoints to list; `null` means any. */
 export interface CheckpointQuery {
   readonly threadId: string | null;

@@ -155,6 +155,12 @@ export const SELECT_WRITES = `
   FROM checkpoint_writes
   WHERE thread_id = @threadId AND checkpoint_ns = @checkpointNs AND checkpoint_id = @checkpointId`;
 
+/** What a node wrote to call another one; of a task that was sent, the path names no node. */
+export const SELECT_CALLS = `
+  SELECT task_path AS taskPath, channel, count(*) AS times FROM checkpoint_writes
+  WHERE thread_id = ? AND checkpoint_ns = '' AND (channel GLOB 'branch:to:*' OR channel GLOB 'join:*')
+  GROUP BY task_path, channel ORDER BY task_path, channel`;
+
 export const SELECT_BLOBS_OF_THREAD = `
   SELECT blob_id FROM checkpoint_blobs WHERE thread_id = @threadId AND blob_id IS NOT NULL
   UNION SELECT blob_id FROM checkpoint_writes WHERE thread_id = @threadId AND blob_id IS NOT NULL`;

@@ -51,6 +51,11 @@ export function immediately<T>(db: Database, work: () => T): T {
   });
 }
 
+/** {@link immediately}, or as a part of the transaction around it, that is rolled back with it alone: it must not be caught there. */
+export function within<T>(db: Database, work: () => T): T {
+  return db.inTransaction ? work() : immediately(db, work);
+}
+
 /**
  * Has something written in the transaction of the next commit on this connection, before anything else in it, and at the
  * latest when the event loop has turned. Refused, it stops its run: every later write under its lease is refused alike.

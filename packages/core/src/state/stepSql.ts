@@ -2,18 +2,13 @@
 
 import type { RunCost, StepKey, StepKind, StepSummary, StepUsage, TurnSpending } from './stepRecords.ts';
 
-export interface StepRow extends StepKey {
+/** A step without its result. */
+export interface StepSummaryRow extends StepKey {
   readonly node: string;
   readonly taskId: string | null;
   readonly kind: StepKind;
   readonly state: 'intent' | 'failed' | 'done';
   readonly attempt: number;
-  readonly resultJson: string | null;
-  /** Hex, of `resultJson`; a blob has its own. */
-  readonly resultSha256: string | null;
-  /** How the result is encoded; `null`: as JSON. */
-  readonly codec: string | null;
-  readonly blobId: number | null;
   readonly tokensIn: number | null;
   readonly tokensOut: number | null;
   readonly costUsd: number | null;
@@ -22,10 +17,23 @@ export interface StepRow extends StepKey {
   readonly finishedAt: number | null;
 }
 
-const COLUMNS = `
+export interface StepRow extends StepSummaryRow {
+  readonly resultJson: string | null;
+  /** Hex, of `resultJson`; a blob has its own. */
+  readonly resultSha256: string | null;
+  /** How the result is encoded; `null`: as JSON. */
+  readonly codec: string | null;
+  readonly blobId: number | null;
+}
+
+/** Without results, which may be large. */
+const SUMMARY_COLUMNS = `
   thread_id AS threadId, lg_task_id AS lgTaskId, name, node, task_id AS taskId, kind, state, attempt,
-  result_json AS resultJson, result_sha256 AS resultSha256, codec, blob_id AS blobId, tokens_in AS tokensIn, tokens_out AS tokensOut,
-  cost_usd AS costUsd, unpriced, started_at AS startedAt, finished_at AS finishedAt`;
+  tokens_in AS tokensIn, tokens_out AS tokensOut, cost_usd AS costUsd, unpriced,
+  started_at AS startedAt, finished_at AS finishedAt`;
+
+const COLUMNS = `${SUMMARY_COLUMNS},
+  result_json AS resultJson, result_sha256 AS resultSha256, codec, blob_id AS blobId`;
 
 const KEY = 'thread_id = @threadId AND lg_task_id = @lgTaskId AND name = @name';
 
@@ -59,10 +67,10 @@ export const MOVE_VISIT = `
   WHERE ${OF_VISIT}`;
 
 export const SELECT_FOR_THREAD = `
-  SELECT ${COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
+  SELECT ${SUMMARY_COLUMNS} FROM agent_steps WHERE thread_id = ? ORDER BY started_at ASC, lg_task_id ASC, name ASC`;
 
 export const SELECT_IN_FLIGHT = `
-  SELECT ${COLUMNS} FROM agent_steps
+  SELECT ${SUMMARY_COLUMNS} FROM agent_steps
   WHERE thread_id = ? AND state = 'intent' AND started_at >= ? ORDER BY started_at DESC LIMIT 1`;
 
 /** The turn that a run stands in; a run of an older file may have no input. */
@@ -163,7 +171,7 @@ export function usageColumns({ tokensIn, tokensOut, costUsd, unpriced }: StepUsa
   };
 }
 
-export function usageOf({ tokensIn, tokensOut, costUsd, unpriced }: StepRow): StepUsage {
+export function usageOf({ tokensIn, tokensOut, costUsd, unpriced }: StepSummaryRow): StepUsage {
   return {
     ...(tokensIn !== null && { tokensIn }),
     ...(tokensOut !== null && { tokensOut }),
@@ -172,7 +180,7 @@ export function usageOf({ tokensIn, tokensOut, costUsd, unpriced }: StepRow): St
   };
 }
 
-export function summaryOf(row: StepRow): StepSummary {
+export function summaryOf(row: StepSummaryRow): StepSummary {
   const { threadId, lgTaskId, name, node, taskId, kind, state, attempt, startedAt, finishedAt } = row;
   return {
     threadId,

@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
+import { STATE_FILE } from '../config/defaults.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
 import { type Backup, backup } from '../db/backup.ts';
@@ -33,9 +34,6 @@ import { Run } from './Run.ts';
 import { type Removal, type RemovedRun, removeRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
 import type { RunStatus } from './views.ts';
-
-/** Name of the state file in the engine's folder. */
-export const STATE_FILE = 'state.sqlite';
 
 /** Run ids name folders and git branches. */
 const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;

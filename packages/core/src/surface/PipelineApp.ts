@@ -34,7 +34,7 @@ export class PipelineApp {
   /** @throws RangeError as `durable`, and DevsError `CONFIG_INVALID`: what is wrong with an option is told at once. */
   constructor(pipeline: PipelineDeps | null, options: PipelineAppOptions) {
     const { config, db, events, now, newId } = options;
-    parseBudget(options.budget ?? {});
+    if (options.budget !== undefined) parseBudget(options.budget);
     registerSecrets(options.secrets);
     const prices = pricesOf(options.prices);
     const codec = new LateCodec(async () => (await graphWork()).STEP_CODEC);

@@ -8,11 +8,13 @@ import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
 import type { ShownPlace } from '../engine/gates/quotes.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
+import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/checkpointViews.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
+import { isPipelineRun } from '../orchestration/isPipelineRun.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
 import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
@@ -20,15 +22,17 @@ import type { GraphState } from '../orchestration/types.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { EventPage } from '../state/EventStore.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
+import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
 import type { AgentsIdentity } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
-import { CommentedGates } from './comments/CommentedGates.ts';
+import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
+import { type GraphView, graphView } from './graphView.ts';
 import { handOver } from './handOver.ts';
-import { lastShown } from './lastShown.ts';
+import { lastShown, shownBefore } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import type { RunDeps } from './RunDeps.ts';
 import type { RecursionDepth } from './recursionDepth.ts';
@@ -38,6 +42,7 @@ import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
 import { rewindViews } from './rewindViews.ts';
 import { runningView } from './runningView.ts';
+import { type StepView, stepView } from './stepView.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
 import { taskView } from './taskView.ts';
 import { tellChangedAgents } from './tellChangedAgents.ts';
@@ -202,15 +207,17 @@ export class Run {
    * ```
    */
   async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
-    return this.#commented.decide(gate, answer);
+    return afterArrival(this.#app.store.outlet, this.#commented.decide(gate, answer));
   }
 
   /**
    * What may be quoted of what a gate shows in comments on it: of a code review the first files too, where the
    * orchestrator was opened with the workspace.
+   *
+   * @param options - `code: false` leaves the files out: each is read from git.
    */
-  async places(gate: Gate): Promise<readonly ShownPlace[]> {
-    return this.#commented.places(gate);
+  async places(gate: Gate, options: PlacesOptions = {}): Promise<readonly ShownPlace[]> {
+    return this.#commented.places(gate, options);
   }
 
   /**
@@ -230,12 +237,21 @@ export class Run {
     const { kind, sessionId, taskId, artifactHash } = gate;
     const { store } = this.#app;
     const reader = principalOf(by);
-    return store.commit((emit) => {
-      const before = lastShown(gate, reader, store);
+    const before = store.commit((emit) => {
       const payload = { sessionId, kind, principal: principalText(reader), artifactHash };
+      const last = lastShown(gate, reader, store);
       emit('GATE_SHOWN', payload, { threadId: this.id, taskId });
-      return before;
+      return last;
     });
+    return afterArrival(store.outlet, before);
+  }
+
+  /**
+   * What a person was shown last of a gate's kind and task, of versions other than this one; `null` where this is the first
+   * they see. Unlike {@link shown} it writes nothing, and says the same however often it is asked.
+   */
+  async shownBefore(gate: Gate, by: Principal): Promise<Gate | null> {
+    return shownBefore(gate, principalOf(by), this.#app.store);
   }
 
   /**
@@ -333,9 +349,10 @@ export class Run {
    */
   async waiveSandbox(by: Principal): Promise<void> {
     const human = asHuman(by, this.id, 'lift the sandbox of');
-    this.#app.store.commit((emit) =>
-      emit('SANDBOX_WAIVED', { principal: principalText(human) }, { threadId: this.id }),
-    );
+    const { runs, outlet } = this.#app.store;
+    const payload = { principal: principalText(human) };
+    const waived = { name: 'SANDBOX_WAIVED', payload, scope: { threadId: this.id } } as const;
+    return afterArrival(outlet, runs.note({ threadId: this.id, epoch: null }, [waived]));
   }
 
   /**
@@ -414,7 +431,12 @@ export class Run {
     return rewindViews(this.#app.store.rewinds.list(this.id));
   }
 
-  /** What happened, oldest first: a page of it. @param page - `afterSeq` is 0 and `limit` 1,000 where they are left out. */
+  /**
+   * What happened, oldest first: a page of it.
+   *
+   * @param page - `afterSeq` is 0 and `limit` 1,000 where they are left out. With `beforeSeq` the page ends there: the newest
+   *   are those before `Number.MAX_SAFE_INTEGER`.
+   */
   async log(page: EventPage = {}): Promise<readonly LogEntry[]> {
     return this.#app.store.log.list(this.id, page).map(({ seq, at, name, taskId, payload }) => ({
       seq,
@@ -423,6 +445,43 @@ export class Run {
       taskId,
       payload,
     }));
+  }
+
+  /** Every durable step of the run, in the order in which they were begun: when, how often, and what it cost. */
+  async steps(): Promise<readonly StepView[]> {
+    return this.#app.store.steps.listForThread(this.id).map(stepView);
+  }
+
+  /** Nodes, ways and visits of the run's graph as the state file has them, whatever program they are of. */
+  async graph(): Promise<GraphView> {
+    const { nextOf } = await graphWork();
+    return graphView(this.id, await nextOf(this.id, this.#app.store), this.#app.store);
+  }
+
+  /**
+   * The checkpoints that are kept of the run, newest first: a page of them.
+   *
+   * @throws RangeError for a bad limit; DevsError `CHECKPOINT_NOT_FOUND` for a `before` that is none.
+   */
+  async checkpoints(page: CheckpointPage = {}): Promise<readonly CheckpointView[]> {
+    const { checkpointViews } = await graphWork();
+    return checkpointViews(this.id, page, this.#app.store);
+  }
+
+  /**
+   * What the state held at a checkpoint, and what of it was another value before.
+   *
+   * @throws DevsError `CHECKPOINT_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * const [newest] = await run.checkpoints({ limit: 1 });
+   * if (newest) console.log((await run.valuesAt(newest.checkpointId)).changed);
+   * ```
+   */
+  async valuesAt(checkpointId: string): Promise<CheckpointValues> {
+    const { checkpointValues } = await graphWork();
+    return checkpointValues(this.id, checkpointId, this.#app.store);
   }
 
   /**
@@ -452,8 +511,12 @@ export class Run {
     });
   }
 
-  /** The state of the graph at its latest checkpoint, with the commits its tasks have now; `null` before the first. */
+  /**
+   * The state of the pipeline at its latest checkpoint, with the commits its tasks have now; `null` before the first, and for a
+   * run of another graph, whose values {@link valuesAt} tells.
+   */
   async state(): Promise<GraphState | null> {
+    if (!isPipelineRun(this.#app.store.threads.require(this.id))) return null;
     return withCurrentCommits(await this.#app.values(this.id), this.id, this.#app);
   }
 

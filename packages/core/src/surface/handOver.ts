@@ -2,7 +2,7 @@ import { StepActivities } from '../engine/activity/StepActivities.ts';
 import { endingWith } from '../errors/endingWith.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import type { OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
-import { NO_FENCE } from '../state/Fence.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
 import type { DriveResult } from './views.ts';
 
 /** Gives a run's branch to the user's repository. Outside of any lease, so what it tells is shown and not kept. */
@@ -12,7 +12,11 @@ export function handOver(
   open: (options: OpenOptions) => Promise<RunWorkspace | null>,
 ): Promise<Pick<DriveResult, 'commits' | 'delivery'>> {
   const step = { threadId, lgTaskId: '', name: 'deliver', attempt: 1, node: 'deliver', taskId: null };
-  const told = new StepActivities(step, Date.now(), { store: null, fence: NO_FENCE, events });
+  const told = new StepActivities(step, Date.now(), {
+    runs: new NullRunStore(events),
+    at: { threadId: step.threadId, epoch: null },
+    events,
+  });
   told.begin();
   return endingWith(
     () => told.end(),

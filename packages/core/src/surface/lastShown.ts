@@ -8,15 +8,30 @@ import type { Principal } from '../state/hitlSession.ts';
  * the first time, and when it is the same. For display only: no decision depends on it.
  */
 export function lastShown(gate: Gate, by: Principal, store: EngineStore): Gate | null {
-  const { kind, taskId } = gate;
+  const last = timesShown(gate, by, store).at(-1);
+  return last === undefined || last.artifactHash === gate.artifactHash ? null : shownAt(last, store);
+}
+
+/** What they were shown last of other versions than this one, whether or not they have seen this one. For display only. */
+export function shownBefore(gate: Gate, by: Principal, store: EngineStore): Gate | null {
+  const isOther = ({ artifactHash }: Shown): boolean => artifactHash !== gate.artifactHash;
+  const last = timesShown(gate, by, store).findLast(isOther);
+  return last === undefined ? null : shownAt(last, store);
+}
+
+type Shown = Pick<Gate, 'sessionId' | 'artifactHash'>;
+
+function timesShown(gate: Gate, by: Principal, store: EngineStore): readonly Shown[] {
+  const { kind, taskId, threadId } = gate;
   const principal = principalText(by);
-  const last = store.log
-    .listNamed(gate.threadId, 'GATE_SHOWN')
-    .findLast(
-      ({ payload, ...event }) =>
-        payload.kind === kind && payload.principal === principal && event.taskId === taskId,
-    );
-  if (last === undefined || last.payload.artifactHash === gate.artifactHash) return null;
-  const session = store.sessions.find(last.payload.sessionId);
+  return store.log
+    .listNamed(threadId, 'GATE_SHOWN')
+    .filter((event) => event.taskId === taskId)
+    .map(({ payload }) => payload)
+    .filter((payload) => payload.kind === kind && payload.principal === principal);
+}
+
+function shownAt({ sessionId }: Shown, store: EngineStore): Gate | null {
+  const session = store.sessions.find(sessionId);
   return session === null ? null : gateOf(session);
 }

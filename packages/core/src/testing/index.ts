@@ -1,5 +1,5 @@
 /**
- * Stand-ins for what lies outside the engine, for tests of your own.
+ * Stand-ins for what lies outside the engine, for tests of your own, and what a storage of runs keeps to.
  *
  * @module @devs/core/testing
  */
@@ -8,6 +8,8 @@ export type { CrashPoint } from '../engine/node/crashPoint.ts';
 export { aPlan, type FakeAgentsOptions, fakeAgents } from './fakeAgents.ts';
 export { lineChanges } from './lineChanges.ts';
 export { MemoryRunWorkspace, MemoryWorkspace } from './MemoryWorkspace.ts';
+export type { RunOnRecord, RunStoreCase, RunStoreUnderTest } from './runStore/RunStoreUnderTest.ts';
+export { runStoreCases } from './runStore/runStoreCases.ts';
 export { SkippingClock } from './SkippingClock.ts';
 export { scriptedChecks } from './scriptedChecks.ts';
 export { TestApp, type TestOptions, testApp } from './TestApp.ts';

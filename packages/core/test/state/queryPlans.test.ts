@@ -45,6 +45,8 @@ const ALLOWED = {
   "checkpoint_writes AS asked WHERE thread_id = @threadId AND channel = '__interrupt__'": ALL_OF_RUN,
   'FROM checkpoints WHERE thread_id = @threadId AND (@checkpointNs IS NULL': ALL_OF_RUN,
   'FROM rewinds WHERE thread_id = ?': ALL_OF_RUN,
+  "name = 'NODE_FINISHED' GROUP BY node": ALL_OF_RUN,
+  'GROUP BY task_path, channel': ALL_OF_RUN,
   'SELECT blob_id FROM checkpoint_blobs WHERE': ALL_OF_RUN,
   'GROUP BY checkpoint_ns ORDER BY seq': NEW_DRIVER,
   'SELECT channel, max(blob_id) FROM checkpoint_blobs': NEW_DRIVER,

@@ -56,6 +56,17 @@ it.each(Object.entries(TOUCHES))('finds %s', (_name, [touch, path]) => {
   expect(readdirSync(root)).not.toContain('c.txt');
 });
 
+it('finds another version of what the user has committed in a folder of the engine', () => {
+  user.change(() => {
+    put('.devs/config.json');
+    git('add', '.');
+    git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', 'commit', '-q', '-m', 'Configure');
+  });
+  user.assertUntouched();
+  writeFileSync(join(root, '.devs', 'config.json'), 'another\n');
+  expect(() => user.assertUntouched()).toThrow('(git status)');
+});
+
 it('allows folders of the engine that are hidden, its branches, and what the user does', () => {
   hide('.devs', '.devs-work');
   git('update-ref', 'refs/heads/devs/run', 'HEAD');

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 /** What the engine may write in a user's repository: its own folders, its branches, and the objects of those. */
 const OF_THE_ENGINE = /^(?:\.devs|\.devs-work|\.git\/objects|\.git\/(?:logs\/)?refs\/heads\/devs)(?:\/|$)/;
 
+const ENGINE_FOLDERS = ['.devs', '.devs-work'];
+
 /** Its branches, when somebody packs the refs. */
 const PACKED = /^(?:\^.*|.* refs\/heads\/devs\/.*)\n/gm;
 
@@ -87,7 +89,7 @@ function gitIn(cwd: string, args: readonly string[]): string {
 
 function snapshotOf(root: string): Snapshot {
   const entries = [...entriesBelow(root, '')].map((path) => [path, standsAt(root, path)]);
-  return Object.fromEntries([...entries, ['(git status)', statusOf(root)]]);
+  return Object.fromEntries([...entries, ['(git status)', engineStatusOf(root)]]);
 }
 
 function* entriesBelow(root: string, folder: string): Generator<string> {
@@ -110,10 +112,14 @@ function standsAt(root: string, path: string): string {
   return `${mode} ${createHash('sha256').update(own).digest('hex')}`;
 }
 
-/** Without the engine's folders, which may only be there as ignored; reading it must not write the index. */
-function statusOf(root: string): string {
-  if (!readdirSync(root).includes('.git')) return 'no repository';
-  const status = ['--no-optional-locks', 'status', '--porcelain=v2', '-z', '--ignored'];
-  const entries = gitIn(root, status).split('\0');
-  return entries.filter((entry) => entry !== '! .devs/' && entry !== '! .devs-work/').join('\n');
+/**
+ * What git says of the engine's folders, which may only be there as ignored. All else that it could say follows from the
+ * files of the snapshot, so git is not asked before there is such a folder. Reading the status must not write the index.
+ */
+function engineStatusOf(root: string): string {
+  const names = readdirSync(root);
+  if (!names.includes('.git') || !ENGINE_FOLDERS.some((name) => names.includes(name))) return '';
+  const status = ['--no-optional-locks', 'status', '--porcelain=v2', '-z', '--ignored', '--'];
+  const entries = gitIn(root, [...status, ...ENGINE_FOLDERS]).split('\0');
+  return entries.filter((entry) => !ENGINE_FOLDERS.some((name) => entry === `! ${name}/`)).join('\n');
 }

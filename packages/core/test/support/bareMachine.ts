@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { env } from 'node:process';
+import type { TestProject } from 'vitest/node';
+import { BUNDLES } from './bundlePrograms.ts';
 import { temporaryFolder } from './temporaryFolder.ts';
 
 /** What an owner sets for git, and where programs look for settings before they look in HOME. */
@@ -14,7 +16,7 @@ const HOME = 'devs-home-';
  * folder in memory, so that none leans on its developer's machine. A test that needs more says so itself, in its
  * repository or its environment.
  */
-export function setup(): () => void {
+export function setup({ vitest }: TestProject): () => void {
   // Once per project, but the projects share the process whose environment the workers inherit.
   if (basename(env['HOME'] ?? '').startsWith(HOME)) return () => {};
   const temporary = temporaryFolder(env['TMPDIR']);
@@ -24,5 +26,11 @@ export function setup(): () => void {
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tuseConfigOnly = true\n');
   for (const name of Object.keys(env)) if (OF_THE_OWNER.test(name)) delete env[name];
   Object.assign(env, { HOME: home, GIT_CONFIG_NOSYSTEM: '1' });
-  return () => rmSync(temporary ?? home, { recursive: true, force: true, maxRetries: 3 });
+  const bundles = mkdtempSync(join(tmpdir(), 'devs-bundles-'));
+  // Sources that are edited are bundled anew.
+  if (!vitest.config.watch) env[BUNDLES] = bundles;
+  return () => {
+    for (const made of [bundles, home, ...(temporary === null ? [] : [temporary])])
+      rmSync(made, { recursive: true, force: true, maxRetries: 3 });
+  };
 }

@@ -28,11 +28,14 @@ const shared = (): Record<string, unknown> => ({
 const TIDY_BYTES = 96 * 2 ** 20;
 
 const before = shared();
+/** A copy would be an environment that neither a child process nor the system sees. */
+const { env } = process;
 
 // Registered first, so it runs after everything that the file itself cleans up.
 afterAll(() => {
   expect(shared(), 'The test file left something behind in the process that other files share').toEqual(
     before,
   );
+  expect(process.env === env, 'The test file replaced the environment of the process').toBe(true);
   if (process.memoryUsage().heapUsed > TIDY_BYTES) globalThis.gc?.();
 });

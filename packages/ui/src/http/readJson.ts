@@ -1,19 +1,24 @@
 import { z } from 'zod';
 import { UiError } from './errors.ts';
 
-/** More than any answer: bytes. */
-const MOST_BYTES = 256 * 1024;
+/** More than a question, a code or a hash has: bytes. */
+const MOST_BYTES = 64 * 1024;
+
+/** More than any answer; the engine's own limits are narrower: bytes. */
+export const MOST_OF_A_TEXT = 4 * 1024 * 1024;
 
 /**
  * The JSON of a request, as `shape` has it.
  *
+ * @param most - Bytes.
  * @throws UiError for too much of it, or another shape.
  */
 export async function readJson<Shape extends z.ZodType>(
   request: Request,
   shape: Shape,
+  most: number = MOST_BYTES,
 ): Promise<z.infer<Shape>> {
-  const text = await readText(request);
+  const text = await readText(request, most);
   try {
     return shape.parse(JSON.parse(text));
   } catch (error) {
@@ -22,13 +27,13 @@ export async function readJson<Shape extends z.ZodType>(
   }
 }
 
-async function readText(request: Request): Promise<string> {
+async function readText(request: Request, most: number): Promise<string> {
   const decoder = new TextDecoder();
   let size = 0;
   let text = '';
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > MOST_BYTES) {
+    if (size > most) {
       throw new UiError(413, {
         code: 'INVALID_REQUEST',
         message: 'That is too long.',

@@ -1,8 +1,10 @@
 import type { Principal } from '@devs/core';
+import type { DraftFolder } from '../drafts/DraftFolder.ts';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
-import type { RunsFile } from '../state/RunsFile.ts';
-import type { ReadCode } from '../views/gateView.ts';
+import type { Asking, RunsFile } from '../state/RunsFile.ts';
+import type { ReadCode } from '../views/gateCode.ts';
+import type { Rewinding } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
 /** What routes work with. */
@@ -11,9 +13,14 @@ export interface RouteDeps {
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
   readonly readCode: ReadCode;
+  readonly rewinding: Rewinding;
   /** Turns a code into the secret of a session; absent where who may look is known otherwise. */
   readonly signIn?: ((code: string) => string | null) | undefined;
   readonly isReadOnly: boolean;
+  /** Absent where what is written lasts as long as its tab. */
+  readonly drafts: DraftFolder | undefined;
+  /** Absent where nobody can be asked. */
+  readonly asking: Asking | undefined;
 }
 
 export interface Asked {

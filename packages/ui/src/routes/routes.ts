@@ -3,27 +3,15 @@ import { UiError } from '../http/errors.ts';
 import { eventStream } from '../http/eventStream.ts';
 import { readJson } from '../http/readJson.ts';
 import { json, respond } from '../http/responses.ts';
-import { gateView } from '../views/gateView.ts';
 import { inboxView, runsView, waitingView } from '../views/inboxView.ts';
 import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';
 import { ASSETS } from './assets.ts';
+import { GATE_ROUTES } from './gateRoutes.ts';
 import type { Route } from './Route.ts';
+import { RUN_ROUTES } from './runRoutes.ts';
 
-const words = z.exactOptional(z.string());
 const SIGN_IN = z.strictObject({ code: z.string().max(200) });
-/** Which kind of gate takes which of it, the engine knows. Who decides is never part of what is sent. */
-const DECISION = z.strictObject({
-  artifactHash: z.string().regex(/^[0-9a-f]{64}$/),
-  answer: z.strictObject({
-    approved: z.exactOptional(z.boolean()),
-    action: z.exactOptional(z.string().max(40)),
-    feedback: words,
-    guidance: words,
-    reason: words,
-  }),
-});
-
 const signIn: Route = {
   method: 'POST',
   path: '/api/session',
@@ -88,27 +76,6 @@ const run: Route = {
     json(shownView(await file.read(async (reader) => runView(await reader.run(params['run'] ?? ''))))),
 };
 
-const gate: Route = {
-  method: 'GET',
-  path: '/api/runs/:run/gates/:gate',
-  access: 'read',
-  handle: async ({ params: { run = '', gate: id = '' } }, { file, readCode }) =>
-    json(shownView(await file.read(async (reader) => gateView(await reader.run(run), id, readCode)))),
-};
-
-const decide: Route = {
-  method: 'POST',
-  path: '/api/runs/:run/gates/:gate/decision',
-  access: 'decide',
-  handle: async ({ request, params: { run = '', gate: sessionId = '' } }, { file, by }) => {
-    const { artifactHash, answer } = await readJson(request, DECISION);
-    const { status } = await file.write(async (devs) =>
-      (await devs.run(run)).decide({ sessionId, artifactHash }, { ...answer, by, via: 'page' }),
-    );
-    return json({ status });
-  },
-};
-
 const changes: Route = {
   method: 'GET',
   path: '/api/changes',
@@ -121,5 +88,7 @@ const afterOf = ({ url }: Request): string | undefined => new URL(url).searchPar
 /** Every path there is. */
 export const ROUTES: readonly Route[] = [
   ...ASSETS,
-  ...[signIn, about, inbox, waiting, count, runs, run, gate, decide, changes],
+  ...[signIn, about, inbox, waiting, count, runs, run, changes],
+  ...GATE_ROUTES,
+  ...RUN_ROUTES,
 ];

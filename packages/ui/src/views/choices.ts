@@ -8,11 +8,37 @@ export interface Choice {
   /** What it does. */
   readonly meaning: string;
   /** What is sent with it, besides what the person writes. */
-  readonly answer: { readonly approved: boolean } | { readonly action: string };
+  readonly answer:
+    | { readonly approved: boolean }
+    | { readonly action: string }
+    | Readonly<Record<never, never>>;
   /** Under which name the person's words are sent; absent where there are none. */
   readonly words?: { readonly name: 'feedback' | 'guidance' | 'reason'; readonly isRequired: boolean };
   /** Its button carries the hash of what is approved. */
   readonly approves?: true;
+  /** It carries the comments that were written, and may say nothing else. */
+  readonly comments?: true;
+  /** What besides words is filled in for it. */
+  readonly form?: ChoiceForm;
+}
+
+/** What is filled in for a choice: it goes into the answer under the name of its kind, or as its members. */
+export type ChoiceForm =
+  /** JSON, as the schema of the gate has it. */
+  | { readonly kind: 'value' }
+  /** A version of one's own of what is shown: JSON, beginning with what is shown. */
+  | { readonly kind: 'edit' }
+  /** Documents or a plan, changed: the gate asks again about them. */
+  | { readonly kind: 'proposal' }
+  /** What to add to each limit that the next call would pass. */
+  | { readonly kind: 'raise'; readonly sums: readonly Sum[] }
+  /** Which of several: none is all of them. */
+  | { readonly kind: 'tasks' | 'failures'; readonly names: readonly string[] };
+
+export interface Sum {
+  readonly measure: 'usd' | 'tokens' | 'calls' | 'ms';
+  /** The limit that is passed: as much again is what is proposed. */
+  readonly limit: number;
 }
 
 const approve = (meaning: string): Choice => ({
@@ -29,6 +55,7 @@ const sendBack = (meaning: string): Choice => ({
   meaning,
   answer: { approved: false },
   words: { name: 'feedback', isRequired: true },
+  comments: true,
 });
 
 const act = (action: string, label: string, meaning: string, words?: 'guidance' | 'reason'): Choice => ({
@@ -39,6 +66,30 @@ const act = (action: string, label: string, meaning: string, words?: 'guidance' 
   ...(words && { words: { name: words, isRequired: false } }),
 });
 
+const VALUE: Choice = {
+  name: 'value',
+  label: 'Answer',
+  meaning: 'the run goes on with this value',
+  answer: {},
+  approves: true,
+  form: { kind: 'value' },
+};
+
+const VERSION: Choice = {
+  name: 'version',
+  label: 'Approve my version',
+  meaning: 'the run goes on with what you wrote',
+  answer: {},
+  form: { kind: 'edit' },
+};
+
+const EDIT: Choice = {
+  ...act('edit', 'Take my version', 'nothing is approved: the gate asks again, about your version'),
+  form: { kind: 'proposal' },
+};
+
+const RAISE: Choice = act('raise', 'Add to it', 'the call is made, and the run goes on');
+
 const ABORT = act('abort', 'End the run', 'the run ends here', 'reason');
 
 /** What a gate of this kind is about, in a sentence, and how it is answered here. */
@@ -47,25 +98,26 @@ export interface KindWords {
   readonly choices: readonly Choice[];
 }
 
-/** The rest is answered in a terminal: sums for a budget, values of a question, kinds that are not here. */
+/** Kinds that are not here, of a newer release, are answered in a terminal. */
 const KINDS: Readonly<Partial<Record<HitlSessionKind, KindWords>>> = {
   design_approval: {
     name: 'Design',
     choices: [
       approve('the documents are broken down into tasks'),
       sendBack('they are written again with your feedback'),
+      EDIT,
     ],
   },
   dag_approval: {
     name: 'Plan',
-    choices: [approve('the tasks begin'), sendBack('the plan is made again with your feedback')],
+    choices: [approve('the tasks begin'), sendBack('the plan is made again with your feedback'), EDIT],
   },
   review: {
     name: 'Code',
     choices: [approve('the run goes on'), sendBack('the tasks are done again with your feedback')],
   },
   node_gate: { name: 'Next step', choices: [approve('it is done'), sendBack('it is not done')] },
-  interrupt: { name: 'Question', choices: [] },
+  interrupt: { name: 'Question', choices: [VALUE] },
   baseline: {
     name: 'Red checks',
     choices: [
@@ -87,7 +139,7 @@ const KINDS: Readonly<Partial<Record<HitlSessionKind, KindWords>>> = {
     name: 'No progress',
     choices: [act('continue', 'Go on', 'for as long again'), ABORT],
   },
-  budget: { name: 'Budget', choices: [ABORT] },
+  budget: { name: 'Budget', choices: [RAISE, ABORT] },
   step: {
     name: 'Recorded call',
     choices: [
@@ -101,7 +153,39 @@ const KINDS: Readonly<Partial<Record<HitlSessionKind, KindWords>>> = {
 export const wordsOf = (kind: HitlSessionKind): KindWords => KINDS[kind] ?? { name: kind, choices: [] };
 
 /** What a person may say at this gate, here. */
-export function choicesAt({ kind, takes }: Pick<Gate, 'kind' | 'takes'>): readonly Choice[] {
-  const { choices } = wordsOf(kind);
-  return takes?.value === true ? choices.filter(({ approves }) => approves !== true) : choices;
+export function choicesAt(gate: Pick<Gate, 'kind' | 'takes' | 'artifact'>): readonly Choice[] {
+  const { kind, takes = {} as NonNullable<Gate['takes']> } = gate;
+  const named = wordsOf(kind).choices;
+  const choices =
+    takes.value === true ? [VALUE, ...named.filter(({ approves }) => approves !== true)] : named;
+  const all = takes.edit === undefined ? choices : [...choices, VERSION];
+  return all.map((choice) => withForm(choice, gate));
+}
+
+/** What is chosen from is what this gate shows. */
+function withForm(choice: Choice, { kind, artifact }: Pick<Gate, 'kind' | 'artifact'>): Choice {
+  const shown = (artifact ?? {}) as Shown;
+  if (choice.name === 'raise') return { ...choice, form: { kind: 'raise', sums: sumsOf(shown) } };
+  const names = namesOf(kind, shown);
+  if (choice.name === 'reject' && names.length > 1) return { ...choice, form: { kind: 'tasks', names } };
+  if (choice.name === 'accept' && names.length > 1) return { ...choice, form: { kind: 'failures', names } };
+  return choice;
+}
+
+/** Of what a gate shows, the parts that are chosen from. */
+interface Shown {
+  readonly limits?: readonly Sum[];
+  readonly taskIds?: readonly string[];
+  readonly failing?: readonly string[];
+}
+
+function namesOf(kind: HitlSessionKind, { taskIds = [], failing = [] }: Shown): readonly string[] {
+  if (kind === 'review') return taskIds.map((id) => `T${id.split(':').at(-1)}`);
+  return kind === 'baseline' ? failing : [];
+}
+
+/** One for each measure; a task and its run may both have passed theirs. */
+function sumsOf({ limits = [] }: Shown): readonly Sum[] {
+  const sums = new Map(limits.map(({ measure, limit }) => [measure, { measure, limit }]));
+  return [...sums.values()];
 }

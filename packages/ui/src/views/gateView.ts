@@ -1,73 +1,101 @@
-import type { ClosedGate, Gate } from '@devs/core';
+import type { ClosedGate, Gate, GateExchange, LastComment, Principal, ShownPlace } from '@devs/core';
 import { UiError } from '../http/errors.ts';
 import type { ReadableRun } from '../state/RunsFile.ts';
 import { type Choice, choicesAt, wordsOf } from './choices.ts';
+import { type EvidenceView, evidenceView } from './evidenceView.ts';
 
-/** Reads the code that a review is about, from where its commits are; `null` for a gate without code. */
-export type ReadCode = (gate: Gate) => Promise<GateCode | null>;
-
-/** The code of a review. */
-export interface GateCode {
-  /** Unified, masked. */
-  readonly diff: string;
-  /** Files of which the diff has no line, in words. */
-  readonly unshown: readonly string[];
-  /** Why it could not be read. */
-  readonly problem?: string;
-}
-
-export interface GateView extends Omit<Gate, 'takes' | 'responseSchema'> {
+export interface GateView extends Omit<Gate, 'takes'> {
   readonly about: string;
   readonly title: string;
   readonly isOpen: boolean;
   /** How it is answered here; empty where it is not, or was. */
   readonly choices: readonly Choice[];
-  readonly code: GateCode | null;
-  /** The gate before of its kind and task in this run, that was sent back: what it showed, and what was said. */
+  /** What a guard has seen; `null` at a gate that no guard has opened. */
+  readonly evidence: EvidenceView | null;
+  /** The texts that comments can quote, but for those of code. */
+  readonly places: readonly ShownPlace[];
+  /** What was said of the version before, and what became of it. */
+  readonly lastComments: readonly LastComment[];
+  /** The gate before of its kind and task in this run, that was sent back: what was said. */
   readonly before: Earlier | null;
+  /** Every other version that a gate of its kind and task has shown in this run, oldest first. */
+  readonly versions: readonly Version[];
+  /** The version that whoever looks was shown last, where that was another one. */
+  readonly readBefore: string | null;
+  /** Oldest first. */
+  readonly exchanges: readonly GateExchange[];
   /** Of a closed gate. */
   readonly closed: Pick<ClosedGate, 'status' | 'principal' | 'decidedAt' | 'decision'> | null;
   /** The open gate that asks the same now, where this one is not open any more. */
   readonly next: string | null;
 }
 
-export interface Earlier extends Pick<ClosedGate, 'artifact' | 'artifactHash' | 'principal' | 'decidedAt'> {
+/** As the page gets it. */
+export interface ShownGate extends GateView {
+  /** Whether whoever serves the page gave it agents, and one of them made what is shown. */
+  readonly canAsk: boolean;
+}
+
+export interface Earlier extends Pick<ClosedGate, 'sessionId' | 'artifactHash' | 'principal' | 'decidedAt'> {
   readonly feedback: string | null;
 }
 
+export interface Version extends Pick<Gate, 'sessionId' | 'artifactHash' | 'openedAt'> {
+  readonly isOpen: boolean;
+}
+
 /** @throws UiError for a session the run does not have. */
-export async function gateView(run: ReadableRun, sessionId: string, readCode: ReadCode): Promise<GateView> {
-  const open = await run.gates();
-  const past = await run.closedGates();
-  const gate = open.find((each) => each.sessionId === sessionId);
-  const closed = past.find((each) => each.sessionId === sessionId) ?? null;
-  const shown = gate ?? closed;
-  if (shown === null) throw noGate(sessionId, run.id);
-  const isSame = (other: Gate): boolean => other.kind === shown.kind && other.taskId === shown.taskId;
-  const { kind, threadId, taskId, artifactHash, artifact, message, openedAt, votes } = shown;
-  const before = past.findLast((each) => isSame(each) && each.openedAt < openedAt && isNo(each)) ?? null;
+export async function gateView(run: ReadableRun, sessionId: string, by: Principal): Promise<GateView> {
+  const { shown, open, past } = await gatesAround(run, sessionId);
+  const isOpen = open.includes(shown);
+  const closed = past.find((each) => each === shown) ?? null;
+  const isSame = (other: Gate): boolean =>
+    other.kind === shown.kind && other.taskId === shown.taskId && other !== shown;
+  const { takes: _, ...gate } = shown;
+  const before =
+    past.findLast((each) => isSame(each) && each.openedAt < shown.openedAt && isNo(each)) ?? null;
   return {
-    ...{ sessionId, kind, threadId, taskId, artifactHash, artifact, message, openedAt },
-    ...(votes && { votes }),
-    about: wordsOf(kind).name,
+    ...gate,
+    about: wordsOf(shown.kind).name,
     title: (await run.status()).title,
-    isOpen: gate !== undefined,
-    choices: gate === undefined ? [] : choicesAt(gate),
-    code: await readCode(shown),
+    isOpen,
+    choices: isOpen ? choicesAt(shown) : [],
+    places: await run.places(shown, { code: false }),
+    lastComments: await run.lastComments(shown),
+    evidence: evidenceView(shown),
     before: before && earlier(before),
+    versions: [...past, ...open].filter(isSame).map((each) => versionOf(each, open.includes(each))),
+    readBefore: (await run.shownBefore(shown, by))?.sessionId ?? null,
+    exchanges: await run.exchanges(shown),
     closed: closed && closedPart(closed),
-    next: gate === undefined ? (open.find(isSame)?.sessionId ?? null) : null,
+    next: isOpen ? null : (open.find(isSame)?.sessionId ?? null),
   };
 }
+
+/** @throws UiError for a session the run does not have. */
+export async function gateNamed(run: ReadableRun, sessionId: string): Promise<Gate> {
+  return (await gatesAround(run, sessionId)).shown;
+}
+
+async function gatesAround(run: ReadableRun, sessionId: string) {
+  const [open, past] = [await run.gates(), await run.closedGates()];
+  const shown: Gate | undefined = [...open, ...past].find((each) => each.sessionId === sessionId);
+  if (shown === undefined) throw noGate(sessionId, run.id);
+  return { shown, open, past };
+}
+
+const versionOf = ({ sessionId, artifactHash, openedAt }: Gate, isOpen: boolean): Version => ({
+  ...{ sessionId, artifactHash, openedAt, isOpen },
+});
 
 const closedPart = ({ status, principal, decidedAt, decision }: ClosedGate) => ({
   ...{ status, principal, decidedAt, decision },
 });
 
-function earlier({ artifact, artifactHash, principal, decidedAt, decision }: ClosedGate): Earlier {
+function earlier({ sessionId, artifactHash, principal, decidedAt, decision }: ClosedGate): Earlier {
   const { feedback } = decision as { readonly feedback?: unknown };
   return {
-    ...{ artifact, artifactHash, principal, decidedAt },
+    ...{ sessionId, artifactHash, principal, decidedAt },
     feedback: typeof feedback === 'string' ? feedback : null,
   };
 }

@@ -1,36 +1,32 @@
-import type { ClosedGate, LogEntry, RunStatus } from '@devs/core';
+import type { ClosedGate, RunStatus } from '@devs/core';
 import type { ReadableRun } from '../state/RunsFile.ts';
 import { wordsOf } from './choices.ts';
 import { type GateLine, gateLine } from './inboxView.ts';
-
-/** Of a log that may have many thousands: a person reads its end. */
-const NEWEST_ENTRIES = 500;
+import { type PlannedTask, planView } from './planView.ts';
+import { type SpendingView, spendingView } from './spendingView.ts';
 
 export interface PastGate extends GateLine, Pick<ClosedGate, 'status' | 'principal' | 'decidedAt'> {
   /** Such as `approved`; `null` where nobody decided. */
   readonly said: string | null;
 }
 
-export interface RunView extends Omit<RunStatus, 'gates'> {
+/** Everything about a run but what its gates show, its timeline, its log and its checkpoints. */
+export interface RunView extends Omit<RunStatus, 'gates' | 'tasks'> {
+  readonly tasks: readonly PlannedTask[];
   readonly gates: readonly GateLine[];
   /** Oldest first. */
   readonly past: readonly PastGate[];
-  /** The newest, oldest first. */
-  readonly log: readonly LogEntry[];
-  /** Entries before those. */
-  readonly earlier: number;
+  readonly spending: SpendingView;
 }
 
-/** Everything about a run but what its gates show. */
 export async function runView(run: ReadableRun): Promise<RunView> {
-  const { gates, ...status } = await run.status();
-  const log = await run.log();
+  const { gates, tasks, ...status } = await run.status();
   return {
     ...status,
+    tasks: planView(tasks, await run.state()),
     gates: gates.map(gateLine),
     past: (await run.closedGates()).map(pastGate),
-    log: log.slice(-NEWEST_ENTRIES),
-    earlier: Math.max(0, log.length - NEWEST_ENTRIES),
+    spending: spendingView(await run.steps()),
   };
 }
 

@@ -48,6 +48,24 @@ export async function waitingRun(dir: string, agents?: OrchestratorOptions['agen
   return run;
 }
 
+const HOST = 'inbox.example.org';
+
+/** The handler as another server mounts it, with a login of its own. */
+export function mounted(dir: string, options: Partial<UiOptions> = {}) {
+  const ui = createUi({ dir, hosts: [HOST], base: '/inbox', identify: () => ADA, ...options });
+  const headers = {
+    origin: `https://${HOST}`,
+    'sec-fetch-site': 'same-origin',
+    'content-type': 'application/json',
+  };
+  const ask = (path: string, init: RequestInit = {}) =>
+    ui(new Request(`https://${HOST}${path}`, { headers, ...init }));
+  const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) });
+  const errorAt = async (answer: Promise<Response>) =>
+    ((await (await answer).json()) as { error: { code: string; remedy: string } }).error;
+  return { ask, post, errorAt };
+}
+
 export interface Served extends Loopback {
   /** Printed so far, the newest last. */
   readonly codes: readonly string[];

@@ -14,7 +14,8 @@ export async function rawRequest(
 ): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
-  socket.end([`${line} HTTP/1.1`, ...headers, ...length, 'Connection: close', '', body].join('\r\n'));
+  // Kept open: a server takes one that is half closed for one that has gone.
+  socket.write([`${line} HTTP/1.1`, ...headers, ...length, 'Connection: close', '', body].join('\r\n'));
   let text = '';
   socket.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckResult } from '@devs/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CommandChecks, type CommandChecksOptions } from '../CommandChecks.ts';
 
 let dir: string;
@@ -34,6 +34,9 @@ const child = spawn(process.execPath, ['-e', deaf], { stdio: ['ignore', 'pipe', 
 child.stdout.once('data', () => writeFileSync('pids', process.pid + ' ' + child.pid));
 setInterval(() => {}, 1000);
 `;
+
+/** The same, without the time that two programs of Node.js take to start. */
+const HANGS_AT_ONCE = `(trap '' TERM; while :; do sleep 1; done) & echo "$$ $!" > pids; wait`;
 
 async function startedPids(): Promise<readonly number[]> {
   for (;;) {
@@ -75,7 +78,8 @@ describe('CommandChecks', () => {
   });
 
   it('ends the whole group at the time limit, a deaf grandchild included', async () => {
-    const result = await check(HANGS, { timeoutMs: 1_500 });
+    const checks = new CommandChecks({ argv: ['sh', '-c', HANGS_AT_ONCE], timeoutMs: 1_500 });
+    const result = await checks.run({ dir, signal: new AbortController().signal });
     expect(result).toMatchObject({ passed: false, exitCode: null, timedOut: true });
     expect(result.output).toContain('Stopped after 1500 ms.');
     for (const pid of await startedPids()) await gone(pid);
@@ -122,23 +126,19 @@ describe('CommandChecks', () => {
   });
 
   it('shows the command no secret of this process, and only the variables it was given', async () => {
-    const before = { ...process.env };
-    Object.assign(process.env, {
-      PLANTED_SECRET: 'hunter2',
-      AWS_SECRET_ACCESS_KEY: 'hunter2',
-      NPM_TOKEN: 'hunter2',
-      NODE_OPTIONS: '--no-warnings',
-      ALSO_GIVEN: 'yes',
-    });
+    for (const secret of ['PLANTED_SECRET', 'AWS_SECRET_ACCESS_KEY', 'NPM_TOKEN'])
+      vi.stubEnv(secret, 'hunter2');
+    vi.stubEnv('NODE_OPTIONS', '--no-warnings');
+    vi.stubEnv('ALSO_GIVEN', 'yes');
     try {
       const { output } = await check('console.log(JSON.stringify(process.env))', { env: ['ALSO_GIVEN'] });
       expect(output).not.toContain('hunter2');
       const seen = JSON.parse(output) as Record<string, string>;
       expect(seen).toMatchObject({ CI: '1', NO_COLOR: '1', ALSO_GIVEN: 'yes' });
       expect(seen['NODE_OPTIONS']).toBeUndefined();
-      expect(seen['HOME']).not.toBe(before['HOME']);
+      expect(seen['HOME']).not.toBe(process.env['HOME']);
     } finally {
-      process.env = before;
+      vi.unstubAllEnvs();
     }
   });
 

@@ -79,7 +79,7 @@ describe('a command', () => {
 
 describe('a command that is stopped', () => {
   test('by its time limit ends with all it has started', async () => {
-    const end = await run('sleep 300 & echo $!; wait', { timeoutMs: 300 });
+    const end = await run('sleep 300 & echo $!; wait', { timeoutMs: 1_500 });
     expect(end).toMatchObject({ exitCode: null, stoppedBy: 'timeout' });
     await assertEnds(Number(end.out));
   });
@@ -97,7 +97,7 @@ describe('a command that is stopped', () => {
   test('and does not listen is killed; the first reason counts', async () => {
     const controller = new AbortController();
     const running = run('trap "" TERM; echo on; while :; do sleep 1; done', {
-      timeoutMs: 700,
+      timeoutMs: 1_500,
       signal: controller.signal,
       onStdout: () => controller.abort(),
     });

@@ -492,16 +492,13 @@ describe('a hostile workspace', () => {
     const trap = join(base, 'executed');
     const config = join(base, 'gitconfig');
     await writeFile(config, `[core]\n\tfsmonitor = touch '${trap}'\n\thooksPath = ${base}\n`);
-    const before = { ...process.env };
-    Object.assign(process.env, {
-      GIT_CONFIG_GLOBAL: config,
-      GIT_DIR: '/nowhere',
-      GIT_INDEX_FILE: '/nowhere',
-    });
+    vi.stubEnv('GIT_CONFIG_GLOBAL', config);
+    vi.stubEnv('GIT_DIR', '/nowhere');
+    vi.stubEnv('GIT_INDEX_FILE', '/nowhere');
     try {
       await run.commit({ tree: await run.snapshot(), message: 'm', stepKey: 'k' });
     } finally {
-      process.env = before;
+      vi.unstubAllEnvs();
     }
     await expect(stat(trap)).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await run.log()).toHaveLength(1);
@@ -538,7 +535,7 @@ async function overtake(
   const bin = await installGit(SLOW_GIT);
   return withPath(`${bin}:${process.env['PATH']}`, async () => {
     const overtaken = Promise.allSettled([late()]);
-    await vi.waitFor(() => stat(join(bin, 'held')), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(() => stat(join(bin, 'held')), { timeout: 30_000, interval: 10 });
     const winner = await early();
     await mkdir(join(bin, 'released'));
     return [(await overtaken)[0], winner] as const;

@@ -68,7 +68,7 @@ describe('a run of a repository', () => {
     };
     for (const [name, work] of Object.entries(turn)) counts[name] = await processesOf(work);
     expect(counts).toEqual({
-      open: 8,
+      open: 9,
       openAgain: 0,
       list: 3,
       apply: 1,
@@ -78,7 +78,7 @@ describe('a run of a repository', () => {
       commit: 4,
       integrated: 1,
       changes: 1,
-      restore: 4,
+      restore: 5,
       deliver: 5,
     });
   });

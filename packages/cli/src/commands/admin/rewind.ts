@@ -2,11 +2,9 @@ import type { RewindPlan, RewindUndone, Rewound, Run, TaskView } from '@devs/cor
 import type { Command, CommandOptions } from 'commander';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { humanFrom } from '../../flags/humanFrom.ts';
-import { agentsFrom } from '../../project/agentsFrom.ts';
-import { withProject } from '../../project/openProject.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
-import { specOf } from '../../project/specOf.ts';
+import { withAgentsOf } from '../../project/withAgentsOf.ts';
 import { deliveryWords } from '../../render/deliveryWords.ts';
 import { columns } from '../../terminal/columns.ts';
 import type { Line } from '../../terminal/Line.ts';
@@ -60,9 +58,7 @@ function wayOf(task: string | undefined, flags: RewindFlags): Way {
 async function rewind(id: string, way: Way, session: Session): Promise<ExitCode> {
   const { by, reason } = way.flags;
   const request = { by: humanFrom(by), ...(reason !== undefined && { reason }) };
-  const agents = await agentsFrom(await specOf(id, {}, session), session);
-  const within = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
-    withProject(session, agents, async (devs) => work(await devs.run(id)));
+  const within = <T>(work: (run: Run) => Promise<T>): Promise<T> => withAgentsOf(id, session, work);
   switch (way.kind) {
     case 'preview': {
       const plan = await within((run) => run.previewRewind(way.task));

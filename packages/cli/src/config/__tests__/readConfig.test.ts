@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configPath } from '../configPath.ts';
 import { configSchemaText } from '../configSchemaText.ts';
-import { configPath, readConfig } from '../readConfig.ts';
+import { readConfig } from '../readConfig.ts';
 
 let dir: string;
 

@@ -69,7 +69,7 @@ describe('the line of a drive', () => {
     events.emit('NODE_STARTED', { node: 'implement', attempt: 1 }, { threadId: 'csv' });
     const scope = { threadId: 'csv', node: 'implement', taskId: 'csv:2', step: 'test', attempt: 1 };
     events.tell({ kind: 'doing', what: 'test' }, { ...scope, since: Date.now() }, 0);
-    await vi.waitFor(() => expect(text()).toContain('tokens'));
+    await expect.poll(text).toContain('tokens');
     remove();
     expect(text()).toMatch(/T2 {2}writing the test {2}0:00 {2}total 0:00 {2}12345 tokens/);
     expect(text()).not.toContain('T1');

@@ -44,7 +44,7 @@ interface Inside {
   readonly isNode: boolean;
 }
 
-interface RandomNode {
+export interface RandomNode {
   readonly work: Work;
   readonly inside: Inside | null;
   readonly outputs: readonly Output[];

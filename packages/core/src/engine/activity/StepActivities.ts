@@ -1,18 +1,17 @@
 import { isStorageFault } from '../../db/sqliteFault.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import type { Activity, ActivityScope, OnActivity } from '../../events/Activity.ts';
-import type { EventBus, EventSink } from '../../events/EventBus.ts';
+import type { EventBus } from '../../events/EventBus.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { Fence } from '../../state/Fence.ts';
+import type { Place, VisitStore } from '../../state/RunStore.ts';
 import type { TranscribedStep } from '../../state/TranscriptStore.ts';
-import type { EngineStore } from '../EngineStore.ts';
 import { ActivityMasker } from './ActivityMasker.ts';
 import { KeptPieces } from './KeptPieces.ts';
 
 export interface ActivityDeps {
-  /** `null` in plain LangGraph use without a state file: nothing is kept. */
-  readonly store: EngineStore | null;
-  readonly fence: Fence;
+  /** Where they are kept. */
+  readonly runs: VisitStore;
+  readonly at: Place;
   readonly events: EventBus;
   /** Which of its pieces are kept. */
   readonly kept?: KeptPieces;
@@ -94,28 +93,35 @@ export class StepActivities {
     this.#show(this.#masker.end());
   }
 
-  /**
-   * Writes what was shown and is not on disk.
-   *
-   * @param emit - Of the caller's transaction, whose fault a full disk and a lost lease are then.
-   */
-  save(emit?: EventSink['emit']): void {
-    const { store, fence } = this.#deps;
-    if (store === null || this.#isLost || (this.#pending.length === 0 && this.#skipped === 0)) return;
+  /** Writes what was shown and is not on disk. */
+  save(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  /** {@link save} in the caller's transaction, whose fault a full disk and a lost lease are then. */
+  saveWith(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      if (isStorageFault(error) || isDevsError(error, 'LEASE_LOST')) throw error;
+      this.#lose(error);
+    }
+  }
+
+  #write(): void {
+    if (this.#isLost || (this.#pending.length === 0 && this.#skipped === 0)) return;
     const piece = { entries: this.#pending, skipped: this.#skipped };
     const size = this.#pendingChars;
     this.#pending = [];
     this.#pendingChars = 0;
     this.#skipped = 0;
     this.#savedAt = performance.now();
-    try {
-      const dropped = this.#kept.dropped();
-      const seq = store.transcripts.write(this.#step, piece, { fence, ...(dropped && { dropped }) });
-      this.#kept.add({ seq, size });
-    } catch (error) {
-      if (emit !== undefined && (isStorageFault(error) || isDevsError(error, 'LEASE_LOST'))) throw error;
-      this.#lose(error, emit);
-    }
+    const { runs, at } = this.#deps;
+    this.#kept.add({ seq: runs.transcribe(at, this.#step, piece, this.#kept.dropped()), size });
   }
 
   #take(activity: Activity): void {
@@ -154,7 +160,7 @@ export class StepActivities {
   }
 
   #keep([at, activity]: TranscriptLine): void {
-    if (this.#deps.store === null || this.#isLost) return;
+    if (this.#isLost) return;
     const last = this.#pending.at(-1);
     const merged = last === undefined ? null : joined(last[1], activity);
     if (last !== undefined && merged !== null) this.#pending[this.#pending.length - 1] = [last[0], merged];
@@ -169,35 +175,25 @@ export class StepActivities {
     this.#asked += 1;
     const { node, name: step, threadId, taskId } = this.#step;
     const payload = { node, step, title: inOneLine(title), granted, why: inOneLine(why) };
-    const { store, fence, events } = this.#deps;
+    const { runs, at } = this.#deps;
     try {
-      if (store === null) events.emit('AGENT_ASKED', payload, { threadId, taskId });
-      else
-        store.commit((emit) => {
-          fence.assertInTx();
-          emit('AGENT_ASKED', payload, { threadId, taskId });
-        });
+      runs.note(at, [{ name: 'AGENT_ASKED', payload, scope: { threadId, taskId } }]);
     } catch (error) {
       this.#lose(error);
     }
   }
 
-  #lose(error: unknown, emit?: EventSink['emit']): void {
+  #lose(error: unknown): void {
     if (this.#isLost) return;
     this.#isLost = true;
     this.#pending = [];
     if (isDevsError(error, 'LEASE_LOST')) return;
-    const { store, events } = this.#deps;
+    const { runs, at, events } = this.#deps;
     const { node, name: step, threadId, taskId } = this.#step;
     const payload = { node, step, message: maskSensitiveData(String(error)) };
     const scope = { threadId, taskId };
-    if (emit !== undefined) {
-      emit('TRANSCRIPT_LOST', payload, scope);
-      return;
-    }
     try {
-      if (store === null) events.emit('TRANSCRIPT_LOST', payload, scope);
-      else store.commit((record) => record('TRANSCRIPT_LOST', payload, scope));
+      runs.note(at, [{ name: 'TRANSCRIPT_LOST', payload, scope }]);
     } catch {
       events.emit('TRANSCRIPT_LOST', payload, scope); // the file takes nothing; the run's next write says so
     }

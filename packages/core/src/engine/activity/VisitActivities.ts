@@ -3,7 +3,7 @@ import type { StepKey } from '../../state/stepRecords.ts';
 import type { Visit } from '../visit.ts';
 import { type ActivityDeps, StepActivities } from './StepActivities.ts';
 
-export interface VisitActivityDeps extends ActivityDeps {
+export interface VisitActivityDeps extends Omit<ActivityDeps, 'at'> {
   readonly visit: Visit;
   readonly taskId: string | null;
   /** Milliseconds since the Unix epoch. */
@@ -56,8 +56,8 @@ export class VisitActivities {
   }
 
   #activitiesOf({ threadId, lgTaskId, name }: StepKey, attempt: number): StepActivities {
-    const { visit, taskId, now, store, fence, events } = this.#deps;
+    const { visit, taskId, now, runs, events } = this.#deps;
     const step = { threadId, lgTaskId, name, attempt, node: visit.node, taskId };
-    return new StepActivities(step, now(), { store, fence, events });
+    return new StepActivities(step, now(), { runs, at: visit, events });
   }
 }

@@ -59,7 +59,7 @@ export async function acceptGraph(
     const thread = threads.require(threadId);
     if (thread.graphFingerprint === graphFingerprint(deps.shape)) return { changes: [] };
     const plan = await planFor(thread, declared, deps);
-    const held = await holdLease(threads, threadId);
+    const held = await holdLease(deps.store.runs, threadId);
     const accepted = await releasing(held, async () => {
       // Claiming is a write, so refusals come before it; a run that was driven in between is looked at again.
       const isUntouched = held.lease.epoch === thread.leaseEpoch + 1;

@@ -1,4 +1,5 @@
 import { GraphDrained, type LangGraphRunnableConfig, type NodeError } from '@langchain/langgraph';
+import { factsOf } from '../../events/Fact.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { type PendingSuspension, readGuards, writeGuards } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -6,7 +7,6 @@ import type { StateUpdate } from '../GraphProfile.ts';
 import { answerOf } from '../gates/answers.ts';
 import { depthContext } from '../guards/depthLevel.ts';
 import { engineFaultOf } from '../node/FaultBox.ts';
-import { humanDecided } from '../node/humanDecided.ts';
 import { guardsAmong, mergedState, withoutGuards } from '../node/mergedState.ts';
 import { NodeOutput } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
@@ -76,31 +76,27 @@ function announce<State extends object>(
   before: State,
   after: State,
   visit: Visit,
-  { store, events, profile }: RunnerDeps<State>,
+  { runs, profile }: RunnerDeps<State>,
 ): void {
   const scope = { threadId: visit.threadId };
-  if (store === null) {
-    profile.announce(before, after, (name, payload, about) => events.emit(name, payload, about), scope);
-    return;
-  }
-  store.commit((emit) => {
-    store.fenceOf(visit).assertInTx();
-    profile.announce(before, after, emit, scope);
-  });
+  runs.note(
+    visit,
+    factsOf((emit) => profile.announce(before, after, emit, scope)),
+  );
 }
 
 /** An error leaves a node that has passed its entry, so a question that was due there has its answer. */
 function answerTaken<State extends object>(
   state: State,
   visit: Visit,
-  { profile, store, maxDepth }: RunnerDeps<State>,
+  { profile, runs, store, maxDepth }: RunnerDeps<State>,
 ): StateUpdate<State> {
   const progress = { progressStep: visit.step } as StateUpdate<State>;
-  if (profile.withoutEntryQuestion.has(visit.node)) return humanDecided(visit, store) ? progress : {};
+  if (profile.withoutEntryQuestion.has(visit.node)) return runs.humanDecided(visit) ? progress : {};
   const { pendingSuspension } = guardsIn(state, visit);
   if (!pendingSuspension) {
     const wasAskedForDepth = depthContext(state, visit).metadata.recursionDepth >= maxDepth;
-    return wasAskedForDepth || humanDecided(visit, store) ? progress : {};
+    return wasAskedForDepth || runs.humanDecided(visit) ? progress : {};
   }
   const session = store === null ? null : decidedSession(pendingSuspension, visit, store);
   if (session === null || session.decision === null) return {};

@@ -17,7 +17,9 @@ import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isGraphDrained } from '@langchain/langgraph';
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
 import { DevsError } from '../../errors/DevsError.ts';
+import type { Fact } from '../../events/Fact.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
+import type { RunSettlement } from '../../state/RunStore.ts';
 import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
 import type { Wait } from '../../state/WaitStore.ts';
 import { noteAnswers } from '../cache/GuardedCache.ts';
@@ -30,8 +32,7 @@ import { gateOpened, runEnded, type ToldOfRun } from '../stream/toldOfRun.ts';
 import { awaited, openWaits, suspendedBy, waitingFor } from '../waits/openWaits.ts';
 import { askAtEnd } from './askAtEnd.ts';
 import { askAtStop, stopAt } from './askAtStop.ts';
-import { CANCELLED_BY_REQUEST } from './cancelAlone.ts';
-import { cancelBelow } from './cancelBelow.ts';
+import { CANCELLED_BY_REQUEST, cancelBelow } from './cancelRuns.ts';
 import type { DrainControl } from './DrainControl.ts';
 import type { DrivenConfig, DriverDeps, PendingTask } from './DriverDeps.ts';
 import { decideByPolicy } from './decideByPolicy.ts';
@@ -49,6 +50,7 @@ import { abortReason, readAnswers } from './readAnswers.ts';
 import { resumeWith } from './resumeWith.ts';
 import { runError } from './runError.ts';
 import type { SignalWatch } from './SignalWatch.ts';
+import { settleRun } from './settleRun.ts';
 import { streamedCall } from './streamedCall.ts';
 import { withOwnSignal } from './withOwnSignal.ts';
 
@@ -124,13 +126,9 @@ export class ClaimedRun {
 
   async toEnd(): Promise<DriveOutcome> {
     const { lease, recovered } = this.#held;
-    const { threads, steps } = this.#deps.store;
-    const { recoveries } = threads.begin(lease, { recovered });
-    if (recovered) this.#emitRecovered();
     // Who drives a run that has ended as failed wants it tried anew; going on after a crash is nobody's wish.
-    if (this.#statusBefore === 'failed') {
-      steps.allowRefused(lease.threadId, this.#deps.store.fenceOf(lease));
-    }
+    const allowsRefused = this.#statusBefore === 'failed';
+    const { recoveries } = this.#deps.store.runs.begin(lease, { recovered, allowsRefused });
     if (recoveries > MAX_RECOVERIES) {
       return this.#end('dead_letter', `${MAX_RECOVERIES} recoveries without progress`) ?? STOPPED_BY_REQUEST;
     }
@@ -157,7 +155,7 @@ export class ClaimedRun {
     store.sessions.markResumed(threadId, [stopAt(tuple), ...open.map(({ interruptId }) => interruptId)]);
     const { tasks, values } = await readState(graph, this.#config, saver);
     if (tasks.length === 0) return this.#atEnd(thread, tuple, values);
-    const stop = await askAtStop({ threadId, tuple, tasks, values }, this.#deps);
+    const stop = await askAtStop({ lease: this.#held.lease, tuple, tasks, values }, this.#deps);
     if (stop !== null && stop.decision === null) return this.#wait(thread, [stop]);
     if (stop !== null && isNo(stop.decision)) return this.#end('cancelled', refusedAt(stop.question));
     const begun = new Set(tuple.pendingWrites?.map(([taskId]) => taskId));
@@ -173,7 +171,7 @@ export class ClaimedRun {
   /** Nothing is left to do but what is asked of a human before the run ends. */
   #atEnd(thread: Thread, tuple: CheckpointTuple, values: unknown): DriveOutcome | null {
     const { store, endOf } = this.#deps;
-    const last = askAtEnd(tuple, thread.threadId, store);
+    const last = askAtEnd(tuple, this.#held.lease, store);
     if (last?.status === 'awaiting_approval') return this.#wait(thread, [last]);
     const aborted = abortReason(last?.decision);
     if (aborted !== null) return this.#end('cancelled', aborted);
@@ -191,7 +189,7 @@ export class ClaimedRun {
 
     const { lease } = this.#held;
     const waits = openWaits(open, { lease, store, now: this.#now() });
-    const answers = readAnswers(waits.questions, thread.threadId, this.#deps);
+    const answers = readAnswers(waits.questions, lease, this.#deps);
     if (decideByPolicy(answers.unanswered, thread.policies, store)) return null;
     const deadlines = passDeadlines(answers.unanswered, { lease, store, now: this.#now() });
     if (deadlines.hasPassed) return null;
@@ -214,11 +212,17 @@ export class ClaimedRun {
     const besides = awaited(waits, store);
     const told = gates.map(({ id }) => gateOpened(id));
     const scope = { threadId: thread.threadId };
-    return store.commit((emit) => {
-      if (!this.#settle('waiting', waitingFor(gates.length, besides), thread.wakeSeq, told)) return null;
-      if (this.#isNews('waiting')) emit('RUN_SUSPENDED', suspendedBy(gates.length, besides), scope);
-      return { status: 'suspended', gates, ...besides };
-    });
+    const suspended: Fact = { name: 'RUN_SUSPENDED', payload: suspendedBy(gates.length, besides), scope };
+    const isSettled = this.#settle(
+      {
+        status: 'waiting',
+        reason: waitingFor(gates.length, besides),
+        seenWakeSeq: thread.wakeSeq,
+        facts: this.#isNews('waiting') ? [suspended] : [],
+      },
+      told,
+    );
+    return isSettled ? { status: 'suspended', gates, ...besides } : null;
   }
 
   /** Another goal counts once the visits in hand are finished: their recorded steps belong to the one before. */
@@ -236,7 +240,8 @@ export class ClaimedRun {
 
   #stopAtGoal(reason: string): DriveOutcome | null {
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
-    const isSettled = this.#goal.stopAt(reason, () => this.#settle('paused', reason, wakeSeq));
+    const forget = (): void => this.#goal.forget(reason);
+    const isSettled = this.#settle(paused(reason, wakeSeq, forget));
     return isSettled ? { status: 'drained', reason } : null;
   }
 
@@ -297,32 +302,26 @@ export class ClaimedRun {
   #end(status: EndStatus, reason: string | null, seenWakeSeq?: number): DriveOutcome | null {
     const { store } = this.#deps;
     const { threadId } = this.#held.lease;
-    const seen = seenWakeSeq ?? store.threads.require(threadId).wakeSeq;
-    const told = this.#isNews(status) ? [runEnded(status, reason)] : [];
-    return store.commit((emit) => {
-      if (!this.#settle(status, reason, seen, told)) return null;
-      if (this.#isNews(status)) {
-        if (status === 'cancelled') store.sessions.supersedeOpen(threadId, 'cancelled');
-        emit('RUN_FINISHED', { outcome: status }, { threadId });
-      }
-      // A run that failed or was given up may be gone on with, and finds its children again.
-      if (isOver(status) && status !== 'dead_letter')
-        cancelBelow(threadId, { store, emit, streams: this.#deps.streams });
-      return { status, reason };
-    });
+    const isNews = this.#isNews(status);
+    const finished: Fact = { name: 'RUN_FINISHED', payload: { outcome: status }, scope: { threadId } };
+    const isSettled = this.#settle(
+      {
+        ...{ status, reason },
+        seenWakeSeq: seenWakeSeq ?? store.threads.require(threadId).wakeSeq,
+        facts: isNews ? [finished] : [],
+        withdrawsQuestions: isNews && status === 'cancelled',
+        beside: () => {
+          // A run that failed or was given up may be gone on with, and finds its children again.
+          if (isOver(status) && status !== 'dead_letter') cancelBelow(threadId, this.#deps);
+        },
+      },
+      isNews ? [runEnded(status, reason)] : [],
+    );
+    return isSettled ? { status, reason } : null;
   }
 
-  #settle(
-    status: ThreadStatus,
-    reason: string | null,
-    seenWakeSeq: number,
-    told: readonly ToldOfRun[] = [],
-  ): boolean {
-    const { store, streams } = this.#deps;
-    const { lease } = this.#held;
-    const settlement = { seenWakeSeq, ...(reason !== null && { reason }) };
-    const settle = (): boolean => store.threads.settle(lease, status, settlement) === 'settled';
-    return streams === undefined ? settle() : streams.settling(lease.threadId, settle, told);
+  #settle(settlement: RunSettlement, told: readonly ToldOfRun[] = []): boolean {
+    return settleRun(this.#held.lease, settlement, told, this.#deps);
   }
 
   /** Driving a run that has ended or still waits says nothing new. */
@@ -336,7 +335,7 @@ export class ClaimedRun {
     this.#requests.consume('pause');
     const reason = this.#control.drainReason ?? ASKED_TO_STOP;
     const { wakeSeq } = this.#deps.store.threads.require(this.#held.lease.threadId);
-    return this.#settle('paused', reason, wakeSeq) ? { status: 'drained', reason } : null;
+    return this.#settle(paused(reason, wakeSeq)) ? { status: 'drained', reason } : null;
   }
 
   #cancel(): DriveOutcome | null {
@@ -344,10 +343,9 @@ export class ClaimedRun {
     if (outcome !== null) this.#requests.consume('cancel');
     return outcome;
   }
-
-  #emitRecovered(): void {
-    const { store } = this.#deps;
-    const { threadId, owner, epoch } = this.#held.lease;
-    store.commit((emit) => emit('RUN_RECOVERED', { owner, epoch }, { threadId }));
-  }
 }
+
+const paused = (reason: string, seenWakeSeq: number, beside = (): void => {}): RunSettlement => ({
+  ...{ status: 'paused', reason, seenWakeSeq, beside },
+  facts: [],
+});

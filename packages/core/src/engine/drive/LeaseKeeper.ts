@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '../../errors/DevsError.ts';
 import { endingWith } from '../../errors/endingWith.ts';
-import { LEASE_TTL_MS, type Lease, type ThreadStore } from '../../state/ThreadStore.ts';
+import type { RunStore } from '../../state/RunStore.ts';
+import { LEASE_TTL_MS, type Lease } from '../../state/ThreadStore.ts';
 
 /** How often a driver says that it is alive. Three beats may be missed before anybody takes over. */
 const HEARTBEAT_MS = LEASE_TTL_MS / 4;
+
+/** What gives leases. */
+type Leases = Pick<RunStore, 'claim' | 'renew' | 'release'>;
 
 export interface HeldLease {
   readonly lease: Lease;
@@ -21,23 +25,23 @@ export interface HeldLease {
  *
  * @throws DevsError `THREAD_BUSY` while somebody else drives it.
  */
-export async function holdLease(threads: ThreadStore, threadId: string): Promise<HeldLease> {
-  let claim = threads.claim(threadId);
+export async function holdLease(leases: Leases, threadId: string): Promise<HeldLease> {
+  let claim = leases.claim(threadId);
   if (claim.kind === 'busy' && claim.expiresInMs === null) {
     await sleep(LEASE_TTL_MS);
-    claim = threads.claim(threadId, { unchangedFor: claim.snapshot });
+    claim = leases.claim(threadId, { unchangedFor: claim.snapshot });
   }
   if (claim.kind === 'busy') throw threadBusy(threadId, claim.owner, claim.epoch);
 
   const { lease, recovered } = claim;
-  const beat = setInterval(() => renewQuietly(threads, lease), HEARTBEAT_MS);
+  const beat = setInterval(() => renewQuietly(leases, lease), HEARTBEAT_MS);
   beat.unref();
   return {
     lease,
     recovered,
     stop: () => {
       clearInterval(beat);
-      threads.release(lease);
+      leases.release(lease);
     },
   };
 }
@@ -48,9 +52,9 @@ export function releasing<T>(held: HeldLease, work: () => Promise<T>): Promise<T
 }
 
 /** A lost lease is found by the next write, in its transaction; the timer must not throw into the process. */
-function renewQuietly(threads: ThreadStore, lease: Lease): void {
+function renewQuietly(leases: Leases, lease: Lease): void {
   try {
-    threads.renew(lease);
+    leases.renew(lease);
   } catch {
     // Nothing to do here: every write of the run checks the epoch itself.
   }

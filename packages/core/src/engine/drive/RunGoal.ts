@@ -1,4 +1,3 @@
-import type { EventSink } from '../../events/EventBus.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -38,7 +37,8 @@ export class RunGoal {
   takeUp(): void {
     const { wanted, reader } = this.#deps;
     if (wanted === undefined || !this.isNew) return;
-    this.#write(wanted, (emit) => emit('GOAL_SET', { goal: reader.words(wanted) }, this.#scope));
+    const payload = { goal: reader.words(wanted) };
+    this.#deps.store.runs.goal(this.#deps.lease, wanted, [{ name: 'GOAL_SET', payload, scope: this.#scope }]);
   }
 
   /** What `values` have reached, in words. */
@@ -47,18 +47,13 @@ export class RunGoal {
     return goal === null ? null : this.#deps.reader.reached(values, goal);
   }
 
-  /** Removes the goal from the record when `settle` has stopped the run at it. */
-  stopAt(reason: string, settle: () => boolean): boolean {
-    const { store } = this.#deps;
-    return store.commit((emit) => {
-      const goal = this.#current();
-      const isSettled = settle();
-      if (isSettled && goal !== null) {
-        this.#record(null);
-        emit('GOAL_REACHED', { goal: this.#deps.reader.words(goal), reason }, this.#scope);
-      }
-      return isSettled;
-    });
+  /** Removes the goal from the record, as the run is stopped at it. */
+  forget(reason: string): void {
+    const { store, lease, reader } = this.#deps;
+    const goal = this.#current();
+    if (goal === null) return;
+    const payload = { goal: reader.words(goal), reason };
+    store.runs.goal(lease, null, [{ name: 'GOAL_REACHED', payload, scope: this.#scope }]);
   }
 
   get #scope() {
@@ -66,22 +61,6 @@ export class RunGoal {
   }
 
   #current(): Goal | null {
-    return recordedGoal(this.#deps.store.threads, this.#deps.lease.threadId);
-  }
-
-  #write(goal: Goal, announce: (emit: EventSink['emit']) => void): void {
-    const { store, lease } = this.#deps;
-    store.commit((emit) => {
-      store.threads.fence(lease).assertInTx();
-      this.#record(goal);
-      announce(emit);
-    });
-  }
-
-  #record(goal: Goal | null): void {
-    const { threads } = this.#deps.store;
-    const { threadId, policies } = threads.require(this.#deps.lease.threadId);
-    const { goal: _before, ...rest } = policies;
-    threads.updatePolicies(threadId, goal === null ? rest : { ...rest, goal });
+    return recordedGoal(this.#deps.store.runs, this.#deps.lease.threadId);
   }
 }

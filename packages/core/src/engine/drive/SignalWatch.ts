@@ -1,39 +1,45 @@
 import type { RunControl } from '@langchain/langgraph';
 import { onNews } from '../../db/FileWatch.ts';
-import type { SignalKind, ThreadStore } from '../../state/ThreadStore.ts';
+import type { FencedLease } from '../../state/Fence.ts';
+import type { Signal, SignalKind } from '../../state/ThreadStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 
 /** Requests that stop a run at its next safe point. */
 const STOPPING: readonly SignalKind[] = ['pause', 'cancel'];
 
+type Requests = Pick<EngineStore, 'db' | 'runs' | 'threads'>;
+
 /** The requests recorded for a run while it is driven. */
 export class SignalWatch {
-  readonly #threads: ThreadStore;
-  readonly #threadId: string;
+  readonly #store: Requests;
+  readonly #lease: FencedLease;
   readonly stop: () => void;
 
-  constructor({ db, threads }: Pick<EngineStore, 'db' | 'threads'>, threadId: string, control: RunControl) {
-    this.#threads = threads;
-    this.#threadId = threadId;
-    this.stop = onNews(db, () => this.#look(control));
+  constructor(store: Requests, lease: FencedLease, control: RunControl) {
+    this.#store = store;
+    this.#lease = lease;
+    this.stop = onNews(store.db, () => this.#look(control));
   }
 
   has(kind: SignalKind): boolean {
-    return this.#threads.signals.pending(this.#threadId, [kind]).length > 0;
+    return this.#pending([kind]).length > 0;
   }
 
   consume(kind: SignalKind): void {
-    const { signals } = this.#threads;
-    for (const { id } of signals.pending(this.#threadId, [kind])) signals.consume(id);
+    this.#store.runs.consume(this.#lease, kind);
   }
 
   /** A file that cannot be read now is found by the next write; who is told must not throw into the process. */
   #look(control: RunControl): void {
     try {
-      const [request] = this.#threads.signals.pending(this.#threadId, STOPPING);
+      const [request] = this.#pending(STOPPING);
       if (request !== undefined) control.requestDrain(request.kind);
     } catch {
       // Every write of the run finds the same fault, with a driver to report it to.
     }
+  }
+
+  #pending(kinds: readonly SignalKind[]): readonly Signal[] {
+    return this.#store.threads.signals.pending(this.#lease.threadId, kinds);
   }
 }

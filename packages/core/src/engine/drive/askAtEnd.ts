@@ -1,9 +1,11 @@
 import type { CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import { guardsOf } from '../channels.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionOf } from '../gates/question.ts';
 import { suspensionArtifact, suspensionMessage } from '../ownGraphProfile.ts';
+import { askOne } from './askOne.ts';
 
 /**
  * The session of a suspension that the last node of an own graph raised. No node is left whose entry could ask, so
@@ -11,7 +13,7 @@ import { suspensionArtifact, suspensionMessage } from '../ownGraphProfile.ts';
  */
 export function askAtEnd(
   { config, checkpoint }: CheckpointTuple,
-  threadId: string,
+  lease: FencedLease,
   store: EngineStore,
 ): HitlSession | null {
   const { pendingSuspension } = guardsOf(checkpoint.channel_values);
@@ -24,6 +26,6 @@ export function askAtEnd(
     message: suspensionMessage(pendingSuspension),
   });
   const checkpointId = String(config.configurable?.['checkpoint_id']);
-  const visit = { threadId, checkpointId };
-  return store.sessions.openForInterrupt(sessionOf(question, `end/${checkpointId}`, visit)).session;
+  const { threadId } = lease;
+  return askOne(sessionOf(question, `end/${checkpointId}`, { threadId, checkpointId }), lease, store.runs);
 }

@@ -1,4 +1,5 @@
 import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-checkpoint';
+import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { questionAbout, sessionOf } from '../gates/question.ts';
@@ -6,9 +7,10 @@ import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
 import { dueStop } from '../stops/dueStop.ts';
 import { plainValues } from '../stops/plainValues.ts';
 import { type Stop, stopMessage } from '../stops/Stop.ts';
+import { askOne } from './askOne.ts';
 
 export interface StandingRun {
-  readonly threadId: string;
+  readonly lease: FencedLease;
   readonly tuple: CheckpointTuple;
   /** The tasks of the next super-step. */
   readonly tasks: readonly { readonly id: string; readonly name: string }[];
@@ -29,7 +31,8 @@ export const stopAt = ({ checkpoint }: CheckpointTuple): string => `stop/${check
  * because a task of the next super-step has begun, is not asked.
  */
 export async function askAtStop(run: StandingRun, deps: StopDeps): Promise<HitlSession | null> {
-  const { threadId, tuple, tasks, values } = run;
+  const { lease, tuple, tasks, values } = run;
+  const { threadId } = lease;
   const { store, saver, breakpoints = NO_BREAKPOINTS } = deps;
   const known = store.sessions.findByInterrupt(threadId, stopAt(tuple));
   if (known !== null) return known;
@@ -45,16 +48,10 @@ export async function askAtStop(run: StandingRun, deps: StopDeps): Promise<HitlS
   const about = { kind: 'interrupt', key: `stop/${threadId}`, taskId: threadId } as const;
   const question = questionAbout(stop, { ...about, message: stopMessage(stop) });
   const checkpointId = tuple.checkpoint.id;
-  return store.commit((emit) => {
-    const asked = sessionOf(question, stopAt(tuple), { threadId, checkpointId });
-    const { session, opened } = store.sessions.openForInterrupt(asked);
-    const { id: sessionId, kind, taskId } = session;
-    if (opened) emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, { threadId, taskId });
-    return session;
-  });
+  return askOne(sessionOf(question, stopAt(tuple), { threadId, checkpointId }), lease, store.runs);
 }
 
-function hasBegun({ threadId, tuple, tasks }: StandingRun, { steps }: EngineStore): boolean {
+function hasBegun({ lease: { threadId }, tuple, tasks }: StandingRun, { steps }: EngineStore): boolean {
   const written = new Set((tuple.pendingWrites ?? []).map(([taskId]) => taskId));
   return tasks.some(({ id }) => written.has(id) || steps.hasVisit(threadId, id));
 }

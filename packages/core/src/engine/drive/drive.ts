@@ -1,5 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { afterArrival } from '../../state/Outlet.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { assertSameGraph } from '../compile/graphChange.ts';
 import { whileDriving } from '../driving.ts';
@@ -47,7 +48,7 @@ export async function drive(
   deps: DriverDeps,
   options: DriveOptions = {},
 ): Promise<DriveOutcome> {
-  return outsideGraphs(() => driveAlone(threadId, deps, options));
+  return outsideGraphs(() => afterArrival(deps.store.outlet, driveAlone(threadId, deps, options)));
 }
 
 async function driveAlone(
@@ -58,7 +59,7 @@ async function driveAlone(
   const thread = deps.store.threads.require(threadId);
   if (isOver(thread.status)) return { status: thread.status, reason: thread.reason };
   assertSameGraph(thread, deps.shape);
-  const held = await holdLease(deps.store.threads, threadId);
+  const held = await holdLease(deps.store.runs, threadId);
   return releasing(held, async () => (isDue?.() === false ? NOT_DUE : driveHeld(held, deps, options)));
 }
 
@@ -69,7 +70,7 @@ async function driveHeld(
 ): Promise<DriveOutcome> {
   const { threadId } = held.lease;
   const control = new DrainControl();
-  const requests = new SignalWatch(deps.store, threadId, control);
+  const requests = new SignalWatch(deps.store, held.lease, control);
   const forget = drainOnAbort(control, [signal, abort]);
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it

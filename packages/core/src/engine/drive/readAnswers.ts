@@ -1,3 +1,4 @@
+import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
@@ -14,6 +15,7 @@ import {
   sessionOf,
 } from '../gates/question.ts';
 import { isInnerStop, isNo, refusedAt } from '../stops/Stop.ts';
+import { askOne } from './askOne.ts';
 import type { PendingQuestion } from './openQuestions.ts';
 
 /** A recorded decision on its way to the interrupt it answers. */
@@ -46,13 +48,13 @@ interface ReadDeps {
  */
 export function readAnswers(
   open: readonly PendingQuestion[],
-  threadId: string,
+  lease: FencedLease,
   { store }: ReadDeps,
 ): Answers {
   const given: GivenAnswer[] = [];
   const unanswered: HitlSession[] = [];
   for (const question of open) {
-    const session = sessionFor(question, threadId, { store });
+    const session = sessionFor(question, lease, { store });
     if (session.decision !== null) given.push(givenAnswer(question, session, store.rules));
     else if (!unanswered.some(({ id }) => id === session.id)) unanswered.push(session);
   }
@@ -61,21 +63,16 @@ export function readAnswers(
 
 function sessionFor(
   { interruptId, value, responseSchema, checkpointId }: PendingQuestion,
-  threadId: string,
+  lease: FencedLease,
   { store }: ReadDeps,
 ): HitlSession {
+  const { threadId } = lease;
   // Branches side by side ask for a guard once: only the key tells its session.
   const questionKey = isQuestion(value, store.rules) ? value.key : bareKey(interruptId);
   const known = store.sessions.findForQuestion({ threadId, interruptId, questionKey });
   if (known !== null) return known;
   const question = bareQuestion({ id: interruptId, value, responseSchema }, threadId);
-  return store.commit((emit) => {
-    const asked = sessionOf(question, interruptId, { threadId, checkpointId });
-    const { session, opened } = store.sessions.openForInterrupt(asked);
-    const { id: sessionId, kind, taskId } = session;
-    if (opened) emit('HITL_SESSION_OPENED', { sessionId, kind, taskId }, { threadId, taskId });
-    return session;
-  });
+  return askOne(sessionOf(question, interruptId, { threadId, checkpointId }), lease, store.runs);
 }
 
 function givenAnswer(

@@ -1,4 +1,5 @@
 import { DevsError } from '../../errors/DevsError.ts';
+import { factsOf } from '../../events/Fact.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { canonicalJson, hashOf } from '../../state/canonicalJson.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -42,23 +43,25 @@ export function signalRun(
   assertStorable(value.payload, threadId);
   const message: Message = { ...value, name, by };
   const id = `message:${hashOf([threadId, given.signalId])}`;
-  return store.commit((emit) => {
+  return store.runs.together(() => {
     const { status } = store.threads.require(threadId);
     const known = store.threads.signals.find(id)?.payload as Message | undefined;
     if (known !== undefined) return assertSame(known, message, threadId);
     if (isOver(status))
       throw notTaken(threadId, `it is ${status}`, 'Start another run, or tell one that has not ended.');
-    store.threads.signal(threadId, { id, kind: 'message', payload: message });
     const { signalId } = message;
-    emit('SIGNAL_RECEIVED', { name, signalId, principal: principalText(by) }, { threadId });
-    if (count > 0) emit('SECRET_REDACTED', { place: `signal ${name}`, count }, { threadId });
+    const facts = factsOf((emit) => {
+      emit('SIGNAL_RECEIVED', { name, signalId, principal: principalText(by) }, { threadId });
+      if (count > 0) emit('SECRET_REDACTED', { place: `signal ${name}`, count }, { threadId });
+    });
+    store.runs.signal(threadId, { id, kind: 'message', payload: message }, facts);
     return { isNew: true };
   });
 }
 
 /** What an answer may be: a node gets both in the same way. */
 function assertStorable(payload: unknown, threadId: string): void {
-  const { error } = interruptGate.given.safeParse({ value: payload });
+  const { error } = interruptGate.given().safeParse({ value: payload });
   if (error === undefined) return;
   const problem = error.issues[0]?.message ?? '';
   throw new DevsError(`A signal's payload for run "${threadId}" cannot be kept. ${problem}.`, {

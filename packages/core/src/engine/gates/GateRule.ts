@@ -5,20 +5,20 @@ import type { ShownPlaces } from './quotes.ts';
 
 /**
  * All that is fixed about one kind of gate. A new kind is three places: its name in `HitlSessionKind`, its rule in the
- * table of the layer that asks it, and its words on the command line.
+ * table of the layer that asks it, and its words on the command line. Its schemas are made when an answer is parsed.
  */
 export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
   /** What a decider sends. */
-  readonly given: z.ZodType;
+  readonly given: () => z.ZodType;
   /** What the node gets: what was given, and who gave it when. */
-  readonly recorded: Recorded;
+  readonly recorded: () => Recorded;
   /**
    * A human's own version of what is shown, for kinds that take one instead of a decision. Apart from `given`, because a
    * union would not name the field that is wrong.
    */
-  readonly edit?: z.ZodType;
+  readonly edit?: () => z.ZodType;
   /** Other forms of an answer, each under the member that tells it from `given`. */
-  readonly forms?: Readonly<Record<string, z.ZodType>>;
+  readonly forms?: Readonly<Record<string, () => z.ZodType>>;
   /** The answers in words, for whoever sent another one. */
   readonly shape: string;
   /**
@@ -38,7 +38,7 @@ export interface GateRule<Recorded extends z.ZodType = z.ZodType> {
 export type GateRules = { readonly [Kind in HitlSessionKind]?: GateRule };
 
 /** An answer as its node gets it. */
-export type AnswerTo<Rule extends GateRule> = Readonly<z.infer<Rule['recorded']>>;
+export type AnswerTo<Rule extends GateRule> = Readonly<z.infer<ReturnType<Rule['recorded']>>>;
 
 /** @throws DevsError `INVALID_ANSWER` for a kind that these rules do not have. */
 export function ruleOf(rules: GateRules, kind: HitlSessionKind): GateRule {

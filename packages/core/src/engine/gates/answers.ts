@@ -13,7 +13,7 @@ import { type AnswerTo, type GateRule, type GateRules, ruleOf } from './GateRule
 export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unknown): object {
   const rule = ruleOf(rules, kind);
   const given = withoutUndefined(answer);
-  const parsed = formOf(given, rule).safeParse(given);
+  const parsed = formOf(given, rule)().safeParse(given);
   if (!parsed.success) throw invalidAnswer(kind, rule, parsed.error);
   const known = parsed.data as object;
   if (isUnexplainedRejection(known)) throw feedbackRequired(kind);
@@ -21,7 +21,7 @@ export function parseAnswer(rules: GateRules, kind: HitlSessionKind, answer: unk
 }
 
 /** A union of the forms would not name the field that is wrong. */
-function formOf(given: unknown, { given: plain, edit, forms = {} }: GateRule): z.ZodType {
+function formOf(given: unknown, { given: plain, edit, forms = {} }: GateRule): GateRule['given'] {
   if (isEdit(given) && edit !== undefined) return edit;
   const other = Object.keys(forms).find((name) => Object.hasOwn(Object(given) as object, name));
   return (other === undefined ? undefined : forms[other]) ?? plain;
@@ -29,7 +29,7 @@ function formOf(given: unknown, { given: plain, edit, forms = {} }: GateRule): z
 
 /** Whether a recorded answer fits the kind of question it came to. Pure: a node asks again when it does not. */
 export function isAnswer<Rule extends GateRule>(rule: Rule, value: unknown): value is AnswerTo<Rule> {
-  return rule.recorded.safeParse(value).success;
+  return rule.recorded().safeParse(value).success;
 }
 
 /** Whether an answer is a human's own version of what was shown, and not a decision on it. */

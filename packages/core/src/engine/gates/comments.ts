@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 
 // What a rejection says about single places of what was shown. Part of the answer, and so of the decision.
 
@@ -24,24 +25,28 @@ const upTo = (kib: number) =>
   z.string().refine((value) => Buffer.byteLength(value) <= kib * 1024, { error: `Longer than ${kib} KiB` });
 const written = (kib: number) => upTo(kib).refine((value) => value.trim() !== '', { error: 'Is empty' });
 
-const comment = z.strictObject({
-  in: upTo(4),
-  quote: written(4),
-  line: z.exactOptional(z.int().positive()),
-  text: written(8),
-});
+const comment = lateSchema(() =>
+  z.strictObject({
+    in: upTo(4),
+    quote: written(4),
+    line: z.exactOptional(z.int().positive()),
+    text: written(8),
+  }),
+);
 
 const bytesOf = (given: readonly GateComment[]): number =>
   given.reduce((sum, each) => sum + Buffer.byteLength(each.in + each.quote + each.text), 0);
 
 /** Counted before any is looked at: what is refused names each that is wrong. */
-export const comments = z
-  .array(z.unknown())
-  .max(MAX_COMMENTS, { error: `More than ${MAX_COMMENTS}` })
-  .pipe(z.array(comment))
-  .refine((given) => bytesOf(given) <= MAX_TOGETHER * 1024, {
-    error: `Longer than ${MAX_TOGETHER} KiB together`,
-  });
+export const comments = lateSchema(() =>
+  z
+    .array(z.unknown())
+    .max(MAX_COMMENTS, { error: `More than ${MAX_COMMENTS}` })
+    .pipe(z.array(comment()))
+    .refine((given) => bytesOf(given) <= MAX_TOGETHER * 1024, {
+      error: `Longer than ${MAX_TOGETHER} KiB together`,
+    }),
+);
 
 /** The comments of an answer in the form of its gate. */
 export function commentsOf(answer: object): readonly GateComment[] {

@@ -1,6 +1,6 @@
 import type { HitlSession, Principal } from '../../state/hitlSession.ts';
 import type { Policies } from '../../state/threadRecords.ts';
-import type { Wait, WaitStore } from '../../state/WaitStore.ts';
+import type { NewWait, Wait, WaitStore } from '../../state/WaitStore.ts';
 import type { Approvals } from './approvals.ts';
 import { takesOf } from './Takes.ts';
 
@@ -82,20 +82,18 @@ export function deadlinePolicies(
   return declared.length === 0 ? {} : { deadlines: Object.fromEntries(declared) };
 }
 
-/** Records when the deadlines of a gate pass that is opened, in the same transaction. */
-export function beginDeadlines(session: HitlSession, waits: WaitStore): void {
+/** When the deadlines of a gate pass that is opened: recorded in the same transaction. */
+export function deadlineWaits(session: HitlSession): readonly NewWait[] {
   const { id, threadId, suspendedAt } = session;
-  for (const [index, { within }] of (takesOf(session).deadlines ?? []).entries()) {
-    waits.begin({
-      threadId: threadId ?? '',
-      place: id,
-      name: String(index),
-      purpose: 'deadline',
-      subject: null,
-      interruptId: `deadline/${id}`,
-      dueAt: suspendedAt + within,
-    });
-  }
+  return (takesOf(session).deadlines ?? []).map(({ within }, index) => ({
+    threadId: threadId ?? '',
+    place: id,
+    name: String(index),
+    purpose: 'deadline',
+    subject: null,
+    interruptId: `deadline/${id}`,
+    dueAt: suspendedAt + within,
+  }));
 }
 
 /** The deadline of a gate that a wait is for. */

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 import { assertFitsSchema } from './fitsSchema.ts';
 import type { GateRule } from './GateRule.ts';
 import { storable } from './storable.ts';
 
 // An answer to a bare `interrupt()`: any plain JSON, which is what the call returns.
 
-const given = z.strictObject({ value: storable });
+const given = lateSchema(() => z.strictObject({ value: storable() }));
 
 export const interruptGate = {
   given,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { isRecord } from '../isRecord.ts';
-import { APPROVAL_SHAPE, answerText, givenApproval, recordedApproval } from './approval.ts';
+import { APPROVAL_SHAPE, answerText, givenApproval, optionalText, recordedApproval } from './approval.ts';
 import { assertFitsSchema } from './fitsSchema.ts';
 import type { GateRule } from './GateRule.ts';
 import type { ShownPlace } from './quotes.ts';
@@ -12,19 +13,24 @@ import { takesOf } from './Takes.ts';
 
 // The answers of a gate that an author declared before a node: a yes or no, and what else was declared that it takes.
 
-const value = z.strictObject({ value: storable });
-const edit = z.strictObject({ edit: storable });
+const value = lateSchema(() => z.strictObject({ value: storable() }));
+const edit = lateSchema(() => z.strictObject({ edit: storable() }));
 
-const vote = z.strictObject({ by: answerText, at: answerText, feedback: z.exactOptional(answerText) });
-const recorded = recordedApproval.extend({
-  votes: z.exactOptional(z.array(vote)),
-  edit: z.exactOptional(z.unknown()),
-  editHash: z.exactOptional(answerText),
+const vote = lateSchema(() =>
+  z.strictObject({ by: answerText(), at: answerText(), feedback: optionalText() }),
+);
+const recorded = lateSchema(() => {
+  const approved = recordedApproval().extend({
+    votes: z.exactOptional(z.array(vote())),
+    edit: z.exactOptional(z.unknown()),
+    editHash: optionalText(),
+  });
+  return z.union([approved, value()]);
 });
 
 export const nodeGate = {
   given: givenApproval,
-  recorded: z.union([recorded, value]),
+  recorded,
   forms: { value, edit },
   shape: `${APPROVAL_SHAPE}; { edit } or { value } where the gate was declared to take one`,
   policyName: 'node_gate',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
 import { canonicalJson } from '../../state/canonicalJson.ts';
 
@@ -8,10 +9,12 @@ const MAX_VALUE_BYTES = 256 * 1024;
 const MAX_VALUE_DEPTH = 100;
 
 /** Any plain JSON that an answer may hold. */
-export const storable = z.unknown().superRefine((value, { addIssue }) => {
-  const problem = problemOf(value);
-  if (problem !== null) addIssue({ code: 'custom', message: problem });
-});
+export const storable = lateSchema(() =>
+  z.unknown().superRefine((value, { addIssue }) => {
+    const problem = problemOf(value);
+    if (problem !== null) addIssue({ code: 'custom', message: problem });
+  }),
+);
 
 function problemOf(value: unknown): string | null {
   if (value === undefined) return 'Missing';

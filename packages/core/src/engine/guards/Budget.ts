@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 
 /** What a run, or one task, may use up before a human is asked. */
 export interface BudgetLimits {
@@ -23,13 +24,15 @@ export type BudgetMeasure = keyof BudgetLimits;
 /** In the order in which a limit that was passed is named first. */
 export const BUDGET_MEASURES: readonly BudgetMeasure[] = ['usd', 'tokens', 'calls', 'ms'];
 
-const count = z.exactOptional(z.int().positive());
-const limits = { usd: z.exactOptional(z.number().positive()), tokens: count, calls: count, ms: count };
-const BudgetSchema = z.strictObject({ ...limits, perTask: z.exactOptional(z.strictObject(limits)) });
+const budgetSchema = lateSchema(() => {
+  const count = z.exactOptional(z.int().positive());
+  const limits = { usd: z.exactOptional(z.number().positive()), tokens: count, calls: count, ms: count };
+  return z.strictObject({ ...limits, perTask: z.exactOptional(z.strictObject(limits)) });
+});
 
 /** @throws RangeError if a limit is no positive number: compared with NaN, nothing is too much. */
 export function parseBudget(budget: unknown): Budget {
-  const parsed = BudgetSchema.safeParse(budget);
+  const parsed = budgetSchema().safeParse(budget);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new RangeError(`Expected budget.${issue?.path.join('.') ?? ''} to be a limit: ${issue?.message}.`);

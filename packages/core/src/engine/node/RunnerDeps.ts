@@ -1,4 +1,5 @@
 import type { EventBus } from '../../events/EventBus.ts';
+import type { VisitStore } from '../../state/RunStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { GraphProfile } from '../GraphProfile.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
@@ -13,7 +14,9 @@ interface BegunTask {
 
 /** Everything around a node, given once per compiled graph. */
 export interface RunnerDeps<State> {
-  /** `null` in plain LangGraph use without a state file: nothing is journalled, recorded or fenced. */
+  /** Where a visit is recorded. */
+  readonly runs: VisitStore;
+  /** The tables, to be read; `null` in plain LangGraph use without a state file. */
   readonly store: EngineStore | null;
   readonly events: EventBus;
   readonly profile: GraphProfile<State>;

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { GraphInterrupt } from '@langchain/langgraph';
 import type { EventBus } from '../../events/EventBus.ts';
+import type { VisitStore } from '../../state/RunStore.ts';
 import type { VisitActivities } from '../activity/VisitActivities.ts';
 import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -14,6 +15,7 @@ import type { VisitWaits } from './VisitWaits.ts';
 export interface ActiveVisit {
   readonly visit: Visit;
   readonly taskId: string | null;
+  readonly runs: VisitStore;
   /** `null` in plain LangGraph use without a state file: steps then run unrecorded. */
   readonly store: EngineStore | null;
   readonly events: EventBus;

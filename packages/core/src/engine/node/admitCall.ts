@@ -1,10 +1,11 @@
 import { GraphDrained, GraphInterrupt } from '@langchain/langgraph';
+import type { Fact } from '../../events/Fact.ts';
 import type { Reserve } from '../../state/StepStore.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { warningLevel } from '../guards/GuardLevel.ts';
+import { guardFact } from '../guards/guardFact.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
-import { reportGuard } from '../guards/reportGuard.ts';
 import type { RecordedVisit } from './activeVisit.ts';
 
 /**
@@ -36,20 +37,18 @@ export async function admitCall(
 }
 
 function intend(active: RecordedVisit, call: AskedCall) {
-  const { store, visit } = active;
-  const fence = store.fenceOf(visit);
-  return store.commit((emit) => {
-    fence.assertInTx();
+  const { runs, store, visit } = active;
+  return runs.beginStep(visit, call, () => {
     const verdict = store.budgets.judge(call);
-    if (verdict.passed.length > 0) return { attempt: null, verdict };
-    const attempt = store.steps.intent({ ...call, reserve: verdict.reserve }, fence);
-    for (const use of verdict.uses.filter((one) => one.run === undefined && isNear(one))) {
-      const scope = { threadId: visit.threadId, taskId: use.taskId };
-      const level = budgetLevel(use, withCall(use));
-      reportGuard({ event: 'GUARD_WARNED', level }, { store, emit, scope });
-    }
-    return { attempt, verdict };
+    const near = verdict.uses.filter((one) => one.run === undefined && isNear(one));
+    const facts = near.map((use) => warningAbout(use, visit.threadId));
+    return { ...verdict, mayBegin: verdict.passed.length === 0, facts };
   });
+}
+
+function warningAbout(use: ScopedUse, threadId: string): Fact {
+  const level = budgetLevel(use, withCall(use));
+  return guardFact({ event: 'GUARD_WARNED', level }, { threadId, taskId: use.taskId });
 }
 
 const withCall = ({ spent, reserved, next }: ScopedUse): number => spent + reserved + next;

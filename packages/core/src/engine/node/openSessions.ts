@@ -1,8 +1,10 @@
 import { getConfig, type Interrupt } from '@langchain/langgraph';
+import { type Fact, factsOf } from '../../events/Fact.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import { sha256Hex } from '../../state/canonicalJson.ts';
+import type { OpenedSession } from '../../state/HitlSessionStore.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import { beginDeadlines } from '../gates/deadlines.ts';
+import { deadlineWaits } from '../gates/deadlines.ts';
 import { principalText } from '../gates/decidable.ts';
 import {
   bareQuestion,
@@ -14,8 +16,8 @@ import {
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
 import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
+import { type GuardFinding, guardFact } from '../guards/guardFact.ts';
 import type { ScopedUse } from '../guards/RunBudgets.ts';
-import { type GuardFinding, reportGuard } from '../guards/reportGuard.ts';
 import type { Visit } from '../visit.ts';
 import { isWaitQuestion } from '../waits/waitQuestion.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
@@ -31,7 +33,7 @@ export function openSessions<State extends object>(
   visit: Visit,
   deps: RunnerDeps<State>,
 ): Interrupt[] {
-  const { store, profile, maxDepth } = deps;
+  const { runs, store, profile, maxDepth } = deps;
   const { value: interrupts, count } = maskPreciseDeep(unmasked.map(withId(visit)));
   const taskId = profile.projectIdOf(state, visit.threadId);
   const asked = interrupts.flatMap(({ id, value, response_schema: responseSchema }, at) => {
@@ -45,24 +47,43 @@ export function openSessions<State extends object>(
     for (const { question } of asked) notifyOfLimit(question, state, visit, deps);
     return interrupts;
   }
-  store.commit((emit) => {
-    store.fenceOf(visit).assertInTx();
-    for (const { id, question } of asked) {
-      const { session, opened, voided } = store.sessions.openForInterrupt(sessionOf(question, id, visit));
-      const { kind, taskId } = question;
-      const scope = { threadId: visit.threadId, taskId };
-      for (const answer of voided.flatMap((session) => voidedAnswers(session, question)))
-        emit('HITL_ANSWER_VOIDED', answer, scope);
-      for (const finding of findingsAt(question, session.id, depthLevel(state, visit, maxDepth)))
-        reportGuard(finding, { store, emit, scope });
-      if (!opened) continue;
-      beginDeadlines(session, store.waits);
-      emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
-      if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
-      if (count > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count }, scope);
-    }
-  });
+  const depth = depthLevel(state, visit, maxDepth);
+  runs.ask(
+    visit,
+    asked.map(({ id, question }) => ({
+      question: sessionOf(question, id, visit),
+      facts: (opened) => factsAbout(question, opened, { visit, depth, redacted: count }),
+      waits: deadlineWaits,
+    })),
+  );
   return interrupts;
+}
+
+interface AskedIn {
+  readonly visit: Visit;
+  readonly depth: GuardLevel;
+  /** Secrets masked in all that is asked. */
+  readonly redacted: number;
+}
+
+function factsAbout(
+  question: Question,
+  { session, opened, voided }: OpenedSession,
+  { visit, depth, redacted }: AskedIn,
+): readonly Fact[] {
+  const { kind, taskId } = question;
+  const scope = { threadId: visit.threadId, taskId };
+  const found = findingsAt(question, session.id, depth).map((finding) => guardFact(finding, scope));
+  const told = factsOf((emit) => {
+    for (const answer of voided.flatMap((one) => voidedAnswers(one, question)))
+      emit('HITL_ANSWER_VOIDED', answer, scope);
+  });
+  const begun = factsOf((emit) => {
+    emit('HITL_SESSION_OPENED', { sessionId: session.id, kind, taskId }, scope);
+    if (kind === 'recursion_limit') emit('RECURSION_LIMIT_REACHED', depthIn(question), scope);
+    if (redacted > 0) emit('SECRET_REDACTED', { place: `question of ${visit.node}`, count: redacted }, scope);
+  });
+  return [...told, ...found, ...(opened ? begun : [])];
 }
 
 /** One for each who answered: several may have voted. */

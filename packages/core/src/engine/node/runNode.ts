@@ -1,6 +1,6 @@
 // Every node of a durable graph passes through here: Thought, work, Action. The Thought is on disk before the work.
 //
-//   enter   fence · at most one question of a guard · the node's declared gate · journal "Thought"
+//   enter   at most one question of a guard · the node's declared gate · fence, journal "Thought"
 //   work    the node; model and tool calls are durable steps
 //   leave   mask · entropy gate · journal "Action"
 //   commit  LangGraph writes the output through SqliteSaver, under the same lease, and the Action with it
@@ -25,7 +25,6 @@ import {
   type ParentCommand,
 } from '@langchain/langgraph';
 import { isDevsError } from '../../errors/DevsError.ts';
-import { NO_FENCE } from '../../state/Fence.ts';
 import { VisitActivities } from '../activity/VisitActivities.ts';
 import { noteEntered } from '../cache/GuardedCache.ts';
 import { readGuards, writeChannels, writeGuards } from '../channels.ts';
@@ -43,7 +42,6 @@ import { decidedWrites } from './decidedWrites.ts';
 import { askAtEntry, type Entered } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
-import { humanDecided } from './humanDecided.ts';
 import { InnerRuns } from './innerRuns.ts';
 import { guardsAmong, mergedState, withoutGuards } from './mergedState.ts';
 import { NodeOutput, type Write } from './nodeOutput.ts';
@@ -80,10 +78,9 @@ export function guardNode<State extends object>(
     const visit = { ...visitOf(node.name, config), guards: readGuards(config) };
     // Before anything is looked at: the drive may end meanwhile.
     while (isLoopDue(SUPER_STEP_SLICE_MS)) await loopTurn();
-    deps.store?.assertDriven(visit);
+    deps.runs.assertDriven(visit);
     noteEntered();
     try {
-      deps.store?.fenceOf(visit).assertInTx();
       return await runVisit(node, state, config, { visit, deps });
     } catch (error) {
       const left = await withStopsInside(error, config, visit, deps).catch((fault: unknown) => fault);
@@ -120,7 +117,7 @@ async function runVisit<State extends object>(
     hasProgressed ||
     entered.answered ||
     deps.profile.isProgress(before, output.update as Partial<State>) ||
-    humanDecided(visit, deps.store);
+    deps.runs.humanDecided(visit);
   const after =
     deps.profile.turnsOf === null
       ? mergedState(before, output.update)
@@ -212,20 +209,20 @@ interface Executed<State> {
 }
 
 function activate<State>(visit: Visit, state: State, { config, deps }: Executed<State>): ActiveVisit {
-  const { store, events, profile, now } = deps;
+  const { runs, store, events, profile, now } = deps;
   const taskId = profile.taskIdOf(state, visit.node);
-  const fence = store?.fenceOf(visit) ?? NO_FENCE;
   return {
     visit,
     taskId,
+    runs,
     store,
     events,
-    isResumed: visit.attempt === 1 && store?.steps.hasVisit(visit.threadId, visit.lgTaskId) === true,
+    isResumed: visit.attempt === 1 && runs.hasBegun(visit.threadId, visit.lgTaskId),
     stepNames: new Set(),
     toolCalls: new Set(),
     fault: null,
     calls: new CallsInFlight(),
-    told: new VisitActivities({ visit, taskId, store, fence, events, now }),
+    told: new VisitActivities({ visit, taskId, runs, events, now }),
     inner: new InnerRuns(config),
     waits: new VisitWaits(),
     question: null,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
-import type { EventSink } from '../../events/EventBus.ts';
+import { type Fact, factsOf } from '../../events/Fact.ts';
+import type { StepResult } from '../../state/StepResult.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
 import { stepKeyOf } from '../../state/stepKeyOf.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
@@ -22,6 +23,9 @@ import {
   resultToRecord,
 } from './refusedResult.ts';
 import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
+
+/** A call that no guard looks at. */
+const UNLIMITED = { mayBegin: true, reserve: { usd: 0, tokens: 0 }, facts: [] };
 
 /** What a step's function is told. */
 export interface StepCall {
@@ -134,7 +138,7 @@ async function recordedStep<T>(
   fn: StepFunction<T>,
   options: StepOptions,
 ): Promise<T> {
-  const { store, visit } = active;
+  const { runs, store, visit } = active;
   const recorded = store.steps.find(id);
   if (recorded?.state === 'done') return recordedResult<T>(recorded, id, store.steps);
   if (recorded?.refused && (isRetry || visit.epoch !== null)) throw refusedBefore(recorded.refused, id.name);
@@ -142,15 +146,17 @@ async function recordedStep<T>(
 
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };
-  const makeIt = (attempt: number, reserve?: Reserve): Promise<void> =>
-    make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
+  let written: StepResult | null = null;
+  const makeIt = async (attempt: number, reserve?: Reserve): Promise<void> => {
+    written = await make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
+  };
   if (begun.kind !== 'work' && store.budgets.isLimited(visit.threadId)) {
     await admitCall(active, { ...begun, declared }, makeIt);
   } else {
-    const attempt = store.steps.intent(begun, store.fenceOf(visit));
-    await active.calls.track(() => makeIt(attempt));
+    const { attempt } = runs.beginStep(visit, begun, () => UNLIMITED);
+    await active.calls.track(() => makeIt(attempt ?? 1));
   }
-  return recordedResult<T>(store.steps.find(id), id, store.steps);
+  return (await writtenResult(written, id, store.steps)) as T;
 }
 
 /** Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. */
@@ -166,11 +172,13 @@ async function make<T>(
   step: NewStep,
   attempt: number,
   fn: StepFunction<T>,
-): Promise<void> {
-  const { store, visit } = active;
+): Promise<StepResult> {
+  const { runs, store, visit } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
   if (diedAt(`before step ${step.name}`)) await never();
+  const asked = runs.arrived();
+  if (asked !== null) await asked;
   const told = active.told.begin(step, attempt);
   try {
     const value = await fn({ ...callOf(active, step), attempt, usage, onActivity: told.tell });
@@ -178,17 +186,19 @@ async function make<T>(
     const recorded = await resultToRecord(value, step.name, store.steps);
     told.end();
     finish(active, step, attempt, { ...recorded, reports, told });
+    const answered = runs.arrived();
+    if (answered !== null) await answered;
     if (diedAt(`after step ${step.name}`)) await never();
+    return recorded.result;
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.
     if (isGraphBubbleUp(error as Error) || engineFaultOf(error) !== null) throw error;
-    store.commit((emit) => {
-      const spent = reports.total(store.prices);
-      if (isRefusal(error)) store.steps.refuse(step, refusalOf(error), spent, store.fenceOf(visit));
-      else store.steps.fail(step, spent, store.fenceOf(visit));
-      emitRefused(active, step, reports, emit);
-      told.save(emit);
+    runs.endStep(visit, step, {
+      ...(isRefusal(error) ? { kind: 'refused', refusal: refusalOf(error) } : { kind: 'failed' }),
+      usage: reports.total(store.prices),
+      facts: refusedUsage(active, step, reports),
+      beside: () => told.saveWith(),
     });
     throw error;
   } finally {
@@ -208,33 +218,41 @@ function finish(
   attempt: number,
   { result, count, reports, told }: Ended,
 ): void {
-  const { store, visit, taskId } = active;
+  const { runs, store, visit, taskId } = active;
   const { name } = step;
   const scope = { threadId: visit.threadId, taskId };
-  store.commit((emit) => {
-    store.steps.finish(step, result, reports.total(store.prices), store.fenceOf(visit));
-    store.budgets.markTime(visit.threadId, taskId);
-    // A recorded call is progress: only a driver that dies before one counts towards giving the run up.
-    if (visit.epoch !== null) store.threads.resetRecoveries({ threadId: visit.threadId, epoch: visit.epoch });
+  const facts = factsOf((emit) => {
     emit('STEP_FINISHED', { node: visit.node, step: name, attempt }, scope);
     if (count > 0) emit('SECRET_REDACTED', { place: `step ${name}`, count }, scope);
-    emitRefused(active, step, reports, emit);
-    told.save(emit);
+  });
+  runs.endStep(visit, step, {
+    kind: 'done',
+    result,
+    usage: reports.total(store.prices),
+    facts: [...facts, ...refusedUsage(active, step, reports)],
+    beside: () => told.saveWith(),
   });
 }
 
-function emitRefused(
+function refusedUsage(
   { visit, taskId }: RecordedVisit,
   { name }: NewStep,
   { refused }: UsageReports,
-  emit: EventSink['emit'],
-): void {
-  const [reason] = refused;
-  if (reason === undefined) return;
-  emit('USAGE_REFUSED', { node: visit.node, step: name, reason }, { threadId: visit.threadId, taskId });
+): readonly Fact[] {
+  const scope = { threadId: visit.threadId, taskId };
+  return refused.slice(0, 1).map((reason) => ({
+    name: 'USAGE_REFUSED',
+    payload: { node: visit.node, step: name, reason },
+    scope,
+  }));
 }
 
-/** Read back also the first time: a prompt made from the result is then the same text in every execution. */
+/** Read also the first time from what was written: a prompt made from it is then the same text in every execution. */
+async function writtenResult(written: StepResult | null, id: StepKey, steps: StepStore): Promise<unknown> {
+  if (written === null || written.codec !== null) return await steps.load(id);
+  return written.json === null ? undefined : (JSON.parse(written.json) as unknown);
+}
+
 async function recordedResult<T>(recorded: RecordedStep | null, id: StepKey, steps: StepStore): Promise<T> {
   if (recorded?.state !== 'done') return undefined as T;
   return (recorded.codec === undefined ? recorded.result : await steps.load(id)) as T;

@@ -9,10 +9,10 @@ export function towardsGoal<State extends object>(
   entered: Entered<State>,
   state: State,
   visit: Visit,
-  { store, profile }: RunnerDeps<State>,
+  { runs, profile }: RunnerDeps<State>,
 ): Entered<State> {
-  if (!entered.runNode || store === null || profile.steer === undefined) return entered;
-  const goal = recordedGoal(store.threads, visit.threadId);
+  if (!entered.runNode || profile.steer === undefined) return entered;
+  const goal = recordedGoal(runs, visit.threadId);
   if (goal === null) return entered;
   const steered = profile.steer(mergedState(state, entered.update), visit.node, goal);
   return { ...entered, update: { ...entered.update, ...steered.update }, runNode: steered.runNode };

@@ -1,14 +1,11 @@
-import { isStorageFault } from '../../db/sqliteFault.ts';
-import { isDevsError } from '../../errors/DevsError.ts';
-import type { EventSink } from '../../events/EventBus.ts';
-import type { EventScope } from '../../events/events.ts';
+import { type Fact, factsOf } from '../../events/Fact.ts';
 import { maskSensitiveData } from '../../masking/maskSensitiveData.ts';
-import type { LangGraphCheckpoint, TurnType } from '../../state/types.ts';
-import type { EngineStore } from '../EngineStore.ts';
-import { depthContext, depthLevel } from '../guards/depthLevel.ts';
+import type { VisitTurn } from '../../state/RunStore.ts';
+import type { TurnType } from '../../state/types.ts';
+import { depthLevel } from '../guards/depthLevel.ts';
 import type { GuardLevel } from '../guards/GuardLevel.ts';
+import { type GuardFinding, guardFact, warningOf } from '../guards/guardFact.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
-import { type GuardFinding, reportGuard, warningOf } from '../guards/reportGuard.ts';
 import type { Visit } from '../visit.ts';
 import { fieldsOf, mergedState } from './mergedState.ts';
 import type { NodeOutput } from './nodeOutput.ts';
@@ -20,13 +17,17 @@ export function recordThought<State extends object>(
   state: State,
   deps: RunnerDeps<State>,
 ): void {
-  transactTurn({ turnType: 'Thought', visit, state }, deps, (emit, scope) => {
+  const scope = scopeOf(visit, state, deps);
+  const level = depthLevel(state, visit, deps.maxDepth);
+  const facts = factsOf((emit) => {
     emit('NODE_STARTED', { node: visit.node, attempt: visit.attempt }, scope);
-    const events: EventSink = { emit: (name, payload) => emit(name, payload, scope) };
-    checkRecursionDepth(depthContext(state, visit), { events, limit: deps.maxDepth });
-    const level = depthLevel(state, visit, deps.maxDepth);
-    for (const warning of warningOf(level)) reportGuard(warning, { store: deps.store, emit, scope });
+    checkRecursionDepth(
+      { metadata: { recursionDepth: level.level } },
+      { events: { emit: (name, payload) => emit(name, payload, scope) }, limit: deps.maxDepth },
+    );
   });
+  const warnings = warningOf(level).map((warning) => guardFact(warning, scope));
+  deps.runs.enter(visit, turnOf('Thought', { visit, state, facts: [...facts, ...warnings] }, deps));
 }
 
 export interface FinishedTurn<State> {
@@ -45,107 +46,72 @@ export function recordAction<State extends object>(
   { before, output, startedAt, redacted, findings }: FinishedTurn<State>,
   deps: RunnerDeps<State>,
 ): void {
-  const after = mergedState(before, output.update);
+  const state = mergedState(before, output.update);
   const durationMs = deps.now() - startedAt;
-  transactTurn({ turnType: 'Action', visit, state: after }, deps, (emit, scope) => {
+  const scope = scopeOf(visit, state, deps);
+  const changes = factsOf((emit) => {
     if (redacted > 0) emit('SECRET_REDACTED', { place: `node ${visit.node}`, count: redacted }, scope);
-    deps.profile.announce(before, after, emit, scope);
-    for (const finding of findings) reportGuard(finding, { store: deps.store, emit, scope });
-    emit('NODE_FINISHED', { node: visit.node, durationMs }, scope);
+    deps.profile.announce(before, state, emit, scope);
   });
+  const finished: Fact = { name: 'NODE_FINISHED', payload: { node: visit.node, durationMs }, scope };
+  const facts = [...changes, ...findings.map((finding) => guardFact(finding, scope)), finished];
+  deps.runs.leave(visit, turnOf('Action', { visit, state, facts }, deps));
 }
 
 /** A node threw: an event that says whether it is tried again. */
 export function recordFailure<State>(
   error: unknown,
   visit: Visit,
-  { store, events, profile }: RunnerDeps<State>,
+  { runs, profile }: RunnerDeps<State>,
 ): void {
   const { node, attempt, threadId, lgTaskId } = visit;
+  const scope = { threadId };
   const message = maskSensitiveData(error instanceof Error ? error.message : String(error));
-  const announce = (emit: EventSink['emit']): void => {
-    if (profile.willRetry(error, attempt)) {
-      emit('RETRIED', { node, attempt, message }, { threadId });
-      return;
-    }
-    emit('NODE_FAILED', { node, message }, { threadId });
-    if (attempt === 1 || !profile.willRetry(error, attempt - 1)) return;
-    const level: GuardLevel = {
-      measure: 'attempts',
-      level: attempt,
-      limit: attempt,
-      episode: lgTaskId,
-      evidence: { node, message },
-    };
-    reportGuard({ event: 'GUARD_TRIPPED', level }, { store, emit, scope: { threadId } });
-  };
-  if (store === null) announce((name, payload, scope) => events.emit(name, payload, scope));
-  else store.commit(announce);
-}
-
-interface Turn<State> {
-  readonly turnType: TurnType;
-  readonly visit: Visit;
-  readonly state: State;
-}
-
-function transactTurn<State extends object>(
-  { turnType, visit, state }: Turn<State>,
-  deps: RunnerDeps<State>,
-  announce: (emit: EventSink['emit'], scope: EventScope) => void,
-): void {
-  const { store, events, profile } = deps;
-  const taskId = profile.taskIdOf(state, visit.node);
-  const scope = { threadId: visit.threadId, taskId };
-  if (store === null) {
-    announce((name, payload) => events.emit(name, payload, scope), scope);
+  if (profile.willRetry(error, attempt)) {
+    runs.note(visit, [{ name: 'RETRIED', payload: { node, attempt, message }, scope }]);
     return;
   }
+  const level: GuardLevel = {
+    measure: 'attempts',
+    level: attempt,
+    limit: attempt,
+    episode: lgTaskId,
+    evidence: { node, message },
+  };
+  const isSpent = attempt > 1 && profile.willRetry(error, attempt - 1);
+  runs.note(visit, [
+    { name: 'NODE_FAILED', payload: { node, message }, scope },
+    ...(isSpent ? [guardFact({ event: 'GUARD_TRIPPED', level }, scope)] : []),
+  ]);
+}
+
+interface Told<State> {
+  readonly visit: Visit;
+  readonly state: State;
+  readonly facts: readonly Fact[];
+}
+
+function turnOf<State extends object>(
+  turnType: TurnType,
+  { visit, state, facts }: Told<State>,
+  { profile, newId, now }: RunnerDeps<State>,
+): VisitTurn {
+  const { threadId, node, lgTaskId } = visit;
+  const taskId = profile.taskIdOf(state, node);
   const entry = {
-    id: deps.newId(),
-    graphId: visit.threadId,
-    nodeName: visit.node,
+    id: newId(),
+    graphId: threadId,
+    nodeName: node,
     turnType,
     state: fieldsOf(state),
-    taskId: taskId ?? profile.projectIdOf(state, visit.threadId),
-    createdAt: new Date(deps.now()),
-    visit: visit.lgTaskId,
+    taskId: taskId ?? profile.projectIdOf(state, threadId),
+    createdAt: new Date(now()),
+    visit: lgTaskId,
   };
-  const save = stagedTurn(store, entry);
-  const record = (emit: EventSink['emit']): void => {
-    store.fenceOf(visit).assertInTx();
-    store.budgets.markTime(visit.threadId, taskId);
-    announce(emit, scope);
-    failOpen(store, visit, emit, save);
-  };
-  const { threadId, epoch } = visit;
-  if (turnType === 'Thought' || epoch === null) store.commit(record);
-  else store.withNext({ threadId, epoch }, record);
+  return { entry, taskId, facts };
 }
 
-/** What cannot be serialized is told where the row would be written. */
-function stagedTurn({ journal }: EngineStore, entry: LangGraphCheckpoint): () => void {
-  try {
-    return journal.stage(entry);
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}
-
-/** Losing a line of the journal must not lose the turn; losing the disk or the lease must stop the run (law L6). */
-function failOpen(store: EngineStore, visit: Visit, emit: EventSink['emit'], save: () => void): void {
-  try {
-    save();
-  } catch (error) {
-    if (isStorageFault(error) || isDevsError(error, 'LEASE_LOST')) throw error;
-    const message = maskSensitiveData(String(error));
-    const scope = { threadId: visit.threadId };
-    emit('CHECKPOINT_SAVE_FAILED', { nodeName: visit.node, message }, scope);
-    if (store.threads.get(visit.threadId)?.degraded === false) {
-      store.threads.markDegraded(visit.threadId);
-      emit('RUN_DEGRADED', { reason: message }, scope);
-    }
-  }
-}
+const scopeOf = <State>({ threadId, node }: Visit, state: State, { profile }: RunnerDeps<State>) => ({
+  threadId,
+  taskId: profile.taskIdOf(state, node),
+});

@@ -1,4 +1,5 @@
 import type { EventBus } from '../../events/EventBus.ts';
+import { afterArrival } from '../../state/Outlet.ts';
 import type { GraphShape } from '../compile/graphShape.ts';
 import { outsideGraphs } from '../drive/outsideGraphs.ts';
 import type { EngineStore } from '../EngineStore.ts';
@@ -101,7 +102,7 @@ export class ManagedRuns<State, Update> {
    * ```
    */
   async fork(id: string, fork: Fork): Promise<Forked> {
-    return outsideGraphs(() => forkRun(id, fork, this.#deps));
+    return this.#afterArrival(outsideGraphs(() => forkRun(id, fork, this.#deps)));
   }
 
   /**
@@ -118,7 +119,7 @@ export class ManagedRuns<State, Update> {
     values: Partial<Update> | null,
     update: StateUpdate,
   ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
-    return outsideGraphs(() => updateRun(id, values, update, this.#deps));
+    return this.#afterArrival(outsideGraphs(() => updateRun(id, values, update, this.#deps)));
   }
 
   /**
@@ -128,7 +129,7 @@ export class ManagedRuns<State, Update> {
    *   not ended, or has a folder; `THREAD_BUSY`, `THREAD_NOT_FOUND`. Nothing is deleted then.
    */
   async delete(id: string, { by }: { readonly by: Principal }): Promise<Deleted> {
-    return deleteRun(id, by, this.#deps);
+    return this.#afterArrival(deleteRun(id, by, this.#deps));
   }
 
   /**
@@ -144,6 +145,10 @@ export class ManagedRuns<State, Update> {
    * ```
    */
   async deleteOlderThan(expiry: Expiry): Promise<Deleted> {
-    return deleteExpired(expiry, this.#deps);
+    return this.#afterArrival(deleteExpired(expiry, this.#deps));
+  }
+
+  #afterArrival<T>(done: T | Promise<T>): Promise<T> {
+    return afterArrival(this.#deps.store.outlet, done);
   }
 }

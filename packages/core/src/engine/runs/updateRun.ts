@@ -49,7 +49,7 @@ export async function updateRun(
   for (;;) {
     const epoch = (await assertBetween(threadId, deps)) + 1;
     const staged = await stageOrRefuse({ threadId, epoch }, { node: asNode, update }, deps);
-    const held = await holdLease(store.threads, threadId);
+    const held = await holdLease(store.runs, threadId);
     const isPlaced = await releasing(held, async () => {
       // A run that was driven in between is looked at again.
       if (held.lease.epoch !== epoch) return false;

@@ -9,6 +9,7 @@ import type {
 import type { Database } from 'better-sqlite3';
 import type { FencedLease } from '../../state/Fence.ts';
 import { immediately, withNextCommit } from '../../state/immediately.ts';
+import type { VisitStore } from '../../state/RunStore.ts';
 import { isLoopDue, loopTurn } from '../loopTurn.ts';
 import type { InnerBreakpoints } from '../stops/innerBreakpoints.ts';
 import { withoutUnseen } from '../stops/unseen.ts';
@@ -26,13 +27,7 @@ import type { Alongside, StreamedGraph, StreamedWrite } from './StreamedWrites.t
 
 /** Knows who drives a run, and what was answered. */
 export interface DriverRegister extends StopRecords {
-  /** @throws DevsError `LEASE_LOST` without a lease on a thread that is a run. */
-  assertDriven(caller: {
-    readonly threadId: string;
-    readonly frame: string;
-    readonly epoch: FencedLease['epoch'] | null;
-    readonly lease: unknown;
-  }): void;
+  readonly runs: Pick<VisitStore, 'assertDriven' | 'arrived'>;
 }
 
 export interface DrivenSaverOptions extends SqliteSaverOptions {
@@ -130,6 +125,12 @@ export class DrivenSaver extends SqliteSaver {
   }
 
   async #commit(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
+    await this.#committed(streamed, staged);
+    const arrived = this.#store.runs.arrived();
+    if (arrived !== null) await arrived;
+  }
+
+  async #committed(streamed: Alongside | undefined, staged: Promise<Write>): Promise<void> {
     if (streamed === undefined) {
       immediately(this.#db, await staged);
       return;
@@ -151,7 +152,7 @@ export class DrivenSaver extends SqliteSaver {
   #assertDriven(config: RunnableConfig): void {
     const frame = requiredId(config, 'thread_id');
     const { threadId, epoch } = leaseOf(config) ?? { threadId: frame, epoch: null };
-    this.#store.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
+    this.#store.runs.assertDriven({ threadId, frame, epoch, lease: config.configurable?.['lease'] });
   }
 }
 

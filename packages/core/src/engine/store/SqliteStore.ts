@@ -74,7 +74,7 @@ export class SqliteStore extends BaseStore {
     this.#items = new StoreItems(db);
     this.#now = now;
     this.#maxBytes = validLimits(limits).valueBytes;
-    this.#outbox = new EventOutbox(db, events, new EventStore(db, { now }));
+    this.#outbox = new EventOutbox(db, events, { store: new EventStore(db, { now }) });
   }
 
   /**

@@ -67,17 +67,10 @@ export class RunStreams {
     return typeof lease === 'object' && lease !== null ? this.#recorders.get(lease) : undefined;
   }
 
-  /** Does `settle` and, where it has settled the run, tells so in the same transaction. */
-  settling(threadId: string, settle: () => boolean, told: readonly ToldOfRun[]): boolean {
-    if (!this.isKept) return settle();
-    const isSettled = immediately(this.#db, () => settle() && this.#append(threadId, told));
-    this.wake(threadId);
-    return isSettled;
-  }
-
-  #append(threadId: string, told: readonly ToldOfRun[]): true {
+  /** Where a run stands, in the transaction that records it. */
+  record(threadId: string, told: readonly ToldOfRun[]): void {
+    if (!this.isKept) return;
     for (const event of told) this.store.append(threadId, event, this.#keep);
-    return true;
   }
 
   /** What models say while this process drives a run, until `end`. */

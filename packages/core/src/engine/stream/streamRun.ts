@@ -1,5 +1,6 @@
 import type { Callbacks } from '@langchain/core/callbacks/manager';
 import { onAbort } from '../../events/onAbort.ts';
+import type { Outlet } from '../../state/Outlet.ts';
 import type { StreamRecord } from '../../state/StreamStore.ts';
 import type { ThreadStore } from '../../state/ThreadStore.ts';
 import { hasEnded } from '../../state/threadRecords.ts';
@@ -24,6 +25,7 @@ export interface StreamOptions<Mode extends StreamMode = StreamMode> {
 export interface StreamParts extends Pick<StreamSources, 'saver' | 'valuesAt'> {
   readonly store: Pick<StreamSources, 'checkpoints' | 'sessions'> & {
     readonly threads: Pick<ThreadStore, 'require'>;
+    readonly outlet: Outlet;
   };
   readonly streams: RunStreams;
 }
@@ -162,7 +164,7 @@ async function* followTold(
 ): AsyncGenerator<StreamEvent, number> {
   const { store } = parts.streams;
   const { after = 0 } = query;
-  const { checkpoints, sessions } = parts.store;
+  const { checkpoints, sessions, outlet } = parts.store;
   const sources: StreamSources = { ...parts, checkpoints, sessions };
   const isAborted = (): boolean => signal?.aborted === true;
   if (after > store.lastSeq(threadId)) throw notKept(threadId, 'ahead', { seq: after });
@@ -170,6 +172,7 @@ async function* followTold(
   while (!isAborted()) {
     const isOver = hasEnded(); // before the events are read: what is told with the end is among them
     const events = store.page(threadId, last);
+    if (events.length > 0) await outlet.arrived();
     for (const event of events) {
       if (event.seq !== last + 1) throw notKept(threadId, 'trimmed', { seq: last + 1, first: event.seq });
       last = event.seq;

@@ -5,7 +5,7 @@ import type { InputTurn } from '../../state/ThreadInputStore.ts';
 import { LEASE_TTL_MS, type Lease, type LeaseSnapshot, type Thread } from '../../state/ThreadStore.ts';
 import { shapeOf } from '../compile/graphChange.ts';
 import { type GraphShape, graphFingerprint } from '../compile/graphShape.ts';
-import { cancelBelow } from '../drive/cancelBelow.ts';
+import { cancelBelow } from '../drive/cancelRuns.ts';
 import { assertSameGiven } from '../drive/recordedInput.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { acceptedPolicies } from '../gates/acceptedPolicies.ts';
@@ -41,12 +41,15 @@ export async function takeTurn(asked: GivenTurn, deps: TurnDeps): Promise<void> 
   const { threadId, key, given } = asked;
   let unchangedFor: LeaseSnapshot | undefined;
   for (;;) {
-    const taken = store.commit((emit) => {
+    const taken = store.runs.together(() => {
       const begun = findOrBegin(asked, unchangedFor, deps);
       // A turn that failed has left them, to be tried anew.
-      if (begun === 'begun') cancelBelow(threadId, { store, emit });
+      if (begun === 'begun') cancelBelow(threadId, { store });
       if (begun === 'begun' && asked.redacted > 0) {
-        emit('SECRET_REDACTED', { place: 'input', count: asked.redacted }, { threadId });
+        const payload = { place: 'input', count: asked.redacted };
+        store.runs.note({ threadId, epoch: null }, [
+          { name: 'SECRET_REDACTED', payload, scope: { threadId } },
+        ]);
       }
       return begun;
     });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { answerText } from '../../engine/gates/approval.ts';
+import { lateSchema } from '../../config/lateSchema.ts';
+import { optionalText } from '../../engine/gates/approval.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
@@ -7,17 +8,19 @@ import type { Baseline } from '../checks/CheckSummary.ts';
 import { listed } from '../checks/listed.ts';
 import type { GraphState } from '../types.ts';
 
-const reason = z.exactOptional(answerText);
-const answer = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.enum(['again', 'first-task']), reason }),
-  /** `failures`: names of those shown; all of them when left out. */
-  z.strictObject({
-    action: z.literal('accept'),
-    failures: z.exactOptional(z.array(z.string().min(1)).min(1)),
-    reason,
-  }),
-  z.strictObject({ action: z.literal('abort'), reason }),
-]);
+const answer = lateSchema(() => {
+  const reason = optionalText();
+  return z.discriminatedUnion('action', [
+    z.strictObject({ action: z.enum(['again', 'first-task']), reason }),
+    /** `failures`: names of those shown; all of them when left out. */
+    z.strictObject({
+      action: z.literal('accept'),
+      failures: z.exactOptional(z.array(z.string().min(1)).min(1)),
+      reason,
+    }),
+    z.strictObject({ action: z.literal('abort'), reason }),
+  ]);
+});
 
 /** Of checks that are red before anything was done. Nothing declared beforehand answers it. */
 export const baselineGate = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 import { isEdit } from '../../engine/gates/answers.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { DevsError } from '../../errors/DevsError.ts';
@@ -14,42 +15,41 @@ import type { DagArtifact } from './artifacts.ts';
 /** Longest text of one field, in bytes of UTF-8. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 
-const text = z
-  .string()
-  .refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 1 MiB' });
-const name = text.refine((value) => value.trim() !== '', { error: 'Is empty' });
+const text = lateSchema(() =>
+  z.string().refine((value) => Buffer.byteLength(value) <= MAX_TEXT_BYTES, { error: 'Longer than 1 MiB' }),
+);
+const name = lateSchema(() => text().refine((value) => value.trim() !== '', { error: 'Is empty' }));
 
-const documents = z.array(z.strictObject({ type: name, title: name, content: text })).min(1);
-const plan = z.strictObject({
-  requirements: z.array(z.strictObject({ externalId: name, description: text })),
-  epics: z.array(
-    z.strictObject({
-      name,
-      description: text,
-      tasks: z.array(
-        z.strictObject({
-          key: name,
-          name,
-          description: text,
-          dependsOn: z.array(name),
-          requirements: z.array(name),
-          acceptanceCriteria: z.array(text),
-          kind: z.exactOptional(z.enum(['test-first', 'behaviour-kept', 'checked-by'])),
-          checkedBy: z.exactOptional(name),
-        }),
-      ),
-    }),
-  ),
-});
+const documents = lateSchema(() =>
+  z.array(z.strictObject({ type: name(), title: name(), content: text() })).min(1),
+);
+const task = lateSchema(() =>
+  z.strictObject({
+    key: name(),
+    name: name(),
+    description: text(),
+    dependsOn: z.array(name()),
+    requirements: z.array(name()),
+    acceptanceCriteria: z.array(text()),
+    kind: z.exactOptional(z.enum(['test-first', 'behaviour-kept', 'checked-by'])),
+    checkedBy: z.exactOptional(name()),
+  }),
+);
+const plan = lateSchema(() =>
+  z.strictObject({
+    requirements: z.array(z.strictObject({ externalId: name(), description: text() })),
+    epics: z.array(z.strictObject({ name: name(), description: text(), tasks: z.array(task()) })),
+  }),
+);
 
 // Who edited and when is added when the recorded answer is handed to the node.
-const author = { editedBy: z.string(), editedAt: z.string() };
-const action = z.literal('edit');
+const author = lateSchema(() => z.strictObject({ editedBy: z.string(), editedAt: z.string() }));
+const edit = lateSchema(() => z.strictObject({ action: z.literal('edit') }));
 
-export const documentsEdit = z.strictObject({ action, documents });
-export const planEdit = z.strictObject({ action, plan });
-export const recordedDocumentsEdit = documentsEdit.extend(author);
-export const recordedPlanEdit = planEdit.extend(author);
+export const documentsEdit = lateSchema(() => edit().extend({ documents: documents() }));
+export const planEdit = lateSchema(() => edit().extend({ plan: plan() }));
+export const recordedDocumentsEdit = lateSchema(() => documentsEdit().extend(author().shape));
+export const recordedPlanEdit = lateSchema(() => planEdit().extend(author().shape));
 
 /** Documents that replace those of the same type, or are added; the others stay as they are. */
 export interface DocumentsEdit {

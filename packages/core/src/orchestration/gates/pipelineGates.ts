@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 import { APPROVAL_SHAPE, givenApproval, recordedApproval } from '../../engine/gates/approval.ts';
 import { ENGINE_GATES } from '../../engine/gates/engineGates.ts';
 import type { GateRule, GateRules } from '../../engine/gates/GateRule.ts';
@@ -15,7 +16,7 @@ import { shownDocuments, shownPlan } from './shownPlaces.ts';
 
 const design = {
   given: givenApproval,
-  recorded: z.union([recordedApproval, recordedDocumentsEdit]),
+  recorded: lateSchema(() => z.union([recordedApproval(), recordedDocumentsEdit()])),
   edit: documentsEdit,
   shape: `${APPROVAL_SHAPE}, or change it with { action: 'edit', documents }`,
   policyName: 'design',
@@ -25,7 +26,7 @@ const design = {
 
 const dag = {
   given: givenApproval,
-  recorded: z.union([recordedApproval, recordedPlanEdit]),
+  recorded: lateSchema(() => z.union([recordedApproval(), recordedPlanEdit()])),
   edit: planEdit,
   shape: `${APPROVAL_SHAPE}, or change it with { action: 'edit', plan }`,
   policyName: 'dag',

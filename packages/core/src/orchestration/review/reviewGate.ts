@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lateSchema } from '../../config/lateSchema.ts';
 import { approval, COMMENTED_YES, hasNoCommentedYes, recordedApproval } from '../../engine/gates/approval.ts';
 import type { AnswerTo, GateRule } from '../../engine/gates/GateRule.ts';
 import type { ShownPlace } from '../../engine/gates/quotes.ts';
@@ -7,18 +8,24 @@ import type { HitlSession } from '../../state/hitlSession.ts';
 import type { CodeReview } from '../CodeReview.ts';
 import { taskLabel } from '../taskStates.ts';
 
-const tasks = z.exactOptional(z.array(z.string().regex(/^T[1-9]\d*$/, 'Expected T and a number')).min(1));
+const tasks = lateSchema(() =>
+  z.exactOptional(z.array(z.string().regex(/^T[1-9]\d*$/, 'Expected T and a number')).min(1)),
+);
 const namesTasksOnlyInANo = (answer: { approved: boolean; tasks?: string[] }): boolean =>
   !answer.approved || answer.tasks === undefined;
 const ONLY_IN_A_NO = { error: 'Only a rejection names tasks', path: ['tasks'] };
 
 /** Of code. `tasks`: which of those shown are done again; the last one when left out. */
 export const reviewGate = {
-  given: approval
-    .extend({ tasks })
-    .refine(namesTasksOnlyInANo, ONLY_IN_A_NO)
-    .refine(hasNoCommentedYes, COMMENTED_YES),
-  recorded: recordedApproval.extend({ tasks }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
+  given: lateSchema(() =>
+    approval()
+      .extend({ tasks: tasks() })
+      .refine(namesTasksOnlyInANo, ONLY_IN_A_NO)
+      .refine(hasNoCommentedYes, COMMENTED_YES),
+  ),
+  recorded: lateSchema(() =>
+    recordedApproval().extend({ tasks: tasks() }).refine(namesTasksOnlyInANo, ONLY_IN_A_NO),
+  ),
   places: reviewedTasks,
   shape: '{ approved: true } or { approved: false, feedback, tasks? }',
   policyName: 'review',

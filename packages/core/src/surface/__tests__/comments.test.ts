@@ -259,6 +259,8 @@ describe('comments on code', () => {
     await run.drive();
     const gate = await gateOf(run);
     const files = (await run.places(gate)).filter(({ names: [name = ''] }) => name.includes('/'));
+    const shown = await run.places(gate, { code: false });
+    expect(shown.map(({ names: [name = ''] }) => name)).toEqual([`T${gate.taskId.split(':').at(-1)}`]);
     const at = files.find(({ names: [name = ''] }) => name.startsWith('implement/'));
     const [name = '', quote = ''] = [at?.names[0], at?.texts[0].trim()];
     expect(quote).not.toBe('');

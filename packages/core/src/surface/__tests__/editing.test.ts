@@ -179,8 +179,12 @@ describe('editing what a gate shows', () => {
     await run.edit(first, { documents: [PRD], by: ada });
     const second = await gateOf(run);
     expect(await run.shown(second, { kind: 'human', id: 'grace' })).toBeNull();
+    expect(await run.shownBefore(second, ada)).toEqual(first);
     expect(await run.shown(second, ada)).toEqual(first);
     expect(await run.shown(second, ada)).toBeNull();
+    expect(await run.shownBefore(second, ada)).toEqual(first);
+    expect(await run.shownBefore(first, ada)).toEqual(second);
+    expect(await run.shownBefore(second, { kind: 'human', id: 'grace' })).toBeNull();
     await run.decide(second, yes);
     expect(await run.shown(await gateOf(run), ada)).toBeNull();
   });

@@ -3,13 +3,14 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect } from 'vitest';
 import { countReads, type Reads } from '../../../test/support/countedReads.ts';
 import { test } from '../../../test/support/fixtures.ts';
+import { STATE_FILE } from '../../config/defaults.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
 import { aQuestion } from '../../state/__tests__/aQuestion.ts';
 import { aThread } from '../../state/__tests__/aThread.ts';
 import { hashOf } from '../../state/canonicalJson.ts';
 import { HitlSessionStore } from '../../state/HitlSessionStore.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
-import { Orchestrator, type RunListPage, STATE_FILE } from '../Orchestrator.ts';
+import { Orchestrator, type RunListPage } from '../Orchestrator.ts';
 
 const SHOWN = { documents: [] };
 

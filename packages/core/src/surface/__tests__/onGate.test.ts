@@ -60,8 +60,8 @@ describe('onGate', () => {
     const run = await (await open(dbPath, onGate)).start({ id: 'shop', brief: '# Shop' });
     const { status, gates } = await run.drive();
     expect({ status, kind: only(gates).kind }).toEqual({ status: 'suspended', kind: 'design_approval' });
-    await vi.waitFor(() =>
-      expect(warned).toHaveBeenCalledWith(expect.stringContaining('no network'), 'DevsListenerWarning'),
-    );
+    await expect
+      .poll(() => warned)
+      .toHaveBeenCalledWith(expect.stringContaining('no network'), 'DevsListenerWarning');
   });
 });

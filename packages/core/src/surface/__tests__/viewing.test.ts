@@ -54,6 +54,21 @@ describe('a viewer', () => {
     expect(existsSync(dbPath)).toBe(false);
   });
 
+  test('reads runs of a graph of one’s own whose channels have the names of the pipeline’s', async ({
+    dbPath,
+  }) => {
+    const tasks = Annotation<(string | null)[]>;
+    const graph = new StateGraph(Annotation.Root({ tasks, hitlDecisions: Annotation<null> }))
+      .addNode('publish', () => ({ tasks: ['one', null], hitlDecisions: null }))
+      .addEdge('__start__', 'publish');
+    const app = durable(graph, { file: dbPath });
+    onTestFinished(() => app.close());
+    await app.run('post-1', { tasks: [] });
+    const devs = await view(dbPath);
+    expect(await devs.list()).toMatchObject([{ status: 'completed', tasks: [], review: null }]);
+    expect(await (await devs.run('post-1')).state()).toBeNull();
+  });
+
   test('is told that another connection has committed, and by nothing else', async ({ dbPath }) => {
     const app = posts(dbPath);
     await app.run('post-1', { draft: 'Hello.' });

@@ -7,6 +7,11 @@ import type { HitlSession, HitlSessionKind } from '../../state/hitlSession.ts';
 import { codeReader, quotedFiles, type ReadCode, shownFiles } from './codeQuoted.ts';
 import { type LastComment, lastComments } from './lastComments.ts';
 
+export interface PlacesOptions {
+  /** Whether the files of a code review are read. @defaultValue true */
+  readonly code?: boolean;
+}
+
 /** The gates of one run as texts that people comment on: what sessions hold, and code that lies in git. */
 export class CommentedGates {
   readonly #store: EngineStore;
@@ -33,9 +38,9 @@ export class CommentedGates {
     return quotedFiles(gateOf(session), answer, this.#shown('review'));
   }
 
-  async places(gate: Gate): Promise<readonly ShownPlace[]> {
+  async places(gate: Gate, { code = true }: PlacesOptions): Promise<readonly ShownPlace[]> {
     const { places, read } = this.#shown(gate.kind);
-    return [...places(gate.artifact), ...(await shownFiles(gate, read))];
+    return [...places(gate.artifact), ...(await shownFiles(gate, code ? read : null))];
   }
 
   lastComments(gate: Gate): Promise<readonly LastComment[]> {

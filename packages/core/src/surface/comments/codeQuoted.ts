@@ -41,7 +41,7 @@ export async function quotedFiles(
   answer: { readonly comments?: unknown },
   { places, read }: { readonly places: ShownPlaces; readonly read: ReadCode | null },
 ): Promise<readonly ShownPlace[]> {
-  const given = comments.safeParse(answer.comments);
+  const given = comments().safeParse(answer.comments);
   if (!given.success) return [];
   const own = places(gate.artifact);
   const names = new Set(given.data.map(({ in: name }) => name));

@@ -1,5 +1,5 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
-import { afterEach, describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { OwnState, type OwnUpdate, says, twoBranches, twoSteps } from '../../engine/__tests__/ownGraph.ts';
 import { sleep } from '../../engine/node/sleep.ts';
 import { step } from '../../engine/node/step.ts';
@@ -204,7 +204,7 @@ describe('a process that a test ends', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(heard).toEqual([]);
     const again = app.run('run');
-    await vi.waitFor(() => expect(effects.filter((effect) => effect === 'right')).toHaveLength(2));
+    await expect.poll(() => effects.filter((effect) => effect === 'right')).toHaveLength(2);
     answer('in time');
     expect((await again).values?.log).toEqual(['start', 'left 3', 'in time']);
   });

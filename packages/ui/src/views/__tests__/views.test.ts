@@ -2,6 +2,7 @@ import type { ClosedGate, Gate, HitlSessionKind } from '@devs/core';
 import { describe, expect, test } from 'vitest';
 import type { ReadableRun } from '../../state/RunsFile.ts';
 import { choicesAt, wordsOf } from '../choices.ts';
+import { exactComments } from '../exactComments.ts';
 import { runView } from '../runView.ts';
 import { shownView } from '../shownView.ts';
 
@@ -13,8 +14,9 @@ const gate = (kind: HitlSessionKind, rest: Partial<ClosedGate> = {}): ClosedGate
 
 const saidOf = async (kind: HitlSessionKind, decision: unknown) => {
   const run = {
-    status: async () => ({ gates: [] }),
-    log: async () => Array.from({ length: 501 }, (_, seq) => ({ seq })),
+    status: async () => ({ gates: [], tasks: [] }),
+    state: async () => null,
+    steps: async () => [],
     closedGates: async () => [gate(kind, { decision })],
   } as unknown as ReadableRun;
   return runView(run);
@@ -38,17 +40,52 @@ describe('views', () => {
     ['task_failure', { action: 'of another release' }, 'of another release'],
     ['interrupt', { value: 1 }, 'answered'],
   ] as const)('a decision on a %s, %j, is told as %s', async ([kind, decision, said]) => {
-    const { past, log, earlier } = await saidOf(kind, decision);
+    const { past } = await saidOf(kind, decision);
     expect(past).toMatchObject([{ said }]);
-    expect([log.length, earlier]).toEqual([500, 1]);
   });
 
   test('no plain yes is offered where a value is wanted, and nothing at a gate of a kind that is not known', () => {
     const names = (takes?: Gate['takes']) =>
-      choicesAt({ kind: 'node_gate', ...(takes && { takes }) }).map(({ name }) => name);
+      choicesAt({ kind: 'node_gate', artifact: null, ...(takes && { takes }) }).map(({ name }) => name);
     expect(names()).toEqual(['approve', 'reject']);
-    expect(names({ gate: 'publish', value: true })).toEqual(['reject']);
+    expect(names({ gate: 'publish', value: true })).toEqual(['value', 'reject']);
+    expect(names({ gate: 'publish', edit: 'artefact' })).toEqual(['approve', 'reject', 'version']);
     const unknown = 'of another release' as HitlSessionKind;
     expect(wordsOf(unknown)).toEqual({ name: unknown, choices: [] });
+  });
+
+  test('a choice is filled in from what its gate shows, where there is something to choose', () => {
+    const formsAt = (kind: HitlSessionKind, artifact: unknown) =>
+      Object.fromEntries(choicesAt({ kind, artifact }).map(({ name, form }) => [name, form]));
+    const limit = { measure: 'usd', limit: 2, spent: 2, taskId: null };
+    expect(formsAt('budget', { limits: [limit, { ...limit, limit: 1, taskId: 'a' }] })).toEqual({
+      raise: { kind: 'raise', sums: [{ measure: 'usd', limit: 1 }] },
+      abort: undefined,
+    });
+    expect(formsAt('review', { taskIds: ['shop:task:1'] })['reject']).toBeUndefined();
+    expect(formsAt('review', { taskIds: ['shop:task:1', 'shop:task:2'] })['reject']).toEqual({
+      kind: 'tasks',
+      names: ['T1', 'T2'],
+    });
+    expect(formsAt('baseline', { failing: ['a', 'b'] })['accept']).toEqual({
+      kind: 'failures',
+      names: ['a', 'b'],
+    });
+    expect(formsAt('baseline', null)['accept']).toBeUndefined();
+    expect(formsAt('interrupt', null)['value']).toEqual({ kind: 'value' });
+  });
+
+  test('what was spelled out for a reader is quoted as it stands there, or left to be refused', () => {
+    const text = 'one\npay \u202Eeve\u202C now\nlast\u200B line';
+    const places = [{ names: ['TAS', 'id'], texts: [text] as const }];
+    const quoted = (quote: string, line?: number) =>
+      exactComments([{ in: 'TAS', quote, text: 'No.', ...(line && { line }) }], places)[0]?.quote;
+    expect(quoted('one', 1)).toBe('one');
+    expect(quoted('⟨U+202E⟩eve', 2)).toBe('pay \u202Eeve\u202C now');
+    expect(quoted('now\nlast⟨U+200B⟩', 2)).toBe('pay \u202Eeve\u202C now\nlast\u200B line');
+    expect(quoted('⟨U+202E⟩eve', 1)).toBe('⟨U+202E⟩eve');
+    expect(quoted('⟨U+202E⟩eve')).toBe('⟨U+202E⟩eve');
+    const [elsewhere] = exactComments([{ in: 'PRD', quote: '⟨U+202E⟩', text: 'No.' }], places);
+    expect(elsewhere?.quote).toBe('⟨U+202E⟩');
   });
 });

@@ -6,7 +6,6 @@ import type { Activity, ActivityScope, OnActivity } from '../../../events/Activi
 import { EventBus } from '../../../events/EventBus.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { EventStore } from '../../../state/EventStore.ts';
-import { NO_FENCE } from '../../../state/Fence.ts';
 import { TranscriptStore } from '../../../state/TranscriptStore.ts';
 import { transcript, transcriptStages } from '../../../surface/transcripts.ts';
 import { twoSteps } from '../../__tests__/ownGraph.ts';
@@ -212,7 +211,8 @@ describe('what a step tells', () => {
     const events = new EventBus();
     const store = new EngineStore(db, { events });
     const place = { threadId: 'run', lgTaskId: 'v', name: 'call', attempt: 1, node: 'n', taskId: null };
-    const deps = { store, fence: NO_FENCE, events, kept: new KeptPieces(HALF) };
+    const at = { threadId: 'run', epoch: null };
+    const deps = { runs: store.runs, at, events, kept: new KeptPieces(HALF) };
     const told = new StepActivities(place, 0, deps);
     for (let n = 0; n < LINES; n += 1) {
       told.tell({ kind: 'tool', id: line(n), name: 'print', state: 'started' });

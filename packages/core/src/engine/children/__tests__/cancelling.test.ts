@@ -149,7 +149,7 @@ describe('the next turn of a run', () => {
       twoBranches(
         async () => ({ log: [(await child(below, 'c', {})).status] }),
         async () => {
-          const { status } = await vi.waitFor(() => app.store.threads.require('c'));
+          const { status } = await vi.waitFor(() => app.store.threads.require('c'), 30_000);
           if (status !== 'cancelled') throw new Error('no');
           return {};
         },

@@ -144,7 +144,7 @@ describe('child()', () => {
       { db },
     );
     const running = app.run('p', {}, { wait: true });
-    const gate = await vi.waitFor(async () => only(await below.gates('c')));
+    const gate = await vi.waitFor(async () => only(await below.gates('c')), 30_000);
     await below.decide(gate, { value: 'tea', by: ada });
     expect(await running).toMatchObject({ status: 'completed', values: { log: ['tea', 'second'] } });
   });

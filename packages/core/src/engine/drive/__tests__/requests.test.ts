@@ -32,7 +32,7 @@ describe('requests to a run', () => {
     const app = rounds(db, 40);
     const other = rounds(createDatabase({ dbPath }), 40);
     const driving = app.run('r', { rounds: 0 });
-    await sleep(100);
+    while (other.store.threads.driverOf('r') === null) await sleep(5);
     await other.pause('r');
 
     expect(await driving).toMatchObject({ status: 'drained', reason: 'pause' });
@@ -47,7 +47,7 @@ describe('requests to a run', () => {
     const app = rounds(db, 40);
     const other = rounds(createDatabase({ dbPath }), 40);
     const driving = app.run('r', { rounds: 0 });
-    await sleep(100);
+    while (other.store.threads.driverOf('r') === null) await sleep(5);
     await other.cancel('r');
     expect(await driving).toMatchObject({ status: 'cancelled' });
     expect(await other.run('r')).toMatchObject({ status: 'cancelled' });

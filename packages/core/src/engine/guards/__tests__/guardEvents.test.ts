@@ -56,7 +56,16 @@ describe('the events of guards', () => {
       willRetry: (_error, attempt) => attempt < 3,
     };
     const faults = new FaultBox();
-    const deps = { store, events, profile, maxDepth: 25, faults, now: Date.now, newId: randomUUID };
+    const deps = {
+      runs: store.runs,
+      store,
+      events,
+      profile,
+      maxDepth: 25,
+      faults,
+      now: Date.now,
+      newId: randomUUID,
+    };
     for (const attempt of [1, 2, 3, 1, 2, 3]) {
       const executionInfo = { taskId: 'visit-1', nodeAttempt: attempt };
       const config = {

@@ -491,6 +491,7 @@ function appOver(builder: ReturnType<typeof twoSteps>, db: Database, saver: Dyin
   const { graph, shape } = compileDurable(builder, {
     checkpointer: saver,
     deps: {
+      runs: store.runs,
       store,
       events,
       profile: ownGraphProfile<Own>(),

@@ -22,7 +22,7 @@ describe('a reader that waits for news of a run', () => {
     streams.wake('run');
     expect(await atOnce(first)).toBe(true);
     const second = waits();
-    streams.settling('run', () => true, []);
+    streams.wake('run');
     expect(await atOnce(second)).toBe(true);
     const third = waits();
     stop.abort();

@@ -15,7 +15,7 @@ import { only } from '../../../../test/support/only.ts';
 import { createDatabase } from '../../../db/createDatabase.ts';
 import { EventStore } from '../../../state/EventStore.ts';
 import { ada, type Own, OwnState, says, twoBranches, twoSteps } from '../../__tests__/ownGraph.ts';
-import { endCancelled } from '../../drive/endCancelled.ts';
+import { endCancelled } from '../../drive/cancelRuns.ts';
 import { durable } from '../../durable.ts';
 import type { GateOf } from '../../gates/DeclaredGate.ts';
 import { sleep } from '../../node/sleep.ts';

@@ -9,27 +9,35 @@ const FILE_MODE = /^100/;
 export interface TreeEntry {
   readonly mode: string;
   readonly id: string;
-  /** Of a file that was asked for by its path; NaN otherwise. */
+  /** NaN of what is no file. */
   readonly bytes: number;
 }
 
-/** Files of a tree or commit by path. @param path - All that is read, where one is given. */
-export async function treeFiles(
+/** So many are asked for at once: an argument list is limited. */
+const AT_ONCE = 200;
+
+const LITERAL = { GIT_LITERAL_PATHSPECS: '1' } as const;
+
+/** Of these paths the files of a tree or commit, by path; no other file is looked at. */
+export async function filesAt(
   git: Pick<GitRepository, 'run'>,
   tree: string,
-  path?: string,
+  paths: readonly string[],
 ): Promise<ReadonlyMap<string, TreeEntry>> {
-  const listed = await git.run(
-    ['ls-tree', '-r', '-z', '--full-tree', ...(path === undefined ? [tree, '--'] : ['-l', tree, '--', path])],
-    { env: { GIT_LITERAL_PATHSPECS: '1' } },
-  );
-  const found = listed.matchAll(/(\d+) \w+ ([0-9a-f]+)(?: +(\d+|-))?\t([^\0]*)\0/g);
-  return new Map(
-    Array.from(found, ([, mode = '', id = '', bytes, name = '']) => {
-      return [name, { mode, id, bytes: Number(bytes) }] as const;
-    }),
-  );
+  const asked = new Set(paths.filter(isPlain));
+  const found = new Map<string, TreeEntry>();
+  const all = [...asked];
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', tree, '--', ...all.slice(at, at + AT_ONCE)];
+    const listed = await git.run(args, { env: LITERAL });
+    for (const [, mode = '', id = '', bytes, path = ''] of listed.matchAll(ENTRY)) {
+      if (asked.has(path)) found.set(path, { mode, id, bytes: Number(bytes) });
+    }
+  }
+  return found;
 }
+
+const ENTRY = /(\d+) \w+ ([0-9a-f]+) +(\d+|-)\t([^\0]*)\0/g;
 
 /** `null` for what is no file, has a NUL byte, or is larger than 16 MiB. */
 export async function textAt(
@@ -37,7 +45,7 @@ export async function textAt(
   tree: string,
   path: string,
 ): Promise<string | null> {
-  const entry = isPlain(path) ? (await treeFiles(git, tree, path)).get(path) : undefined;
+  const entry = (await filesAt(git, tree, [path])).get(path);
   if (entry === undefined || !FILE_MODE.test(entry.mode)) return null;
   if (entry.bytes > MAX_TEXT_BYTES) return null;
   const content = await git.run(['cat-file', 'blob', entry.id]);

@@ -1,0 +1,54 @@
+import type { Lease } from '../../state/threadRecords.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { runEnded } from '../stream/toldOfRun.ts';
+import { isOver } from './outcome.ts';
+import { type SettleDeps, settleRun } from './settleRun.ts';
+
+/** Why a run ended that was asked to. */
+export const CANCELLED_BY_REQUEST = 'cancelled by request';
+
+export interface Cancelling extends SettleDeps {
+  readonly store: Pick<EngineStore, 'runs' | 'threads' | 'children'>;
+}
+
+/** Ends a run that nobody drives, and those below it, in one transaction. */
+export function endCancelled(lease: Lease, cancelling: Cancelling): void {
+  cancelling.store.runs.together(() => {
+    endAlone(lease, cancelling);
+    cancelBelow(lease.threadId, cancelling);
+  });
+}
+
+/**
+ * Cancels every run below a run that has not ended: at once where nobody drives it, else by a request to its driver. In the
+ * caller's transaction.
+ */
+export function cancelBelow(threadId: string, cancelling: Cancelling): void {
+  const { runs, children } = cancelling.store;
+  for (const id of children.openBelow(threadId)) {
+    runs.signal(id, { id: `cancel of ${id} with ${threadId}`, kind: 'cancel', payload: null });
+    const claim = runs.claim(id);
+    if (claim.kind === 'busy') continue;
+    endAlone(claim.lease, cancelling);
+    runs.release(claim.lease);
+  }
+}
+
+/** Ends a run that nobody drives, in the caller's transaction: its open questions are withdrawn and the request is done. */
+function endAlone(lease: Lease, cancelling: Cancelling): void {
+  const { runs, threads } = cancelling.store;
+  const { threadId } = lease;
+  const { status, wakeSeq } = threads.require(threadId);
+  const isAsked = threads.signals.pending(threadId, ['cancel']).length > 0;
+  runs.consume(lease, 'cancel');
+  // Without a request, it was done since, or the turn that it was about has been followed by another.
+  if (isOver(status) || !isAsked) return;
+  const settlement = {
+    status: 'cancelled',
+    reason: CANCELLED_BY_REQUEST,
+    seenWakeSeq: wakeSeq,
+    facts: [{ name: 'RUN_FINISHED', payload: { outcome: 'cancelled' }, scope: { threadId } }],
+    withdrawsQuestions: true,
+  } as const;
+  settleRun(lease, settlement, [runEnded('cancelled', CANCELLED_BY_REQUEST)], cancelling);
+}

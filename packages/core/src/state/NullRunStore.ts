@@ -1,0 +1,64 @@
+import type { EventSink } from '../events/EventBus.ts';
+import { type Fact, tell } from '../events/Fact.ts';
+import type { BegunStep, CallVerdict, VisitStore, VisitTurn } from './RunStore.ts';
+
+/** Plain LangGraph use without a state file: nothing is recorded, fenced or asked of anybody; events go straight to the bus. */
+export class NullRunStore implements VisitStore {
+  readonly #events: EventSink;
+
+  constructor(events: EventSink) {
+    this.#events = events;
+  }
+
+  arrived(): null {
+    return null;
+  }
+
+  assertDriven(): void {}
+
+  humanDecided(): boolean {
+    return false;
+  }
+
+  hasBegun(): boolean {
+    return false;
+  }
+
+  policyOf(): undefined {
+    return undefined;
+  }
+
+  enter(_at: unknown, { facts }: VisitTurn): void {
+    this.#tell(facts);
+  }
+
+  leave(_at: unknown, { facts }: VisitTurn): void {
+    this.#tell(facts);
+  }
+
+  note(_at: unknown, facts: readonly Fact[]): void {
+    this.#tell(facts);
+  }
+
+  beginStep<Verdict extends CallVerdict>(
+    _at: unknown,
+    _step: unknown,
+    judge: () => Verdict,
+  ): BegunStep<Verdict> {
+    return { attempt: 1, verdict: judge() };
+  }
+
+  endStep(): void {}
+
+  transcribe(): number {
+    return 0;
+  }
+
+  ask(): readonly [] {
+    return [];
+  }
+
+  #tell(facts: readonly Fact[]): void {
+    for (const fact of facts) tell(fact, (name, payload, scope) => this.#events.emit(name, payload, scope));
+  }
+}

@@ -1,0 +1,270 @@
+import { isStorageFault } from '../db/sqliteFault.ts';
+import { DevsError, isDevsError } from '../errors/DevsError.ts';
+import type { EventSink } from '../events/EventBus.ts';
+import { type Fact, tell } from '../events/Fact.ts';
+import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
+import type { FencedLease } from './Fence.ts';
+import { heldLease } from './heldLeases.ts';
+import type { HitlSession } from './hitlSession.ts';
+import type {
+  AskedQuestion,
+  Beginning,
+  BegunStep,
+  CallVerdict,
+  LeasedCall,
+  Place,
+  RunSettlement,
+  RunStore,
+  StepEnd,
+  VisitTurn,
+} from './RunStore.ts';
+import type { StateFile } from './StateFile.ts';
+import type { NewStep, StepKey } from './stepRecords.ts';
+import type { MadeRoom, TranscribedStep, TranscriptPiece } from './TranscriptStore.ts';
+import type { ClaimOptions, ClaimResult, Lease, NewSignal, Thread } from './threadRecords.ts';
+import type { LangGraphCheckpoint } from './types.ts';
+
+export interface SqliteRunStoreOptions {
+  /** Called in the transaction of each turn and of each recorded result: records the time driven since. @defaultValue nobody counts */
+  readonly markTime?: (threadId: string, taskId: string | null) => void;
+}
+
+type Emit = EventSink['emit'];
+
+/** The port over one open state file. */
+export class SqliteRunStore implements RunStore {
+  readonly #file: StateFile;
+  readonly #markTime: (threadId: string, taskId: string | null) => void;
+
+  constructor(file: StateFile, { markTime = () => {} }: SqliteRunStoreOptions = {}) {
+    this.#file = file;
+    this.#markTime = markTime;
+  }
+
+  arrived(): Promise<void> | null {
+    return this.#file.outlet.arrived();
+  }
+
+  assertDriven({ threadId, frame, epoch, lease }: LeasedCall): void {
+    const { threads } = this.#file;
+    if (epoch === null && lease === undefined) {
+      if (threads.get(frame) !== null) throw notDriven(frame);
+      return;
+    }
+    const held = heldLease(lease);
+    const isOfRun = held?.threadId === threadId && held.epoch === epoch;
+    const isOfFrame = frame === threadId || (frame.startsWith(`${threadId}/`) && threads.get(frame) === null);
+    if (!isOfRun || !isOfFrame) throw notDriven(frame);
+  }
+
+  humanDecided({
+    threadId,
+    checkpointId,
+  }: {
+    readonly threadId: string;
+    readonly checkpointId: string | null;
+  }): boolean {
+    return checkpointId !== null && this.#file.sessions.hasHumanDecisionAt(threadId, checkpointId);
+  }
+
+  hasBegun(threadId: string, visitId: string): boolean {
+    return this.#file.steps.hasVisit(threadId, visitId);
+  }
+
+  policyOf(threadId: string, name: string): unknown {
+    return this.#file.threads.policyOf(threadId, name);
+  }
+
+  enter(at: Place, turn: VisitTurn): void {
+    this.#file.commit(this.#recording(at, turn));
+  }
+
+  leave({ threadId, epoch }: Place, turn: VisitTurn): void {
+    const record = this.#recording({ threadId, epoch }, turn);
+    if (epoch === null) this.#file.commit(record);
+    else this.#file.withNext({ threadId, epoch }, record);
+  }
+
+  note(at: Place, facts: readonly Fact[]): void {
+    this.#write(at, (emit) => this.#tell(facts, emit));
+  }
+
+  beginStep<Verdict extends CallVerdict>(at: Place, step: NewStep, judge: () => Verdict): BegunStep<Verdict> {
+    return this.#write(at, (emit) => {
+      const verdict = judge();
+      if (!verdict.mayBegin) return { attempt: null, verdict };
+      const attempt = this.#file.steps.intent({ ...step, reserve: verdict.reserve }, this.#file.fenceOf(at));
+      this.#tell(verdict.facts, emit);
+      return { attempt, verdict };
+    });
+  }
+
+  endStep(at: Place, step: StepKey & Pick<NewStep, 'taskId'>, end: StepEnd): void {
+    const { steps, threads } = this.#file;
+    const { threadId, epoch } = at;
+    const { usage } = end;
+    this.#write(at, (emit) => {
+      const fence = this.#file.fenceOf(at);
+      if (end.kind === 'failed') steps.fail(step, usage, fence);
+      else if (end.kind === 'refused') steps.refuse(step, end.refusal, usage, fence);
+      else {
+        steps.finish(step, end.result, usage, fence);
+        this.#markTime(threadId, step.taskId);
+        // A recorded call is progress: only a driver that dies before one counts towards giving the run up.
+        if (epoch !== null) threads.resetRecoveries({ threadId, epoch });
+      }
+      this.#tell(end.facts, emit);
+      end.beside?.();
+    });
+  }
+
+  transcribe(at: Place, step: TranscribedStep, piece: TranscriptPiece, dropped: MadeRoom | null): number {
+    const fence = this.#file.fenceOf(at);
+    return this.#file.transcripts.write(step, piece, { fence, ...(dropped !== null && { dropped }) });
+  }
+
+  ask(at: Place, asked: readonly AskedQuestion[]): readonly HitlSession[] {
+    const { sessions, waits } = this.#file;
+    return this.#write(at, (emit) =>
+      asked.map(({ question, facts, waits: deadlines }) => {
+        const opened = sessions.openForInterrupt(question);
+        this.#tell(facts(opened), emit);
+        if (opened.opened) for (const wait of deadlines?.(opened.session) ?? []) waits.begin(wait);
+        return opened.session;
+      }),
+    );
+  }
+
+  together<T>(work: () => T): T {
+    return this.#file.commit(() => work());
+  }
+
+  claim(threadId: string, options?: ClaimOptions): ClaimResult {
+    return this.#file.threads.claim(threadId, options);
+  }
+
+  renew(lease: Lease): void {
+    this.#file.threads.renew(lease);
+  }
+
+  release(lease: Lease): void {
+    this.#file.threads.release(lease);
+  }
+
+  begin(lease: Lease, { recovered, allowsRefused }: Beginning): Thread {
+    const { threads, steps } = this.#file;
+    const { threadId, owner, epoch } = lease;
+    return this.#write(lease, (emit) => {
+      const thread = threads.begin(lease, { recovered });
+      if (recovered) emit('RUN_RECOVERED', { owner, epoch }, { threadId });
+      if (allowsRefused) steps.allowRefused(threadId, this.#file.fenceOf(lease));
+      return thread;
+    });
+  }
+
+  settle(lease: Lease, settlement: RunSettlement): 'settled' | 'again' {
+    const { status, reason, seenWakeSeq, facts, withdrawsQuestions = false, beside } = settlement;
+    const { threads, sessions } = this.#file;
+    return this.#write(lease, (emit) => {
+      const settled = { seenWakeSeq, ...(reason !== null && { reason }) };
+      if (threads.settle(lease, status, settled) === 'again') return 'again';
+      if (withdrawsQuestions) sessions.supersedeOpen(lease.threadId, 'cancelled');
+      this.#tell(facts, emit);
+      beside?.();
+      return 'settled';
+    });
+  }
+
+  signal(threadId: string, signal: NewSignal, facts: readonly Fact[] = []): number {
+    return this.#file.commit((emit) => {
+      const seq = this.#file.threads.signal(threadId, signal);
+      this.#tell(facts, emit);
+      return seq;
+    });
+  }
+
+  consume(lease: FencedLease, kind: NewSignal['kind']): void {
+    const { signals } = this.#file.threads;
+    const asked = signals.pending(lease.threadId, [kind]);
+    if (asked.length === 0) return;
+    this.#write(lease, () => {
+      for (const { id } of asked) signals.consume(id);
+    });
+  }
+
+  goal(lease: FencedLease, goal: unknown, facts: readonly Fact[]): void {
+    const { threads } = this.#file;
+    this.#write(lease, (emit) => {
+      const { goal: _before, ...rest } = threads.require(lease.threadId).policies;
+      threads.updatePolicies(lease.threadId, goal === null ? rest : { ...rest, goal });
+      this.#tell(facts, emit);
+    });
+  }
+
+  #write<T>(at: Place, work: (emit: Emit) => T): T {
+    return this.#file.commit((emit) => {
+      this.#file.fenceOf(at).assertInTx();
+      return work(emit);
+    });
+  }
+
+  #tell(facts: readonly Fact[], emit: Emit): void {
+    for (const fact of facts) {
+      const isNews =
+        fact.once === undefined || this.#file.guards.recordOnce(fact.scope.threadId ?? '', fact.once);
+      if (isNews) tell(fact, emit);
+    }
+  }
+
+  /** Its state is serialized here: what becomes of it later is not written. */
+  #recording(at: Place, { entry, taskId, facts }: VisitTurn): (emit: Emit) => void {
+    const save = this.#staged(entry);
+    return (emit) => {
+      this.#file.fenceOf(at).assertInTx();
+      this.#markTime(at.threadId, taskId);
+      this.#tell(facts, emit);
+      this.#failOpen({ threadId: at.threadId, nodeName: entry.nodeName }, emit, save);
+    };
+  }
+
+  /** What cannot be serialized is told where the row would be written. */
+  #staged(entry: LangGraphCheckpoint): () => void {
+    try {
+      return this.#file.journal.stage(entry);
+    } catch (error) {
+      return () => {
+        throw error;
+      };
+    }
+  }
+
+  /** Losing a line of the journal must not lose the turn; losing the disk or the lease must stop the run (law L6). */
+  #failOpen(
+    { threadId, nodeName }: { readonly threadId: string; readonly nodeName: string },
+    emit: Emit,
+    save: () => void,
+  ): void {
+    try {
+      save();
+    } catch (error) {
+      if (isStorageFault(error) || isDevsError(error, 'LEASE_LOST')) throw error;
+      const { threads } = this.#file;
+      const message = maskSensitiveData(String(error));
+      const scope = { threadId };
+      emit('CHECKPOINT_SAVE_FAILED', { nodeName, message }, scope);
+      if (threads.get(threadId)?.degraded === false) {
+        threads.markDegraded(threadId);
+        emit('RUN_DEGRADED', { reason: message }, scope);
+      }
+    }
+  }
+}
+
+function notDriven(threadId: string): DevsError {
+  return new DevsError(`Thread "${threadId}" is a run, and this call has no lease on it.`, {
+    code: 'LEASE_LOST',
+    remedy:
+      'Answer its gates with decide() and go on with run(); the compiled graph of an app is for reading.',
+    context: { threadId },
+  });
+}

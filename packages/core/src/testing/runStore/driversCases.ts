@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { isDevsError } from '../../errors/DevsError.ts';
+import type { Fact } from '../../events/Fact.ts';
+import type { Lease } from '../../state/threadRecords.ts';
+import type { RunOnRecord, RunStoreCase, RunStoreUnderTest } from './RunStoreUnderTest.ts';
+import { type Called, DRIVERS_VERBS, type DriversVerb, QUIET_VERBS, RUN, started } from './verbs.ts';
+
+/** A fact that no row can hold: whoever writes it fails half way. */
+const unwritable = { ...started, payload: { node: 'work', attempt: 1n } } as unknown as Fact;
+
+const left = new Error('left half way');
+
+/** Claims the run, as its driver does. */
+export function claimed({ admit, runs }: RunStoreUnderTest): Lease {
+  admit(RUN);
+  const claim = runs.claim(RUN);
+  assert.equal(claim.kind, 'claimed');
+  return (claim as { readonly lease: Lease }).lease;
+}
+
+export const isLost = (error: unknown): boolean => isDevsError(error, 'LEASE_LOST');
+
+/** Gives the run to another driver, who begins where the first one stands. */
+export function takenOver({ runs, elsewhere }: RunStoreUnderTest, lease: Lease): void {
+  runs.release(lease);
+  assert.equal(elsewhere.claim(RUN).kind, 'claimed');
+}
+
+function prepared(made: RunStoreUnderTest, verb: DriversVerb, facts: readonly Fact[] = [started]): Called {
+  const lease = claimed(made);
+  const called = { runs: made.runs, at: lease, lease, facts };
+  verb.before?.(called);
+  return called;
+}
+
+/** What `work` has changed: the record before and after, and what was told. */
+function changesOf(made: RunStoreUnderTest, work: () => unknown): { readonly before: RunOnRecord } {
+  const before = made.read(RUN);
+  const told = made.told.length;
+  work();
+  assert.deepEqual(made.read(RUN), before);
+  assert.deepEqual(made.told.slice(told), []);
+  return { before };
+}
+
+function onRecord(verb: DriversVerb): RunStoreCase {
+  return {
+    name: `${verb.name} is on record as it returns, and told then`,
+    check(made) {
+      const called = prepared(made, verb);
+      const before = made.read(RUN);
+      verb.call(called);
+      const after = made.read(RUN);
+      assert.deepEqual(after.events, [...before.events, 'NODE_STARTED']);
+      assert.deepEqual(made.told.slice(-1), ['NODE_STARTED']);
+    },
+  };
+}
+
+function halfWay(verb: DriversVerb): RunStoreCase {
+  return {
+    name: `${verb.name} that fails half way has done nothing and told nothing`,
+    check(made) {
+      const called = prepared(made, verb, [started, unwritable]);
+      changesOf(made, () => assert.throws(() => verb.call(called)));
+      verb.call({ ...called, facts: [] });
+    },
+  };
+}
+
+function fenced(verb: DriversVerb): RunStoreCase {
+  return {
+    name: `${verb.name} is refused once there is a newer driver, and then nothing is written or told`,
+    check(made) {
+      const called = prepared(made, verb);
+      takenOver(made, called.lease);
+      changesOf(made, () => assert.throws(() => verb.call(called), isLost));
+    },
+  };
+}
+
+function inOne(verb: DriversVerb): RunStoreCase {
+  return {
+    name: `${verb.name} goes with the rest of what it was called together with`,
+    check(made) {
+      const called = prepared(made, verb);
+      const both = () =>
+        made.runs.together(() => {
+          verb.call(called);
+          throw left;
+        });
+      changesOf(made, () => assert.throws(both, left));
+    },
+  };
+}
+
+/** What holds of every verb of a driver. */
+export const DRIVERS_CASES: readonly RunStoreCase[] = [
+  ...DRIVERS_VERBS.flatMap((verb) => [onRecord(verb), halfWay(verb), fenced(verb), inOne(verb)]),
+  ...QUIET_VERBS.flatMap((verb) => [fenced(verb), inOne(verb)]),
+];

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { barPlot } from '../../bench/plot/barPlot.ts';
+import { linePlot } from '../../bench/plot/linePlot.ts';
+import { scaleOf } from '../../bench/plot/scale.ts';
+
+const AXES = { x: { says: 'drivers', kind: 'log' }, y: { says: 'ms' } } as const;
+const LINE = { title: 'A "<&>" plot', ...AXES, series: [{ name: '</text>', points: [[1, 3] as const] }] };
+const BARS = { title: 'Bars', says: 'ms', series: ['one'], rows: [{ name: 'a', values: [2] }] };
+
+/** Every element is closed, in the order in which they were opened. */
+function isWellFormed(svg: string): boolean {
+  const open: string[] = [];
+  for (const [, close, name = '', self] of svg.matchAll(/<(\/?)([a-z]+)(?:\s[^<>]*?)?(\/?)>/g)) {
+    if (self === '/') continue;
+    if (close === '') open.push(name);
+    else if (open.pop() !== name) return false;
+  }
+  return open.length === 0 && !/&(?!amp;|lt;|gt;|quot;)/.test(svg);
+}
+
+describe('plots', () => {
+  it('are well-formed whatever is written on them, and the same for the same figures', () => {
+    for (const svg of [
+      linePlot(LINE),
+      barPlot({ ...BARS, series: ['a & b', '<c>'], rows: [{ name: '"', values: [1, 2] }] }),
+    ]) {
+      expect(isWellFormed(svg)).toBe(true);
+      expect(svg).toContain('prefers-color-scheme: dark');
+    }
+    expect(linePlot(LINE)).toBe(linePlot(structuredClone(LINE)));
+  });
+
+  it('show every value between the ends of its axis', () => {
+    const kinds = fc.constantFrom('linear' as const, 'log' as const);
+    const some = fc.array(fc.double({ min: 1e-6, max: 1e9, noNaN: true }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(kinds, some, fc.boolean(), (kind, values, isTight) => {
+        const scale = scaleOf({ kind, values, from: 300, to: 40, isTight });
+        for (const value of values) {
+          expect(scale.at(value)).toBeGreaterThanOrEqual(39.9);
+          expect(scale.at(value)).toBeLessThanOrEqual(300.1);
+        }
+        expect(scale.ticks.length).toBeLessThanOrEqual(isTight ? values.length : 17);
+      }),
+    );
+  });
+
+  it('show the aim, and refuse figures that an axis cannot have', () => {
+    expect(barPlot({ ...BARS, aim: 9 })).toContain('class="mark"');
+    expect(barPlot({ ...BARS, aim: 9 })).toContain('>10</text>');
+    expect(() => linePlot({ ...LINE, series: [] })).toThrow(RangeError);
+    expect(() => linePlot({ ...LINE, series: [{ name: 'n', points: [[0, 1]] }] })).toThrow(/log axis, got 0/);
+    expect(() =>
+      linePlot({ ...LINE, series: Array.from({ length: 7 }, () => LINE.series[0] ?? fail()) }),
+    ).toThrow(RangeError);
+    expect(() => barPlot({ ...BARS, rows: [{ name: 'a', values: [] }] })).toThrow(/in a\./);
+    expect(() => barPlot({ ...BARS, rows: [{ name: 'a', values: [Number.NaN] }] })).toThrow(/got NaN/);
+  });
+});
+
+const fail = (): never => {
+  throw new Error('no series');
+};

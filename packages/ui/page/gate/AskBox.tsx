@@ -1,0 +1,72 @@
+import { useSignal } from '@preact/signals';
+import type { ErrorView } from '../../src/http/errors.ts';
+import type { ShownGate } from '../../src/views/gateView.ts';
+import { post } from '../api.ts';
+import { Markdown } from '../Markdown.tsx';
+import { Problem, Section } from '../parts.tsx';
+import { errorOf, load, me } from '../state.ts';
+import { gatePath } from './gatePath.ts';
+
+/** What was asked and answered; and where somebody can be asked, the next question. Nothing is decided by it. */
+export function AskBox({ view }: { readonly view: ShownGate }) {
+  const { exchanges, canAsk } = view;
+  const isAsking = canAsk && me.value?.isReadOnly === false;
+  if (exchanges.length === 0 && !isAsking) return null;
+  return (
+    <Section title="Questions">
+      {exchanges.map(({ question, answer, principal, answeredAt }) => (
+        <div key={answeredAt} class="comment">
+          <p>
+            <span class="quiet">{principal}:</span> {question}
+          </p>
+          <Markdown text={answer} />
+        </div>
+      ))}
+      {isAsking && <Question view={view} />}
+    </Section>
+  );
+}
+
+function Question({ view }: { readonly view: ShownGate }) {
+  const question = useSignal('');
+  const error = useSignal<ErrorView | null>(null);
+  const isAsking = useSignal(false);
+  const ask = async (): Promise<void> => {
+    isAsking.value = true;
+    try {
+      const { artifactHash } = view;
+      await post(`${gatePath(view)}/question`, { artifactHash, question: question.value });
+      question.value = '';
+      error.value = null;
+      await load();
+    } catch (failure) {
+      error.value = errorOf(failure);
+    }
+    isAsking.value = false;
+  };
+  return (
+    <>
+      <label>
+        <span>Ask the agent that made it; nothing is decided, and it is a call within the budget</span>
+        <textarea
+          id="question"
+          rows={2}
+          value={question}
+          onInput={({ currentTarget }) => {
+            question.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <div class="buttons">
+        <button
+          type="button"
+          disabled={isAsking.value || question.value.trim() === ''}
+          onClick={() => void ask()}
+        >
+          {isAsking.value ? 'Asking …' : 'Ask'}
+        </button>
+      </div>
+      {error.value !== null && <Problem error={error.value} />}
+    </>
+  );
+}

@@ -1,0 +1,133 @@
+import type { Choice, Sum } from '../../src/views/choices.ts';
+import { proposedSum, type Widget, widgetOf } from './answerOf.ts';
+import { EditFields } from './EditFields.tsx';
+import type { GateOnPage } from './gateOnPage.ts';
+
+interface FieldsOf {
+  readonly choice: Choice;
+  readonly gate: GateOnPage;
+}
+
+/** What is filled in for a choice, above the buttons. */
+export function ChoiceFields({ choice: { form, label }, gate }: FieldsOf) {
+  switch (form?.kind) {
+    case undefined:
+      return null;
+    case 'tasks':
+      return <Names kind="tasks" title="Which tasks are done again" names={form.names} gate={gate} />;
+    case 'failures':
+      return <Names kind="failures" title="Which may go on failing" names={form.names} gate={gate} />;
+    case 'raise':
+      return (
+        <fieldset>
+          <legend>How much is added</legend>
+          {form.sums.map((sum) => (
+            <SumField key={sum.measure} sum={sum} gate={gate} />
+          ))}
+        </fieldset>
+      );
+    case 'value':
+      return <ValueField gate={gate} />;
+    case 'edit':
+    case 'proposal':
+      return <EditFields kind={form.kind} label={label} gate={gate} />;
+  }
+}
+
+interface NamesOf {
+  readonly kind: 'tasks' | 'failures';
+  readonly title: string;
+  readonly names: readonly string[];
+  readonly gate: GateOnPage;
+}
+
+function Names({ kind, title, names, gate: { store } }: NamesOf) {
+  return (
+    <fieldset>
+      <legend>
+        {title} <span class="quiet">({kind === 'tasks' ? 'none: the last one' : 'none: all of them'})</span>
+      </legend>
+      {names.map((name) => (
+        <label key={name} class="check">
+          <input
+            type="checkbox"
+            checked={store.draft.value.fields[`${kind} ${name}`] === 'on'}
+            onChange={({ currentTarget }) =>
+              store.setField(`${kind} ${name}`, currentTarget.checked ? 'on' : '')
+            }
+          />{' '}
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+const UNITS: Readonly<Record<Sum['measure'], string>> = {
+  usd: 'US dollars',
+  tokens: 'tokens',
+  calls: 'calls',
+  ms: 'minutes of driving',
+};
+
+function SumField({ sum, gate: { store } }: { readonly sum: Sum; readonly gate: GateOnPage }) {
+  const name = `raise ${sum.measure}`;
+  return (
+    <label>
+      <span>{UNITS[sum.measure]}</span>
+      <input
+        id={`raise-${sum.measure}`}
+        inputMode="decimal"
+        value={store.draft.value.fields[name] ?? proposedSum(sum)}
+        onInput={({ currentTarget }) => store.setField(name, currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** As its schema has it, where that is simple; else JSON. */
+function ValueField({ gate: { store, view } }: { readonly gate: GateOnPage }) {
+  const widget = widgetOf(view.responseSchema);
+  const value = store.draft.value.fields['value'] ?? '';
+  return (
+    <>
+      <label for="value-field">
+        <span>{widget === 'json' ? 'The value, as JSON' : 'The value'}</span>
+      </label>
+      <ValueControl widget={widget} value={value} write={(text) => store.setField('value', text)} />
+      {widget === 'json' && view.responseSchema !== undefined && (
+        <pre class="artifact">{JSON.stringify(view.responseSchema, null, 2)}</pre>
+      )}
+    </>
+  );
+}
+
+interface ValueControlOf {
+  readonly widget: Widget;
+  readonly value: string;
+  readonly write: (text: string) => void;
+}
+
+function ValueControl({ widget, value, write }: ValueControlOf) {
+  const own = {
+    id: 'value-field',
+    value,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      write(currentTarget.value),
+  };
+  if (widget === 'number') return <input inputMode="decimal" {...own} />;
+  if (widget === 'text' || widget === 'json') return <textarea rows={4} {...own} />;
+  const names = widget === 'yes-no' ? Object.keys(YES_NO) : widget;
+  return (
+    <select {...own}>
+      <option value="">choose</option>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {widget === 'yes-no' ? YES_NO[name] : name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const YES_NO: Readonly<Record<string, string>> = { true: 'yes', false: 'no' };

@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { ErrorView } from '../../src/http/errors.ts';
+import type { GateCode } from '../../src/views/gateCode.ts';
+import type { GateView } from '../../src/views/gateView.ts';
+import { get } from '../api.ts';
+import { isReview } from '../artifacts.ts';
+import { DiffView } from '../DiffView.tsx';
+import { Problem } from '../parts.tsx';
+import { errorOf } from '../state.ts';
+import { shortHash } from '../words.ts';
+import { gatePath } from './gatePath.ts';
+
+/** The code of a review: all of it, or what is new since another version; first since the one that the person has read. */
+export function Code({ view }: { readonly view: GateView }) {
+  const since = useSignal(view.readBefore ?? '');
+  if (!isReview(view.artifact)) return null;
+  return (
+    <section>
+      <h2>Code</h2>
+      {view.versions.length > 0 && (
+        <label>
+          <span>show</span>
+          <select
+            value={since.value}
+            onChange={({ currentTarget }) => {
+              since.value = currentTarget.value;
+            }}
+          >
+            <option value="">all of it</option>
+            {view.versions.map(({ sessionId, artifactHash }) => (
+              <option key={sessionId} value={sessionId}>
+                only since {sessionId === view.readBefore ? 'what you read last, ' : ''}
+                {shortHash(artifactHash)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <CodeSince key={since.value} view={view} since={since.value} />
+    </section>
+  );
+}
+
+type Loaded = { readonly code: GateCode | null } | ErrorView;
+
+function CodeSince({ view, since }: { readonly view: GateView; readonly since: string }) {
+  const loaded = useSignal<Loaded | null>(null);
+  useEffect(() => {
+    const path = `${gatePath(view)}/code${since === '' ? '' : `/${encodeURIComponent(since)}`}`;
+    get<Loaded>(path).then(
+      (shown) => {
+        loaded.value = shown;
+      },
+      (error: unknown) => {
+        loaded.value = errorOf(error);
+      },
+    );
+  }, [view.sessionId, view.artifactHash, since]);
+  if (loaded.value === null) return <p class="quiet">…</p>;
+  if ('remedy' in loaded.value) return <Problem error={loaded.value} />;
+  const { code } = loaded.value;
+  if (code === null) return <p class="quiet">It is in git: the page cannot read it here.</p>;
+  return (
+    <>
+      {code.problem !== undefined && <p class="warning">The code cannot be shown: {code.problem}</p>}
+      {code.unshown.length > 0 && <p class="warning">No line is shown of: {code.unshown.join(', ')}</p>}
+      {code.diff === '' ? <p class="quiet">Nothing has changed.</p> : <DiffView diff={code.diff} />}
+    </>
+  );
+}

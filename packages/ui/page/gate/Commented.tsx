@@ -1,0 +1,139 @@
+import type { ComponentChildren } from 'preact';
+import { type Around, type Block, Markdown } from '../Markdown.tsx';
+import { type Anchor, lineAnchor, selectionAnchor, textIn } from './anchors.ts';
+import { beginComment, type GateOnPage, threadAt, useGate } from './gateOnPage.ts';
+import { ThreadView } from './ThreadView.tsx';
+
+// Texts that people comment on: rendered, as they are written, and single lines of a card.
+
+/** Rendered. @param after - Lines that stand above it in its place. */
+export function CommentedMarkdown({
+  place,
+  text,
+  after = 0,
+}: {
+  readonly place: string;
+  readonly text: string;
+  readonly after?: number;
+}) {
+  const gate = useGate();
+  if (gate === null) return <Markdown text={text} />;
+  const around: Around = ({ from, to, isOf }, children) => (
+    <BlockView
+      gate={gate}
+      place={place}
+      block={{ from: from + after, to: to + after, isOf: (line) => isOf(line - after) }}
+    >
+      {children}
+    </BlockView>
+  );
+  return <Markdown text={text} around={around} />;
+}
+
+/** As it is written, line for line. */
+export function SourceLines({ place, text }: { readonly place: string; readonly text: string }) {
+  const gate = useGate();
+  if (gate === null) return <pre class="artifact">{text}</pre>;
+  return (
+    <div class="source">
+      {text.split('\n').map((words, at) => {
+        const block = { from: at + 1, to: at + 1, isOf: (line: number) => line === at + 1 };
+        return (
+          <BlockView key={at} gate={gate} place={place} block={block}>
+            <code>{words}</code>
+          </BlockView>
+        );
+      })}
+    </div>
+  );
+}
+
+interface CommentedLineOf {
+  readonly place: string;
+  readonly line: number;
+  readonly text: string;
+  /** Which lines are shown here. @defaultValue those of the text */
+  readonly isOf?: (line: number) => boolean;
+  readonly children: ComponentChildren;
+}
+
+export function CommentedLine({ place, line, text, isOf, children }: CommentedLineOf) {
+  const gate = useGate();
+  if (gate === null) return <>{children}</>;
+  const to = line + text.split('\n').length - 1;
+  const isWithin = isOf ?? ((at: number) => at >= line && at <= to);
+  return (
+    <BlockView gate={gate} place={place} block={{ from: line, to, isOf: isWithin }}>
+      {children}
+    </BlockView>
+  );
+}
+
+interface BlockViewOf {
+  readonly gate: GateOnPage;
+  readonly place: string;
+  readonly block: Block;
+  readonly children: ComponentChildren;
+}
+
+function BlockView({ gate, place, block, children }: BlockViewOf) {
+  const { from, to, isOf } = block;
+  const text = textIn(gate.view.places, place);
+  const first = text?.split('\n').findIndex((line, at) => at >= from - 1 && at < to && line.trim() !== '');
+  const begin = (): void => {
+    const line = (first ?? -1) + 1;
+    const anchor = text === null ? null : lineAnchor(place, line, text.split('\n')[line - 1] ?? '');
+    if (anchor !== null) beginComment(gate, anchor);
+  };
+  return (
+    <div class="block" data-place={place} data-line={from} data-to={to}>
+      {gate.takesComments && first !== undefined && first >= 0 && (
+        <button
+          type="button"
+          class="at"
+          tabIndex={-1}
+          aria-label={`Comment on line ${first + 1} of ${place}`}
+          onClick={begin}
+        >
+          {from}
+        </button>
+      )}
+      {children}
+      <ThreadView thread={threadAt(gate, place, isOf)} gate={gate} />
+    </div>
+  );
+}
+
+/** What is selected on the page as something to comment on; `null` where nothing is that could be. */
+export function selectedAnchor(gate: GateOnPage): Anchor | null {
+  const selection = getSelection();
+  if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
+  const { startContainer, endContainer } = selection.getRangeAt(0);
+  const [from, to] = [hostOf(startContainer), hostOf(endContainer)];
+  return from === null ? null : anchorBetween({ from, to: to ?? from }, selection.toString(), gate);
+}
+
+interface Hosts {
+  readonly from: HTMLElement;
+  readonly to: HTMLElement;
+}
+
+function anchorBetween({ from, to }: Hosts, selected: string, { view }: GateOnPage): Anchor | null {
+  const { place = '', line, to: last } = from.dataset;
+  const text = textIn(view.places, place);
+  if (text === null) return anchorInCode(from, selected);
+  const end = to.dataset['place'] === place ? to.dataset['to'] : last;
+  const lines = { from: Number(line), to: Math.max(Number(line), Number(end)) };
+  return selectionAnchor({ place, text }, selected, lines);
+}
+
+/** The line it begins on: the text of a file is not on the page. */
+function anchorInCode(row: HTMLElement, selected: string): Anchor | null {
+  const { place = '', line } = row.dataset;
+  const text = (row.matches('td') ? row : row.querySelector('td.text'))?.textContent ?? '';
+  const [quote = ''] = selected.trim().split('\n');
+  return lineAnchor(place, Number(line), text.includes(quote) && quote !== '' ? quote : text);
+}
+
+const hostOf = (node: Node): HTMLElement | null =>
+  (node instanceof HTMLElement ? node : node.parentElement)?.closest<HTMLElement>('[data-place]') ?? null;

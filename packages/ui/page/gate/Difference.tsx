@@ -1,0 +1,83 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { ErrorView } from '../../src/http/errors.ts';
+import type { GateView, Version } from '../../src/views/gateView.ts';
+import { DiffFiles } from '../DiffView.tsx';
+import { Problem } from '../parts.tsx';
+import { errorOf } from '../state.ts';
+import { shortHash, timeWords } from '../words.ts';
+import { GateContext, readGate } from './gateOnPage.ts';
+import { versionFiles } from './versionFiles.ts';
+
+/** What has changed between any other version and this one; first since the one that the person has read. */
+export function Difference({ view }: { readonly view: GateView }) {
+  const { versions, readBefore, before, next } = view;
+  const first = next ?? readBefore ?? before?.sessionId ?? versions.at(-1)?.sessionId;
+  const chosen = useSignal(first);
+  const isOpen = useSignal(readBefore !== null || next !== null);
+  if (versions.length === 0) return null;
+  return (
+    <details
+      class="difference"
+      open={isOpen.value}
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open;
+      }}
+    >
+      <summary>What has changed</summary>
+      <label>
+        <span>compared with</span>
+        <select
+          value={chosen.value}
+          onChange={({ currentTarget }) => {
+            chosen.value = currentTarget.value;
+          }}
+        >
+          {versions.map((version) => (
+            <option key={version.sessionId} value={version.sessionId}>
+              {versionWords(version, view)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {isOpen.value && chosen.value !== undefined && (
+        <Changes key={chosen.value} view={view} other={chosen.value} />
+      )}
+    </details>
+  );
+}
+
+function versionWords({ sessionId, artifactHash, openedAt, isOpen }: Version, view: GateView): string {
+  const notes = [
+    ...(isOpen ? ['asked now'] : []),
+    ...(sessionId === view.readBefore ? ['you read it last'] : []),
+    ...(sessionId === view.before?.sessionId ? ['sent back'] : []),
+  ];
+  return [timeWords(openedAt), shortHash(artifactHash), ...notes].join(', ');
+}
+
+/** From the older one to the newer one. */
+function Changes({ view, other }: { readonly view: GateView; readonly other: string }) {
+  const shown = useSignal<GateView | ErrorView | null>(null);
+  useEffect(() => {
+    readGate({ threadId: view.threadId, sessionId: other }).then(
+      (loaded) => {
+        shown.value = loaded;
+      },
+      (error: unknown) => {
+        shown.value = errorOf(error);
+      },
+    );
+  }, [other]);
+  if (shown.value === null) return <p class="quiet">…</p>;
+  if ('remedy' in shown.value) return <Problem error={shown.value} />;
+  const [from, to] = [shown.value, view].toSorted((a, b) => a.openedAt.localeCompare(b.openedAt));
+  const files = versionFiles(from?.artifact, to?.artifact);
+  if (files.length === 0) return <p class="quiet">The two say the same.</p>;
+  return (
+    // Nothing of another version is commented on.
+    <GateContext.Provider value={null}>
+      <DiffFiles files={files} />
+    </GateContext.Provider>
+  );
+}

@@ -1,0 +1,76 @@
+import type { LastComment } from '@devs/core';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Draft } from '../../src/drafts/Draft.ts';
+import { begun, type GateOnPage, type Thread } from './gateOnPage.ts';
+
+/** What is said of a line: by the person now, and by whoever sent the version before back. */
+export function ThreadView({ thread, gate }: { readonly thread: Thread; readonly gate: GateOnPage }) {
+  return (
+    <>
+      <LastComments comments={thread.last} />
+      {thread.own.map(({ comment, index }) => (
+        <OwnComment key={index} comment={comment} index={index} gate={gate} />
+      ))}
+    </>
+  );
+}
+
+const SINCE: Readonly<Record<LastComment['since'], string>> = {
+  unchanged: 'the text is as it was',
+  changed: 'the text was changed',
+  gone: 'what it was in is gone',
+  unknown: 'whether the text was changed is not known here',
+};
+
+export function LastComments({ comments }: { readonly comments: readonly LastComment[] }) {
+  return (
+    <>
+      {comments.map((comment, at) => (
+        <div key={at} class={`comment last ${comment.since}`}>
+          <blockquote>{comment.quote}</blockquote>
+          <p>{comment.text}</p>
+          <footer class="quiet">
+            {comment.by}, of the version before; <strong>{SINCE[comment.since]}</strong>
+          </footer>
+        </div>
+      ))}
+    </>
+  );
+}
+
+interface OwnCommentOf {
+  readonly comment: Draft['comments'][number];
+  /** Among all of the draft. */
+  readonly index: number;
+  readonly gate: GateOnPage;
+}
+
+function OwnComment({ comment, index, gate: { store, takesComments } }: OwnCommentOf) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    if (begun.value !== index) return;
+    begun.value = null;
+    area.current?.focus();
+  }, []);
+  const { in: place, line, quote, text } = comment;
+  const comments = (): readonly Draft['comments'][number][] => store.draft.value.comments;
+  const remove = (): void => store.change({ comments: comments().filter((_, at) => at !== index) });
+  const write = (said: string): void =>
+    store.change({ comments: comments().map((each, at) => (at === index ? { ...each, text: said } : each)) });
+  return (
+    <div class="comment own">
+      <blockquote>{quote}</blockquote>
+      <textarea
+        ref={area}
+        rows={2}
+        value={text}
+        disabled={!takesComments}
+        aria-label={`Your comment on line ${line} of ${place}`}
+        onInput={({ currentTarget }) => write(currentTarget.value)}
+      />
+      <button type="button" class="plain" onClick={remove}>
+        Remove
+      </button>
+    </div>
+  );
+}

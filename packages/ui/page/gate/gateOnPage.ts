@@ -1,0 +1,104 @@
+import type { LastComment } from '@devs/core';
+import { type ReadonlySignal, signal, useComputed } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Draft } from '../../src/drafts/Draft.ts';
+import type { GateView } from '../../src/views/gateView.ts';
+import { get, post } from '../api.ts';
+import { me } from '../state.ts';
+import { type Anchor, lineNow, textIn } from './anchors.ts';
+import { DraftStore } from './draftStore.ts';
+import { gatePath } from './gatePath.ts';
+
+type Comment = Draft['comments'][number];
+
+/** A gate as a person works at it: what they have written, and what was said before. */
+export interface GateOnPage {
+  readonly view: GateView;
+  readonly store: DraftStore;
+  /** Whether comments can be written: it is open, and takes a no. */
+  readonly takesComments: boolean;
+}
+
+export const GateContext = createContext<GateOnPage | null>(null);
+
+export const useGate = (): GateOnPage | null => useContext(GateContext);
+
+const stores = new Map<string, DraftStore>();
+
+/** The same for as long as the tab is open: what is written outlives every reading of the gate. */
+export function gateOnPage(view: GateView): GateOnPage {
+  const isReader = me.value?.isReadOnly !== false;
+  const key = `${view.sessionId} ${view.artifactHash}`;
+  let store = stores.get(key);
+  if (store === undefined) {
+    store = new DraftStore(view);
+    stores.set(key, store);
+    if (!isReader && view.isOpen) begin(view, store);
+  }
+  const takesComments = !isReader && view.choices.some(({ comments }) => comments === true);
+  return { view, store, takesComments };
+}
+
+/** The first time: what is on disk is taken, and that they are shown it is recorded. Neither is in the way of reading. */
+function begin(view: GateView, store: DraftStore): void {
+  const { artifactHash } = view;
+  store.load().catch(() => undefined);
+  post(`${gatePath(view)}/shown`, { artifactHash }).catch(() => undefined);
+}
+
+/** Before the page goes, and when it is put aside: nothing waits for a pause any more. */
+export function keepDraftsWhenLeft(): void {
+  addEventListener('visibilitychange', () => {
+    for (const store of stores.values()) store.flush();
+  });
+}
+
+/** The comment that was just begun, to be written at once. */
+export const begun = signal<number | null>(null);
+
+export function beginComment({ store }: GateOnPage, anchor: Anchor): void {
+  const { comments } = store.draft.value;
+  begun.value = comments.length;
+  store.change({ comments: [...comments, { ...anchor, text: '' }] });
+}
+
+export interface Thread {
+  readonly own: readonly { readonly comment: Comment; readonly index: number }[];
+  readonly last: readonly LastComment[];
+}
+
+const NOTHING: Thread = { own: [], last: [] };
+
+/** What is said of a line. @param isOf - Whether a line is shown there; a block of rendered text has several. */
+export function threadAt(
+  { view, store }: GateOnPage,
+  place: string,
+  isOf: (line: number) => boolean,
+): Thread {
+  const own = store.draft.value.comments
+    .map((comment, index) => ({ comment, index }))
+    .filter(({ comment }) => isIn(view, comment.in, place) && isOf(comment.line ?? 1));
+  const text = textIn(view.places, place);
+  const last = view.lastComments.filter(
+    (comment) =>
+      isIn(view, comment.in, place) && isOf(text === null ? (comment.line ?? 1) : lineNow(comment, text)),
+  );
+  return own.length + last.length === 0 ? NOTHING : { own, last };
+}
+
+/** A task is known by its label and its id. */
+const isIn = ({ places }: GateView, name: string, place: string): boolean =>
+  name === place || places.some(({ names }) => names.includes(name) && names.includes(place));
+
+/** The lines of a place that something is said of, as one text: it changes with them alone, not with every word. */
+export function useThreadLines(gate: GateOnPage | null, place: string): ReadonlySignal<string> {
+  return useComputed(() => {
+    if (gate === null) return '';
+    const { own, last } = threadAt(gate, place, () => true);
+    return [...own.map(({ comment }) => comment.line), ...last.map(({ line }) => line)].join(' ');
+  });
+}
+
+export const readGate = (of: Pick<GateView, 'threadId' | 'sessionId'>): Promise<GateView> =>
+  get<GateView>(gatePath(of));

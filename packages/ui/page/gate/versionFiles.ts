@@ -1,0 +1,81 @@
+import { diffLines } from 'diff';
+import { isDocuments, isPlan } from '../artifacts.ts';
+import type { DiffFile, DiffLine } from '../parseDiff.ts';
+import { taskLabel } from '../words.ts';
+
+/** Lines around a change that are shown with it. */
+const CONTEXT = 3;
+
+/** Two versions of what a gate shows, part by part: those that differ, and every line of those that does. Pure. */
+export function versionFiles(before: unknown, after: unknown): readonly DiffFile[] {
+  const [then, now] = [textsOf(before), textsOf(after)];
+  const names = new Set([...now.keys(), ...then.keys()]);
+  return [...names]
+    .filter((name) => then.get(name) !== now.get(name))
+    .map((name) => textFile(name, then.get(name) ?? '', now.get(name) ?? ''));
+}
+
+/** All that a version says, by document, task, epic and requirement. */
+function textsOf(artifact: unknown): ReadonlyMap<string, string> {
+  if (isDocuments(artifact)) {
+    return new Map(artifact.documents.map(({ type, title, content }) => [type, `${title}\n\n${content}`]));
+  }
+  if (!isPlan(artifact)) {
+    const text = typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2);
+    return new Map([['what is shown', text]]);
+  }
+  const { tasks, epics, requirements } = artifact;
+  const byId = new Map(requirements.map(({ requirementId, externalId }) => [requirementId, externalId]));
+  return new Map([
+    ...tasks.map((task): [string, string] => [
+      taskLabel(task.taskId),
+      [
+        task.name,
+        task.description,
+        ...task.acceptanceCriteria.map((each) => `- ${each}`),
+        `after: ${task.dependsOn.map(taskLabel).join(', ')}`,
+        `for: ${task.requirementIds.map((id) => byId.get(id) ?? id).join(', ')}`,
+        `kind: ${[task.kind ?? 'test-first', task.checkedBy].filter(Boolean).join(', ')}`,
+      ].join('\n'),
+    ]),
+    ...epics.map(({ name, description }): [string, string] => [`epic ${name}`, description]),
+    ...requirements.map(({ externalId, description }): [string, string] => [externalId, description]),
+  ]);
+}
+
+function textFile(path: string, before: string, after: string): DiffFile {
+  const lines = numbered(before, after);
+  const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
+  return { path, added: count('added'), removed: count('removed'), notes: [], lines: around(lines) };
+}
+
+/** A missing last line feed is no change. */
+const ended = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n`);
+
+function numbered(before: string, after: string): readonly DiffLine[] {
+  const at = { before: 0, after: 0 };
+  return diffLines(ended(before), ended(after)).flatMap(({ value, added, removed }) =>
+    value
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((text): DiffLine => {
+        if (!added) at.before += 1;
+        if (!removed) at.after += 1;
+        const kind = added ? 'added' : removed ? 'removed' : 'same';
+        return { kind, text, ...(!added && { before: at.before }), ...(!removed && { after: at.after }) };
+      }),
+  );
+}
+
+/** What is far from any change is left out, and it is said where. */
+function around(lines: readonly DiffLine[]): readonly DiffLine[] {
+  const isNear = new Set<number>();
+  for (const [at, { kind }] of lines.entries()) {
+    if (kind === 'same') continue;
+    for (let near = at - CONTEXT; near <= at + CONTEXT; near += 1) isNear.add(near);
+  }
+  return lines.flatMap((line, at): readonly DiffLine[] => {
+    if (isNear.has(at)) return [line];
+    return isNear.has(at + 1) || at === lines.length - 1 ? [{ kind: 'place', text: '…' }] : [];
+  });
+}

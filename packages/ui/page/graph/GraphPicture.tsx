@@ -1,0 +1,140 @@
+import { useMemo } from 'preact/hooks';
+import { pathOf, round } from './edgePath.ts';
+import { type GraphLayout, layoutGraph, NODE } from './layoutGraph.ts';
+import type { Pictured, PicturedEdge, PicturedNode } from './Pictured.ts';
+
+/** A sign beside the colour: nobody has to tell colours apart. */
+const SIGNS: Readonly<Record<string, string>> = {
+  completed: '✓',
+  in_progress: '▶',
+  resumed: '▶',
+  running: '▶',
+  next: '▷',
+  failed: '✕',
+  dead_letter: '✕',
+  blocked: '⊘',
+  skipped: '⊘',
+  visited: '✓',
+};
+
+/** A graph, laid out anew only when its nodes or edges are others. What it shows stands elsewhere on the page as a list, too. */
+export function GraphPicture({ title, nodes, edges, selected = null, onSelect }: Pictured) {
+  const shape = JSON.stringify([nodes.map(({ id }) => id), edges.map(({ from, to }) => [from, to])]);
+  const layout = useMemo(() => layoutGraph({ nodes: nodes.map(({ id }) => id), edges }), [shape]);
+  const { width, height } = layout;
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled is scrolled by keyboard
+    <section class="picture" aria-label={title} tabIndex={0}>
+      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
+        <title>{title}</title>
+        <defs>
+          <marker
+            id="arrow"
+            viewBox="0 0 8 8"
+            refX="8"
+            refY="4"
+            markerWidth="7"
+            markerHeight="7"
+            orient="auto"
+          >
+            <path d="M0 0L8 4L0 8z" />
+          </marker>
+        </defs>
+        <Edges layout={layout} edges={edges} byId={byId} />
+        {layout.nodes.map(({ id, x, y }) => {
+          const node = byId.get(id);
+          return (
+            node && (
+              <Node key={id} node={node} at={{ x, y }} isSelected={selected === id} onSelect={onSelect} />
+            )
+          );
+        })}
+      </svg>
+    </section>
+  );
+}
+
+function Edges({
+  layout,
+  edges,
+  byId,
+}: {
+  readonly layout: GraphLayout;
+  readonly edges: readonly PicturedEdge[];
+  readonly byId: ReadonlyMap<string, PicturedNode>;
+}) {
+  const times = new Map(edges.map(({ from, to, times: often }) => [`${from} ${to}`, often ?? 1]));
+  return (
+    <g class="edges">
+      {layout.edges.map((edge, at) => {
+        const often = times.get(`${edge.from} ${edge.to}`) ?? 1;
+        const middle = edge.points[Math.floor(edge.points.length / 2)];
+        return (
+          <g key={at} class={byId.get(edge.to)?.fate === 'goes' ? 'goes' : ''}>
+            <path d={pathOf(edge)} marker-end="url(#arrow)" />
+            {often > 1 && (
+              <text x={middle?.x} y={(middle?.y ?? 0) - 4}>
+                ×{often}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+function Node({
+  node: { id, label, name, state, fate },
+  at: { x, y },
+  isSelected,
+  onSelect,
+}: {
+  readonly node: PicturedNode;
+  readonly at: { readonly x: number; readonly y: number };
+  readonly isSelected: boolean;
+  readonly onSelect: ((id: string) => void) | undefined;
+}) {
+  const words = [label, name, state.replaceAll('_', ' '), ...(fate === undefined ? [] : [FATES[fate]])];
+  const choose = (): void => onSelect?.(id);
+  const button = onSelect && {
+    role: 'button' as const,
+    tabindex: 0, // in SVG, attributes have a case
+    'aria-pressed': isSelected,
+    onClick: choose,
+    onKeyDown: (event: KeyboardEvent): void => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      event.preventDefault();
+      choose();
+    },
+  };
+  return (
+    <g
+      class={`node ${state} ${fate ?? ''}`}
+      transform={`translate(${round(x)} ${round(y)})`}
+      aria-label={words.filter((word) => word !== '').join(', ')}
+      {...(button ?? { role: 'img' as const })}
+    >
+      <title>{words.filter((word) => word !== '').join(', ')}</title>
+      <rect width={NODE.width} height={NODE.height} rx="7" />
+      <text class="label" x="10" y="19">
+        {cut(label, 20)}
+      </text>
+      <text class="sign" x={NODE.width - 10} y="19" text-anchor="end">
+        {fate === 'goes' ? '↩' : (SIGNS[state] ?? '')}
+      </text>
+      <text class="name" x="10" y="36">
+        {cut(name, 24)}
+      </text>
+    </g>
+  );
+}
+
+const FATES = { goes: 'is undone', stays: 'stays', target: 'stays, the run goes on from here' } as const;
+
+/** By what a person counts as characters; all of it is in the title. */
+function cut(text: string, most: number): string {
+  const characters = Array.from(text);
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}

@@ -1,0 +1,27 @@
+import { taskLabel } from '../words.ts';
+import { GraphPicture } from './GraphPicture.tsx';
+import { type Fates, type PlanTask, planPicture } from './planPicture.ts';
+
+/** The tasks of a plan and what stands on what; nothing for a plan of one. */
+export function PlanPicture({
+  tasks,
+  fates = null,
+  selected,
+  onSelect,
+}: {
+  readonly tasks: readonly PlanTask[];
+  readonly fates?: Fates | null;
+  readonly selected?: string | null;
+  readonly onSelect?: (taskId: string) => void;
+}) {
+  if (tasks.length < 2) return null;
+  const picture = planPicture(tasks, taskLabel, fates);
+  return (
+    <GraphPicture
+      title="The plan: what stands on what"
+      {...picture}
+      {...(selected !== undefined && { selected })}
+      {...(onSelect && { onSelect })}
+    />
+  );
+}

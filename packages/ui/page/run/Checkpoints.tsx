@@ -1,0 +1,110 @@
+import type { CheckpointView } from '@devs/core';
+import { useSignal } from '@preact/signals';
+import type { RunView } from '../../src/views/runView.ts';
+import type { ShownValue, ValuesView } from '../../src/views/valuesView.ts';
+import { Problem } from '../parts.tsx';
+import { useView } from '../useView.ts';
+import { timeWords } from '../words.ts';
+import { lineChanges } from './lineChanges.ts';
+
+interface Page {
+  readonly checkpoints: readonly CheckpointView[];
+  readonly earlier: string | null;
+}
+
+/** The values of a run, checkpoint by checkpoint, each read when it is opened. */
+export function Checkpoints({ run, before = '' }: { readonly run: RunView; readonly before?: string }) {
+  const isWanted = useSignal(false);
+  const at = `api/runs/${encodeURIComponent(run.id)}/checkpoints`;
+  const loaded = useView<Page>(
+    before === '' ? at : `${at}?before=${before}`,
+    before === '' ? run : null,
+  ).value;
+  if (loaded.kind === 'loading') return null;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  const { checkpoints, earlier } = loaded.view;
+  return (
+    <>
+      <ol class="checkpoints" reversed>
+        {checkpoints.map((checkpoint) => (
+          <Checkpoint key={checkpoint.checkpointId} at={at} checkpoint={checkpoint} />
+        ))}
+      </ol>
+      {earlier !== null && !isWanted.value && (
+        <button
+          type="button"
+          class="plain"
+          onClick={() => {
+            isWanted.value = true;
+          }}
+        >
+          Earlier checkpoints
+        </button>
+      )}
+      {earlier !== null && isWanted.value && <Checkpoints run={run} before={earlier} />}
+    </>
+  );
+}
+
+function Checkpoint({
+  at,
+  checkpoint: { checkpointId, step, source, changed, at: written },
+}: {
+  readonly at: string;
+  readonly checkpoint: CheckpointView;
+}) {
+  const isOpen = useSignal(false);
+  return (
+    <li>
+      <details
+        onToggle={({ currentTarget }) => {
+          isOpen.value = currentTarget.open;
+        }}
+      >
+        <summary>
+          <span class="number">step {step}</span> <span class="quiet">{source === 'loop' ? '' : source}</span>{' '}
+          {changed.length === 0 ? <span class="quiet">nothing changed</span> : changed.join(', ')}{' '}
+          <time class="quiet number" dateTime={written}>
+            {timeWords(written)}
+          </time>
+        </summary>
+        {isOpen.value && <Values path={`${at}/${encodeURIComponent(checkpointId)}`} />}
+      </details>
+    </li>
+  );
+}
+
+function Values({ path }: { readonly path: string }) {
+  const loaded = useView<ValuesView>(path).value;
+  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  const { values } = loaded.view;
+  if (values.length === 0) return <p class="empty">It holds nothing.</p>;
+  return (
+    <dl class="values">
+      {values.map((value) => (
+        <div key={value.name}>
+          <dt>
+            {value.name} {value.isChanged && <span class="quiet">changed</span>}
+          </dt>
+          <dd>
+            <Value value={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ value: { text, before } }: { readonly value: ShownValue }) {
+  if (before === null) return <pre class="artifact">{text}</pre>;
+  return (
+    <pre class="changes">
+      {lineChanges(before, text).map(({ kind, text: line }, at) => (
+        <div key={at} class={kind}>
+          {line}
+        </div>
+      ))}
+    </pre>
+  );
+}

@@ -1,0 +1,59 @@
+import { useSignal } from '@preact/signals';
+import type { PlannedTask } from '../../src/views/planView.ts';
+import type { RewindAnswer } from '../../src/views/rewindView.ts';
+import type { RunView } from '../../src/views/runView.ts';
+import { PlanPicture } from '../graph/PlanPicture.tsx';
+import type { Fates } from '../graph/planPicture.ts';
+import { Section, Status } from '../parts.tsx';
+import { taskLabel } from '../words.ts';
+import { RewindPanel } from './RewindPanel.tsx';
+
+/** The tasks with their states, as a picture and as a list; and the way back to one of them. */
+export function PlanSection({ run }: { readonly run: RunView }) {
+  const selected = useSignal<string | null>(null);
+  const preview = useSignal<RewindAnswer['plan']>(null);
+  const { tasks } = run;
+  if (tasks.length === 0) return null;
+  const task = tasks.find(({ taskId }) => taskId === selected.value);
+  const select = (taskId: string): void => {
+    preview.value = null;
+    selected.value = taskId === selected.value ? null : taskId;
+  };
+  return (
+    <Section title="Tasks">
+      <PlanPicture tasks={tasks} fates={fatesOf(preview.value)} selected={selected.value} onSelect={select} />
+      <RewindPanel
+        run={run}
+        task={task}
+        plan={preview.value}
+        onPreview={(plan) => {
+          preview.value = plan;
+        }}
+      />
+      <TaskList tasks={tasks} />
+    </Section>
+  );
+}
+
+const fatesOf = (plan: RewindAnswer['plan']): Fates | null =>
+  plan && { target: plan.target.taskId, undone: new Set(plan.undone.map(({ taskId }) => taskId)) };
+
+function TaskList({ tasks }: { readonly tasks: readonly PlannedTask[] }) {
+  return (
+    <ul class="rows">
+      {tasks.map(({ taskId, label, name, status, gitHash, dependsOn }) => (
+        <li key={taskId} class="row">
+          <strong class="number">{label}</strong>
+          <span class="grow">
+            {name}
+            {dependsOn.length > 0 && (
+              <span class="quiet"> after {dependsOn.map((id) => taskLabel(id)).join(', ')}</span>
+            )}
+          </span>
+          {gitHash !== null && <code>{gitHash.slice(0, 8)}</code>}
+          <Status value={status} />
+        </li>
+      ))}
+    </ul>
+  );
+}

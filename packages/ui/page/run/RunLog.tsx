@@ -1,0 +1,129 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ErrorView } from '../../src/http/errors.ts';
+import type { LogKind, LogView } from '../../src/views/logView.ts';
+import type { RunView } from '../../src/views/runView.ts';
+import { get } from '../api.ts';
+import { Problem, Section } from '../parts.tsx';
+import { errorOf } from '../state.ts';
+import { plain, taskLabel, timeWords } from '../words.ts';
+import { mergedLog } from './mergedLog.ts';
+
+const KINDS: Readonly<Record<LogKind | '', string>> = {
+  '': 'everything',
+  people: 'what people said',
+  guards: 'guards and retries',
+  tasks: 'tasks',
+  work: 'nodes and steps',
+};
+
+/** What of the log is wanted; empty where it does not matter. */
+interface Wanted {
+  readonly kind: string;
+  readonly task: string;
+  readonly text: string;
+}
+
+/** The end of the log, and as much before it as is asked for. */
+export function RunLog({ run }: { readonly run: RunView }) {
+  const wanted = useSignal<Wanted>({ kind: '', task: '', text: '' });
+  const { shown, error, readEarlier } = useLog(run, wanted.value);
+  return (
+    <Section title="Log">
+      <Filters run={run} wanted={wanted} />
+      {error.value !== null && <Problem error={error.value} />}
+      {shown.value !== null && shown.value.earlier !== null && (
+        <button type="button" class="plain" onClick={readEarlier}>
+          Earlier lines
+        </button>
+      )}
+      <Lines shown={shown.value} />
+    </Section>
+  );
+}
+
+function useLog(run: RunView, wanted: Wanted) {
+  const shown = useSignal<LogView | null>(null);
+  const error = useSignal<ErrorView | null>(null);
+  const filters = String(new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== '')));
+  const read = async (before: string, isWanted: () => boolean): Promise<void> => {
+    const path = `api/runs/${encodeURIComponent(run.id)}/log?${filters}${before}`;
+    const found = await get<LogView>(path).catch((failure: unknown) => errorOf(failure));
+    if (!isWanted()) return;
+    error.value = 'entries' in found ? null : found;
+    if ('entries' in found) shown.value = mergedLog(shown.value, found);
+  };
+  useEffect(() => {
+    shown.value = null;
+  }, [filters]);
+  useEffect(() => {
+    let isCurrent = true;
+    void read('', () => isCurrent);
+    return () => {
+      isCurrent = false;
+    };
+  }, [run, filters]);
+  const asked = useRef(filters);
+  asked.current = filters;
+  const readEarlier = (): void =>
+    void read(`&before=${shown.value?.earlier ?? ''}`, () => asked.current === filters);
+  return { shown, error, readEarlier };
+}
+
+function Filters({ run, wanted }: { readonly run: RunView; readonly wanted: Signal<Wanted> }) {
+  const filter =
+    (name: keyof Wanted) =>
+    ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }): void => {
+      wanted.value = { ...wanted.value, [name]: currentTarget.value };
+    };
+  const { kind, task, text } = wanted.value;
+  return (
+    <div class="filters">
+      <select aria-label="Kind of lines" value={kind} onChange={filter('kind')}>
+        {Object.entries(KINDS).map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
+      <select aria-label="Task" value={task} onChange={filter('task')}>
+        <option value="">all tasks</option>
+        {run.tasks.map(({ label }) => (
+          <option key={label} value={label}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <input
+        type="search"
+        aria-label="Filter the log"
+        placeholder="words"
+        value={text}
+        onInput={filter('text')}
+      />
+    </div>
+  );
+}
+
+function Lines({ shown }: { readonly shown: LogView | null }) {
+  if (shown?.entries.length === 0) return <p class="empty">No line is like that.</p>;
+  return (
+    <ol class="log">
+      {shown?.entries.map(({ seq, at, name, taskId, payload }) => (
+        <li key={seq}>
+          <time dateTime={at}>{timeWords(at)}</time>
+          <span class="number">{taskId === null ? '' : taskLabel(taskId)}</span>
+          <span>{plain(name)}</span>
+          <span class="quiet">{payloadWords(payload)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const payloadWords = (payload: unknown): string =>
+  typeof payload !== 'object' || payload === null
+    ? ''
+    : Object.entries(payload)
+        .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join(', ');

@@ -1,0 +1,78 @@
+import type { RunView } from '../../src/views/runView.ts';
+import type { Spent } from '../../src/views/spendingView.ts';
+import { Section } from '../parts.tsx';
+import { amountWords, countWords, usdWords } from '../words.ts';
+
+/** What the run has used: in all, against its budget, by stage and by task. */
+export function Spending({ run: { cost, budget, spending } }: { readonly run: RunView }) {
+  return (
+    <Section title="Spending">
+      {budget.length > 0 && (
+        <ul class="budget">
+          {budget.map(({ measure, spent, reserved, limit }) => (
+            <li key={measure}>
+              <span>{measure}</span>
+              <progress value={spent + reserved} max={limit} aria-label={`${measure} of the budget`} />
+              <span class="number">
+                {amountWords(measure, spent + reserved)} of {amountWords(measure, limit)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="tables">
+        <Table title="By stage" parts={spending.stages} whole={cost} />
+        <Table title="By task" parts={spending.tasks} whole={cost} />
+      </div>
+    </Section>
+  );
+}
+
+function Table({
+  title,
+  parts,
+  whole,
+}: {
+  readonly title: string;
+  readonly parts: readonly Spent[];
+  readonly whole: Spent['cost'];
+}) {
+  if (parts.length === 0) return null;
+  return (
+    <table class="spending">
+      <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">of</th>
+          <th scope="col">calls</th>
+          <th scope="col">in</th>
+          <th scope="col">out</th>
+          <th scope="col">cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {parts.map(({ name, cost }) => (
+          <Row key={name} name={name} cost={cost} />
+        ))}
+      </tbody>
+      <tfoot>
+        <Row name="all" cost={whole} />
+      </tfoot>
+    </table>
+  );
+}
+
+function Row({ name, cost: { calls, tokensIn, tokensOut, costUsd, unpriced } }: Spent) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{calls}</td>
+      <td>{countWords(tokensIn)}</td>
+      <td>{countWords(tokensOut)}</td>
+      <td>
+        {usdWords(costUsd)}
+        {unpriced > 0 && <span class="warning"> and {unpriced} without a price</span>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,67 @@
+import type { RunView } from '../../src/views/runView.ts';
+import type { TimelineView } from '../../src/views/timelineView.ts';
+import { Problem, Section } from '../parts.tsx';
+import { useView } from '../useView.ts';
+import { durationWords } from '../words.ts';
+import { LANE, type Lane, timelineLanes } from './timelineLanes.ts';
+
+/** Task by task, what took time: work, attempts that were made again, and waiting for people. */
+export function Timeline({ run }: { readonly run: RunView }) {
+  const path = `api/runs/${encodeURIComponent(run.id)}/timeline`;
+  const loaded = useView<{ readonly timeline: TimelineView | null }>(path, run).value;
+  if (loaded.kind === 'loading') return null;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  const { timeline } = loaded.view;
+  if (timeline === null) return null;
+  const { lanes, cuts } = timelineLanes(timeline);
+  return (
+    <Section title="Timeline">
+      <p class="quiet">
+        {durationWords(timeline.length)} in all{cuts.length > 0 && '; times without work are cut short'}
+      </p>
+      <div class="lanes">
+        {lanes.map((lane) => (
+          <LaneRow key={lane.label} lane={lane} cuts={cuts} />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function LaneRow({
+  lane: { label, name, bars, words },
+  cuts,
+}: {
+  readonly lane: Lane;
+  readonly cuts: readonly number[];
+}) {
+  return (
+    <details class="lane">
+      <summary>
+        <span class="lane-label">
+          <strong class="number">{label}</strong> <span class="quiet">{name}</span>
+        </span>
+        <svg viewBox={`0 0 ${LANE} 18`} preserveAspectRatio="none" aria-hidden="true">
+          {cuts.map((x) => (
+            <line key={x} class="cut" x1={x} x2={x} y1="0" y2="18" />
+          ))}
+          {bars.map(({ x, width, kind, isRetry }, at) => (
+            <rect
+              key={at}
+              class={`bar ${kind} ${isRetry ? 'retry' : ''}`}
+              x={x}
+              width={width}
+              y={isRetry ? 2 : 4}
+              height={isRetry ? 14 : 10}
+            />
+          ))}
+        </svg>
+      </summary>
+      <ol>
+        {words.map((each, at) => (
+          <li key={at}>{each}</li>
+        ))}
+      </ol>
+    </details>
+  );
+}

@@ -1,0 +1,34 @@
+import type { GateComment } from '@devs/core';
+import { maskPrecise } from '@devs/core';
+import { z } from 'zod';
+
+const text = z.string();
+
+/** What a person has written at a gate and not sent; who wrote it and of what is no part of it. */
+export const DRAFT = z.strictObject({
+  /** When it was changed last, on the clock of the page: ms since the Unix epoch. */
+  at: z.number(),
+  words: text,
+  comments: z
+    .array(z.strictObject({ in: text, quote: text, line: z.exactOptional(z.int().positive()), text }))
+    .max(200),
+  /** Further fields of the form by their name: a version of one's own, a value, a sum. */
+  fields: z.record(text, text),
+});
+
+export interface Draft {
+  readonly at: number;
+  readonly words: string;
+  readonly comments: readonly GateComment[];
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const masked = (given: string): string => maskPrecise(given).value;
+
+/** As it would be recorded: a secret that was typed is nowhere on disk. */
+export const maskedDraft = ({ at, words, comments, fields }: Draft): Draft => ({
+  at,
+  words: masked(words),
+  comments: comments.map((each) => ({ ...each, quote: masked(each.quote), text: masked(each.text) })),
+  fields: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, masked(value)])),
+});

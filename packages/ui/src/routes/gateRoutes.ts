@@ -1,0 +1,215 @@
+import type { Gate, GateComment, Run } from '@devs/core';
+import { z } from 'zod';
+import { DRAFT } from '../drafts/Draft.ts';
+import type { DraftKey } from '../drafts/DraftFolder.ts';
+import { UiError } from '../http/errors.ts';
+import { MOST_OF_A_TEXT, readJson } from '../http/readJson.ts';
+import { json } from '../http/responses.ts';
+import { exactComments, isSpelled } from '../views/exactComments.ts';
+import { newestCommit } from '../views/gateCode.ts';
+import { gateNamed, gateView, type ShownGate } from '../views/gateView.ts';
+import { shownView } from '../views/shownView.ts';
+import type { Asked, Route, RouteDepsFor } from './Route.ts';
+
+const words = z.exactOptional(z.string());
+const amount = z.exactOptional(z.number());
+const names = z.exactOptional(z.array(z.string()));
+const artifactHash = z.string().regex(/^[0-9a-f]{64}$/);
+const comment = z.strictObject({
+  in: z.string(),
+  quote: z.string(),
+  line: z.exactOptional(z.int()),
+  text: z.string(),
+});
+
+/** Which kind of gate takes which of it, the engine knows. Who decides is never part of what is sent. */
+const DECISION = z.strictObject({
+  artifactHash,
+  answer: z.strictObject({
+    approved: z.exactOptional(z.boolean()),
+    action: z.exactOptional(z.string().max(40)),
+    feedback: words,
+    guidance: words,
+    reason: words,
+    comments: z.exactOptional(z.array(comment)),
+    tasks: names,
+    failures: names,
+    usd: amount,
+    tokens: amount,
+    calls: amount,
+    ms: amount,
+    value: z.exactOptional(z.json()),
+    edit: z.exactOptional(z.json()),
+    documents: z.exactOptional(z.json()),
+    plan: z.exactOptional(z.json()),
+  }),
+});
+const SHOWN = z.strictObject({ artifactHash });
+const KEPT = z.strictObject({ artifactHash, draft: DRAFT.nullable() });
+const QUESTION = z.strictObject({ artifactHash, question: z.string() });
+
+const AT = '/api/runs/:run/gates/:gate';
+
+const named = ({ params: { run = '', gate = '' } }: Asked) => ({ run, sessionId: gate });
+
+const show: Route = {
+  method: 'GET',
+  path: AT,
+  access: 'read',
+  handle: async (asked, { file, by, asking }) => {
+    const { run, sessionId } = named(asked);
+    const view = await file.read(async (reader) => gateView(await reader.run(run), sessionId, by));
+    const canAsk = asking !== undefined && view.isOpen && (await file.canAsk(asking, run, { sessionId }));
+    return json(shownView<ShownGate>({ ...view, canAsk }));
+  },
+};
+
+/** A diff may be long and never changes: it is no part of what is read again with every change. */
+const code: Route = {
+  method: 'GET',
+  path: `${AT}/code`,
+  access: 'read',
+  handle: async (asked, { file, readCode }) => {
+    const { run, sessionId } = named(asked);
+    const gate = await file.read(async (reader) => gateNamed(await reader.run(run), sessionId));
+    return json(shownView({ code: await readCode(gate) }));
+  },
+};
+
+const codeSince: Route = {
+  method: 'GET',
+  path: `${AT}/code/:since`,
+  access: 'read',
+  handle: async (asked, { file, readCode }) => {
+    const { run, sessionId } = named(asked);
+    const [gate, before] = await file.read(async (reader) => {
+      const of = await reader.run(run);
+      return [await gateNamed(of, sessionId), await gateNamed(of, asked.params['since'] ?? '')] as const;
+    });
+    return json(shownView({ code: await readCode(gate, newestCommit(before)) }));
+  },
+};
+
+/** For the record, once for each time that a page begins to show it. */
+const shown: Route = {
+  method: 'POST',
+  path: `${AT}/shown`,
+  access: 'decide',
+  handle: async (asked, { file, by }) => {
+    const { run, sessionId } = named(asked);
+    const { artifactHash: hash } = await readJson(asked.request, SHOWN);
+    await file.write(async (devs) => {
+      const of = await devs.run(run);
+      const gate = await gateNamed(of, sessionId);
+      if (gate.artifactHash === hash) await of.shown(gate, by);
+    });
+    return json({});
+  },
+};
+
+/** What a gate shows as it is, to be changed: not masked beyond what is recorded, and not spelled out. */
+const editable: Route = {
+  method: 'GET',
+  path: `${AT}/edit`,
+  access: 'decide',
+  handle: async (asked, { file }) => {
+    const { run, sessionId } = named(asked);
+    return json(
+      await file.read(async (reader) => {
+        const of = await reader.run(run);
+        const gate = await gateNamed(of, sessionId);
+        return gate.takes?.edit === undefined ? of.draft(gate) : { edit: gate.artifact };
+      }),
+    );
+  },
+};
+
+const keyOf = (asked: Asked, { by }: RouteDepsFor<DraftKey['by']>, hash: string): DraftKey => ({
+  threadId: named(asked).run,
+  sessionId: named(asked).sessionId,
+  artifactHash: hash,
+  by,
+});
+
+const draft: Route = {
+  method: 'GET',
+  path: `${AT}/drafts/:hash`,
+  access: 'decide',
+  handle: async (asked, deps) =>
+    json({ draft: (await deps.drafts?.read(keyOf(asked, deps, asked.params['hash'] ?? ''))) ?? null }),
+};
+
+const keep: Route = {
+  method: 'POST',
+  path: `${AT}/draft`,
+  access: 'decide',
+  handle: async (asked, deps) => {
+    const { drafts, file } = deps;
+    const given = await readJson(asked.request, KEPT, MOST_OF_A_TEXT);
+    const key = keyOf(asked, deps, given.artifactHash);
+    if (drafts === undefined) return json({ isKept: false });
+    if (given.draft === null) {
+      await drafts.remove(key);
+      return json({ isKept: false });
+    }
+    const openGates = async (): Promise<ReadonlySet<string>> =>
+      file.read(async (reader) => new Set((await reader.gates()).map(({ sessionId }) => sessionId)));
+    return json({ isKept: await drafts.write(key, given.draft, openGates) });
+  },
+};
+
+const ask: Route = {
+  method: 'POST',
+  path: `${AT}/question`,
+  access: 'decide',
+  handle: async (asked, { file, by, asking }) => {
+    const { run, sessionId } = named(asked);
+    const { question, artifactHash: hash } = await readJson(asked.request, QUESTION);
+    if (asking === undefined) throw nobodyToAsk();
+    const exchange = await file.ask(asking, async (devs) =>
+      (await devs.run(run)).ask({ sessionId, artifactHash: hash }, question, { by }),
+    );
+    return json(shownView({ exchange }));
+  },
+};
+
+const decide: Route = {
+  method: 'POST',
+  path: `${AT}/decision`,
+  access: 'decide',
+  handle: async (asked, deps) => {
+    const { run, sessionId } = named(asked);
+    const { artifactHash: hash, answer } = await readJson(asked.request, DECISION, MOST_OF_A_TEXT);
+    const gate = { sessionId, artifactHash: hash };
+    const { by } = deps;
+    const { status } = await deps.file.write(async (devs) => {
+      const of = await devs.run(run);
+      const { comments = [], ...rest } = answer;
+      const quoted = comments.length === 0 ? {} : { comments: await asShown(comments, of, gate) };
+      return of.decide(gate, { ...rest, ...quoted, by, via: 'page' });
+    });
+    await deps.drafts?.remove(keyOf(asked, deps, hash));
+    return json({ status });
+  },
+};
+
+/** Files are read only where the page has spelled out what it quotes. */
+async function asShown(
+  comments: readonly GateComment[],
+  run: Run,
+  { sessionId }: Pick<Gate, 'sessionId'>,
+): Promise<readonly GateComment[]> {
+  if (!comments.some(isSpelled)) return comments;
+  return exactComments(comments, await run.places(await gateNamed(run, sessionId)));
+}
+
+const nobodyToAsk = (): UiError =>
+  new UiError(409, {
+    code: 'ASK_UNSUPPORTED',
+    message: 'This page was given no agents that could be asked.',
+    remedy: 'Ask in a terminal, with devs ask.',
+  });
+
+export const GATE_ROUTES: readonly Route[] = [
+  ...[show, code, codeSince, shown, editable, draft, keep, ask, decide],
+];

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { readJson } from '../http/readJson.ts';
+import { readQuery } from '../http/readQuery.ts';
+import { json } from '../http/responses.ts';
+import type { ReadableRun } from '../state/RunsFile.ts';
+import { logView } from '../views/logView.ts';
+import { rewindView } from '../views/rewindView.ts';
+import { shownView } from '../views/shownView.ts';
+import { timelineView } from '../views/timelineView.ts';
+import { valuesView } from '../views/valuesView.ts';
+import type { Asked, Route } from './Route.ts';
+
+const POSITION = z.exactOptional(z.coerce.number().int().min(1));
+const LOG = z.strictObject({
+  before: POSITION,
+  task: z.exactOptional(z.string().max(20)),
+  kind: z.exactOptional(z.enum(['people', 'guards', 'tasks', 'work'])),
+  text: z.exactOptional(z.string().max(200)),
+});
+const CHECKPOINT = z.strictObject({ before: z.exactOptional(z.string().max(100)) });
+/** Who sets a run back is never part of what is sent. */
+const REWIND = z.discriminatedUnion('way', [
+  z.strictObject({ way: z.literal('preview'), task: z.string().max(20) }),
+  z.strictObject({
+    way: z.literal('back'),
+    task: z.string().max(20),
+    /** Labels of what the person was told is undone. */
+    undone: z.array(z.string().max(20)).max(10_000),
+    reason: z.exactOptional(z.string().max(2_000)),
+  }),
+  z.strictObject({ way: z.literal('undo'), reason: z.exactOptional(z.string().max(2_000)) }),
+]);
+
+/** A part of a run, at a path of its own: a page asks for it when it is looked at. */
+const part = (name: string, view: (run: ReadableRun, asked: Asked) => Promise<object>): Route => ({
+  method: 'GET',
+  path: `/api/runs/:run/${name}`,
+  access: 'read',
+  handle: async (asked, { file }) =>
+    json(shownView(await file.read(async (reader) => view(await reader.run(runOf(asked)), asked)))),
+});
+
+const runOf = ({ params: { run = '' } }: Asked): string => run;
+
+const timeline = part('timeline', async (run) => {
+  const { tasks, driver } = await run.status();
+  const parts = { tasks, isDriven: driver !== null, steps: await run.steps() };
+  const gates = { gates: await run.gates(), past: await run.closedGates() };
+  return { timeline: timelineView({ ...parts, ...gates }, Date.now()) };
+});
+
+const log = part('log', async (run, { request }) => logView(run, readQuery(request, LOG)));
+
+const graph = part('graph', async (run) => ({
+  ...(await run.graph()),
+  running: (await run.status()).running?.node ?? null,
+}));
+
+const checkpoints = part('checkpoints', async (run, { request }) => {
+  const limit = 50;
+  const found = await run.checkpoints({ ...readQuery(request, CHECKPOINT), limit });
+  return { checkpoints: found, earlier: found.length === limit ? found.at(-1)?.checkpointId : null };
+});
+
+const values = part('checkpoints/:checkpoint', async (run, { params: { checkpoint = '' } }) =>
+  valuesView(await run.valuesAt(checkpoint)),
+);
+
+const rewind: Route = {
+  method: 'POST',
+  path: '/api/runs/:run/rewind',
+  access: 'decide',
+  handle: async (asked, { by, rewinding }) => {
+    const wanted = await readJson(asked.request, REWIND);
+    return json(shownView(await rewinding(runOf(asked), (run) => rewindView(run, wanted, by))));
+  },
+};
+
+/** What is looked at of one run. */
+export const RUN_ROUTES: readonly Route[] = [timeline, log, graph, checkpoints, values, rewind];

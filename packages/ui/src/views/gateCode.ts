@@ -1,0 +1,24 @@
+import type { Gate } from '@devs/core';
+
+/**
+ * Reads the code that a review is about, from where its commits are; `null` for a gate without code.
+ *
+ * @param since - A commit of the same run: only what is new since then.
+ */
+export type ReadCode = (gate: Gate, since?: string) => Promise<GateCode | null>;
+
+/** The code of a review. */
+export interface GateCode {
+  /** Unified, masked. */
+  readonly diff: string;
+  /** Files of which the diff has no line, in words. */
+  readonly unshown: readonly string[];
+  /** Why it could not be read. */
+  readonly problem?: string;
+}
+
+/** The newest commit that a review shows; `undefined` for a gate without code. */
+export function newestCommit({ artifact }: Pick<Gate, 'artifact'>): string | undefined {
+  const { range } = (artifact ?? {}) as { readonly range?: { readonly to?: unknown } };
+  return typeof range?.to === 'string' ? range.to : undefined;
+}

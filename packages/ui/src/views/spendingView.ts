@@ -1,0 +1,46 @@
+import type { RunCost, StepView } from '@devs/core';
+
+/** What a part of a run has used. */
+export interface Spent {
+  readonly name: string;
+  readonly cost: RunCost;
+}
+
+/** What a run has used, told in two ways: each adds up to the cost of the run. */
+export interface SpendingView {
+  /** By what was done, such as `implement`: the dearest first. */
+  readonly stages: readonly Spent[];
+  /** By task, in the order in which they began; `run` for what is of none. */
+  readonly tasks: readonly Spent[];
+}
+
+export function spendingView(steps: readonly StepView[]): SpendingView {
+  return {
+    stages: [...sums(steps, ({ name }) => name)].sort(dearestFirst),
+    tasks: sums(steps, ({ task }) => task ?? 'run'),
+  };
+}
+
+function sums(steps: readonly StepView[], partOf: (step: StepView) => string): readonly Spent[] {
+  const parts = new Map<string, RunCost>();
+  for (const step of steps) {
+    const before = parts.get(partOf(step));
+    parts.set(partOf(step), before === undefined ? step.cost : added(before, step.cost));
+  }
+  return [...parts].filter(([, cost]) => !isNothing(cost)).map(([name, cost]) => ({ name, cost }));
+}
+
+const added = (a: RunCost, b: RunCost): RunCost => ({
+  tokensIn: a.tokensIn + b.tokensIn,
+  tokensOut: a.tokensOut + b.tokensOut,
+  costUsd: a.costUsd + b.costUsd,
+  calls: a.calls + b.calls,
+  unpriced: a.unpriced + b.unpriced,
+});
+
+const isNothing = (cost: RunCost): boolean => Object.values(cost).every((figure) => figure === 0);
+
+const dearestFirst = (a: Spent, b: Spent): number =>
+  b.cost.costUsd - a.cost.costUsd || tokensOf(b.cost) - tokensOf(a.cost);
+
+const tokensOf = ({ tokensIn, tokensOut }: RunCost): number => tokensIn + tokensOut;

@@ -1,0 +1,117 @@
+// openChromium: in a process of its own.
+import type { PlanResult, Run } from '@devs/core';
+import { durable } from '@devs/core/langgraph';
+import { fakeAgents } from '@devs/core/testing';
+import { Annotation, StateGraph } from '@langchain/langgraph';
+import type { Page } from 'playwright-core';
+import { describe, expect, onTestFinished } from 'vitest';
+import type { Rewinding } from '../src/views/rewindView.ts';
+import { openShop, test } from './support/fixtures.ts';
+import { readers } from './support/pages.ts';
+
+const NAME = '<img src=x onerror="document.title=\'ran\'"> \u202Eeman';
+
+/** Agents whose plan has names that a browser must not run, and that a person must see. */
+function hostileAgents() {
+  const agents = fakeAgents({ tasks: 3 });
+  const renamed = ({ epics, ...plan }: PlanResult): PlanResult => ({
+    ...plan,
+    epics: epics.map((epic) => ({
+      ...epic,
+      tasks: epic.tasks.map((task) => ({ ...task, name: `${NAME} ${task.name}` })),
+    })),
+  });
+  return {
+    ...agents,
+    distill: async (...asked: Parameters<typeof agents.distill>) => renamed(await agents.distill(...asked)),
+  };
+}
+
+const textOf = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(selector).first().textContent()) ?? '';
+
+/** A run of the pipeline that has come to its end. */
+async function finishedRun(dir: string): Promise<Run> {
+  const devs = await openShop(dir, hostileAgents());
+  const gates = { design: 'auto', dag: 'auto' } as const;
+  const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates });
+  await run.drive();
+  return run;
+}
+
+describe('the screens of runs in Chromium', () => {
+  const open = readers();
+
+  test('a run: its plan as a picture, its figures, its timeline and its log', async ({ dir }) => {
+    const run = await finishedRun(dir);
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop' });
+    await page.locator('.picture .node').nth(2).waitFor();
+    const { tasks, cost, status } = await run.status();
+    expect(await page.locator('.picture .node.completed').count()).toBe(tasks.length);
+    expect(await textOf(page, '.picture .node title')).toContain('<img src=x onerror');
+    expect(await textOf(page, '.picture .node title')).toContain('⟨U+202E⟩eman');
+    expect(await page.locator('img').count()).toBe(0);
+    const figures = await textOf(page, '.figures');
+    expect(figures).toContain(`calls${cost.calls}`);
+    expect(figures).toContain(`$${cost.costUsd.toFixed(2)}`);
+    expect(figures).toContain(`${cost.tokensIn.toLocaleString('en-US')} in`);
+    expect(await textOf(page, '.meta .status')).toBe(status);
+    expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.calls}`);
+    await page.locator('.lane', { hasText: 'T3' }).locator('summary').click();
+    await page.locator('.lane[open] li', { hasText: 'implement' }).first().waitFor();
+    await page.getByLabel('Kind of lines').selectOption('tasks');
+    await page.locator('.log li', { hasText: 'task completed' }).first().waitFor();
+    expect(await page.locator('.log li', { hasText: 'node started' }).count()).toBe(0);
+    expect(await page.title()).toBe('devs');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a run is set back by keyboard, to what its picture shows, and forth again', async ({ dir }) => {
+    const run = await finishedRun(dir);
+    const rewinding: Rewinding = async (_id, work) => work(run);
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop', rewinding });
+    await page.locator('.picture .node').first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Show what going back to T1 undoes').click();
+    await page.locator('.picture .node.goes').nth(1).waitFor();
+    expect(await page.locator('.picture .node.target').count()).toBe(1);
+    await page.getByRole('button', { name: 'Set the run back to the end of T1' }).click();
+    await page.getByText('set back to the end of T1, undone: T2, T3').waitFor();
+    await page.locator('.picture .node.pending').nth(1).waitFor();
+    expect((await run.status()).rewinds).toMatchObject([{ target: 'T1', principal: 'human:ada' }]);
+    await page.getByRole('button', { name: 'Take that back' }).click();
+    await page.getByText('the last rewind was undone').waitFor();
+    expect((await run.status()).status).toBe('completed');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a graph of one’s own: what was visited, what is next, and the values of each checkpoint', async ({
+    dir,
+  }) => {
+    const builder = new StateGraph(Annotation.Root({ topic: Annotation<string>, draft: Annotation<string> }))
+      .addNode('write', ({ topic }) => ({ draft: `${NAME} ${topic}` }))
+      .addNode('publish', () => ({}))
+      .addEdge('__start__', 'write')
+      .addEdge('write', 'publish');
+    const file = `${dir}/posts.sqlite`;
+    const app = durable(builder, { file, gates: { publish: ({ draft }) => draft } });
+    onTestFinished(() => app.close());
+    await app.run('post', { topic: 'tea' });
+    const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/post', file: 'posts.sqlite' });
+
+    await page.locator('.node.next', { hasText: 'publish' }).waitFor();
+    expect(await page.locator('.node.visited', { hasText: 'write' }).count()).toBe(1);
+    await page.locator('.checkpoints summary', { hasText: 'draft' }).click();
+    const value = page.locator('.values dd').first();
+    await value.waitFor();
+    expect(await value.textContent()).toContain('⟨U+202E⟩eman');
+    expect(await page.locator('img').count()).toBe(0);
+
+    // Decided by somebody else: the page is told by the file.
+    const [gate] = await app.gates('post');
+    if (gate !== undefined) await app.decide(gate, { approved: true, by: { kind: 'human', id: 'eve' } });
+    await app.run('post');
+    await page.locator('.node.visited', { hasText: 'publish' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
