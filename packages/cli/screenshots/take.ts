@@ -55,10 +55,20 @@ async function openPage(browser: Browser, at: Pick<UiOptions, 'dir' | 'file' | '
   return { page, origin, close: () => served.close() };
 }
 
-async function take(page: Page, url: string, name: string, ready: string): Promise<void> {
+interface Shot {
+  readonly url: string;
+  readonly name: string;
+  /** What has to be there. */
+  readonly ready: string;
+  /** What is at the top of the picture. @defaultValue the page's own top */
+  readonly from?: string;
+}
+
+async function take(page: Page, { url, name, ready, from }: Shot): Promise<void> {
   await page.goto(url);
   await page.locator(ready).first().waitFor();
-  await page.evaluate('document.fonts.ready');
+  if (from !== undefined)
+    await page.evaluate(`document.querySelector('${from}').scrollIntoView({ block: 'start' })`);
   await page.screenshot({ path: join(IMAGES, `${name}.png`) });
   process.stdout.write(`${name}.png\n`);
 }
@@ -90,13 +100,13 @@ async function ofPipeline(browser: Browser): Promise<void> {
     return { diff: shown.text, unshown: [] };
   };
   const { page, origin, close } = await openPage(browser, { dir: join(dir, '.devs'), readCode });
-  for (const [name, ready] of [
-    ['gate', 'main article'],
-    ['plan', 'main .card'],
-    ['code', 'main .diff'],
-  ] as const) {
+  for (const shot of [
+    { name: 'gate', ready: 'main article' },
+    { name: 'plan', ready: 'main .card' },
+    { name: 'code', ready: 'main .diff', from: '.diff' },
+  ]) {
     const [gate] = await run.gates();
-    await take(page, `${origin}/#/runs/slugify/gates/${gate?.sessionId}`, name, ready);
+    await take(page, { url: `${origin}/#/runs/slugify/gates/${gate?.sessionId}`, ...shot });
     await approve(run);
     devs('resume', 'slugify', '--dir', dir, '--no-ask', '--no-sandbox');
   }
@@ -104,7 +114,7 @@ async function ofPipeline(browser: Browser): Promise<void> {
     await approve(run);
     devs('resume', 'slugify', '--dir', dir, '--no-ask', '--no-sandbox');
   }
-  await take(page, `${origin}/#/runs/slugify`, 'timeline', '.lane');
+  await take(page, { url: `${origin}/#/runs/slugify`, name: 'timeline', ready: '.lane', from: '.figures' });
   file.close();
   await close();
 }
@@ -117,7 +127,8 @@ async function ofOwnGraph(browser: Browser): Promise<void> {
   });
   await app.run('post-42', { topic: 'green tea' });
   const { page, origin, close } = await openPage(browser, { dir: work, file: 'posts.sqlite' });
-  await take(page, `${origin}/#/runs/post-42`, 'own-graph', '.picture .node');
+  const url = `${origin}/#/runs/post-42`;
+  await take(page, { url, name: 'own-graph', ready: '.picture .node', from: '.spending' });
   app.close();
   await close();
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import { copyInMemory, setOrigin } from './copyInMemory.ts';
+import { copyInMemory, setOrigin, versionOf } from './copyInMemory.ts';
 import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
@@ -183,6 +183,7 @@ function openedCopy(
   { busyTimeoutMs }: ConnectionPolicy,
   setUp: (db: Database) => void,
 ): Database {
+  const version = versionOf(path);
   const db = connect(copyInMemory(path), { readonly: true, timeout: busyTimeoutMs });
   try {
     withStateFaults(() => setUp(db));
@@ -190,7 +191,7 @@ function openedCopy(
     closeQuietly(db);
     throw error;
   }
-  setOrigin(db, path);
+  setOrigin(db, { path, version });
   markPrepared(db);
   return db;
 }
