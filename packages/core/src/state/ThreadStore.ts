@@ -130,7 +130,7 @@ export class ThreadStore {
    */
   create(thread: NewThread): { readonly thread: Thread; readonly created: boolean } {
     const policiesJson = canonicalJson(thread.policies);
-    return this.#write(() => {
+    return within(this.#db, () => {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
       this.#assertWorkspaceIsFree(thread);
@@ -173,7 +173,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   claim(threadId: string, options: ClaimOptions = {}): ClaimResult {
-    return this.#write(() => {
+    return within(this.#db, () => {
       const held = this.#selectLease.get(threadId) ?? notFound(threadId);
       if (held.owner === null) return this.#take(threadId, held, false);
       if (this.#isAbandoned(held, held.owner, options.unchangedFor)) return this.#take(threadId, held, true);
@@ -236,7 +236,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   signal(threadId: string, signal: NewSignal): number {
-    return this.#write(() => this.signals.record(threadId, signal) ?? notFound(threadId));
+    return within(this.#db, () => this.signals.record(threadId, signal) ?? notFound(threadId));
   }
 
   /**
@@ -392,7 +392,7 @@ export class ThreadStore {
   }
 
   #declare(statement: Statement<[object]>, threadId: string, value: string): void {
-    this.#write(() => {
+    within(this.#db, () => {
       this.require(threadId); // What is not as it was written is not sealed again.
       this.#update(statement, threadId, value);
       this.#seal.run(threadId);
@@ -410,13 +410,9 @@ export class ThreadStore {
   }
 
   #fenced<T>(lease: FencedLease, work: () => T): T {
-    return this.#write(() => {
+    return within(this.#db, () => {
       this.fence(lease).assertInTx();
       return work();
     });
-  }
-
-  #write<T>(work: () => T): T {
-    return within(this.#db, work);
   }
 }

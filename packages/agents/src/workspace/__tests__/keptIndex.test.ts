@@ -93,8 +93,8 @@ it('a file that gets its old size and its old time of modification in that secon
 it('of a file that changed in the second in which it was looked at nothing is known, whatever its time of modification', async () => {
   const run = await opened();
   const looks = [
-    () => writeFileSync(join(run.dir, 'new.txt'), 'new\n'),
-    () => utimesSync(join(run.dir, 'new.txt'), 1_000_000_000, 1_000_000_000),
+    async () => writeFileSync(join(run.dir, 'new.txt'), 'new\n'),
+    async () => utimesSync(join(run.dir, 'new.txt'), 1_000_000_000, 1_000_000_000),
     () => run.restore('4b825dc642cb6eb9a060e54bf8d69288fbee4904'),
   ];
   const tree = await run.snapshot();
