@@ -12,16 +12,28 @@ const WITHOUT_LOG = 1;
 
 const ATTEMPTS = 3;
 
-const origins = new WeakMap<Database, string>();
+interface Origin {
+  readonly path: string;
+  /** Of the file when the copy was made, as {@link versionOf} tells it. */
+  readonly version: string;
+}
 
-/** Records which file a connection to a copy in memory shows. */
-export function setOrigin(db: Database, path: string): void {
-  origins.set(db, path);
+const origins = new WeakMap<Database, Origin>();
+
+/** Records which file a connection to a copy in memory shows, as it was then. */
+export function setOrigin(db: Database, origin: Origin): void {
+  origins.set(db, origin);
+}
+
+/** The path of a file that has changed since this connection's copy of it was made, else `null`. */
+export function outgrownOrigin(db: Database): string | null {
+  const origin = origins.get(db);
+  return origin === undefined || versionOf(origin.path) === origin.version ? null : origin.path;
 }
 
 /** The path of the file that a connection shows; `null` in memory without one. */
 export function originOf(db: Database): string | null {
-  return origins.get(db) ?? (db.memory ? null : db.name);
+  return origins.get(db)?.path ?? (db.memory ? null : db.name);
 }
 
 /**
@@ -68,7 +80,8 @@ function readOf(path: string): Buffer {
   }
 }
 
-function versionOf(path: string): string {
+/** What a file and its log are at, by their entries in the file system. */
+export function versionOf(path: string): string {
   const parts = [statOf(path), statOf(logOf(path))];
   return parts
     .map((part) => (part === undefined ? '-' : `${part.ino} ${part.size} ${part.mtimeNs}`))

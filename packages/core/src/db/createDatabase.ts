@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import { copyInMemory, setOrigin, withoutLog } from './copyInMemory.ts';
+import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
 import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
@@ -78,8 +78,9 @@ export function openReadOnly(options: CreateDatabaseOptions): Database {
     return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, setUp);
   } catch (error) {
     if (!needsSpaceBeside(error)) throw error;
+    const version = versionOf(path);
     const db = openedImage(copyInMemory(path), policy, setUp);
-    setOrigin(db, path);
+    setOrigin(db, { path, version });
     return db;
   }
 }
