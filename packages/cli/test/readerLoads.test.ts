@@ -73,14 +73,7 @@ describe('the published command', () => {
     const { gates } = await driveShop(dir);
     const [gate] = gates;
     if (gate === undefined) throw new Error('The run waits at no gate.');
-    const reading = [
-      ['status'],
-      ['status', RUN],
-      ['gates'],
-      ['show', RUN],
-      ['log', RUN],
-      ['docs', RUN],
-    ];
+    const reading = [['status'], ['status', RUN], ['gates'], ['show', RUN], ['log', RUN], ['docs', RUN]];
     for (const argv of reading) {
       const loaded = loadedBy(dir, argv);
       expect(loaded.some((path) => path.endsWith('src/main.ts'))).toBe(true);
