@@ -16,7 +16,8 @@ export function maskView(view: unknown, field = ''): unknown {
 
 /** Of one view: what stands in it a thousand times, such as the names of its fields, is looked at once. */
 class ViewMasker {
-  readonly #known = new Map<string, string>();
+  /** By field, then by text: what is a secret under one name may be none under another. */
+  readonly #known = new Map<string, Map<string, string>>();
 
   view(view: unknown, field: string): unknown {
     if (typeof view === 'string') return this.#text(view, field);
@@ -28,9 +29,10 @@ class ViewMasker {
   }
 
   #text(text: string, field: string): string {
-    const key = JSON.stringify([field, text]);
-    const masked = this.#known.get(key) ?? maskText(text, field);
-    this.#known.set(key, masked);
+    const known = this.#known.get(field) ?? new Map<string, string>();
+    this.#known.set(field, known);
+    const masked = known.get(text) ?? maskText(text, field);
+    known.set(text, masked);
     return masked;
   }
 }
