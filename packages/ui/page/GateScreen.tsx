@@ -28,8 +28,13 @@ export function GateScreen({ view }: { readonly view: ShownGate }) {
       {message !== '' && <p>{message}</p>}
       <Before view={view} />
       <Difference key={view.next} view={view} />
-      {view.evidence !== null && <Evidence evidence={view.evidence} />}
-      <Proposal artifact={artifact} />
+      {view.evidence === null ? (
+        <Proposal artifact={artifact} />
+      ) : (
+        <Evidence evidence={view.evidence}>
+          <Proposal artifact={artifact} />
+        </Evidence>
+      )}
       <Code view={view} />
       <AskBox view={view} />
       {view.isOpen ? <Answers gate={gate} /> : <Unsent gate={gate} />}
