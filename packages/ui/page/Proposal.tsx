@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Documents, Plan, Review, ShownDocument, ShownTask } from './artifacts.ts';
-import { isDocuments, isPlan, isReview } from './artifacts.ts';
+import { decidedFirst, isDocuments, isPlan, isReview } from './artifacts.ts';
 import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
 import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
@@ -29,13 +29,6 @@ function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly s
     </>
   );
 }
-
-/** What a proposal rests on, and nobody decides about. */
-const READ_LATER = ['RESEARCH', 'MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS', 'BASELINE', 'BRIEF'];
-
-/** What is decided on, then reports, then the person's own brief. */
-const decidedFirst = (documents: Documents['documents']): Documents['documents'] =>
-  documents.toSorted((a, b) => READ_LATER.indexOf(a.type) - READ_LATER.indexOf(b.type));
 
 function DocumentView({ document: { type, title, content, version } }: { readonly document: ShownDocument }) {
   const isSource = useSignal(false);

@@ -53,3 +53,5 @@ export function amountWords(measure: string, amount: number): string {
   if (measure === 'ms') return durationWords(amount);
   return `${countWords(amount)} ${measure}`;
 }
+
+export const commentsWords = (count: number): string => (count === 1 ? '1 comment' : `${count} comments`);
