@@ -5,6 +5,7 @@
  */
 
 export { createUi, type UiHandler, type UiOptions } from './createUi.ts';
+export { listener } from './node/listener.ts';
 export { type Loopback, type LoopbackOptions, serveOnLoopback } from './node/serveOnLoopback.ts';
 export { OneTimeCodes, type OneTimeCodesOptions } from './session/OneTimeCodes.ts';
 export type { Asking } from './state/RunsFile.ts';

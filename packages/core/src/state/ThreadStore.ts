@@ -7,7 +7,7 @@ import { canonicalJson } from './canonicalJson.ts';
 import { DeclaredPolicies } from './DeclaredPolicies.ts';
 import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
-import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
+import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { within } from './immediately.ts';
 import { OnceUnderLease } from './OnceUnderLease.ts';
 import { useSeals } from './rowSeals.ts';
@@ -79,6 +79,7 @@ export class ThreadStore {
   readonly #claim: Statement<[object], number>;
   readonly #renew: Statement<[object]>;
   readonly #release: Statement<[object]>;
+  readonly #evict: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #wakeParent: Statement<[object]>;
   readonly #begin: Statement<[object]>;
@@ -109,6 +110,7 @@ export class ThreadStore {
     this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
     this.#renew = prepare(db, sql.RENEW);
     this.#release = prepare(db, sql.RELEASE);
+    this.#evict = prepare(db, sql.EVICT);
     this.#settle = prepare(db, sql.SETTLE);
     this.#wakeParent = prepare(db, sql.WAKE_PARENT);
     this.#begin = prepare(db, sql.BEGIN);
@@ -130,7 +132,7 @@ export class ThreadStore {
    */
   create(thread: NewThread): { readonly thread: Thread; readonly created: boolean } {
     const policiesJson = canonicalJson(thread.policies);
-    return this.#write(() => {
+    return within(this.#db, () => {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
       this.#assertWorkspaceIsFree(thread);
@@ -173,7 +175,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   claim(threadId: string, options: ClaimOptions = {}): ClaimResult {
-    return this.#write(() => {
+    return within(this.#db, () => {
       const held = this.#selectLease.get(threadId) ?? notFound(threadId);
       if (held.owner === null) return this.#take(threadId, held, false);
       if (this.#isAbandoned(held, held.owner, options.unchangedFor)) return this.#take(threadId, held, true);
@@ -213,6 +215,21 @@ export class ThreadStore {
     tellNews(this.#db);
   }
 
+  /**
+   * Whoever hands a run out knows that its driver is gone: the next claim takes it over without waiting for the lease to
+   * expire. A driver that lives is refused once somebody has claimed the run, and can renew its lease no more. False where
+   * nobody held it.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  evict(threadId: string): boolean {
+    return this.#write(() => {
+      this.require(threadId);
+      const { bootId } = this.#host;
+      return this.#evict.run({ threadId, owner: NOBODY, bootId, now: this.#now() }).changes === 1;
+    });
+  }
+
   /** Names this process to others that keep something beside the file: `bootId pid:startTime`. */
   get holder(): string {
     return `${this.#host.bootId} ${ownerToken(this.#host)}`;
@@ -236,7 +253,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   signal(threadId: string, signal: NewSignal): number {
-    return this.#write(() => this.signals.record(threadId, signal) ?? notFound(threadId));
+    return within(this.#db, () => this.signals.record(threadId, signal) ?? notFound(threadId));
   }
 
   /**
@@ -323,12 +340,10 @@ export class ThreadStore {
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */
   resetRecoveries(lease: FencedLease): void {
-    const reset = (): void => {
-      prepare(this.#db, sql.RESET_RECOVERIES).run({ threadId: lease.threadId, now: this.#now() });
-      this.#reset.note(lease);
-    };
+    const values = { threadId: lease.threadId, now: this.#now() };
+    const reset = (): unknown => prepare(this.#db, sql.RESET_RECOVERIES).run(values);
     if (this.#reset.isDone(lease)) this.fence(lease).assertInTx();
-    else this.#fenced(lease, reset);
+    else this.#fenced(lease, () => this.#reset.doing(lease, reset));
   }
 
   /** The run has lost journal rows (law L6). */
@@ -392,7 +407,7 @@ export class ThreadStore {
   }
 
   #declare(statement: Statement<[object]>, threadId: string, value: string): void {
-    this.#write(() => {
+    within(this.#db, () => {
       this.require(threadId); // What is not as it was written is not sealed again.
       this.#update(statement, threadId, value);
       this.#seal.run(threadId);
@@ -410,13 +425,9 @@ export class ThreadStore {
   }
 
   #fenced<T>(lease: FencedLease, work: () => T): T {
-    return this.#write(() => {
+    return within(this.#db, () => {
       this.fence(lease).assertInTx();
       return work();
     });
-  }
-
-  #write<T>(work: () => T): T {
-    return within(this.#db, work);
   }
 }

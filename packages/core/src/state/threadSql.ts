@@ -52,6 +52,10 @@ export const RELEASE = `
   UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
   WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
 
+export const EVICT = `
+  UPDATE threads SET lease_owner = @owner, lease_boot_id = @bootId, updated_at = @now
+  WHERE thread_id = @threadId AND lease_owner IS NOT NULL`;
+
 export const SETTLE = `
   UPDATE threads SET status = @status, reason = @reason, ${ENDED_AT}, handled_seq = @seenWakeSeq, lease_owner = NULL,
                      lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now

@@ -56,8 +56,7 @@ describe('the guards of all tests', () => {
       return [merged?.isolate, merged?.setupFiles];
     });
     expect(own.length).toBeGreaterThan(3);
-    for (const [isolate, setup] of own)
-      expect(setup).toEqual(isolate === false ? [...EACH, rest] : EACH);
+    for (const [isolate, setup] of own) expect(setup).toEqual(isolate === false ? [...EACH, rest] : EACH);
   });
 
   test('fail a file that changes its process', () => {
