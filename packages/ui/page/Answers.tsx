@@ -8,7 +8,7 @@ import type { GateOnPage } from './gate/gateOnPage.ts';
 import { gatePath } from './gate/gatePath.ts';
 import { Problem } from './parts.tsx';
 import { errorOf, load, me } from './state.ts';
-import { commentsWords, shortHash } from './words.ts';
+import { commentsWords, placeWords, shortHash } from './words.ts';
 
 /** What a person says at the end of what they read. Their words stay until they are recorded. */
 export function Answers({ gate }: { readonly gate: GateOnPage }) {
@@ -94,7 +94,7 @@ function OwnComments({ gate: { store, takesComments } }: { readonly gate: GateOn
       <ul>
         {comments.map(({ in: place, line, text }, at) => (
           <li key={at}>
-            {place}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
+            {placeWords(place)}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
             <button
               type="button"
               class="plain"
