@@ -32,8 +32,8 @@ export default defineConfig({
   test: {
     projects,
     pool: 'forks',
-    // Much of the time is waiting for processes and the disk: two workers fill two processors, one does not.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Part of the time is waiting for processes and timers: as many workers as processors leave some of them idle.
+    maxWorkers: availableParallelism() + 1,
     execArgv: ['--expose-gc'],
     globalSetup: support('bareMachine.ts'),
     setupFiles: ['failOnNoise.ts', 'sameCases.ts', 'processorTime.ts'].map(support),

@@ -47,17 +47,17 @@ const sharingFiles = (name: string): string[] =>
 
 const sharing = new Map(packages.map((name) => [name, sharingFiles(name)]));
 
-/** One project per package, with a process for each file: what a file changes, no other one sees. */
-const project = (name: string): TestProjectConfiguration => ({
+/** A process for each file: what a file changes, no other one sees. */
+const own: TestProjectConfiguration = {
   extends: true,
   test: {
-    name,
-    root: `./packages/${name}`,
-    include: TESTS,
-    exclude: [CONFORMANCE, ...(sharing.get(name) ?? []).map((file) => join(root, file))],
+    name: 'own',
+    root: '.',
+    include: packages.flatMap((name) => TESTS.map((files) => `packages/${name}/${files}`)),
+    exclude: [`packages/core/${CONFORMANCE}`, ...[...sharing.values()].flat()],
     ...LIMITS,
   },
-});
+};
 
 /**
  * The files of a package that change nothing of the process: each worker imports LangGraph and the sources once for all of
@@ -90,7 +90,7 @@ const conformance: TestProjectConfiguration = {
 };
 
 const projects: TestProjectConfiguration[] = [
-  ...packages.map(project),
+  own,
   ...packages.filter((name) => sharing.get(name)?.length !== 0).map(shared),
   conformance,
 ];

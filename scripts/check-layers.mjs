@@ -37,12 +37,7 @@ const ALLOWED_PACKAGES = {
 };
 
 /** What tests of any package may import by path: shared support, and the examples they prove. */
-const SHARED_WITH_TESTS = [
-  'packages/core/test/support/',
-  'packages/core/bench/state/figures.ts',
-  'packages/core/bench/plot/',
-  'examples/',
-];
+const SHARED_WITH_TESTS = ['packages/core/test/support/', 'packages/core/bench/', 'examples/'];
 
 /** The package whose published files hold what they are made of: its dependencies are what is left outside. */
 const BUNDLED = 'cli';

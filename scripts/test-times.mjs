@@ -11,8 +11,9 @@ import { REPORT, readTimes, renderTimes, root } from './testTimes.mjs';
 
 const HELP = `Usage: pnpm test:times [--last] [--json]
 
-What the default tests cost: files, tests and seconds by kind, the slowest files, and the stages of the last
-\`.ci/run\`. Seconds of tests are summed over files, which run in parallel.
+What the default tests cost: files, tests, seconds and seconds of processors by kind and by package, the slowest files,
+and the stages of the last \`.ci/run\`. Seconds of tests are summed over files, which run in parallel; those of processors
+include the processes that a test has started and waited for (on Linux).
 
   --last   read the reports of the last run; without it, run the default tests first
   --json   as JSON, in seconds

@@ -29,18 +29,24 @@ export function kindOf(path) {
   return KINDS.find(([, paths]) => paths.test(path))[0];
 }
 
-/** By kind, the costliest first. @param files `{ path, tests, seconds }` of each test file */
-export function byKind(files) {
+/** By kind, the costliest first. @param files `{ path, tests, seconds, processor }` of each test file */
+export const byKind = (files) => grouped(files, 'kind', kindOf);
+
+/** By package, the same way. */
+export const byPackage = (files) => grouped(files, 'package', (path) => path.split('/')[1]);
+
+function grouped(files, key, nameOf) {
   const total = files.reduce((sum, { seconds }) => sum + seconds, 0);
-  const kinds = new Map();
-  for (const { path, tests, seconds } of files) {
-    const kind = kindOf(path);
-    const row = kinds.get(kind) ?? { kind, files: 0, tests: 0, seconds: 0, share: 0 };
+  const groups = new Map();
+  for (const { path, tests, seconds, processor } of files) {
+    const name = nameOf(path);
+    const row = groups.get(name) ?? { [key]: name, files: 0, tests: 0, seconds: 0, processor: 0, share: 0 };
     row.files += 1;
     row.tests += tests;
     row.seconds += seconds;
+    row.processor += processor;
     row.share = total === 0 ? 0 : row.seconds / total;
-    kinds.set(kind, row);
+    groups.set(name, row);
   }
-  return [...kinds.values()].sort((a, b) => b.seconds - a.seconds);
+  return [...groups.values()].sort((a, b) => b.seconds - a.seconds);
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { byKind } from './testKinds.mjs';
+import { byKind, byPackage } from './testKinds.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 export const REPORT = 'test-results/vitest.json';
@@ -30,11 +30,15 @@ function readReport(folder) {
   return report;
 }
 
-/** From the first test's start to the last one's end: what a file's tests take, without loading its modules. */
+/**
+ * Seconds are from the first test's start to the last one's end, without loading the modules; `processor` has what the
+ * process and those it waited for took, from the end of the file before it.
+ */
 const fileOf = (folder, { name, startTime, endTime, assertionResults }) => ({
   path: relative(folder, name).replaceAll('\\', '/'),
   tests: assertionResults.length,
   seconds: (endTime - startTime) / 1000,
+  processor: assertionResults.reduce((sum, { meta }) => sum + (meta?.processorMs ?? 0), 0) / 1000,
 });
 
 function commitOf(folder) {
@@ -51,7 +55,7 @@ function machine() {
   return `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown'}, Node.js ${process.version}`;
 }
 
-/** @returns `{ commit, date, machine, files, tests, seconds, kinds, slowest, stages }`; all times in seconds */
+/** @returns `{ commit, date, machine, files, tests, seconds, processor, kinds, packages, slowest, stages }`; all times in seconds */
 export function readTimes(folder = root) {
   const report = readReport(folder);
   const files = report.testResults.map((file) => fileOf(folder, file));
@@ -63,7 +67,9 @@ export function readTimes(folder = root) {
     files: files.length,
     tests: files.reduce((sum, { tests }) => sum + tests, 0),
     seconds: files.reduce((sum, { seconds }) => sum + seconds, 0),
+    processor: files.reduce((sum, { processor }) => sum + processor, 0),
     kinds: byKind(files),
+    packages: byPackage(files),
     slowest: [...files].sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST),
     stages: existsSync(stages) ? JSON.parse(readFileSync(stages, 'utf8')) : [],
   };
@@ -71,18 +77,24 @@ export function readTimes(folder = root) {
 
 const inSeconds = (seconds) => `${seconds.toFixed(1)} s`.padStart(9);
 
-function rowOf({ kind, files, tests, seconds, share }) {
+const HEAD = ' files  tests      time  processor  share';
+
+function rowOf(name, { files, tests, seconds, processor, share }) {
   const counts = `${String(files).padStart(6)}${String(tests).padStart(7)}`;
-  return `${kind.padEnd(20)}${counts} ${inSeconds(seconds)}${`${(share * 100).toFixed(0)} %`.padStart(7)}`;
+  const times = `${inSeconds(seconds)}  ${inSeconds(processor)}`;
+  return `${name.padEnd(23)}${counts} ${times}${`${(share * 100).toFixed(0)} %`.padStart(7)}`;
 }
 
-export function renderTimes({ commit, date, machine, kinds, slowest, stages, ...all }) {
+export function renderTimes({ commit, date, machine, kinds, packages, slowest, stages, ...all }) {
   const lines = [
     `${date}, commit ${commit ?? 'unknown'}, ${machine}`,
     '',
-    `${'kind'.padEnd(20)} files  tests      time  share`,
-    ...kinds.map(rowOf),
-    rowOf({ kind: 'all', ...all, share: 1 }),
+    `${'kind'.padEnd(23)}${HEAD}`,
+    ...kinds.map((row) => rowOf(row.kind, row)),
+    '',
+    `${'package'.padEnd(23)}${HEAD}`,
+    ...packages.map((row) => rowOf(row.package, row)),
+    rowOf('all', { ...all, share: 1 }),
     '',
     'slowest files',
     ...slowest.map(({ path, seconds }) => `${inSeconds(seconds)}  ${path}`),

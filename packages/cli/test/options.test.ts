@@ -59,3 +59,14 @@ describe('docs/cli.md', () => {
     expect(said.filter((name) => !known.has(name) && !name.endsWith('-'))).toEqual([]);
   });
 });
+
+describe('help', () => {
+  test('lists of verbs that it has not loaded what they say of themselves', async ({ dir }) => {
+    for (const around of [[], ['admin']]) {
+      const help = await helpOf(dir, ...around);
+      // Whatever is named on the line is loaded; the first word is no verb, so that it is help for all of them.
+      const loaded = await helpOf(dir, ...around, 'all', ...listed(help, 'Commands', VERB));
+      expect(loaded).toBe(help);
+    }
+  });
+});

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect } from 'vitest';
-import { test } from './support/fixtures.ts';
+import { afterAll, describe, expect, test } from 'vitest';
 import { stateHome } from './support/stateHome.ts';
 import { driveShop, RUN } from './support/waitingProject.ts';
 
@@ -25,7 +25,9 @@ mkdirSync(home, { recursive: true });
 const made = mkdtempSync(join(home, 'devs-bundle-'));
 const { outputs } = await bundler.bundleCli(join(made, 'dist'));
 copyFileSync(join(CLI, 'package.json'), join(made, 'package.json'));
-afterAll(() => rmSync(made, { recursive: true }));
+afterAll(() => {
+  for (const folder of [made, shop]) rmSync(folder, { recursive: true });
+});
 
 /** Sources and packages that a process of the command has loaded; what of the bundle, by what it was made from. */
 function loadedBy(dir: string, argv: readonly string[]): readonly string[] {
@@ -60,35 +62,47 @@ const ZOD = /dist\/zod\.cjs$/;
 /** What opens a state file, and what reads it. */
 const STATE = /better-sqlite3|core\/src\/(?:db|state|engine|orchestration|surface)\//;
 
+/** A project with a run that waits for a human; its only decision is made last. */
+const shop = mkdtempSync(join(tmpdir(), 'devs-shop-'));
+const [gate] = (await driveShop(shop)).gates;
+if (gate === undefined) throw new Error('The run waits at no gate.');
+
+const found = (argv: readonly string[], wanted: RegExp): readonly string[] =>
+  loadedBy(shop, argv).filter((path) => wanted.test(path));
+
 describe('the published command', () => {
-  test('loads for help nothing that opens a state file, and no verb', async ({ dir }) => {
-    for (const argv of [['--help'], ['--version'], ['admin', '--help']]) {
-      const loaded = loadedBy(dir, argv);
+  test.for([['--help'], ['--version'], ['admin', '--help']])(
+    'loads for %j nothing that opens a state file, and no verb',
+    (argv) => {
+      const loaded = loadedBy(shop, argv);
       expect(loaded.filter((path) => STATE.test(path) || ZOD.test(path))).toEqual([]);
       expect(loaded.filter((path) => /src\/commands\//.test(path))).toEqual(['src/commands/verbs.ts']);
-    }
+    },
+  );
+
+  test.for([
+    ['status'],
+    ['status', RUN],
+    ['gates'],
+    ['gates', '--all'],
+    ['show', RUN],
+    ['log', RUN],
+    ['docs', RUN],
+  ])('loads for %j what it shows', (argv) => {
+    const loaded = loadedBy(shop, argv);
+    expect(loaded.some((path) => path.endsWith('src/main.ts'))).toBe(true);
+    expect(loaded.filter((path) => LANGGRAPH.test(path) || WORK.test(path) || ZOD.test(path))).toEqual([]);
   });
 
-  test('loads for a reader what it shows, and for a decision what it records', async ({ dir }) => {
-    const { gates } = await driveShop(dir);
-    const [gate] = gates;
-    if (gate === undefined) throw new Error('The run waits at no gate.');
-    const reading = [['status'], ['status', RUN], ['gates'], ['show', RUN], ['log', RUN], ['docs', RUN]];
-    for (const argv of reading) {
-      const loaded = loadedBy(dir, argv);
-      expect(loaded.some((path) => path.endsWith('src/main.ts'))).toBe(true);
-      expect(loaded.filter((path) => LANGGRAPH.test(path) || WORK.test(path) || ZOD.test(path))).toEqual([]);
-    }
-    const deciding = loadedBy(dir, ['approve', gate.sessionId, '--hash', gate.artifactHash]);
-    expect(deciding.filter((path) => LANGGRAPH.test(path) || WORK.test(path))).toEqual([]);
-    expect(deciding.filter((path) => ZOD.test(path))).toHaveLength(1);
+  test('loads for a decision what it records', () => {
+    const loaded = loadedBy(shop, ['approve', gate.sessionId, '--hash', gate.artifactHash]);
+    expect(loaded.filter((path) => LANGGRAPH.test(path) || WORK.test(path))).toEqual([]);
+    expect(loaded.filter((path) => ZOD.test(path))).toHaveLength(1);
   });
 
-  test('would be found loading more: what goes on with a run does', async ({ dir }) => {
-    await driveShop(dir);
-    const loaded = loadedBy(dir, ['cancel', RUN]);
-    expect(loaded.some((path) => LANGGRAPH.test(path))).toBe(true);
-    expect(loadedBy(dir, ['init', '--help']).some((path) => WORK.test(path))).toBe(true);
+  test('would be found loading more: what goes on with a run does', () => {
+    expect(found(['cancel', RUN], LANGGRAPH)).not.toEqual([]);
+    expect(found(['init', '--help'], WORK)).not.toEqual([]);
   });
 
   test('has the licence of every package whose code is in it', () => {

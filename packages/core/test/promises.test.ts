@@ -52,6 +52,8 @@ const SURFACES: readonly Surface[] = [
       'pause',
       'cancel',
       'status',
+      'steps',
+      'graph',
       'budget',
       'gates',
       'closedGates',

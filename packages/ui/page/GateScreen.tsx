@@ -27,7 +27,7 @@ export function GateScreen({ view }: { readonly view: ShownGate }) {
       {view.isOpen ? null : <Moved view={view} />}
       {message !== '' && <p>{message}</p>}
       <Before view={view} />
-      <Difference view={view} />
+      <Difference key={view.next} view={view} />
       {view.evidence === null ? (
         <Proposal artifact={artifact} />
       ) : (

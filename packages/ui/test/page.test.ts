@@ -171,4 +171,30 @@ describe('the page in Chromium', () => {
     expect(await page.title()).toBe('devs');
     expect(complaints.flat()).toEqual([]);
   });
+
+  test('a person’s own version of a plan closes the gate that was open, and the page shows what has changed', async ({
+    dir,
+  }) => {
+    const devs = await openShop(dir);
+    await devs.start({ id: 'shop', brief: '# Shop', gates: { design: 'auto' } });
+    await drive(devs);
+    const { origin, codes } = await servePage(dir);
+    const page = await (await openChromium()).newPage();
+    const complaints = complaintsOf(page, origin);
+    await page.goto(`${origin}/#code=${codes[0]}`);
+    await page.locator('main a.row', { hasText: 'Plan' }).click();
+    await page.getByText('Change it yourself').click();
+    await page.getByLabel('Name').first().fill('Do it well');
+    await page.locator('#edit').click();
+    await page.getByText('This is not open any more').waitFor();
+    expect(await page.locator('#approve').count()).toBe(0);
+    await drive(devs);
+    await page.locator('.difference tr.added', { hasText: 'Do it well' }).waitFor();
+    await page.getByText('Side by side').click();
+    await page.locator('.difference td.added', { hasText: 'Do it well' }).waitFor();
+    await page.getByText('Read what is asked now').click();
+    await page.locator('h3', { hasText: 'Do it well' }).waitFor();
+    await page.locator('#approve').waitFor();
+    expect(complaints).toEqual([]);
+  });
 });

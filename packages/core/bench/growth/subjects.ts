@@ -23,19 +23,23 @@ interface Opened {
 }
 
 /** Something that is looked at or done. */
-interface Look {
+interface Look<Kept> {
   readonly what: string;
   /** @param turn - From 0, another one each time. */
-  readonly look: (opened: Opened, turn: number) => unknown;
+  readonly look: (opened: Kept, turn: number) => unknown;
   /** Why it may grow. */
   readonly grows?: string;
 }
 
-export interface Subject {
+export interface Subject<Kept extends { readonly close: () => void } = Opened> {
+  /** As it is named on the command line and in the figures. */
+  readonly name: string;
   readonly of: string;
   readonly sizes: readonly number[];
-  readonly open: (dir: string, size: number) => Promise<Opened>;
-  readonly looks: readonly Look[];
+  readonly open: (dir: string, size: number) => Promise<Kept>;
+  readonly looks: readonly Look<Kept>[];
+  /** CPU milliseconds of one turn. @defaultValue those of this process */
+  readonly cost?: (work: (turn: number) => unknown) => Promise<number>;
 }
 
 const ADA = { kind: 'human', id: 'ada' } as const;
@@ -74,7 +78,8 @@ async function driveOne({ devs }: Opened, turn: number): Promise<void> {
   await run.drive({ only: `T${turn + 1}` });
 }
 
-const manyRuns: Subject = {
+export const manyRuns: Subject = {
+  name: 'runs',
   of: 'A file of so many runs, of which a tenth waits at a gate',
   sizes: [100, 1000, 10_000],
   open: (dir, size) => {
@@ -104,7 +109,8 @@ const manyRuns: Subject = {
 const idOfOne = (sessions: HitlSessionStore): string =>
   sessions.listOpen(`${DUE}-0`)[0]?.id.slice(0, 8) ?? '';
 
-const longRun: Subject = {
+export const longRun: Subject = {
+  name: 'events',
   of: 'One run of so many events, a hundredth as many calls and answered gates',
   sizes: [10_000, 100_000, 1_000_000],
   open: (dir, size) => {
@@ -134,7 +140,8 @@ const longRun: Subject = {
   ],
 };
 
-const largePlan: Subject = {
+export const largePlan: Subject = {
+  name: 'tasks',
   of: 'A plan of so many tasks',
   sizes: [50, 500, 5000],
   open: async (dir, tasks) => {
@@ -147,5 +154,3 @@ const largePlan: Subject = {
   },
   looks: [{ what: 'a task', look: driveOne, grows: 'the plan is one value, which every step writes' }],
 };
-
-export const SUBJECTS: readonly Subject[] = [manyRuns, longRun, largePlan];

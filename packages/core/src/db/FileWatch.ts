@@ -11,11 +11,12 @@ export const LOOK_EVERY_MS = 500;
 const REST_MS = 10;
 
 /**
- * After an event it is asked whether a commit can be seen, after 1 ms, then 2, 4, 8, …: the log is written first, then
- * synced, and can be read after that. Questions up to this apart, ms, need no events: however much is written, there are
- * few.
+ * After an event it is asked whether a commit can be seen: the log is written first, then synced, and can be read after
+ * that. Most disks need less than 15 ms, in which it is asked every other one, and nothing is listened to: however much is
+ * written, there are few events. Then after 16 ms, 32, 64, …
  */
-const CLOSE_MS = 8;
+const CLOSE_QUESTIONS = 8;
+const CLOSE_GAP_MS = 2;
 const LAST_GAP_MS = 256;
 
 type Key = string | Database;
@@ -60,8 +61,8 @@ class FileWatch {
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
   #question: NodeJS.Timeout | undefined;
-  /** Before the next question, ms. */
-  #gapMs = 1;
+  /** Questions since the last event. */
+  #asked = 0;
   #version: number | null = null;
   #isToTell = false;
   /** When the next round may be, on the clock of `performance`. */
@@ -137,22 +138,24 @@ class FileWatch {
   /** One event is enough; of a log that has another name or none, it was the last. */
   #noticed(): void {
     this.#disarm();
-    this.#gapMs = 1;
-    this.#askLater();
+    this.#asked = 0;
+    this.#askAfter(1);
   }
 
-  #askLater(): void {
+  #askAfter(ms: number): void {
     clearTimeout(this.#question);
-    this.#question = setTimeout(() => this.#ask(), this.#gapMs).unref();
+    this.#question = setTimeout(() => this.#ask(), ms).unref();
   }
 
   #ask(): void {
-    if (this.#gapMs >= CLOSE_MS) this.#arm();
+    this.#asked += 1;
+    const others = this.#asked - CLOSE_QUESTIONS;
+    if (others >= 0) this.#arm();
     const version = this.#seenVersion();
     if (version !== this.#version) this.tell();
     this.#version = version;
-    this.#gapMs *= 2;
-    if (this.#gapMs <= LAST_GAP_MS) this.#askLater();
+    const gapMs = others < 0 ? CLOSE_GAP_MS : CLOSE_GAP_MS * CLOSE_QUESTIONS * 2 ** others;
+    if (gapMs <= LAST_GAP_MS) this.#askAfter(gapMs);
   }
 
   /** Another number after each commit of another connection; `null` where it cannot be read: who looks finds out why. */

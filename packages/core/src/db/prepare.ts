@@ -57,11 +57,19 @@ class LateStatement {
   }
 
   run(...bound: unknown[]): RunResult {
-    return withStatementFaults(() => this.#prepared().run(...bound));
+    try {
+      return this.#prepared().run(...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
   }
 
   get(...bound: unknown[]): unknown {
-    return withStatementFaults(() => this.#prepared().get(...bound));
+    try {
+      return this.#prepared().get(...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
   }
 
   all(...bound: unknown[]): unknown[] {

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { prepare } from './prepare.ts';
 
@@ -10,6 +10,9 @@ export interface Part {
 
 /** By connection, what {@link outer} has begun and is still at its work, with the savepoints in it, the innermost last. */
 const working = new WeakMap<Database, Part[]>();
+
+/** What begins, divides and ends transactions, by connection. */
+const controls = new WeakMap<Database, Map<string, Statement>>();
 
 /** Connections on which something could not be rolled back: what is open there must never be committed. */
 const stuck = new WeakSet<Database>();
@@ -87,8 +90,12 @@ function undo(db: Database, statements: readonly string[]): void {
   }
 }
 
-function control(db: Database, statement: string): void {
-  prepare(db, statement).run();
+function control(db: Database, sql: string): void {
+  const known = controls.get(db) ?? new Map<string, Statement>();
+  controls.set(db, known);
+  const statement = known.get(sql) ?? prepare(db, sql);
+  known.set(sql, statement);
+  statement.run();
 }
 
 function notRolledBack(): DevsError {

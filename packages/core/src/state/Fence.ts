@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { type Part, partsOf } from '../db/transaction.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -25,6 +25,8 @@ export interface FencedLease {
 
 const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 
+const queries = new WeakMap<Database, Statement<[string], number>>();
+
 /** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
 const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
 
@@ -34,18 +36,23 @@ const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
  */
 export function leaseFence(db: Database, lease: FencedLease): Fence {
   const { threadId, epoch } = lease;
-  const query = prepare<[string], number>(db, SELECT_EPOCH).pluck();
   return {
     assertInTx() {
       const refusal = refusalOf(db, lease);
       if (refusal !== null) throw refusal.error;
       const held = foundIn(db);
       if (held?.get(threadId) === epoch) return;
-      const current = query.get(threadId);
+      const current = epochs(db).get(threadId);
       if (current !== epoch) throw leaseLost(lease, current ?? null);
       held?.set(threadId, epoch);
     },
   };
+}
+
+function epochs(db: Database): Statement<[string], number> {
+  const query = queries.get(db) ?? prepare<[string], number>(db, SELECT_EPOCH).pluck();
+  queries.set(db, query);
+  return query;
 }
 
 /** Who gives a lease to another, or deletes its run, says so: it is looked at again in the same transaction. */

@@ -4,11 +4,12 @@ import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
+import { DeclaredPolicies } from './DeclaredPolicies.ts';
 import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
 import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
 import { within } from './immediately.ts';
-import { parseStored } from './parseStored.ts';
+import { OnceUnderLease } from './OnceUnderLease.ts';
 import { useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
@@ -69,7 +70,9 @@ export class ThreadStore {
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
-  readonly #selectPolicy: Statement<[string, string], string | null>;
+  readonly #policies: DeclaredPolicies;
+  /** They are counted as a lease begins: to reset them once is enough. */
+  readonly #reset: OnceUnderLease;
   readonly #insert: Statement<[object]>;
   readonly #selectLiveOnWorkspace: Statement<[string, string], string>;
   readonly #selectLease: Statement<[string], LeaseRow>;
@@ -84,7 +87,6 @@ export class ThreadStore {
   readonly #revive: Statement<[object]>;
   readonly #reopen: Statement<[object]>;
   readonly #beginTurn: Statement<[object]>;
-  readonly #resetRecoveries: Statement<[object]>;
   readonly #seal: Statement<[string]>;
   readonly #markDegraded: Statement<[object]>;
   readonly #setPolicies: Statement<[object]>;
@@ -99,7 +101,8 @@ export class ThreadStore {
     this.#stateFolders = stateFoldersOf(db);
     this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
-    this.#selectPolicy = prepare<[string, string], string | null>(db, sql.SELECT_POLICY).pluck();
+    this.#policies = new DeclaredPolicies(db);
+    this.#reset = new OnceUnderLease(db);
     this.#insert = prepare(db, sql.INSERT);
     this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, sql.SELECT_LIVE_ON_WORKSPACE).pluck();
     this.#selectLease = prepare(db, sql.SELECT_LEASE);
@@ -114,7 +117,6 @@ export class ThreadStore {
     this.#revive = prepare(db, sql.REVIVE);
     this.#reopen = prepare(db, sql.REOPEN);
     this.#beginTurn = prepare(db, sql.BEGIN_TURN);
-    this.#resetRecoveries = prepare(db, `${sql.updateOf('recoveries = 0')} AND recoveries > 0`);
     this.#seal = prepare(db, sql.SEAL);
     this.#markDegraded = prepare(db, sql.updateOf('degraded = 1'));
     this.#setPolicies = prepare(db, sql.updateOf('policies_json = @value'));
@@ -155,8 +157,7 @@ export class ThreadStore {
 
   /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
   policyOf(threadId: string, name: string): unknown {
-    const json = this.#selectPolicy.get(name, threadId) ?? null;
-    return json === null ? undefined : parseStored(json, `run "${threadId}"`);
+    return this.#policies.of(threadId, name);
   }
 
   /** Every run, newest first. */
@@ -322,8 +323,12 @@ export class ThreadStore {
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */
   resetRecoveries(lease: FencedLease): void {
-    const { threadId } = lease;
-    this.#fenced(lease, () => this.#resetRecoveries.run({ threadId, now: this.#now() }));
+    const reset = (): void => {
+      prepare(this.#db, sql.RESET_RECOVERIES).run({ threadId: lease.threadId, now: this.#now() });
+      this.#reset.note(lease);
+    };
+    if (this.#reset.isDone(lease)) this.fence(lease).assertInTx();
+    else this.#fenced(lease, reset);
   }
 
   /** The run has lost journal rows (law L6). */

@@ -26,6 +26,8 @@ export const SEAL = `UPDATE threads SET declared_sha256 = ${sealOf(THREAD_SEAL)}
 // Of one member: the whole record holds the shape of the run's graph.
 export const SELECT_POLICY = `SELECT policies_json -> ? FROM threads WHERE thread_id = ? AND ${isSound(THREAD_SEAL)}`;
 
+export const SELECT_DECLARED = 'SELECT declared_sha256 FROM threads WHERE thread_id = ?';
+
 export const SELECT_ALL = `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`;
 
 export const SELECT_LIVE_ON_WORKSPACE = `
@@ -90,3 +92,5 @@ export const BEGIN_TURN = `
 export function updateOf(assignment: string): string {
   return `UPDATE threads SET ${assignment}, updated_at = @now WHERE thread_id = @threadId`;
 }
+
+export const RESET_RECOVERIES = `${updateOf('recoveries = 0')} AND recoveries > 0`;

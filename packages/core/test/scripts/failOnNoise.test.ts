@@ -9,7 +9,8 @@ import { mergeConfig, type ViteUserConfig } from 'vitest/config';
 const config = new URL('../../../../vitest.config.ts', import.meta.url);
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 const support = (name: string): string => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
-const [noise, rest, time] = ['failOnNoise.ts', 'leavesNothing.ts', 'processorTime.ts'].map(support);
+const EACH = ['failOnNoise.ts', 'sameCases.ts', 'processorTime.ts'].map(support);
+const rest = support('leavesNothing.ts');
 
 const PLANTED = `import { afterAll, test, vi } from 'vitest';
 afterAll(() => console.log('after all'));
@@ -34,7 +35,7 @@ function runPlanted(text: string): { readonly status: number | null; readonly ou
   onTestFinished(() => rmSync(root, { recursive: true }));
   symlinkSync(modules, join(root, 'node_modules'));
   writeFileSync(join(root, 'planted.test.ts'), text);
-  const config = { pool: 'forks', isolate: false, setupFiles: [noise, rest], include: ['planted.test.ts'] };
+  const config = { pool: 'forks', isolate: false, setupFiles: [...EACH, rest], include: ['planted.test.ts'] };
   writeFileSync(join(root, 'vitest.config.mjs'), `export default { test: ${JSON.stringify(config)} };`);
   const vitest = [join(modules, 'vitest', 'vitest.mjs'), 'run', '--root', root];
   const { status, stdout, stderr } = spawnSync(process.execPath, vitest, {
@@ -55,8 +56,7 @@ describe('the guards of all tests', () => {
       return [merged?.isolate, merged?.setupFiles];
     });
     expect(own.length).toBeGreaterThan(3);
-    for (const [isolate, setup] of own)
-      expect(setup).toEqual(isolate === false ? [noise, time, rest] : [noise, time]);
+    for (const [isolate, setup] of own) expect(setup).toEqual(isolate === false ? [...EACH, rest] : EACH);
   });
 
   test('fail a file that changes its process', () => {

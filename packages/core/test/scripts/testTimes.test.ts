@@ -53,7 +53,7 @@ const file = (path: string, ms: number, tests: number) => ({
   name: `DIR/${path}`,
   startTime: 1_700_000_000_000,
   endTime: 1_700_000_000_000 + ms,
-  assertionResults: Array.from({ length: tests }, () => ({ status: 'passed' })),
+  assertionResults: Array.from({ length: tests }, () => ({ status: 'passed', meta: { processorMs: 500 } })),
 });
 
 const REPORT = JSON.stringify({
@@ -79,10 +79,14 @@ describe('test:times', () => {
     expect(lines).toEqual([
       expect.stringMatching(/^2023-11-14, commit unknown, \d+ × /),
       '',
-      'kind files tests time share',
-      'crash and kills 2 3 7.5 s 75 %',
-      'command line 1 7 2.5 s 25 %',
-      'all 3 10 10.0 s 100 %',
+      'kind files tests time processor share',
+      'crash and kills 2 3 7.5 s 1.5 s 75 %',
+      'command line 1 7 2.5 s 3.5 s 25 %',
+      '',
+      'package files tests time processor share',
+      'core 2 3 7.5 s 1.5 s 75 %',
+      'cli 1 7 2.5 s 3.5 s 25 %',
+      'all 3 10 10.0 s 5.0 s 100 %',
       '',
       'slowest files',
       '4.5 s packages/core/test/db/killedB.test.ts',

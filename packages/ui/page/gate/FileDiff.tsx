@@ -40,7 +40,12 @@ export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly
     >
       <summary>
         <code>{path}</code> <span class="added">+{added}</span> <span class="removed">-{removed}</span>
-        {isFolded(file) && <span class="quiet"> {lines.length} lines, folded</span>}
+        {isFolded(file) && (
+          <span class="quiet">
+            {' '}
+            {lines.length} lines{isOpen.value ? '' : ', folded'}
+          </span>
+        )}
         {said.value !== '' && <span class="count">{said.value.split(' ').length} comments</span>}
       </summary>
       {isOpen.value && (

@@ -1,4 +1,5 @@
 import type { PlanResult } from '@devs/core';
+import { useSignal } from '@preact/signals';
 import { keptJson } from './answerOf.ts';
 import type { GateOnPage } from './gateOnPage.ts';
 import { addTask, changeTask, dropTask, listOf, moveTask, type PlanTask, type TaskAt } from './planEdits.ts';
@@ -100,10 +101,23 @@ interface FieldOf {
   readonly write: (text: string) => void;
 }
 
-/** Written when it is left: a comma that was just typed would be taken away. */
-const Field = ({ label, text, rows = 1, write }: FieldOf) => (
-  <label>
-    <span>{label}</span>
-    <textarea rows={rows} value={text} onChange={({ currentTarget }) => write(currentTarget.value)} />
-  </label>
-);
+/** What is typed stays as it is until the field is left: of a list, a comma that was just typed would be taken away. */
+function Field({ label, text, rows = 1, write }: FieldOf) {
+  const typed = useSignal<string | null>(null);
+  return (
+    <label>
+      <span>{label}</span>
+      <textarea
+        rows={rows}
+        value={typed.value ?? text}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value;
+          write(currentTarget.value);
+        }}
+        onBlur={() => {
+          typed.value = null;
+        }}
+      />
+    </label>
+  );
+}

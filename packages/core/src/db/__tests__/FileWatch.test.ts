@@ -148,6 +148,24 @@ describe('whoever waits at a state file', () => {
     other.db.close();
   });
 
+  test('is told within 3 ms of a commit that is synced for less than 15', ({ db, dbPath }) => {
+    const other = another(dbPath);
+    for (let ms = 0; ms < 15; ms += 1) {
+      let told = 0;
+      const stop = onNews(db, () => {
+        told += 1;
+      });
+      written();
+      pass(ms);
+      other.commit();
+      pass(3);
+      expect(told).toBe(1);
+      stop();
+      pass(20);
+    }
+    other.db.close();
+  });
+
   test('misses no commit, whenever it is made, with one event or none for it', ({ db, dbPath }) => {
     const other = another(dbPath);
     const count = db.prepare<[], number>('SELECT count(*) FROM written').pluck();

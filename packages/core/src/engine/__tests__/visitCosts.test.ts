@@ -65,12 +65,12 @@ function prepared(db: Database): readonly string[] {
 
 describe('a visit of a node', () => {
   test('commits twice: before its work, and after it', async ({ dbPath }) => {
-    const cost = { commits: 2, savepoints: 2, fences: 2, statements: 27 };
+    const cost = { commits: 2, savepoints: 2, fences: 2, statements: 26 };
     expect(await costOfAVisit(dbPath, () => {})).toEqual(cost);
   });
 
   test('commits twice more for a recorded step: before the call, and after it', async ({ dbPath }) => {
-    const cost = { commits: 4, savepoints: 2, fences: 4, statements: 41 };
+    const cost = { commits: 4, savepoints: 2, fences: 4, statements: 38 };
     expect(await costOfAVisit(dbPath, () => step('call', () => 'answer'))).toEqual(cost);
   });
 });

@@ -1,10 +1,9 @@
+import { Runnable, type RunnableConfig } from '@langchain/core/runnables';
 import { isConditionalEdge } from './directEdges.ts';
+import { inNodeContext, isOutermost } from './nodeContext.ts';
 import { failingLate, raced } from './raced.ts';
 
-interface Config {
-  readonly callbacks?: unknown;
-  readonly signal?: AbortSignal;
-  readonly runId?: string | undefined;
+interface Config extends Pick<RunnableConfig, 'callbacks' | 'signal'> {
   readonly configurable?: { readonly __pregel_send?: (writes: readonly Write[]) => void };
 }
 
@@ -18,6 +17,7 @@ interface Invokable {
 interface FunctionRunnable extends Invokable {
   readonly name?: string;
   readonly trace: boolean;
+  readonly config?: object;
   func(input: unknown, config: Config): unknown;
 }
 
@@ -67,34 +67,49 @@ export function directNodes(nodes: Readonly<Record<string, unknown>>): void {
 }
 
 function directNode(node: CompiledNode, sequence: Invokable | undefined): Invokable | undefined {
-  const [update, control, ...edges] = node.getWriters();
+  const { bound } = node;
+  const [update, control, ...others] = node.getWriters();
+  const edges = others.filter(isEdge);
   const isExpected =
-    isFunction(node.bound) &&
+    isFunction(bound) &&
+    bound.config === undefined &&
     isChannelWriter(update) &&
     isControlBranch(control) &&
-    edges.every((edge) => isConditionalEdge(edge) || isChannelWriter(edge));
+    edges.length === others.length;
   if (sequence === undefined || !isExpected) return sequence;
-  const invoke = async (input: unknown, config: Config): Promise<unknown> => {
-    if (config.callbacks !== undefined) return await sequence.invoke(input, config);
-    await Promise.resolve(); // LangGraph begins all nodes before one of them works
-    const { signal } = config;
-    // LangChain leaves the id of a run to its outermost part.
-    const own = config.runId === undefined ? config : { ...config, runId: undefined };
-    const returned = await raced(node.bound.invoke(input, own), signal);
-    const follow = (edge: Invokable): Promise<unknown> => raced(edge.invoke(returned, own), signal);
+  const work = async (input: unknown, own: Config): Promise<unknown> => {
+    const { signal } = own;
+    const returned = await raced(called(bound, input, own), signal);
+    delete own.callbacks; // a node hears its own calls; its edges are none
     let turns = NODE_TURNS;
     await failingLate(writeChannels(update, returned, own), turns, signal);
-    if (saysWhereTo(returned)) await failingLate(follow(control), turns, signal);
+    if (saysWhereTo(returned)) await failingLate(follow(control, returned, own), turns, signal);
     else turns += PART_TURNS;
     for (const edge of edges) {
       turns += PART_TURNS;
-      const followed = isChannelWriter(edge) ? writeChannels(edge, returned, own) : follow(edge);
-      await failingLate<unknown>(followed, turns, signal);
+      const followed = isChannelWriter(edge)
+        ? writeChannels(edge, returned, own)
+        : follow(edge, returned, own);
+      await failingLate(followed, turns, signal);
     }
     return returned;
   };
+  const invoke = async (input: unknown, config: Config): Promise<unknown> => {
+    if (config.callbacks !== undefined || !isOutermost()) return await sequence.invoke(input, config);
+    await Promise.resolve(); // LangGraph begins all nodes before one of them works
+    return await inNodeContext(config, (own) => work(input, own));
+  };
   return Object.assign(Object.create(sequence) as Invokable, { invoke });
 }
+
+/** What a node returns, or what the runnable does that it returns. */
+async function called(bound: FunctionRunnable, input: unknown, config: Config): Promise<unknown> {
+  const returned = await bound.func(input, config);
+  return Runnable.isRunnable(returned) ? await returned.invoke(input, config) : returned;
+}
+
+const follow = async (edge: FunctionRunnable, returned: unknown, config: Config): Promise<unknown> =>
+  await raced(Promise.resolve(edge.func(returned, config)), config.signal);
 
 async function writeChannels({ writes }: ChannelWriter, returned: unknown, config: Config): Promise<void> {
   const written: Write[] = [];
@@ -112,6 +127,9 @@ const isControlBranch = (writer: Invokable | undefined): writer is FunctionRunna
 /** Whether the branch for commands has anything to do: it looks for commands, and for what they send. */
 const saysWhereTo = (returned: unknown): boolean =>
   Array.isArray(returned) || (typeof returned === 'object' && returned !== null && 'lg_name' in returned);
+
+const isEdge = (writer: Invokable): writer is FunctionRunnable =>
+  isFunction(writer) && (isConditionalEdge(writer) || isChannelWriter(writer));
 
 function isChannelWriter(writer: Invokable | undefined): writer is ChannelWriter {
   return isFunction(writer) && 'writes' in writer && (writer.writes as readonly unknown[]).every(isEntry);

@@ -47,12 +47,8 @@ export class HeldAnswers {
     const scratchpad = configurable[SCRATCHPAD] as Scratchpad | undefined;
     if (store === null || visit.epoch === null || visit.attempt > 1) return null;
     if (given === undefined || scratchpad === undefined) return null;
-    const held = new Map<string, string>();
-    for (const id of Object.keys(given)) {
-      const session = store.sessions.findByInterrupt(visit.threadId, id);
-      if (session?.kind === 'interrupt') held.set(id, session.artifactHash ?? '');
-    }
-    return held.size === 0 ? null : new HeldAnswers(configurable, scratchpad, given, held);
+    const asked = askedFor(given, visit, store);
+    return asked.size === 0 ? null : new HeldAnswers(configurable, scratchpad, given, new Map(asked));
   }
 
   private constructor(
@@ -112,6 +108,26 @@ export class HeldAnswers {
     for (const { id = '' } of met) this.#held.delete(id);
     return true;
   }
+}
+
+/** Of the answers of a drive, what each was given for. */
+const knownFor = new WeakMap<object, ReadonlyMap<string, string>>();
+
+/** Hash of what the answers to an author's interrupts were given for, by interrupt id; it never changes. */
+function askedFor(
+  given: Readonly<Record<string, unknown>>,
+  { threadId }: Visit,
+  { sessions }: EngineStore,
+): ReadonlyMap<string, string> {
+  const known = knownFor.get(given);
+  if (known !== undefined) return known;
+  const asked = new Map<string, string>();
+  for (const id of Object.keys(given)) {
+    const session = sessions.findByInterrupt(threadId, id);
+    if (session?.kind === 'interrupt') asked.set(id, session.artifactHash ?? '');
+  }
+  knownFor.set(given, asked);
+  return asked;
 }
 
 function countersOf({ interruptCounter, subgraphCounter, callCounter }: Counters): Counters {

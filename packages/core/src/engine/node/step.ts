@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
 import { type Fact, factsOf } from '../../events/Fact.ts';
+import type { StepResult } from '../../state/StepResult.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
 import { stepKeyOf } from '../../state/stepKeyOf.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
@@ -145,15 +146,17 @@ async function recordedStep<T>(
 
   const { reserve: declared = {}, ...kind } = options;
   const begun: NewStep = { ...id, ...kind, node: visit.node, taskId: active.taskId };
-  const makeIt = (attempt: number, reserve?: Reserve): Promise<void> =>
-    make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
+  let written: StepResult | null = null;
+  const makeIt = async (attempt: number, reserve?: Reserve): Promise<void> => {
+    written = await make(active, { ...begun, ...(reserve && { reserve }) }, attempt, fn);
+  };
   if (begun.kind !== 'work' && store.budgets.isLimited(visit.threadId)) {
     await admitCall(active, { ...begun, declared }, makeIt);
   } else {
     const { attempt } = runs.beginStep(visit, begun, () => UNLIMITED);
     await active.calls.track(() => makeIt(attempt ?? 1));
   }
-  return recordedResult<T>(store.steps.find(id), id, store.steps);
+  return (await writtenResult(written, id, store.steps)) as T;
 }
 
 /** Work within a call is a part of it: a drain waits for the call, and what it has cost is not thrown away. */
@@ -169,7 +172,7 @@ async function make<T>(
   step: NewStep,
   attempt: number,
   fn: StepFunction<T>,
-): Promise<void> {
+): Promise<StepResult> {
   const { runs, store, visit } = active;
   const reports = new UsageReports(step.reserve);
   const usage = (report: UsageReport): void => reports.add(report);
@@ -186,6 +189,7 @@ async function make<T>(
     const answered = runs.arrived();
     if (answered !== null) await answered;
     if (diedAt(`after step ${step.name}`)) await never();
+    return recorded.result;
   } catch (error) {
     told.end();
     // What stopped the node and not the call leaves it as begun.
@@ -243,7 +247,12 @@ function refusedUsage(
   }));
 }
 
-/** Read back also the first time: a prompt made from the result is then the same text in every execution. */
+/** Read also the first time from what was written: a prompt made from it is then the same text in every execution. */
+async function writtenResult(written: StepResult | null, id: StepKey, steps: StepStore): Promise<unknown> {
+  if (written === null || written.codec !== null) return await steps.load(id);
+  return written.json === null ? undefined : (JSON.parse(written.json) as unknown);
+}
+
 async function recordedResult<T>(recorded: RecordedStep | null, id: StepKey, steps: StepStore): Promise<T> {
   if (recorded?.state !== 'done') return undefined as T;
   return (recorded.codec === undefined ? recorded.result : await steps.load(id)) as T;

@@ -23,8 +23,10 @@ function tamper({ name }: Database, sql: string): void {
 }
 
 describe('doctor finds nothing wrong with', () => {
-  test('a fresh file, and says how large it is', ({ db }) => {
+  test('a fresh file, and says how large it is', ({ dbPath }) => {
+    const db = createDatabase({ dbPath });
     const report = doctor(db);
+    db.close();
     expect(report).toMatchObject({ ok: true, findings: [], sizes: { freeBytes: 0 } });
     expect(report.sizes?.fileBytes).toBeGreaterThan(100_000);
     expect(report.sizes?.walBytes).toBeGreaterThan(0);

@@ -201,11 +201,30 @@ describe('directNodes', () => {
     const around = { tags: ['around'], metadata: { around: 1 }, configurable: { far: 1 } };
     const within = (isDirect: boolean): Promise<unknown> =>
       AsyncLocalStorageProviderSingleton.runWithConfig(around, () => ran({ a, path }, given, isDirect));
-    await within(false);
-    const expected = configs.splice(0);
-    await within(true);
-    expect(expected).toHaveLength(2);
-    expect(settled(configs)).toEqual(settled(expected));
+    const outside = (isDirect: boolean): Promise<unknown> => ran({ a, path }, given, isDirect);
+    for (const run of [outside, within]) {
+      await run(false);
+      const expected = configs.splice(0);
+      expect(expected).toHaveLength(2);
+      await run(true);
+      expect(settled(configs.splice(0))).toEqual(settled(expected));
+    }
+  });
+
+  test('is a run of the tracer’s for who asks, as in LangGraph', async () => {
+    const runs: unknown[] = [];
+    const a: Node = () => {
+      const run = AsyncLocalStorageProviderSingleton.getInstance().getStore() as Record<string, unknown>;
+      const { createChild, name, client: _client, ...fields } = run;
+      const kept = Object.getOwnPropertySymbols(fields['extra']).map(String);
+      runs.push([typeof createChild, name, Object.keys(fields).sort(), run.constructor.name, kept]);
+      expect(getConfig().configurable).toBeDefined();
+      return {};
+    };
+    await ran({ a }, {}, false);
+    await ran({ a }, {}, true);
+    expect(runs).toHaveLength(2);
+    expect(runs[1]).toEqual(runs[0]);
   });
 
   test('tells those who listen of every part, as LangGraph does', async () => {
