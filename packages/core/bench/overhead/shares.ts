@@ -40,7 +40,10 @@ export interface ShareOptions {
   readonly warmUp: number;
 }
 
-/** Milliseconds of a super-step by whose code they are spent in: counted looks of V8's profiler, the first rounds left out. */
+/**
+ * Milliseconds of processor of a super-step by whose code they are spent in, the first rounds left out: the process's time,
+ * parted as the looks of V8's profiler are, which costs some of it.
+ */
 export async function sharesOf(
   subject: Subject,
   keeper: Keeper,
@@ -50,20 +53,25 @@ export async function sharesOf(
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.setSamplingInterval', { interval: INTERVAL });
-  const shares = new Map<Owner, number>(OWNERS.map((owner) => [owner, 0]));
+  const looks = new Map<Owner, number>(OWNERS.map((owner) => [owner, 0]));
+  let cpuMs = 0;
   for (let round = 0; round < warmUp + rounds; round += 1) {
     const prepared = await subject.prepare(keeper, mkdtempSync(join(folder, 'profile-')));
     if (round >= warmUp) await session.post('Profiler.start');
+    const used = process.cpuUsage();
     await prepared.run();
+    const { user, system } = process.cpuUsage(used);
     if (round >= warmUp) {
       const { profile } = await session.post('Profiler.stop');
-      const each = INTERVAL / 1000 / (rounds * subject.steps);
-      for (const owner of ownersOf(profile)) shares.set(owner, (shares.get(owner) ?? 0) + each);
+      for (const owner of ownersOf(profile)) looks.set(owner, (looks.get(owner) ?? 0) + 1);
+      cpuMs += (user + system) / 1000;
     }
     prepared.close();
   }
   session.disconnect();
-  return shares;
+  const all = [...looks.values()].reduce((sum, count) => sum + count, 0);
+  const each = cpuMs / (rounds * subject.steps * all);
+  return new Map(OWNERS.map((owner) => [owner, (looks.get(owner) ?? 0) * each]));
 }
 
 function* ownersOf({ nodes, samples = [] }: Profiler.Profile): Generator<Owner> {
