@@ -223,7 +223,7 @@ export class ThreadStore {
    * @throws DevsError `THREAD_NOT_FOUND`
    */
   evict(threadId: string): boolean {
-    return this.#write(() => {
+    return within(this.#db, () => {
       this.require(threadId);
       const { bootId } = this.#host;
       return this.#evict.run({ threadId, owner: NOBODY, bootId, now: this.#now() }).changes === 1;

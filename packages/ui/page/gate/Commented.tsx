@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { type Around, type Block, Markdown } from '../Markdown.tsx';
+import { placeWords } from '../words.ts';
 import { type Anchor, lineAnchor, selectionAnchor, textIn } from './anchors.ts';
 import { beginComment, type GateOnPage, linesOf, threadAt, useGate } from './gateOnPage.ts';
 import { ThreadView } from './ThreadView.tsx';
@@ -88,7 +89,7 @@ function BlockView({ gate, place, block: { from, to, isOf }, children }: BlockVi
           type="button"
           class="at"
           tabIndex={-1}
-          aria-label={`Comment on line ${line} of ${place}`}
+          aria-label={`Comment on line ${line} of ${placeWords(place)}`}
           onClick={() => beginComment(gate, anchor)}
         >
           {from}
