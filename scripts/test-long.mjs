@@ -136,6 +136,12 @@ const LONG = [
     'drivers killed between a word of a model and the checkpoint',
   ],
   ['streamed', { DEVS_STREAMED_PROGRAMS: 81 }, 'stream/asLangGraph', 'programs of every kind, streamed'],
+  [
+    'page',
+    { DEVS_PAGE_KILLS: 30 },
+    'killedPage',
+    'decisions on the page, its server or the driver killed meanwhile',
+  ],
   ['trial', { DEVS_TRIAL_TURNS: 9 }, 'trial/trial', 'agents with vices on three repositories, three ways'],
   ['floods', { DEVS_FLOOD_MIB: 1024 }, 'acp/acpAgents', 'agents over the protocol that print without end'],
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],

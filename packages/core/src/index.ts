@@ -203,6 +203,7 @@ export {
   type RunListPage,
   type StartOptions,
 } from './surface/Orchestrator.ts';
+export type { RecordedRun } from './surface/RecordedRun.ts';
 export { type DriveRunOptions, Run } from './surface/Run.ts';
 export type { RecursionDepth } from './surface/recursionDepth.ts';
 export type { Removal, RemovedRun } from './surface/removeRun.ts';

@@ -100,11 +100,15 @@ const SURFACES: readonly Surface[] = [
   },
 ];
 
-const ownNames = ({ type }: Surface): readonly string[] =>
-  Object.getOwnPropertyNames(type.prototype).filter((name) => name !== 'constructor');
+/** Of a class, and of what it extends. */
+function methodsOf(prototype: object): readonly string[] {
+  if (prototype === Object.prototype) return [];
+  const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+  return [...own, ...methodsOf(Object.getPrototypeOf(prototype) as object)];
+}
 
 const CASES = SURFACES.flatMap((surface) =>
-  ownNames(surface)
+  methodsOf(surface.type.prototype)
     .filter((name) => !surface.synchronous.includes(name))
     .map((name) => ({ ...surface, className: (surface.type as { name?: string }).name, name })),
 );
@@ -142,7 +146,7 @@ describe('what reads or writes a run', () => {
 
   test('is named by the lists above only where it exists', () => {
     for (const surface of SURFACES) {
-      expect(ownNames(surface)).toEqual(
+      expect(methodsOf(surface.type.prototype)).toEqual(
         expect.arrayContaining([...surface.synchronous, ...surface.takesAnything]),
       );
     }

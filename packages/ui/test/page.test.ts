@@ -7,8 +7,9 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../page/bundlePage.mjs';
-import { openChromium, unpackChromium } from './support/chromium.ts';
+import { openChromium } from './support/chromium.ts';
 import { openShop, type Served, serve, test } from './support/fixtures.ts';
+import { unpackChromium } from './support/launchChromium.ts';
 
 /** What a model could write to have a browser do something, or a person see something else. */
 const HOSTILE = [

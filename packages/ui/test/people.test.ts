@@ -120,13 +120,16 @@ describe('people in Chromium', () => {
   });
 
   test('axe finds nothing serious on a list, a run or an error, light or dark', async ({ dir }) => {
-    const run = await waitingRun(dir);
+    const devs = await openShop(dir);
+    const gates = { design: 'auto', dag: 'auto' } as const;
+    const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates, review: 'task' });
+    await run.drive();
     const { page } = await asReader({ dir, id: 'ada' });
     await page.locator('main a.row').first().waitFor();
     expect(await seriousOn(page), 'inbox').toEqual([]);
     const { origin } = new URL(page.url());
     await page.goto(`${origin}/#/runs/${run.id}`);
-    await page.locator('h1', { hasText: 'Shop' }).waitFor();
+    await page.locator('.picture .node').first().waitFor();
     expect(await seriousOn(page), 'run').toEqual([]);
     await page.goto(`${origin}/#/runs/nothing`);
     await page.getByText('THREAD_NOT_FOUND').waitFor();

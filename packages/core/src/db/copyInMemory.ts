@@ -12,16 +12,28 @@ const WITHOUT_LOG = 1;
 
 const ATTEMPTS = 3;
 
-const origins = new WeakMap<Database, string>();
+interface Origin {
+  readonly path: string;
+  /** Of the file when the copy was made, as {@link versionOf} tells it. */
+  readonly version: string;
+}
 
-/** Records which file a connection to a copy in memory shows. */
-export function setOrigin(db: Database, path: string): void {
-  origins.set(db, path);
+const origins = new WeakMap<Database, Origin>();
+
+/** Records which file a connection to a copy in memory shows, as it was then. */
+export function setOrigin(db: Database, origin: Origin): void {
+  origins.set(db, origin);
+}
+
+/** The path of a file that has changed since this connection's copy of it was made, else `null`. */
+export function outgrownOrigin(db: Database): string | null {
+  const origin = origins.get(db);
+  return origin === undefined || versionOf(origin.path) === origin.version ? null : origin.path;
 }
 
 /** The path of the file that a connection shows; `null` in memory without one. */
 export function originOf(db: Database): string | null {
-  return origins.get(db) ?? (db.memory ? null : db.name);
+  return origins.get(db)?.path ?? (db.memory ? null : db.name);
 }
 
 /**
@@ -51,9 +63,13 @@ function withLog(file: Buffer, log: Buffer | null): Buffer {
     file.copy(merged);
     for (const [number, page] of committed.pages) page.copy(merged, (number - 1) * committed.pageSize);
   }
-  if (merged.length > FORMAT_VERSIONS[1])
-    for (const at of FORMAT_VERSIONS) merged.writeUInt8(WITHOUT_LOG, at);
-  return merged;
+  return withoutLog(merged);
+}
+
+/** The bytes of a file, as of one that has no write-ahead log: SQLite opens those in memory. Changes them. */
+export function withoutLog(file: Buffer): Buffer {
+  if (file.length > FORMAT_VERSIONS[1]) for (const at of FORMAT_VERSIONS) file.writeUInt8(WITHOUT_LOG, at);
+  return file;
 }
 
 function readOf(path: string): Buffer {
@@ -64,7 +80,8 @@ function readOf(path: string): Buffer {
   }
 }
 
-function versionOf(path: string): string {
+/** What a file and its log are at, by their entries in the file system. */
+export function versionOf(path: string): string {
   const parts = [statOf(path), statOf(logOf(path))];
   return parts
     .map((part) => (part === undefined ? '-' : `${part.ino} ${part.size} ${part.mtimeNs}`))

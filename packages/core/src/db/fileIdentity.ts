@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
+import { outgrownOrigin } from './copyInMemory.ts';
 import { statOf } from './fileStat.ts';
 import { pragmaValue } from './prepare.ts';
 import { isLogTruncated, logBytes, logOf } from './writeAheadLog.ts';
@@ -62,10 +63,12 @@ export function assertSameFile(db: Database): void {
  * What the file is at, for who waits for a change: another number once another connection, of any process, has committed.
  * Reads one number of the log's index, and holds nothing.
  *
- * @throws DevsError as {@link assertSameFile}.
+ * @throws DevsError as {@link assertSameFile}; of a copy in memory, which stays as it was, once its file has changed.
  */
 export function dataVersion(db: Database): number {
   assertSameFile(db);
+  const outgrown = outgrownOrigin(db);
+  if (outgrown !== null) throw replaced(outgrown);
   return Number(pragmaValue(db, 'data_version'));
 }
 

@@ -1,4 +1,5 @@
 import type { Provenance, StageAgents } from '../orchestration/ports.ts';
+import type { ThreadStore } from '../state/ThreadStore.ts';
 
 /** Which agents a run was started with; part of its record. */
 export interface AgentsIdentity {
@@ -15,4 +16,13 @@ export function identityOf({ name, provenance, fingerprint }: StageAgents): Agen
 /** One line: `openai:gpt-5 (live; prompts v1 1a2b3c4d5e6f)`. Equal words are equal agents. */
 export function identityWords({ name, provenance, fingerprint }: AgentsIdentity): string {
   return `${name} (${fingerprint === undefined ? provenance : `${provenance}; ${fingerprint}`})`;
+}
+
+/** As a run's record has them; `null` of one that was started without. */
+export function recordedAgents(
+  id: string,
+  { threads }: { readonly threads: ThreadStore },
+): AgentsIdentity | null {
+  const { agents = null } = threads.require(id).policies;
+  return agents as AgentsIdentity | null;
 }

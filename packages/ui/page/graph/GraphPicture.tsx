@@ -120,10 +120,10 @@ function Node({
       <rect width={NODE.width} height={NODE.height} rx="7" />
       <text class="label" x="10" y="19">
         {cut(label, 20)}
-      </text>
+      </text>{' '}
       <text class="sign" x={NODE.width - 10} y="19" text-anchor="end">
         {fate === 'goes' ? '↩' : (SIGNS[state] ?? '')}
-      </text>
+      </text>{' '}
       <text class="name" x="10" y="36">
         {cut(name, 24)}
       </text>

@@ -3,7 +3,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { UiHandler } from '../createUi.ts';
 
-/** A fetch handler as a listener of `node:http`. A request that is none to fetch is answered with 400. */
+/**
+ * A fetch handler as a listener of `node:http`. A request that is none to fetch is answered with 400.
+ *
+ * @example
+ * ```ts
+ * createServer(listener(createUi({ dir: '.devs', hosts: ['localhost:8080'], identify }))).listen(8080, '127.0.0.1');
+ * ```
+ */
 export function listener(handler: UiHandler): RequestListener {
   return (incoming, outgoing) => {
     answer(handler, incoming, outgoing).catch(() => outgoing.destroy());

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bundlePage } from '../../page/bundlePage.mjs';
 import type { UiOptions } from '../../src/createUi.ts';
 import { OneTimeCodes } from '../../src/session/OneTimeCodes.ts';
-import { openChromium, unpackChromium } from './chromium.ts';
+import { openChromium } from './chromium.ts';
 import { type Served, serve } from './fixtures.ts';
+import { unpackChromium } from './launchChromium.ts';
 
 /** Somebody's browser at the page, signed in with a link of a server of their own. */
 export interface Reader {

@@ -8,6 +8,7 @@ import { tried } from '../../../test/support/tried.ts';
 import { ThreadStore } from '../../state/ThreadStore.ts';
 import { copyInMemory, originOf } from '../copyInMemory.ts';
 import { createDatabase, openReadOnly } from '../createDatabase.ts';
+import { dataVersion } from '../fileIdentity.ts';
 
 const INSERT = "INSERT INTO events (at, name, payload_json) VALUES (?, 'X', json_quote(?))";
 const FRAME = 24 + 4096;
@@ -103,6 +104,17 @@ describe('a copy of a state file in memory', () => {
     const threads = new ThreadStore(viewer);
     expect(threads.folderOf(threads.require('r'))).toBe(join(dirname(dbPath), 'folders', 'r'));
     expect(() => threads.markDegraded('r')).toThrow(expect.objectContaining({ code: 'STATE_IO' }));
+    viewer.close();
+  });
+
+  test('says so once its file has changed: it stays as it was', ({ dbPath }) => {
+    const copy = killedWriter(dbPath, [], []);
+    createDatabase({ dbPath: copy }).close();
+    symlinkSync('/nowhere/at/all', `${copy}-wal`);
+    const viewer = openReadOnly({ dbPath: copy });
+    expect(dataVersion(viewer)).toBe(dataVersion(viewer));
+    writeFileSync(copy, readFileSync(copy)); // another time of change
+    expect(() => dataVersion(viewer)).toThrow(expect.objectContaining({ code: 'STATE_REPLACED' }));
     viewer.close();
   });
 
