@@ -109,6 +109,7 @@ describe('the public surface', () => {
         "maskView",
         "oneLine",
         "openReadOnly",
+        "openState",
         "orchestratorEvents",
         "parseBrief",
         "perToolCall",
