@@ -137,11 +137,10 @@ describe('a task, attacked by its own checks without a sandbox', () => {
     expect(tasks).toMatchObject([{ status: 'failed' }]);
   });
 
-  test('is verified by a trigger in the state file that turns every verdict green', async ({ task }) => {
-    tried(task, { ways: 1, open: 1 });
+  test('is not verified by a trigger in the state file that turns every verdict green, and doctor names it', async () => {
     const attack = attackBy('a trigger that turns every verdict green');
     const { tasks } = await project.verify({ checks: [attack, says(false), says(false), says(false)] });
-    expect(tasks).toMatchObject([{ status: 'completed' }]);
+    expect(tasks).toMatchObject([{ status: 'failed' }]);
     const db = openReadOnly({ dbPath: join(project.dir, '.devs', 'state.sqlite') });
     expect(doctor(db).findings).toMatchObject([{ code: 'SCHEMA_FOREIGN', table: 'agent_steps' }]);
     db.close();
