@@ -45,7 +45,7 @@ const PASSTHROUGH = Symbol.for('LG_PASSTHROUGH');
 /**
  * Has the nodes of a compiled graph run without LangChain's layers around each of their parts. LangGraph makes a sequence of
  * a node, what writes its update, and its edges, and sets up context and trace for each of them, which is most of what a
- * super-step takes. Here the node alone has them, and every conditional edge.
+ * super-step takes. Here all of them share one context.
  *
  * Where somebody listens, the sequence runs as LangGraph made it. So it does for a node that is not made as expected.
  */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished } from 'vitest';
 import { test } from '../../../test/support/fixtures.ts';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { immediately } from '../immediately.ts';
 import {
   type ClaimResult,
   LEASE_TTL_MS,
@@ -273,6 +274,51 @@ describe('leases', () => {
     const lease = claimed(threads.claim('run-1'));
     threads.release(lease);
     expect(() => threads.renew(lease)).toThrow(withCode('LEASE_LOST'));
+  });
+
+  test('recoveries that were reset in a transaction that is undone are reset again', ({ db }) => {
+    let now = 0;
+    const threads = new ThreadStore(db, { now: () => now });
+    threads.create(aThread());
+    const lease = claimed(threads.claim('run-1'));
+    threads.begin(lease, { recovered: true });
+    const undone = (): never => {
+      threads.resetRecoveries(lease);
+      throw new RangeError('undone');
+    };
+    expect(() => immediately(db, undone)).toThrow('undone');
+    expect(threads.require('run-1').recoveries).toBe(1);
+    threads.resetRecoveries(lease);
+    expect(threads.require('run-1').recoveries).toBe(0);
+    threads.release(lease);
+    now = 86_400_000; // long enough for another one to count
+    const next = claimed(threads.claim('run-1'));
+    expect(threads.begin(next, { recovered: true })).toMatchObject({ recoveries: 1 });
+    threads.resetRecoveries(next);
+    threads.resetRecoveries(next);
+    expect(threads.require('run-1').recoveries).toBe(0);
+  });
+
+  test('a policy is read anew once it is another, of another run, or damaged before it was known', ({
+    db,
+  }) => {
+    const threads = new ThreadStore(db);
+    const stored = threads.create(aThread({ policies: { goal: { only: 'T1' } } })).thread;
+    threads.create(aThread({ threadId: 'run-2', policies: { goal: { only: 'T2' } } }));
+    const goals = (): readonly unknown[] =>
+      ['run-1', 'run-2', 'run-1'].map((id) => threads.policyOf(id, 'goal'));
+    expect(goals()).toEqual([{ only: 'T1' }, { only: 'T2' }, { only: 'T1' }]);
+    const undone = (): never => {
+      threads.updatePolicies('run-1', { goal: { only: 'T9' } });
+      expect(threads.policyOf('run-1', 'goal')).toEqual({ only: 'T9' });
+      throw new RangeError('undone');
+    };
+    expect(() => immediately(db, undone)).toThrow('undone');
+    expect(threads.policyOf('run-1', 'goal')).toEqual(stored.policies['goal']);
+    threads.updatePolicies('run-1', {});
+    expect(threads.policyOf('run-1', 'goal')).toBeUndefined();
+    db.exec(`UPDATE threads SET policies_json = '{"goal":{"only":"T3"}}' WHERE thread_id = 'run-2'`);
+    expect(() => threads.policyOf('run-2', 'goal')).toThrow(withCode('STATE_CORRUPT'));
   });
 
   test('beginning counts recoveries until progress', ({ db }) => {

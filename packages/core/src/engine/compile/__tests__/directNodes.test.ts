@@ -1,3 +1,4 @@
+import { getContextVariable, setContextVariable } from '@langchain/core/context';
 import { type RunnableConfig, RunnableLambda, RunnableSequence } from '@langchain/core/runnables';
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import {
@@ -209,6 +210,19 @@ describe('directNodes', () => {
       await run(true);
       expect(settled(configs.splice(0))).toEqual(settled(expected));
     }
+  });
+
+  test('hands a node what is set around the run', async () => {
+    const found: unknown[] = [];
+    const a: Node = () => {
+      found.push(getContextVariable('who'));
+      return {};
+    };
+    await AsyncLocalStorageProviderSingleton.runWithConfig({}, async () => {
+      setContextVariable('who', 'me');
+      await ran({ a }, {}, true);
+    });
+    expect(found).toEqual(['me']);
   });
 
   test('is a run of the tracer’s for who asks, as in LangGraph', async () => {
