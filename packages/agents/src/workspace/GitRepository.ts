@@ -39,6 +39,8 @@ const SETTINGS: readonly string[] = [
   'maintenance.auto=false',
   'core.logAllRefUpdates=false',
   'core.filesRefLockTimeout=1000',
+  // The one that `forgetYoung` reads.
+  'index.version=2',
   // As many processes write a tree as there are cores.
   'checkout.workers=0',
   // Law L4: a step is recorded in the state file with the id of its tree, and a task with its commit, so both
