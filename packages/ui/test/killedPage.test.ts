@@ -69,7 +69,16 @@ async function signedIn(dir: string) {
 async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, dir: string): Promise<void> {
   const [gate] = await run.gates();
   if (gate === undefined) throw new RangeError('Expected a gate.');
-  const answer = { approved: false, feedback: `Remark ${turn}, of some length. `.repeat(1 + turn) };
+  const { documents } = gate.artifact as {
+    readonly documents: readonly Record<'type' | 'content', string>[];
+  };
+  const [{ type, content } = { type: '', content: '' }] = documents;
+  const [quote = ''] = content.split('\n');
+  const answer = {
+    approved: false,
+    feedback: `Remark ${turn}, of some length. `.repeat(1 + turn),
+    comments: [{ in: type, quote, line: 1, text: `Why this, ${turn}?` }],
+  };
   const page = await signedIn(dir);
   const { child } = victim === 'server' ? page : await begun(driver, dir);
   const asked = page.decide(gate, answer);
@@ -93,7 +102,7 @@ async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, d
 describe('a decision on the page', () => {
   test.for(['server', 'driver'] as const)(
     'survives that the %s is killed at any moment, once and whole',
-    { timeout: longer(60_000, KILLS / 3) },
+    { timeout: longer(60_000, KILLS) },
     async (victim, { dir }) => {
       const devs = await openShop(dir);
       const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
