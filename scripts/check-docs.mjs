@@ -69,7 +69,7 @@ function eventComplaints() {
     const name = spaced.trim();
     const row = rows.find((line) => line.startsWith(`| \`${name}\` |`));
     if (row === undefined) return [`docs/events.md: no row for ${name}`];
-    const isEmitted = new RegExp(`\\b(?:emit\\(\\s*|record\\(\\s*|event: )'${name}'`).test(source);
+    const isEmitted = new RegExp(`\\b(?:emit\\(\\s*|record\\(\\s*|(?:event|name): )'${name}'`).test(source);
     if (row.includes('not emitted yet') !== isEmitted) return [];
     return [`docs/events.md: ${name} ${isEmitted ? 'is emitted by now' : 'is emitted nowhere: say so'}`];
   });

@@ -1,37 +1,7 @@
-import { join } from 'node:path';
-import { GitWorkspace } from '@devs/agents';
-import { Orchestrator } from '@devs/core';
-import { fakeAgents, scriptedChecks } from '@devs/core/testing';
 import { describe, expect } from 'vitest';
-import { specText } from '../src/flags/runSpec.ts';
 import { callMain } from './support/callMain.ts';
-import { AGENTS, test } from './support/fixtures.ts';
-
-const RUN = 'shop';
-const SPEC = specText({
-  agents: AGENTS,
-  checks: [{ name: 'check', dir: '.', argv: ['true'], timeoutMs: 60_000 }],
-  setup: null,
-  repository: null,
-  sandbox: 'none',
-});
-
-/** Drives a run of two tasks, the second depending on the first, to its end. */
-async function drive(dir: string): Promise<string> {
-  const devs = await Orchestrator.open({
-    dir: join(dir, '.devs'),
-    agents: fakeAgents({ tasks: 2 }),
-    workspace: new GitWorkspace({ dir }),
-    checks: scriptedChecks(),
-  });
-  try {
-    const gates = { design: 'auto', dag: 'auto' } as const;
-    const run = await devs.start({ id: RUN, brief: '# Shop', gates, agentsRef: SPEC });
-    return (await run.drive()).status;
-  } finally {
-    devs.close();
-  }
-}
+import { finishShop as drive, RUN } from './support/finishedProject.ts';
+import { test } from './support/fixtures.ts';
 
 describe('devs rewind', () => {
   test('says what it would undo, undoes it, takes it back, and every reader tells of it', async ({ dir }) => {

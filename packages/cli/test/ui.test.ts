@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { callMain } from './support/callMain.ts';
+import { finishShop } from './support/finishedProject.ts';
 import { test } from './support/fixtures.ts';
 import { driveShop } from './support/waitingProject.ts';
 
@@ -97,6 +98,34 @@ describe('devs ui', () => {
       stderr: expect.stringContaining('STATE_IO'),
     });
     expect(existsSync(join(dir, 'none.sqlite'))).toBe(false);
+  });
+
+  test('shows what a commit has changed, and sets a run back with what it was started with', async ({
+    dir,
+  }) => {
+    expect(await finishShop(dir)).toBe('completed');
+    const { ask, signIn } = await started(dir);
+    const headers = await signIn();
+    const { tasks } = (await (await ask('/api/runs/shop', { headers })).json()) as {
+      tasks: { gitHash: string }[];
+    };
+    const read = async (commit: string | undefined) =>
+      (await ask(`/api/runs/shop/commits/${commit}`, { headers })).json();
+    expect(await read(tasks[1]?.gitHash)).toEqual({
+      code: { diff: expect.stringContaining('+implement 2, attempt 1'), unshown: [] },
+    });
+    expect(await read('0'.repeat(40))).toMatchObject({ error: { code: 'COMMIT_NOT_FOUND' } });
+
+    const rewind = async (wish: object) =>
+      (await ask('/api/runs/shop/rewind', { method: 'POST', headers, body: JSON.stringify(wish) })).json();
+    expect(await rewind({ way: 'preview', task: 'T1' })).toMatchObject({
+      plan: { undone: [{ label: 'T2' }] },
+    });
+    expect(await rewind({ way: 'back', task: 'T1', undone: ['T2'] })).toMatchObject({
+      done: { commit: expect.stringMatching(/^[0-9a-f]{40}$/) },
+    });
+    expect((await callMain(dir, ['status', 'shop'])).stdout).toMatch(/set back +to T1 by human:ada/);
+    expect(await rewind({ way: 'undo' })).toMatchObject({ done: { kept: null } });
   });
 
   test('only reads where its link is printed to no terminal', async ({ dir }) => {

@@ -1,10 +1,11 @@
-// `pnpm bench:overhead [--quick] [--json]`: what the engine costs per super-step, beside plain LangGraph over its own
-// savers, interleaved in one process. See docs/benchmarks.md.
+// `pnpm bench:overhead [--quick] [--profile] [--tasks N] [--json]`: what the engine costs per super-step, beside plain LangGraph
+// over its own savers, interleaved in one process; whose code that is; a pipeline of N tasks. See docs/benchmarks.md.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countCommits } from './overhead/countCommits.ts';
-import { type Lap, race } from './overhead/race.ts';
+import { type Lap, race, type StepTime } from './overhead/race.ts';
+import { OWNERS, type Owner, sharesOf } from './overhead/shares.ts';
 import { startUpTimes } from './overhead/startUpTimes.ts';
 import { KEEPERS, type Keeper, ownGraph, pipeline, type Subject } from './overhead/subjects.ts';
 import { median, percentile, round, table } from './state/figures.ts';
@@ -22,12 +23,19 @@ const PAIRS: readonly (readonly [Keeper, Keeper])[] = [
 
 interface Result {
   readonly subject: string;
-  readonly keepers: readonly { readonly keeper: Keeper; readonly stepMs: number; readonly commits: number }[];
+  readonly keepers: readonly {
+    readonly keeper: Keeper;
+    readonly stepMs: number;
+    readonly cpuMs: number;
+    readonly commits: number;
+  }[];
   readonly ratios: readonly {
     readonly pair: string;
     readonly median: number;
     readonly quarter: number;
     readonly threeQuarters: number;
+    /** Of processor time. */
+    readonly cpu: number;
   }[];
 }
 
@@ -36,8 +44,10 @@ async function measure(make: (size: number) => Subject, size: number): Promise<R
   const lap = await race(subject, { folder, rounds, warmUp: 3 });
   const keepers = [];
   for (const keeper of KEEPERS) {
-    const stepMs = round(median(lap.get(keeper) ?? []), 3);
-    keepers.push({ keeper, stepMs, commits: await commitsPerStep(make, size, keeper) });
+    const times = lap.get(keeper) ?? [];
+    const stepMs = round(median(times.map(({ ms }) => ms)), 3);
+    const cpuMs = round(median(times.map((time) => time.cpuMs)), 3);
+    keepers.push({ keeper, stepMs, cpuMs, commits: await commitsPerStep(make, size, keeper) });
   }
   return { subject: subject.name, keepers, ratios: PAIRS.map((pair) => ratioOf(lap, pair)) };
 }
@@ -62,31 +72,65 @@ async function commitsOf(subject: Subject, keeper: Keeper): Promise<number> {
 
 /** The ratio of each round is taken on its own: both ran in the same second. */
 function ratioOf(lap: Lap, [ours, theirs]: readonly [Keeper, Keeper]): Result['ratios'][number] {
-  const reference = lap.get(theirs) ?? [];
-  const ratios = (lap.get(ours) ?? []).map((ms, at) => ms / (reference[at] ?? Number.NaN));
+  const ratios = ratiosOf(lap, [ours, theirs], ({ ms }) => ms);
   return {
     pair: `${ours} / ${theirs}`,
     median: round(median(ratios)),
     quarter: round(percentile(ratios, 0.25)),
     threeQuarters: round(percentile(ratios, 0.75)),
+    cpu: round(median(ratiosOf(lap, [ours, theirs], ({ cpuMs }) => cpuMs))),
   };
+}
+
+function ratiosOf(
+  lap: Lap,
+  [ours, theirs]: readonly [Keeper, Keeper],
+  of: (time: StepTime) => number,
+): readonly number[] {
+  const reference = (lap.get(theirs) ?? []).map(of);
+  return (lap.get(ours) ?? []).map((time, at) => of(time) / (reference[at] ?? Number.NaN));
 }
 
 function report({ subject, keepers, ratios }: Result): void {
   console.log(`\n### ${subject}\n`);
-  const rows = keepers.map(({ keeper, stepMs, commits }) => [
+  const rows = keepers.map(({ keeper, stepMs, cpuMs, commits }) => [
     keeper,
     stepMs,
+    cpuMs,
     keeper === 'memory' ? '–' : commits,
   ]);
-  console.log(table(['kept by', 'ms per super-step', 'commits per super-step'], rows));
-  const lines = ratios.map((it) => [it.pair, it.median, `${it.quarter}–${it.threeQuarters}`]);
-  console.log(`\n${table(['pair', 'median ratio', 'middle half'], lines)}`);
+  console.log(table(['kept by', 'ms per super-step', 'of processor', 'commits per super-step'], rows));
+  const lines = ratios.map((it) => [it.pair, it.median, `${it.quarter}–${it.threeQuarters}`, it.cpu]);
+  console.log(`\n${table(['pair', 'median ratio', 'middle half', 'of processor'], lines)}`);
+}
+
+/** Whose code a super-step is spent in, under three keepers. */
+async function profile(subject: Subject): Promise<void> {
+  const keepers = ['devs normal', 'official normal', 'memory'] as const;
+  const shares: ReadonlyMap<Owner, number>[] = [];
+  for (const keeper of keepers)
+    shares.push(await sharesOf(subject, keeper, { folder, rounds: quick ? 5 : 15, warmUp: 3 }));
+  const sums = shares.map((share) => [...share.values()].reduce((sum, ms) => sum + ms, 0));
+  const cell = (at: number, ms: number): string =>
+    `${round(ms, 3)} (${round((100 * ms) / (sums[at] ?? 1), 0)} %)`;
+  const rows = OWNERS.map((owner) => [owner, ...shares.map((share, at) => cell(at, share.get(owner) ?? 0))]);
+  console.log(`\n### ${subject.name}: whose milliseconds a super-step is\n`);
+  console.log(table(['', ...keepers], [...rows, ['all', ...sums.map((sum) => String(round(sum, 3)))]]));
+}
+
+const named = process.argv.indexOf('--tasks');
+const tasks = named === -1 ? null : Number(process.argv[named + 1]);
+const subjects = tasks === null ? [pipeline(50), ownGraph(100)] : [pipeline(tasks)];
+if (process.argv.includes('--profile')) {
+  for (const subject of subjects) await profile(subject);
+  rmSync(folder, { recursive: true });
+  process.exit();
 }
 
 const results: Result[] = [];
-results.push(await measure(pipeline, 50), await measure(ownGraph, 100));
-const startUp = await startUpTimes(folder, quick ? 5 : 15);
+if (tasks !== null) results.push(await measure(pipeline, tasks));
+else results.push(await measure(pipeline, 50), await measure(ownGraph, 100));
+const startUp = tasks === null ? await startUpTimes(folder, quick ? 5 : 15) : [];
 rmSync(folder, { recursive: true });
 
 const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };

@@ -11,6 +11,7 @@ export {
   createDatabase,
   getDatabase,
   openReadOnly,
+  openState,
 } from './db/createDatabase.ts';
 export { runMigrations } from './db/migrate.ts';
 export { CheckpointPersister } from './state/CheckpointPersister.ts';

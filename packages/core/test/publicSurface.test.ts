@@ -184,6 +184,7 @@ describe('the public surface', () => {
         "doctor",
         "getDatabase",
         "openReadOnly",
+        "openState",
         "runMigrations",
       ]
     `);

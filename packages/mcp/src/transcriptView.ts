@@ -30,10 +30,14 @@ export async function transcriptView(
 ): Promise<TranscriptPage> {
   const run = await devs.run(runId);
   const wanted: TranscriptQuery = { ...query, ...(attempt !== undefined && { attempt }) };
-  const entries = await run.transcript(wanted).catch((error: unknown) => {
+  const entries = await run.transcript({ ...wanted, limit: limit + 1 }).catch((error: unknown) => {
     throw error instanceof RangeError ? new WrongArguments(error.message) : error;
   });
-  return transcriptPage(entries, limit);
+  const page = transcriptPage(entries, limit);
+  const last = entries.at(-1);
+  if (page.nextAfterSeq !== null || last === undefined || entries.length <= limit) return page;
+  const [more] = await run.transcript({ ...wanted, afterSeq: last.seq, limit: 1 });
+  return { entries, nextAfterSeq: more === undefined ? null : last.seq };
 }
 
 /** What was written together has one number, so a page holds all of it. */

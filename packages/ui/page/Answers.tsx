@@ -8,7 +8,7 @@ import type { GateOnPage } from './gate/gateOnPage.ts';
 import { gatePath } from './gate/gatePath.ts';
 import { Problem } from './parts.tsx';
 import { errorOf, load, me } from './state.ts';
-import { shortHash } from './words.ts';
+import { commentsWords, placeWords, shortHash } from './words.ts';
 
 /** What a person says at the end of what they read. Their words stay until they are recorded. */
 export function Answers({ gate }: { readonly gate: GateOnPage }) {
@@ -79,7 +79,7 @@ function ChoiceButton({ choice, gate: { view, store }, isOff, give }: ChoiceButt
     >
       {label} {approves === true && <code>{shortHash(view.artifactHash)}</code>}
       <small>{given.kind === 'missing' ? given.words : meaning}</small>
-      {unsent > 0 && <small>your {unsent} comments are not sent with it</small>}
+      {unsent > 0 && <small>not sent with it: {commentsWords(unsent)}</small>}
     </button>
   );
 }
@@ -90,14 +90,11 @@ function OwnComments({ gate: { store, takesComments } }: { readonly gate: GateOn
   if (!takesComments || comments.length === 0) return null;
   return (
     <details class="written">
-      <summary>
-        {comments.length === 1 ? '1 comment goes' : `${comments.length} comments go`} with it when you send it
-        back
-      </summary>
+      <summary>{commentsWords(comments.length)}, sent when you send it back</summary>
       <ul>
         {comments.map(({ in: place, line, text }, at) => (
           <li key={at}>
-            {place}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
+            {placeWords(place)}, line {line}: {text === '' ? <em>empty, not sent</em> : text}{' '}
             <button
               type="button"
               class="plain"

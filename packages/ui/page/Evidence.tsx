@@ -1,9 +1,16 @@
+import type { ComponentChildren } from 'preact';
 import type { EvidenceShare, EvidenceView, Meter, TriedWay } from '../src/views/evidenceView.ts';
 import { meterShapes } from './meterShapes.ts';
 import { Section } from './parts.tsx';
 
-/** What a guard has seen: how far it came, why, and what was tried. */
-export function Evidence({ evidence }: { readonly evidence: EvidenceView }) {
+/** What a guard has seen: how far it came, why, and what was tried; folded below it, all of it as it was recorded. */
+export function Evidence({
+  evidence,
+  children,
+}: {
+  readonly evidence: EvidenceView;
+  readonly children: ComponentChildren;
+}) {
   const { what, meters, shares, tried, said, errors, seenLast } = evidence;
   return (
     <section class="evidence" aria-label="Evidence">
@@ -18,6 +25,10 @@ export function Evidence({ evidence }: { readonly evidence: EvidenceView }) {
       <Texts title="What people said" texts={said} />
       <Texts title="Errors" texts={errors} />
       {seenLast !== null && <Texts title="Seen last" texts={[seenLast]} />}
+      <details>
+        <summary>As it was recorded</summary>
+        {children}
+      </details>
     </section>
   );
 }

@@ -11,7 +11,7 @@ import { LastComments } from './gate/ThreadView.tsx';
 import { Proposal } from './Proposal.tsx';
 import { Ago } from './parts.tsx';
 import { gateHref, runHref } from './place.ts';
-import { plain, shortHash } from './words.ts';
+import { placeWords, plain, shortHash } from './words.ts';
 
 export function GateScreen({ view }: { readonly view: ShownGate }) {
   const { about, title, threadId, artifact, artifactHash, message, openedAt } = view;
@@ -28,8 +28,13 @@ export function GateScreen({ view }: { readonly view: ShownGate }) {
       {message !== '' && <p>{message}</p>}
       <Before view={view} />
       <Difference key={view.next} view={view} />
-      {view.evidence !== null && <Evidence evidence={view.evidence} />}
-      <Proposal artifact={artifact} />
+      {view.evidence === null ? (
+        <Proposal artifact={artifact} />
+      ) : (
+        <Evidence evidence={view.evidence}>
+          <Proposal artifact={artifact} />
+        </Evidence>
+      )}
       <Code view={view} />
       <AskBox view={view} />
       {view.isOpen ? <Answers gate={gate} /> : <Unsent gate={gate} />}
@@ -70,9 +75,10 @@ function Before({ view: { before, lastComments, places } }: { readonly view: Sho
 /** Somebody was faster: what was written here is not lost, and goes nowhere by itself. */
 function Unsent({ gate: { store } }: { readonly gate: ReturnType<typeof gateOnPage> }) {
   const { words, comments } = store.draft.value;
-  const said = [words, ...comments.map((each) => `${each.in}, line ${each.line}: ${each.text}`)].filter(
-    (text) => text.trim() !== '',
-  );
+  const said = [
+    words,
+    ...comments.map((each) => `${placeWords(each.in)}, line ${each.line}: ${each.text}`),
+  ].filter((text) => text.trim() !== '');
   if (said.length === 0) return null;
   return (
     <section>

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Documents, Plan, Review, ShownDocument, ShownTask } from './artifacts.ts';
-import { isDocuments, isPlan, isReview } from './artifacts.ts';
+import { decidedFirst, isDocuments, isPlan, isReview } from './artifacts.ts';
 import { CommentedLine, CommentedMarkdown, SourceLines } from './gate/Commented.tsx';
+import { useGate } from './gate/gateOnPage.ts';
 import { PlanPicture } from './graph/PlanPicture.tsx';
 import { Markdown } from './Markdown.tsx';
 import { Section } from './parts.tsx';
@@ -12,8 +13,15 @@ export function Proposal({ artifact }: { readonly artifact: unknown }) {
   if (isDocuments(artifact)) return <DocumentsView shown={artifact} />;
   if (isPlan(artifact)) return <PlanView plan={artifact} />;
   if (isReview(artifact)) return <ReviewView review={artifact} />;
-  return (
-    <pre class="artifact">{typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2)}</pre>
+  return <AsPrinted text={typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2)} />;
+}
+
+/** What a gate of one's own shows is commented on as a whole. */
+function AsPrinted({ text }: { readonly text: string }) {
+  return useGate()?.takesComments === true ? (
+    <SourceLines place="" text={text} />
+  ) : (
+    <pre class="artifact">{text}</pre>
   );
 }
 
@@ -29,13 +37,6 @@ function DocumentsView({ shown: { documents, unknownFiles = [] } }: { readonly s
     </>
   );
 }
-
-/** What a proposal rests on, and nobody decides about. */
-const READ_LATER = ['RESEARCH', 'MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS', 'BASELINE', 'BRIEF'];
-
-/** What is decided on, then reports, then the person's own brief. */
-const decidedFirst = (documents: Documents['documents']): Documents['documents'] =>
-  documents.toSorted((a, b) => READ_LATER.indexOf(a.type) - READ_LATER.indexOf(b.type));
 
 function DocumentView({ document: { type, title, content, version } }: { readonly document: ShownDocument }) {
   const isSource = useSignal(false);

@@ -67,3 +67,12 @@ export const isPlan = (artifact: unknown): artifact is Plan =>
   has(artifact, 'requirements', 'epics', 'tasks');
 export const isReview = (artifact: unknown): artifact is Review =>
   has(artifact, 'tasks', 'rejections') && typeof (artifact as Partial<Review>).range?.to === 'string';
+
+/** What a proposal rests on, and nobody decides about. */
+const READ_LATER = ['RESEARCH', 'MARKET', 'COMPETITION', 'TECHNOLOGY', 'USERS', 'BASELINE', 'BRIEF'];
+
+/** What is decided on, then reports, then the person's own brief. */
+export const decidedFirst = <Document extends Pick<ShownDocument, 'type'>>(
+  documents: readonly Document[],
+): readonly Document[] =>
+  documents.toSorted((a, b) => READ_LATER.indexOf(a.type) - READ_LATER.indexOf(b.type));

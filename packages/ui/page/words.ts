@@ -53,3 +53,8 @@ export function amountWords(measure: string, amount: number): string {
   if (measure === 'ms') return durationWords(amount);
   return `${countWords(amount)} ${measure}`;
 }
+
+export const commentsWords = (count: number): string => (count === 1 ? '1 comment' : `${count} comments`);
+
+/** Of what has no name, all of it is meant. */
+export const placeWords = (place: string): string => (place === '' ? 'what is shown' : place);

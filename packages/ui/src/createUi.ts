@@ -8,7 +8,7 @@ import type { Route, RouteDeps } from './routes/Route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ChangeFeed } from './state/ChangeFeed.ts';
 import { type Asking, RunsFile, type RunsFileOptions } from './state/RunsFile.ts';
-import type { ReadCode } from './views/gateCode.ts';
+import type { ReadCode, ReadCommit } from './views/gateCode.ts';
 import type { Rewinding } from './views/rewindView.ts';
 
 export interface UiOptions extends RunsFileOptions {
@@ -22,6 +22,8 @@ export interface UiOptions extends RunsFileOptions {
   readonly base?: string;
   /** The code of a review. @defaultValue the page says where it is */
   readonly readCode?: ReadCode;
+  /** What a commit of a run has changed. @defaultValue the page says where it is */
+  readonly readCommit?: ReadCommit;
   /**
    * Opens a run with the agents, workspace and checks it was started with, to set it back: that moves its files.
    * @defaultValue without: a run that was started with agents is not set back here
@@ -65,6 +67,7 @@ export function createUi({
   base = '',
   readOnly: isReadOnly = false,
   readCode = async () => null,
+  readCommit = async () => null,
   readAsset = readBuiltAsset,
   rewinding,
   signIn,
@@ -75,7 +78,17 @@ export function createUi({
   const file = new RunsFile(at);
   const drafts = folder === undefined ? undefined : new DraftFolder(folder);
   const deps: RouteDeps = {
-    ...{ file, feed: new ChangeFeed(file), readCode, readAsset, signIn, isReadOnly, drafts, asking },
+    ...{
+      file,
+      feed: new ChangeFeed(file),
+      readCode,
+      readCommit,
+      readAsset,
+      signIn,
+      isReadOnly,
+      drafts,
+      asking,
+    },
     rewinding: rewinding ?? ((id, work) => file.write(async (devs) => work(await devs.run(id)))),
   };
   const known = new Set(hosts);

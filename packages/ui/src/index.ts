@@ -9,5 +9,5 @@ export { listener } from './node/listener.ts';
 export { type Loopback, type LoopbackOptions, serveOnLoopback } from './node/serveOnLoopback.ts';
 export { OneTimeCodes, type OneTimeCodesOptions } from './session/OneTimeCodes.ts';
 export type { Asking } from './state/RunsFile.ts';
-export type { GateCode, ReadCode } from './views/gateCode.ts';
+export type { GateCode, ReadCode, ReadCommit } from './views/gateCode.ts';
 export type { RewindableRun, Rewinding } from './views/rewindView.ts';

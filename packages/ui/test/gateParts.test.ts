@@ -236,11 +236,11 @@ describe('differences', () => {
       ...['same line 7', 'same line 8', 'same line 9', 'removed line 10', 'added other'],
       ...['same line 11', 'same line 12', 'same line 13', 'place …'],
     ]);
-    expect(tas?.lines[4]).toMatchObject({ before: 13 });
-    expect(old).toMatchObject({ path: 'OLD', added: 0, removed: 3 });
+    expect(tas?.lines[4]).toMatchObject({ before: 11 });
+    expect(old).toMatchObject({ path: 'OLD', added: 0, removed: 1, notes: ['title: T → none'] });
     expect(
       versionFiles(before, { documents: [...before.documents.slice(0, 2), document('OLD', 'gone', 'New')] }),
-    ).toMatchObject([{ path: 'OLD', added: 1 }]);
+    ).toMatchObject([{ path: 'OLD', added: 0, notes: ['title: T → New'] }]);
   });
 
   test('of a plan, what a task waits for is part of it; anything else is compared as it is printed', () => {

@@ -80,6 +80,12 @@ function bodyOf({ path }: Route, { artifactHash }: Gate, code: string | undefine
   return bodies[path.split('/').at(-1) ?? ''] ?? {};
 }
 
+/** What is answered of a run that has no plan yet. */
+const WITHOUT_TASKS: Readonly<Record<string, number>> = {
+  '/api/runs/:run/rewind': 409,
+  '/api/runs/:run/commits/:commit': 404,
+};
+
 describe('on raw sockets', () => {
   test('every route answers its own page, and refuses all of these', async ({ dir }) => {
     const agents = fakeAgents({ tasks: 2 });
@@ -132,7 +138,7 @@ describe('on raw sockets', () => {
     expect(codes, 'no code was used up by a refused request').toHaveLength(2);
 
     for (const route of ROUTES) {
-      const status = route.path === '/api/runs/:run/rewind' ? 409 : 200; // it has no tasks yet
+      const status = WITHOUT_TASKS[route.path] ?? 200;
       expect(await send(route, ours), route.path).toMatchObject({ status });
     }
     expect(await run.gates(), 'our own page has decided').toHaveLength(0);

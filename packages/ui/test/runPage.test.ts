@@ -13,7 +13,7 @@ const NAME = '<img src=x onerror="document.title=\'ran\'"> \u202Eeman';
 
 /** Agents whose plan has names that a browser must not run, and that a person must see. */
 function hostileAgents() {
-  const agents = fakeAgents({ tasks: 3 });
+  const agents = fakeAgents({ tasks: 2 });
   const renamed = ({ epics, ...plan }: PlanResult): PlanResult => ({
     ...plan,
     epics: epics.map((epic) => ({
@@ -45,7 +45,7 @@ describe('the screens of runs in Chromium', () => {
   test('a run: its plan as a picture, its figures, its timeline and its log', async ({ dir }) => {
     const run = await finishedRun(dir);
     const { page, complaints } = await open({ dir, id: 'ada', at: '/runs/shop' });
-    await page.locator('.picture .node').nth(2).waitFor();
+    await page.locator('.picture .node').nth(1).waitFor();
     const { tasks, cost, status } = await run.status();
     expect(await page.locator('.picture .node.completed').count()).toBe(tasks.length);
     expect(await textOf(page, '.picture .node title')).toContain('<img src=x onerror');
@@ -57,11 +57,11 @@ describe('the screens of runs in Chromium', () => {
     expect(figures).toContain(`${cost.tokensIn.toLocaleString('en-US')} in`);
     expect(await textOf(page, '.meta .status')).toBe(status);
     expect(await textOf(page, '.spending tfoot')).toContain(`all${cost.calls}`);
-    await page.locator('.lane', { hasText: 'T3' }).locator('summary').click();
+    await page.locator('.lane', { hasText: 'T2' }).locator('summary').click();
     await page.locator('.lane[open] li', { hasText: 'implement' }).first().waitFor();
     await page.getByLabel('Kind of lines').selectOption('tasks');
+    await page.locator('.log li', { hasText: 'node started' }).first().waitFor({ state: 'detached' });
     await page.locator('.log li', { hasText: 'task completed' }).first().waitFor();
-    expect(await page.locator('.log li', { hasText: 'node started' }).count()).toBe(0);
     expect(await page.title()).toBe('devs');
     expect(complaints).toEqual([]);
   });
@@ -73,11 +73,11 @@ describe('the screens of runs in Chromium', () => {
     await page.locator('.picture .node').first().focus();
     await page.keyboard.press('Enter');
     await page.getByText('Show what going back to T1 undoes').click();
-    await page.locator('.picture .node.goes').nth(1).waitFor();
+    await page.locator('.picture .node.goes').waitFor();
     expect(await page.locator('.picture .node.target').count()).toBe(1);
     await page.getByRole('button', { name: 'Set the run back to the end of T1' }).click();
-    await page.getByText('set back to the end of T1, undone: T2, T3').waitFor();
-    await page.locator('.picture .node.pending').nth(1).waitFor();
+    await page.getByText('set back to the end of T1, undone: T2').waitFor();
+    await page.locator('.picture .node.pending').waitFor();
     expect((await run.status()).rewinds).toMatchObject([{ target: 'T1', principal: 'human:ada' }]);
     await page.getByRole('button', { name: 'Take that back' }).click();
     await page.getByText('the last rewind was undone').waitFor();

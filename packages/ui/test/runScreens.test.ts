@@ -83,6 +83,24 @@ describe('the screens of a run', () => {
     }
   });
 
+  test('show what a commit of a task has changed, and no other commit', async ({ dir }) => {
+    const run = await finishedRun(dir);
+    const { tasks } = await run.status();
+    const read: string[] = [];
+    const readCommit: UiOptions['readCommit'] = async (id, commit) => {
+      read.push(`${id} ${commit}`);
+      return { diff: '+ pay \u202Eeve', unshown: ['logo.png'] };
+    };
+    const { ask } = mounted(dir, { readCommit });
+    const commit = tasks[0]?.gitHash ?? '';
+    expect(await ask(`runs/shop/commits/${commit}`)).toEqual({
+      code: { diff: '+ pay ⟨U+202E⟩eve', unshown: ['logo.png'] },
+    });
+    expect(await ask('runs/shop/commits/HEAD')).toMatchObject({ error: { code: 'COMMIT_NOT_FOUND' } });
+    expect(read).toEqual([`shop ${commit}`]);
+    expect(await mounted(dir).ask(`runs/shop/commits/${commit}`)).toEqual({ code: null });
+  });
+
   test('set it back once a person has seen what is undone, and take that back', async ({ dir }) => {
     const run = await finishedRun(dir);
     const { ask, rewind } = mounted(dir, { rewinding: async (_id, work) => work(run) });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { CommitRange, FileChange } from '@devs/core';
 import { cutAtLine } from './cutAtLine.ts';
 import { GitRepository } from './GitRepository.ts';
+import { EMPTY_TREE } from './refs.ts';
 import type { FileContent, UnshownFile } from './UnshownFile.ts';
 
 /**
@@ -32,6 +33,13 @@ export class CommitDiff {
   async textUpTo(range: CommitRange, maxBytes: number): Promise<string> {
     const text = await this.#diff(range, ['--patch'], maxBytes + 1);
     return cutAtLine(text, maxBytes);
+  }
+
+  /** What one commit has changed: from its first parent, or from nothing. */
+  async rangeOf(commit: string): Promise<CommitRange> {
+    const listed = await this.#git.run(['rev-list', '--parents', '--max-count=1', objectId(commit), '--']);
+    const [, parent = EMPTY_TREE] = listed.trim().split(' ');
+    return { from: parent, to: commit };
   }
 
   /** By path: what {@link text} has no line of. */

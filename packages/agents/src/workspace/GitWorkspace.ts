@@ -128,6 +128,15 @@ export class GitWorkspace implements Workspace {
   }
 
   /**
+   * What one commit of a run has changed, as {@link diff} takes it. Reads the run's git dir and nothing else.
+   *
+   * @throws RangeError for what is no id; DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.
+   */
+  changeOf(threadId: string, commit: string): Promise<CommitRange> {
+    return new CommitDiff({ gitDir: this.#gitDirOf(threadId) }).rangeOf(commit);
+  }
+
+  /**
    * The files that {@link diff} shows no line of, by path. Reads the run's git dir and nothing else.
    *
    * @throws DevsError `WORKSPACE_FAILED` when there is no such git dir or commit.

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import { wholeLog } from '../project/wholeLog.ts';
+import { logPages } from '../project/wholeLog.ts';
 import { type PastGate, pastGateLine, toldDecisions } from '../render/pastGates.ts';
 import { gateLine } from '../render/renderGate.ts';
 import { columns } from '../terminal/columns.ts';
@@ -69,7 +69,7 @@ const OPEN = { status: 'awaiting_approval', decision: null, principal: null, dec
 
 async function gatesOf(run: Run): Promise<readonly PastGate[]> {
   const closed = await run.closedGates();
-  const told = closed.length === 0 ? new Map() : toldDecisions(await wholeLog(run));
+  const told = closed.length === 0 ? new Map() : await toldDecisions(logPages(run));
   const open = (await run.gates()).map((gate) => ({ ...gate, ...OPEN }));
   return [...closed, ...open].map((gate) => ({ gate, told: told.get(gate.sessionId) ?? null }));
 }

@@ -1,11 +1,15 @@
-import type { RunStatus } from '@devs/core';
+import type { Orchestrator, RunStatus } from '@devs/core';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { hasRuns, withView } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
 import { nextCommands } from '../render/nextCommands.ts';
-import { renderStatus, runTable } from '../render/renderStatus.ts';
+import { renderStatus, runRow, runTable } from '../render/renderStatus.ts';
+import type { Line } from '../terminal/Line.ts';
+
+/** Runs of which everything is read at once. */
+const PAGE = 50;
 
 export function addStatus(program: Command, start: Start): void {
   program
@@ -19,20 +23,38 @@ export function addStatus(program: Command, start: Start): void {
 }
 
 async function listRuns(session: Session): Promise<ExitCode> {
-  const runs = hasRuns(session) ? await withView(session, (devs) => devs.list()) : [];
+  if (session.out.json) {
+    session.out.result(hasRuns(session) ? await withView(session, (devs) => devs.list()) : [], []);
+    return EXIT.ok;
+  }
+  const lines = hasRuns(session) ? await withView(session, (devs) => runLines(devs, session)) : [];
   const none = [
     `There are no runs in ${session.dir}.`,
     `Start one: ${session.devs('run', 'brief.md', '--help')}`,
   ];
-  session.out.result(runs, runs.length === 0 ? none : [...runTable(runs), ...nextOf(runs, session)]);
+  session.out.print(...(lines.length === 0 ? none : lines));
   return EXIT.ok;
 }
 
+/** Of a page of runs at a time everything is in memory, of the others what is printed. Empty without runs. */
+async function runLines(devs: Orchestrator, session: Session): Promise<readonly Line[]> {
+  const rows: ReturnType<typeof runRow>[] = [];
+  let [first, waiting]: (RunStatus | undefined)[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await devs.list({ limit: PAGE, after });
+    first ??= page[0];
+    waiting ??= page.find(({ gates }) => gates.length > 0);
+    rows.push(...page.map(runRow));
+    if (page.length < PAGE) break;
+    after = page.at(-1)?.id;
+  }
+  return first === undefined ? [] : [...runTable(rows), ...nextOf(waiting, first, session)];
+}
+
 /** Of the run that somebody has to do something about, else of any. */
-function nextOf(runs: readonly RunStatus[], { devs }: Session): readonly string[] {
-  const waiting = runs.find(({ gates }) => gates.length > 0);
+function nextOf(waiting: RunStatus | undefined, { id }: RunStatus, { devs }: Session): readonly string[] {
   return waiting === undefined
-    ? [`one of them: ${devs('status', runs[0]?.id ?? '')}`]
+    ? [`one of them: ${devs('status', id)}`]
     : nextCommands(waiting, devs).slice(0, 1);
 }
 

@@ -10,7 +10,7 @@ import { codeInGit } from '../project/codeInGit.ts';
 import { assertRuns } from '../project/openProject.ts';
 import type { Session } from '../project/Session.ts';
 import { examples, type Start } from '../project/Start.ts';
-import { readShownDiff } from '../render/reviewDiff.ts';
+import { readCommitDiff, readShownDiff, type ShownRange } from '../render/reviewDiff.ts';
 import { usageError } from '../usageError.ts';
 
 interface UiFlags {
@@ -68,7 +68,7 @@ async function serveUi({ place, port, file, by }: UiFlags, session: Session): Pr
   return EXIT.ok;
 }
 
-type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'code' | 'drafts' | 'rewinding'>;
+type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'>;
 
 /**
  * Where the page shows what a command line names.
@@ -98,6 +98,7 @@ function fileAt(file: string | undefined, session: Session): FileAt {
     return {
       dir: path.join(session.dir, '.devs'),
       readCode: (gate, since) => codeOf(gate, since, session),
+      readCommit: async (run, commit) => shownCode(await readCommitDiff(run, commit, session)),
       code: codeInGit(session),
       drafts: draftsIn(session.dir),
       rewinding: async (id, work) =>
@@ -111,7 +112,10 @@ function fileAt(file: string | undefined, session: Session): FileAt {
 
 async function codeOf(gate: Gate, since: string | undefined, session: Session): Promise<GateCode | null> {
   const diff = await readShownDiff(gate, since, session);
-  if (diff === null) return null;
+  return diff === null ? null : shownCode(diff);
+}
+
+function shownCode(diff: ShownRange | string): GateCode {
   if (typeof diff === 'string') return { diff: '', unshown: [], problem: diff };
   return { diff: diff.text, unshown: diff.unshown.map((each) => each.path) };
 }

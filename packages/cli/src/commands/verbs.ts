@@ -84,7 +84,7 @@ const DAILY: readonly Verb[] = [
     load: async () => (await deciding()).addTrust,
   },
   {
-    usage: 'ui [options]',
+    usage: 'ui [options] [place]',
     description: 'serve a page to read, decide and see on, for this machine alone; drives nothing',
     load: async () => (await reading()).addUi,
   },

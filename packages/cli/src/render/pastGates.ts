@@ -13,12 +13,16 @@ export interface PastGate {
   readonly told: Told | null;
 }
 
-/** The decisions that a log tells of, by the id of their gate. */
-export function toldDecisions(log: readonly LogEntry[]): ReadonlyMap<string, Told> {
-  const told = log
-    .filter(({ name }) => name === 'HITL_SESSION_DECIDED')
-    .map(({ payload }) => payload as Told);
-  return new Map(told.map((each) => [each.sessionId, each]));
+/** The decisions that the pages of a log tell of, by the id of their gate. */
+export async function toldDecisions(
+  log: AsyncIterable<readonly LogEntry[]>,
+): Promise<ReadonlyMap<string, Told>> {
+  const decisions = new Map<string, Told>();
+  for await (const page of log) {
+    const told = page.filter(({ name }) => name === 'HITL_SESSION_DECIDED');
+    for (const { payload } of told) decisions.set((payload as Told).sessionId, payload as Told);
+  }
+  return decisions;
 }
 
 /** A gate in one line, with what became of it. */

@@ -45,17 +45,28 @@ const STYLES: Readonly<Record<RunStatus['status'] | TaskView['status'], Style | 
   skipped: 'due',
 };
 
-/** Runs, one line each. */
-export function runTable(runs: readonly RunStatus[]): readonly Line[] {
-  const rows = runs.map((run) => [
+/** A run in the list of runs. */
+interface RunRow {
+  readonly cells: readonly string[];
+  readonly style: Style | undefined;
+}
+
+export const runRow = (run: RunStatus): RunRow => ({
+  cells: [
     run.id,
     statusWords(run),
     doneOf(run.tasks),
     isNothing(run.cost) ? '-' : usdWords(run.cost.costUsd),
     run.title,
-  ]);
+  ],
+  style: statusStyle(run),
+});
+
+/** Runs, one line each. */
+export function runTable(runs: readonly RunRow[]): readonly Line[] {
+  const rows = runs.map(({ cells }) => cells);
   const [head = '', ...lines] = columns([['run', 'status', 'tasks', 'cost', 'title'], ...rows]);
-  return [head, ...lines.map((text, at) => styled(statusStyle(runs[at]), text))];
+  return [head, ...lines.map((text, at) => styled(runs[at]?.style, text))];
 }
 
 /** One run with its tasks and gates, and what can be done next. */

@@ -1,4 +1,4 @@
-import type { UnshownFile } from '@devs/agents';
+import type { GitWorkspace, UnshownFile } from '@devs/agents';
 import { type CommitRange, type Gate, isDevsError, maskSensitiveData, oneLine } from '@devs/core';
 import type { Session } from '../project/Session.ts';
 import type { Line } from '../terminal/Line.ts';
@@ -8,7 +8,8 @@ import { shortId } from './renderGate.ts';
 /** Lines of a diff that are printed unless all of it is asked for. */
 const LINES_SHOWN = 200;
 
-interface ShownRange {
+/** What has changed between two commits. */
+export interface ShownRange {
   readonly range: CommitRange;
   /** Masked as a whole. */
   readonly text: string;
@@ -39,17 +40,33 @@ export async function readReviewDiff(
 export async function readShownDiff(
   { artifact, threadId }: Gate,
   since: string | undefined,
-  { dir }: Pick<Session, 'dir'>,
+  session: Pick<Session, 'dir'>,
 ): Promise<ShownRange | string | null> {
   if (!isCodeReview(artifact)) return null;
+  const { from, to } = artifact.range;
+  return readRange(threadId, async () => ({ from: since ?? from, to }), session);
+}
+
+/** What one commit of a run has changed; why it cannot be told, where its git dir cannot be read. */
+export const readCommitDiff = (
+  run: string,
+  commit: string,
+  session: Pick<Session, 'dir'>,
+): Promise<ShownRange | string> => readRange(run, (workspace) => workspace.changeOf(run, commit), session);
+
+async function readRange(
+  run: string,
+  rangeOf: (workspace: GitWorkspace) => Promise<CommitRange>,
+  { dir }: Pick<Session, 'dir'>,
+): Promise<ShownRange | string> {
   const { GitWorkspace } = await import('@devs/agents');
   const workspace = new GitWorkspace({ dir });
-  const range = { from: since ?? artifact.range.from, to: artifact.range.to };
   try {
+    const range = await rangeOf(workspace);
     return {
       range,
-      text: maskSensitiveData(await workspace.diff(threadId, range)),
-      unshown: await workspace.unshown(threadId, range),
+      text: maskSensitiveData(await workspace.diff(run, range)),
+      unshown: await workspace.unshown(run, range),
     };
   } catch (error) {
     if (isDevsError(error, 'WORKSPACE_FAILED') || error instanceof RangeError) return error.message;

@@ -2,8 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEEPERS, type Keeper, type Subject } from './subjects.ts';
 
-/** Milliseconds per super-step, one entry per round. */
-export type Lap = ReadonlyMap<Keeper, readonly number[]>;
+/** Milliseconds of one super-step: by the clock, and of the processor. */
+export interface StepTime {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+/** One entry per round. */
+export type Lap = ReadonlyMap<Keeper, readonly StepTime[]>;
 
 export interface RaceOptions {
   readonly folder: string;
@@ -14,26 +20,28 @@ export interface RaceOptions {
 
 /** Runs a subject under every keeper in turn, round after round, so that what disturbs one disturbs all. */
 export async function race(subject: Subject, { folder, rounds, warmUp }: RaceOptions): Promise<Lap> {
-  const times = new Map<Keeper, number[]>(KEEPERS.map((keeper) => [keeper, []]));
+  const times = new Map<Keeper, StepTime[]>(KEEPERS.map((keeper) => [keeper, []]));
   for (let round = 0; round < warmUp + rounds; round += 1) {
     // Another one begins each time: nobody always runs in the wake of the same neighbour.
     const first = round % KEEPERS.length;
     for (const keeper of [...KEEPERS.slice(first), ...KEEPERS.slice(0, first)]) {
-      const ms = await once(subject, keeper, folder);
-      if (round >= warmUp) times.get(keeper)?.push(ms / subject.steps);
+      const { ms, cpuMs } = await once(subject, keeper, folder);
+      const step: StepTime = { ms: ms / subject.steps, cpuMs: cpuMs / subject.steps };
+      if (round >= warmUp) times.get(keeper)?.push(step);
     }
   }
   return times;
 }
 
-async function once(subject: Subject, keeper: Keeper, folder: string): Promise<number> {
+async function once(subject: Subject, keeper: Keeper, folder: string): Promise<StepTime> {
   const room = mkdtempSync(join(folder, 'run-'));
   const prepared = await subject.prepare(keeper, room);
   globalThis.gc?.();
-  const begin = performance.now();
+  const [begin, used] = [performance.now(), process.cpuUsage()];
   await prepared.run();
+  const { user, system } = process.cpuUsage(used);
   const ms = performance.now() - begin;
   prepared.close();
   rmSync(room, { recursive: true });
-  return ms;
+  return { ms, cpuMs: (user + system) / 1000 };
 }

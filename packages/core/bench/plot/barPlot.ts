@@ -9,7 +9,7 @@ export interface BarPlot {
   readonly says: string;
   /** @defaultValue linear */
   readonly kind?: ScaleKind;
-  /** At most six; every row has one bar of each. */
+  /** At most eight; every row has one bar of each. */
   readonly series: readonly string[];
   readonly rows: readonly { readonly name: string; readonly values: readonly number[] }[];
   /** Drawn across the bars: what is aimed at. */
@@ -19,7 +19,7 @@ export interface BarPlot {
 /**
  * A row of bars for each name, as an SVG document. The same figures give the same bytes.
  *
- * @throws RangeError for no row, a row without one value per series, more than six, and figures that the axis cannot have.
+ * @throws RangeError for no row, a row without one value per series, more than eight, and figures that the axis cannot have.
  */
 export function barPlot({ title, says, kind = 'linear', series, rows, aim }: BarPlot): string {
   const odd = rows.find(({ values }) => values.length !== series.length);

@@ -13,14 +13,14 @@ export interface LinePlot {
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
-  /** At most six; points in the order in which the line goes. */
+  /** At most eight; points in the order in which the line goes. */
   readonly series: readonly { readonly name: string; readonly points: readonly Place[] }[];
 }
 
 /**
  * Lines over the values that were measured, as an SVG document. The same figures give the same bytes.
  *
- * @throws RangeError for no point, more than six series, and figures that an axis cannot have.
+ * @throws RangeError for no point, more than eight series, and figures that an axis cannot have.
  */
 export function linePlot({ title, x, y, series }: LinePlot): string {
   if (series.length > LOOKS) throw new RangeError(`Expected at most ${LOOKS} series, got ${series.length}.`);

@@ -9,18 +9,20 @@ svg { color-scheme: light dark; font: 12px system-ui, sans-serif; }
 .grid { stroke: #d0d7de; } .mark { stroke: #57606a; stroke-dasharray: 2 3; } .line { fill: none; stroke-width: 2; }
 .s0 { stroke: #0550ae; fill: #0550ae; } .s1 { stroke: #bc4c00; fill: #bc4c00; } .s2 { stroke: #1a7f37; fill: #1a7f37; }
 .s3 { stroke: #8250df; fill: #8250df; } .s4 { stroke: #57606a; fill: #57606a; } .s5 { stroke: #9a6700; fill: #9a6700; }
+.s6 { stroke: #a40e26; fill: #a40e26; } .s7 { stroke: #116329; fill: #116329; }
 @media (prefers-color-scheme: dark) {
 .ground { fill: #0d1117; } text { fill: #e6edf3; } .soft { fill: #9198a1; }
 .grid { stroke: #30363d; } .mark { stroke: #9198a1; }
 .s0 { stroke: #79c0ff; fill: #79c0ff; } .s1 { stroke: #ffa657; fill: #ffa657; } .s2 { stroke: #7ee787; fill: #7ee787; }
 .s3 { stroke: #d2a8ff; fill: #d2a8ff; } .s4 { stroke: #9198a1; fill: #9198a1; } .s5 { stroke: #e3b341; fill: #e3b341; }
+.s6 { stroke: #ff7b72; fill: #ff7b72; } .s7 { stroke: #56d4dd; fill: #56d4dd; }
 }
 text { stroke: none; } .line { fill: none; }`;
 
-/** Series have six looks. */
-export const LOOKS = 6;
+/** So many series can be told apart. */
+export const LOOKS = 8;
 
-const DASHES = ['', '7 4', '2 3', '9 3 2 3', '4 2', '12 4'] as const;
+const DASHES = ['', '7 4', '2 3', '9 3 2 3', '4 2', '12 4', '1 5', '14 3 3 3'] as const;
 
 export const dashOf = (series: number): string => {
   const dash = DASHES[series % LOOKS] ?? '';

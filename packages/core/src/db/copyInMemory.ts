@@ -63,9 +63,13 @@ function withLog(file: Buffer, log: Buffer | null): Buffer {
     file.copy(merged);
     for (const [number, page] of committed.pages) page.copy(merged, (number - 1) * committed.pageSize);
   }
-  if (merged.length > FORMAT_VERSIONS[1])
-    for (const at of FORMAT_VERSIONS) merged.writeUInt8(WITHOUT_LOG, at);
-  return merged;
+  return withoutLog(merged);
+}
+
+/** The bytes of a file, as of one that has no write-ahead log: SQLite opens those in memory. Changes them. */
+export function withoutLog(file: Buffer): Buffer {
+  if (file.length > FORMAT_VERSIONS[1]) for (const at of FORMAT_VERSIONS) file.writeUInt8(WITHOUT_LOG, at);
+  return file;
 }
 
 function readOf(path: string): Buffer {

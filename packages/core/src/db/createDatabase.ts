@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import BetterSqlite3, { type Database, type Options } from 'better-sqlite3';
 import { DevsError, isDevsError } from '../errors/DevsError.ts';
-import { copyInMemory, setOrigin, versionOf } from './copyInMemory.ts';
+import { copyInMemory, setOrigin, versionOf, withoutLog } from './copyInMemory.ts';
 import { assertDriverFits, driverOf, toDriverFault } from './driverFault.ts';
 import { ensureStateFile } from './ensureStateFile.ts';
 import { identityOf, watchFile } from './fileIdentity.ts';
@@ -73,19 +73,40 @@ export function openReadOnly(options: CreateDatabaseOptions): Database {
   const policy = policyOf(options);
   const path = stateFilePath(options);
   assertPresent(path);
-  const setUp = (db: Database): void => {
-    applyReadPragmas(db);
-    assertReadPragmas(db);
-    assertStateFile(db, path);
-    if (!hasLedger(db)) throw notAStateFile(path);
-    pendingMigrations(db);
-  };
+  const setUp = toRead(path);
   try {
     return opened(path, { readonly: true, fileMustExist: true, timeout: policy.busyTimeoutMs }, setUp);
   } catch (error) {
     if (!needsSpaceBeside(error)) throw error;
-    return openedCopy(path, policy, setUp);
+    const version = versionOf(path);
+    const db = openedImage(copyInMemory(path), policy, setUp);
+    setOrigin(db, { path, version });
+    return db;
   }
+}
+
+/**
+ * Opens the bytes of a whole state file for reading only: a run's file that came from elsewhere. Nothing is written
+ * anywhere, and no migration is applied.
+ *
+ * @param bytes - With all that is committed: no log belongs to them. They are copied.
+ * @throws DevsError `CONFIG_INVALID` if they are no state file, `STATE_CORRUPT`, `SCHEMA_TOO_NEW`, `MIGRATION_EDITED`,
+ *   `MIGRATION_GAP`.
+ */
+export function openState(bytes: Uint8Array): Database {
+  const policy = policyOf({ dbPath: MEMORY });
+  return openedImage(withoutLog(Buffer.from(bytes)), policy, toRead('The image'));
+}
+
+/** @param name - For messages. */
+function toRead(name: string): (db: Database) => void {
+  return (db) => {
+    applyReadPragmas(db);
+    assertReadPragmas(db);
+    assertStateFile(db, name);
+    if (!hasLedger(db)) throw notAStateFile(name);
+    pendingMigrations(db);
+  };
 }
 
 /**
@@ -178,20 +199,18 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
   });
 }
 
-function openedCopy(
-  path: string,
+function openedImage(
+  image: Buffer,
   { busyTimeoutMs }: ConnectionPolicy,
   setUp: (db: Database) => void,
 ): Database {
-  const version = versionOf(path);
-  const db = connect(copyInMemory(path), { readonly: true, timeout: busyTimeoutMs });
+  const db = connect(image, { readonly: true, timeout: busyTimeoutMs });
   try {
     withStateFaults(() => setUp(db));
   } catch (error) {
     closeQuietly(db);
     throw error;
   }
-  setOrigin(db, { path, version });
   markPrepared(db);
   return db;
 }

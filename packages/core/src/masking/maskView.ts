@@ -11,12 +11,30 @@ const ISSUED_ID = /^sessionId:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * never over serialized JSON: a rule that ends at a quote would break it.
  */
 export function maskView(view: unknown, field = ''): unknown {
-  if (typeof view === 'string') return maskText(view, field);
-  if (Array.isArray(view)) return view.map((item) => maskView(item, field));
-  if (typeof view !== 'object' || view === null) return view;
-  return Object.fromEntries(
-    Object.entries(view).map(([name, value]) => [maskSensitiveData(name), maskView(value, name)]),
-  );
+  return new ViewMasker().view(view, field);
+}
+
+/** Of one view: what stands in it a thousand times, such as the names of its fields, is looked at once. */
+class ViewMasker {
+  /** By field, then by text: what is a secret under one name may be none under another. */
+  readonly #known = new Map<string, Map<string, string>>();
+
+  view(view: unknown, field: string): unknown {
+    if (typeof view === 'string') return this.#text(view, field);
+    if (Array.isArray(view)) return view.map((item) => this.view(item, field));
+    if (typeof view !== 'object' || view === null) return view;
+    return Object.fromEntries(
+      Object.entries(view).map(([name, value]) => [this.#text(name, ''), this.view(value, name)]),
+    );
+  }
+
+  #text(text: string, field: string): string {
+    const known = this.#known.get(field) ?? new Map<string, string>();
+    this.#known.set(field, known);
+    const masked = known.get(text) ?? maskText(text, field);
+    known.set(text, masked);
+    return masked;
+  }
 }
 
 function maskText(text: string, field: string): string {

@@ -11,8 +11,9 @@ export class OnceUnderLease {
     this.#db = db;
   }
 
-  /** Call it in the transaction that does it. */
-  note({ threadId, epoch }: FencedLease): void {
+  /** Does it, in the caller's transaction. */
+  doing({ threadId, epoch }: FencedLease, work: () => unknown): void {
+    work();
     const parts = partsOf(this.#db);
     this.#done = parts === null ? null : { threadId, epoch, parts };
   }

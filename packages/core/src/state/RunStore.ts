@@ -160,6 +160,13 @@ export interface RunStore extends VisitStore {
   /** Gives the lease back; does nothing if it is lost. */
   release(lease: Lease): void;
 
+  /**
+   * Its driver is gone, as whoever hands the run out knows: the next claim takes it over at once. False where nobody held it.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  evict(threadId: string): boolean;
+
   /** The run is driven from here. @throws DevsError `WORKSPACE_BUSY` if its folder is another run's now. */
   begin(lease: Lease, beginning: Beginning): Thread;
 

@@ -151,6 +151,10 @@ export class SqliteRunStore implements RunStore {
     this.#file.threads.release(lease);
   }
 
+  evict(threadId: string): boolean {
+    return this.#file.threads.evict(threadId);
+  }
+
   begin(lease: Lease, { recovered, allowsRefused }: Beginning): Thread {
     const { threads, steps } = this.#file;
     const { threadId, owner, epoch } = lease;

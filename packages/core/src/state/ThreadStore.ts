@@ -1,15 +1,14 @@
-import path from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
-import { DevsError } from '../errors/DevsError.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { DeclaredPolicies } from './DeclaredPolicies.ts';
 import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
 import { endLease, holdingLease, isHeld } from './heldLeases.ts';
-import { type HostIdentity, isOwnerAlive, localHost, ownerToken } from './hostIdentity.ts';
+import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { within } from './immediately.ts';
 import { OnceUnderLease } from './OnceUnderLease.ts';
+import { RunFolders } from './RunFolders.ts';
 import { useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';
 import type { StoreOptions } from './StoreOptions.ts';
@@ -30,7 +29,6 @@ import {
 } from './threadRecords.ts';
 import { fromRow, notFound, type ThreadRow } from './threadRow.ts';
 import * as sql from './threadSql.ts';
-import { stateFoldersOf, workspaceNames } from './workspaceName.ts';
 
 export type * from './threadRecords.ts';
 
@@ -66,7 +64,7 @@ export class ThreadStore {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #host: HostIdentity;
-  readonly #stateFolders: readonly string[];
+  readonly #folders: RunFolders;
   /** Rows of `signals`: requests, and messages for the run's nodes. */
   readonly signals: SignalStore;
   readonly #select: Statement<[string], ThreadRow>;
@@ -74,11 +72,11 @@ export class ThreadStore {
   /** They are counted as a lease begins: to reset them once is enough. */
   readonly #reset: OnceUnderLease;
   readonly #insert: Statement<[object]>;
-  readonly #selectLiveOnWorkspace: Statement<[string, string], string>;
   readonly #selectLease: Statement<[string], LeaseRow>;
   readonly #claim: Statement<[object], number>;
   readonly #renew: Statement<[object]>;
   readonly #release: Statement<[object]>;
+  readonly #evict: Statement<[object]>;
   readonly #settle: Statement<[object]>;
   readonly #wakeParent: Statement<[object]>;
   readonly #begin: Statement<[object]>;
@@ -98,17 +96,17 @@ export class ThreadStore {
     this.#db = db;
     this.#now = now;
     this.#host = host;
-    this.#stateFolders = stateFoldersOf(db);
+    this.#folders = new RunFolders(db);
     this.signals = new SignalStore(db, { now });
     this.#select = prepare(db, `SELECT ${sql.COLUMNS} FROM threads WHERE thread_id = ?`);
     this.#policies = new DeclaredPolicies(db);
     this.#reset = new OnceUnderLease(db);
     this.#insert = prepare(db, sql.INSERT);
-    this.#selectLiveOnWorkspace = prepare<[string, string], string>(db, sql.SELECT_LIVE_ON_WORKSPACE).pluck();
     this.#selectLease = prepare(db, sql.SELECT_LEASE);
     this.#claim = prepare<[object], number>(db, sql.CLAIM).pluck();
     this.#renew = prepare(db, sql.RENEW);
     this.#release = prepare(db, sql.RELEASE);
+    this.#evict = prepare(db, sql.EVICT);
     this.#settle = prepare(db, sql.SETTLE);
     this.#wakeParent = prepare(db, sql.WAKE_PARENT);
     this.#begin = prepare(db, sql.BEGIN);
@@ -133,7 +131,7 @@ export class ThreadStore {
     return within(this.#db, () => {
       const existing = this.get(thread.threadId);
       if (existing !== null) return { thread: existing, created: false };
-      this.#assertWorkspaceIsFree(thread);
+      this.#folders.assertFree(thread);
       const { policies: _, ...columns } = thread;
       this.#insert.run({ ...columns, policiesJson, now: this.#now() });
       return { thread: this.require(thread.threadId), created: true };
@@ -151,8 +149,8 @@ export class ThreadStore {
   }
 
   /** The absolute path of a run's folder, wherever the state file lies now; `null` without one. */
-  folderOf({ workspace }: Pick<Thread, 'workspace'>): string | null {
-    return workspace === null ? null : path.resolve(this.#stateFolders[0] ?? '', workspace);
+  folderOf(thread: Pick<Thread, 'workspace'>): string | null {
+    return this.#folders.pathOf(thread);
   }
 
   /** One policy of a run, by its name of letters; `undefined` if it was not declared, or the run is unknown. */
@@ -213,6 +211,21 @@ export class ThreadStore {
     tellNews(this.#db);
   }
 
+  /**
+   * Whoever hands a run out knows that its driver is gone: the next claim takes it over without waiting for the lease to
+   * expire. A driver that lives is refused once somebody has claimed the run, and can renew its lease no more. False where
+   * nobody held it.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  evict(threadId: string): boolean {
+    return within(this.#db, () => {
+      this.require(threadId);
+      const { bootId } = this.#host;
+      return this.#evict.run({ threadId, owner: NOBODY, bootId, now: this.#now() }).changes === 1;
+    });
+  }
+
   /** Names this process to others that keep something beside the file: `bootId pid:startTime`. */
   get holder(): string {
     return `${this.#host.bootId} ${ownerToken(this.#host)}`;
@@ -270,7 +283,7 @@ export class ThreadStore {
    */
   begin(lease: Lease, { recovered = false }: { readonly recovered?: boolean } = {}): Thread {
     return this.#held(lease, () => {
-      this.#assertWorkspaceIsFree(this.require(lease.threadId));
+      this.#folders.assertFree(this.require(lease.threadId));
       const { threadId, epoch } = lease;
       const now = this.#now();
       if (recovered) this.#countRecovery.run({ threadId, epoch, now, spanMs: RECOVERY_SPAN_MS });
@@ -292,7 +305,7 @@ export class ThreadStore {
   revive(lease: FencedLease, reason: string): boolean {
     const { threadId } = lease;
     return this.#fenced(lease, () => {
-      this.#assertWorkspaceIsFree(this.require(threadId));
+      this.#folders.assertFree(this.require(threadId));
       return this.#revive.run({ threadId, reason, now: this.#now() }).changes === 1;
     });
   }
@@ -315,7 +328,7 @@ export class ThreadStore {
   beginTurn(lease: Lease): void {
     const { threadId } = lease;
     this.#held(lease, () => {
-      this.#assertWorkspaceIsFree(this.require(threadId));
+      this.#folders.assertFree(this.require(threadId));
       for (const { id } of this.signals.pending(threadId, OF_A_TURN)) this.signals.consume(id);
       this.#beginTurn.run({ threadId, now: this.#now() });
     });
@@ -323,12 +336,10 @@ export class ThreadStore {
 
   /** The run made progress. @throws DevsError `LEASE_LOST` */
   resetRecoveries(lease: FencedLease): void {
-    const reset = (): void => {
-      prepare(this.#db, sql.RESET_RECOVERIES).run({ threadId: lease.threadId, now: this.#now() });
-      this.#reset.note(lease);
-    };
+    const values = { threadId: lease.threadId, now: this.#now() };
+    const reset = (): unknown => prepare(this.#db, sql.RESET_RECOVERIES).run(values);
     if (this.#reset.isDone(lease)) this.fence(lease).assertInTx();
-    else this.#fenced(lease, reset);
+    else this.#fenced(lease, () => this.#reset.doing(lease, reset));
   }
 
   /** The run has lost journal rows (law L6). */
@@ -377,18 +388,6 @@ export class ThreadStore {
   #expiresInMs({ bootId, expiresMono }: LeaseRow): number | null {
     if (bootId !== this.#host.bootId || expiresMono === null) return null;
     return expiresMono - this.#host.monotonicMs();
-  }
-
-  #assertWorkspaceIsFree({ threadId, workspace }: Pick<Thread, 'threadId' | 'workspace'>): void {
-    if (workspace === null) return;
-    const names = workspaceNames(workspace, this.#stateFolders);
-    const other = this.#selectLiveOnWorkspace.get(JSON.stringify(names), threadId);
-    if (other === undefined) return;
-    throw new DevsError(`The folder "${this.folderOf({ workspace })}" is in use by run "${other}".`, {
-      code: 'WORKSPACE_BUSY',
-      remedy: `Wait until run "${other}" has ended or cancel it, or give this run another folder.`,
-      context: { threadId, other },
-    });
   }
 
   #declare(statement: Statement<[object]>, threadId: string, value: string): void {

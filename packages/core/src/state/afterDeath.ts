@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { openCopy } from '../db/createDatabase.ts';
 import { prepare } from '../db/prepare.ts';
+import { NOBODY } from './hostIdentity.ts';
 import { immediately } from './immediately.ts';
-
-/** A process that there cannot be: above every limit of process ids. */
-const NOBODY = '2147483647:1';
 
 const ABANDON = 'UPDATE threads SET lease_owner = ? WHERE lease_owner IS NOT NULL';
 

@@ -29,6 +29,9 @@ export function localHost(): HostIdentity {
   };
 }
 
+/** Names a holder that there cannot be: above every limit of process ids. */
+export const NOBODY = '2147483647:1';
+
 /** The text that names a lease's holder: `pid:startTime`. */
 export function ownerToken({ pid, startTime }: Pick<HostIdentity, 'pid' | 'startTime'>): string {
   return `${pid}:${startTime}`;

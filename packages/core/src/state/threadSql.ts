@@ -30,10 +30,6 @@ export const SELECT_DECLARED = 'SELECT declared_sha256 FROM threads WHERE thread
 
 export const SELECT_ALL = `SELECT ${COLUMNS} FROM threads ORDER BY created_at DESC, rowid DESC`;
 
-export const SELECT_LIVE_ON_WORKSPACE = `
-  SELECT thread_id FROM threads
-  WHERE workspace IN (SELECT value FROM json_each(?)) AND thread_id <> ? AND status NOT IN ${ENDED}`;
-
 export const SELECT_LEASE = `
   SELECT lease_owner AS owner, lease_epoch AS epoch, lease_expires_mono AS expiresMono, lease_boot_id AS bootId
   FROM threads WHERE thread_id = ?`;
@@ -51,6 +47,10 @@ export const RENEW = `
 export const RELEASE = `
   UPDATE threads SET lease_owner = NULL, lease_expires_mono = NULL, lease_boot_id = NULL, updated_at = @now
   WHERE thread_id = @threadId AND lease_epoch = @epoch AND lease_owner = @owner`;
+
+export const EVICT = `
+  UPDATE threads SET lease_owner = @owner, lease_boot_id = @bootId, updated_at = @now
+  WHERE thread_id = @threadId AND lease_owner IS NOT NULL`;
 
 export const SETTLE = `
   UPDATE threads SET status = @status, reason = @reason, ${ENDED_AT}, handled_seq = @seenWakeSeq, lease_owner = NULL,

@@ -11,6 +11,8 @@ export interface TranscriptQuery {
   readonly attempt?: number;
   /** Only what was written after this position. */
   readonly afterSeq?: number;
+  /** Ends with the piece that makes it so many entries: what was written together is told together. @defaultValue all */
+  readonly limit?: number;
 }
 
 /** One thing that was told. */
@@ -76,13 +78,14 @@ export function transcriptStages(threadId: string, store: TranscriptStore): read
 /**
  * What the stages of a run told, oldest first.
  *
- * @throws RangeError for a stage or an attempt there is none of, naming those there are.
+ * @throws RangeError for a limit below 1, and for a stage or an attempt there is none of, naming those there are.
  */
 export function transcript(
   threadId: string,
-  { stage, attempt, afterSeq = 0 }: TranscriptQuery,
+  { stage, attempt, afterSeq = 0, limit = Number.POSITIVE_INFINITY }: TranscriptQuery,
   store: TranscriptStore,
 ): readonly TranscriptEntry[] {
+  if (!(limit >= 1)) throw new RangeError(`Expected a limit of at least 1, got ${limit}.`);
   const attempts = new Attempts(store.pieces(threadId));
   const wanted = stage === undefined ? null : wantedAttempt(stage, attempt, attempts.stages);
   const entries: TranscriptEntry[] = [];
@@ -90,6 +93,7 @@ export function transcript(
     const its = attempts.of(piece);
     if (wanted !== null && (its.stage !== wanted.stage || its.attempt !== wanted.attempt)) continue;
     entries.push(...entriesOf(piece, its, store));
+    if (entries.length >= limit) break;
   }
   return entries;
 }

@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { barPlot } from '../../bench/plot/barPlot.ts';
 import { linePlot } from '../../bench/plot/linePlot.ts';
+import { PICTURES, type Pictures } from '../../bench/plot/pictures.ts';
 import { scaleOf } from '../../bench/plot/scale.ts';
 
 const AXES = { x: { says: 'drivers', kind: 'log' }, y: { says: 'ms' } } as const;
@@ -46,13 +48,40 @@ describe('plots', () => {
     );
   });
 
+  it('of the documentation are those of the figures beside them', () => {
+    const folder = new URL('../../../../docs/plots/', import.meta.url);
+    const names = readdirSync(folder);
+    const text = (name: string): string => readFileSync(new URL(name, folder), 'utf8');
+    const drawn = names
+      .filter((name) => name.endsWith('.json'))
+      .map((name): Pictures => {
+        const draw: (figures: never) => Pictures = PICTURES[name.slice(0, -5) as keyof typeof PICTURES];
+        return draw(JSON.parse(text(name)) as never);
+      });
+    const expected = Object.assign({}, ...drawn) as Pictures;
+    const there = names
+      .filter((name) => name.endsWith('.svg'))
+      .map((name) => [name.slice(0, -4), text(name)]);
+    expect(Object.fromEntries(there)).toEqual(expected);
+    for (const svg of Object.values(expected)) expect(isWellFormed(svg)).toBe(true);
+  });
+
+  it('of starts, wakes and overhead show every figure', () => {
+    const { cli } = PICTURES.cli({ rows: [{ process: 'devs status', cpuRatio: 3.1, wallRatio: 2.8 }] });
+    const { wakes } = PICTURES.wakes({ figures: [{ name: 'woken', ownMs: { median: 8.5, p95: 11.6 } }] });
+    const results = [{ subject: 'pipeline', ratios: [{ pair: 'devs / official', median: 2.2 }] }];
+    const { overhead } = PICTURES.overhead({ results });
+    for (const value of ['3.1', '2.8', '8.5', '11.6', '2.2'])
+      expect(`${cli}${wakes}${overhead}`).toContain(`>${value}</text>`);
+  });
+
   it('show the aim, and refuse figures that an axis cannot have', () => {
     expect(barPlot({ ...BARS, aim: 9 })).toContain('class="mark"');
     expect(barPlot({ ...BARS, aim: 9 })).toContain('>10</text>');
     expect(() => linePlot({ ...LINE, series: [] })).toThrow(RangeError);
     expect(() => linePlot({ ...LINE, series: [{ name: 'n', points: [[0, 1]] }] })).toThrow(/log axis, got 0/);
     expect(() =>
-      linePlot({ ...LINE, series: Array.from({ length: 7 }, () => LINE.series[0] ?? fail()) }),
+      linePlot({ ...LINE, series: Array.from({ length: 9 }, () => LINE.series[0] ?? fail()) }),
     ).toThrow(RangeError);
     expect(() => barPlot({ ...BARS, rows: [{ name: 'a', values: [] }] })).toThrow(/in a\./);
     expect(() => barPlot({ ...BARS, rows: [{ name: 'a', values: [Number.NaN] }] })).toThrow(/got NaN/);

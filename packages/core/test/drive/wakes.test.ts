@@ -17,7 +17,7 @@ import { Desk, Driver, DriverGone, prepareDrivers } from './Drivers.ts';
 prepareDrivers();
 
 /** Of the pairs of moments, one in so many; which, is another in every run. */
-const EVERY = howMany('DEVS_WAKES_EVERY', 11);
+const EVERY = howMany('DEVS_WAKES_EVERY', 23);
 const WAKES = Math.floor(600 / EVERY);
 
 /** Approves open gates of a run, the oldest first; returns how many. */

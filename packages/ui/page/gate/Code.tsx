@@ -59,7 +59,11 @@ function CodeSince({ view, since }: { readonly view: GateView; readonly since: s
   }, [view.sessionId, view.artifactHash, since]);
   if (loaded.value === null) return <p class="quiet">…</p>;
   if ('remedy' in loaded.value) return <Problem error={loaded.value} />;
-  const { code } = loaded.value;
+  return <ShownCode code={loaded.value.code} />;
+}
+
+/** A diff, and what it has no line of. */
+export function ShownCode({ code }: { readonly code: GateCode | null }) {
   if (code === null) return <p class="quiet">It is in git: the page cannot read it here.</p>;
   return (
     <>

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { type Around, type Block, Markdown } from '../Markdown.tsx';
+import { placeWords } from '../words.ts';
 import { type Anchor, lineAnchor, selectionAnchor, textIn } from './anchors.ts';
-import { beginComment, type GateOnPage, threadAt, useGate } from './gateOnPage.ts';
+import { beginComment, type GateOnPage, linesOf, threadAt, useGate } from './gateOnPage.ts';
 import { ThreadView } from './ThreadView.tsx';
 
 // Texts that people comment on: rendered, as they are written, and single lines of a card.
@@ -76,32 +77,33 @@ interface BlockViewOf {
   readonly children: ComponentChildren;
 }
 
-function BlockView({ gate, place, block, children }: BlockViewOf) {
-  const { from, to, isOf } = block;
-  const text = textIn(gate.view.places, place);
-  const first = text?.split('\n').findIndex((line, at) => at >= from - 1 && at < to && line.trim() !== '');
-  const begin = (): void => {
-    const line = (first ?? -1) + 1;
-    const anchor = text === null ? null : lineAnchor(place, line, text.split('\n')[line - 1] ?? '');
-    if (anchor !== null) beginComment(gate, anchor);
-  };
+function BlockView({ gate, place, block: { from, to, isOf }, children }: BlockViewOf) {
+  const lines = linesOf(gate.view, place);
+  const first = lines.slice(from - 1, to).findIndex((line) => line.trim() !== '');
+  const line = from + first;
+  const anchor = first < 0 ? null : lineAnchor(place, line, lines[line - 1] ?? '');
   return (
     <div class="block" data-place={place} data-line={from} data-to={to}>
-      {gate.takesComments && first !== undefined && first >= 0 && (
+      {gate.takesComments && anchor !== null && (
         <button
           type="button"
           class="at"
           tabIndex={-1}
-          aria-label={`Comment on line ${first + 1} of ${place}`}
-          onClick={begin}
+          aria-label={`Comment on line ${line} of ${placeWords(place)}`}
+          onClick={() => beginComment(gate, anchor)}
         >
           {from}
         </button>
       )}
       {children}
-      <ThreadView thread={threadAt(gate, place, isOf)} gate={gate} />
+      <BlockThread gate={gate} place={place} isOf={isOf} />
     </div>
   );
+}
+
+/** By itself: what is typed into a comment makes no text anew. */
+function BlockThread({ gate, place, isOf }: Pick<BlockViewOf, 'gate' | 'place'> & Pick<Block, 'isOf'>) {
+  return <ThreadView thread={threadAt(gate, place, isOf)} gate={gate} />;
 }
 
 /** What is selected on the page as something to comment on; `null` where nothing is that could be. */

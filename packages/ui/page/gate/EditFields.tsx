@@ -2,6 +2,7 @@ import type { DraftDocument, PlanResult } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
 import { get } from '../api.ts';
+import { decidedFirst } from '../artifacts.ts';
 import { Problem } from '../parts.tsx';
 import { errorOf } from '../state.ts';
 import { keptJson } from './answerOf.ts';
@@ -53,7 +54,7 @@ function Fields({ shown, gate }: { readonly shown: Editable | ErrorView; readonl
   if ('documents' in shown) {
     return (
       <>
-        {shown.documents.map((document) => (
+        {decidedFirst(shown.documents).map((document) => (
           <DocumentField key={document.type} document={document} gate={gate} />
         ))}
       </>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { DiffFile, DiffLine } from '../parseDiff.ts';
+import { commentsWords } from '../words.ts';
 import { lineAnchor } from './anchors.ts';
 import { beginComment, type GateOnPage, threadAt, useGate, useThreadLines } from './gateOnPage.ts';
 import { splitRows } from './splitRows.ts';
@@ -32,7 +33,6 @@ export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly
   const said = useThreadLines(gate, path);
   return (
     <details
-      id={`file ${path}`}
       open={isOpen.value}
       onToggle={({ currentTarget }) => {
         isOpen.value = currentTarget.open;
@@ -46,7 +46,7 @@ export function FileDiff({ file, isAtOnce }: { readonly file: DiffFile; readonly
             {lines.length} lines{isOpen.value ? '' : ', folded'}
           </span>
         )}
-        {said.value !== '' && <span class="count">{said.value.split(' ').length} comments</span>}
+        {said.value !== '' && <span class="count">{commentsWords(said.value.split(' ').length)}</span>}
       </summary>
       {isOpen.value && (
         <>

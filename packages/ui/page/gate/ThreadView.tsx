@@ -1,6 +1,7 @@
 import type { LastComment } from '@devs/core';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Draft } from '../../src/drafts/Draft.ts';
+import { placeWords } from '../words.ts';
 import { begun, type GateOnPage, type Thread } from './gateOnPage.ts';
 
 /** What is said of a line: by the person now, and by whoever sent the version before back. */
@@ -65,7 +66,7 @@ function OwnComment({ comment, index, gate: { store, takesComments } }: OwnComme
         rows={2}
         value={text}
         disabled={!takesComments}
-        aria-label={`Your comment on line ${line} of ${place}`}
+        aria-label={`Your comment on line ${line} of ${placeWords(place)}`}
         onInput={({ currentTarget }) => write(currentTarget.value)}
       />
       <button type="button" class="plain" onClick={remove}>

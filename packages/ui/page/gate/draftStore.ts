@@ -41,9 +41,9 @@ export class DraftStore {
 
   change(patch: Partial<Draft>): void {
     this.draft.value = { ...this.draft.value, ...patch, at: Date.now() };
-    sessionStorage.setItem(this.#name, JSON.stringify(this.draft.value));
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.save(), STILL_MS);
+    keepInTab(this.#name, this.draft.value);
   }
 
   setField(name: string, value: string): void {
@@ -89,6 +89,15 @@ const isEmpty = ({ words, comments, fields }: Draft): boolean =>
   words === '' && comments.length === 0 && Object.values(fields).every((value) => value === '');
 
 const newer = (one: Draft, other: Draft | null): Draft => (other !== null && other.at > one.at ? other : one);
+
+/** A browser has no room for a very long text here; the file has. */
+function keepInTab(name: string, draft: Draft): void {
+  try {
+    sessionStorage.setItem(name, JSON.stringify(draft));
+  } catch {
+    sessionStorage.removeItem(name);
+  }
+}
 
 function fromTab(name: string): Draft | null {
   try {

@@ -79,13 +79,37 @@ export function threadAt(
   const own = store.draft.value.comments
     .map((comment, index) => ({ comment, index }))
     .filter(({ comment }) => isIn(view, comment.in, place) && isOf(comment.line ?? 1));
-  const text = textIn(view.places, place);
-  const last = view.lastComments.filter(
-    (comment) =>
-      isIn(view, comment.in, place) && isOf(text === null ? (comment.line ?? 1) : lineNow(comment, text)),
-  );
+  const last = lastPlaced(view)
+    .filter(({ comment, line }) => isIn(view, comment.in, place) && isOf(line))
+    .map(({ comment }) => comment);
   return own.length + last.length === 0 ? NOTHING : { own, last };
 }
+
+/** Once for each reading of a gate: every line of it asks. */
+function once<Of extends object, Value>(make: (of: Of) => Value): (of: Of) => Value {
+  const made = new WeakMap<Of, Value>();
+  return (of) => {
+    const value = made.get(of) ?? make(of);
+    made.set(of, value);
+    return value;
+  };
+}
+
+const lastPlaced = once(({ lastComments, places }: GateView) =>
+  lastComments.map((comment) => {
+    const text = textIn(places, comment.in);
+    return { comment, line: text === null ? (comment.line ?? 1) : lineNow(comment, text) };
+  }),
+);
+
+const linesByName = once(
+  ({ places }: GateView) =>
+    new Map(places.flatMap(({ names, texts: [text] }) => names.map((name) => [name, text.split('\n')]))),
+);
+
+/** The lines of a place; none where its text is not on the page. */
+export const linesOf = (view: GateView, place: string): readonly string[] =>
+  linesByName(view).get(place) ?? [];
 
 /** A task is known by its label and its id. */
 const isIn = ({ places }: GateView, name: string, place: string): boolean =>

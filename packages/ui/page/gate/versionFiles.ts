@@ -9,16 +9,22 @@ const CONTEXT = 3;
 /** Two versions of what a gate shows, part by part: those that differ, and every line of those that does. Pure. */
 export function versionFiles(before: unknown, after: unknown): readonly DiffFile[] {
   const [then, now] = [textsOf(before), textsOf(after)];
-  const names = new Set([...now.keys(), ...then.keys()]);
-  return [...names]
-    .filter((name) => then.get(name) !== now.get(name))
-    .map((name) => textFile(name, then.get(name) ?? '', now.get(name) ?? ''));
+  const [called, calledNow] = [titlesOf(before), titlesOf(after)];
+  return [...new Set([...now.keys(), ...then.keys()])].flatMap((name) => {
+    const [title, titleNow] = [called.get(name) ?? '', calledNow.get(name) ?? ''];
+    const notes = title === titleNow ? [] : [`title: ${title || 'none'} → ${titleNow || 'none'}`];
+    if (notes.length === 0 && then.get(name) === now.get(name)) return [];
+    return [{ ...textFile(name, then.get(name) ?? '', now.get(name) ?? ''), notes }];
+  });
 }
+
+const titlesOf = (artifact: unknown): ReadonlyMap<string, string> =>
+  new Map(isDocuments(artifact) ? artifact.documents.map(({ type, title }) => [type, title]) : []);
 
 /** All that a version says, by document, task, epic and requirement. */
 function textsOf(artifact: unknown): ReadonlyMap<string, string> {
   if (isDocuments(artifact)) {
-    return new Map(artifact.documents.map(({ type, title, content }) => [type, `${title}\n\n${content}`]));
+    return new Map(artifact.documents.map(({ type, content }) => [type, content]));
   }
   if (!isPlan(artifact)) {
     const text = typeof artifact === 'string' ? artifact : JSON.stringify(artifact, null, 2);
@@ -43,10 +49,10 @@ function textsOf(artifact: unknown): ReadonlyMap<string, string> {
   ]);
 }
 
-function textFile(path: string, before: string, after: string): DiffFile {
+function textFile(path: string, before: string, after: string): Omit<DiffFile, 'notes'> {
   const lines = numbered(before, after);
   const count = (kind: DiffLine['kind']): number => lines.filter((line) => line.kind === kind).length;
-  return { path, added: count('added'), removed: count('removed'), notes: [], lines: around(lines) };
+  return { path, added: count('added'), removed: count('removed'), lines: around(lines) };
 }
 
 /** A missing last line feed is no change. */

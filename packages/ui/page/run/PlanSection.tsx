@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { PlannedTask } from '../../src/views/planView.ts';
 import type { RewindAnswer } from '../../src/views/rewindView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { PlanPicture } from '../graph/PlanPicture.tsx';
 import type { Fates } from '../graph/planPicture.ts';
-import { Section, Status } from '../parts.tsx';
-import { taskLabel } from '../words.ts';
+import { Section } from '../parts.tsx';
 import { RewindPanel } from './RewindPanel.tsx';
+import { TaskList } from './TaskList.tsx';
 
 /** The tasks with their states, as a picture and as a list; and the way back to one of them. */
 export function PlanSection({ run }: { readonly run: RunView }) {
@@ -30,30 +29,10 @@ export function PlanSection({ run }: { readonly run: RunView }) {
           preview.value = plan;
         }}
       />
-      <TaskList tasks={tasks} />
+      <TaskList run={run.id} tasks={tasks} />
     </Section>
   );
 }
 
 const fatesOf = (plan: RewindAnswer['plan']): Fates | null =>
   plan && { target: plan.target.taskId, undone: new Set(plan.undone.map(({ taskId }) => taskId)) };
-
-function TaskList({ tasks }: { readonly tasks: readonly PlannedTask[] }) {
-  return (
-    <ul class="rows">
-      {tasks.map(({ taskId, label, name, status, gitHash, dependsOn }) => (
-        <li key={taskId} class="row">
-          <strong class="number">{label}</strong>
-          <span class="grow">
-            {name}
-            {dependsOn.length > 0 && (
-              <span class="quiet"> after {dependsOn.map((id) => taskLabel(id)).join(', ')}</span>
-            )}
-          </span>
-          {gitHash !== null && <code>{gitHash.slice(0, 8)}</code>}
-          <Status value={status} />
-        </li>
-      ))}
-    </ul>
-  );
-}

@@ -3,7 +3,7 @@ import type { DraftFolder } from '../drafts/DraftFolder.ts';
 import type { Routed } from '../http/router.ts';
 import type { ChangeFeed } from '../state/ChangeFeed.ts';
 import type { Asking, RunsFile } from '../state/RunsFile.ts';
-import type { ReadCode } from '../views/gateCode.ts';
+import type { ReadCode, ReadCommit } from '../views/gateCode.ts';
 import type { Rewinding } from '../views/rewindView.ts';
 import type { ReadAsset } from './assets.ts';
 
@@ -13,6 +13,7 @@ export interface RouteDeps {
   readonly feed: ChangeFeed;
   readonly readAsset: ReadAsset;
   readonly readCode: ReadCode;
+  readonly readCommit: ReadCommit;
   readonly rewinding: Rewinding;
   /** Turns a code into the secret of a session; absent where who may look is known otherwise. */
   readonly signIn?: ((code: string) => string | null) | undefined;

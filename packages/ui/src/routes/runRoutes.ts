@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UiError } from '../http/errors.ts';
 import { readJson } from '../http/readJson.ts';
 import { readQuery } from '../http/readQuery.ts';
 import { json } from '../http/responses.ts';
@@ -66,6 +67,26 @@ const values = part('checkpoints/:checkpoint', async (run, { params: { checkpoin
   valuesView(await run.valuesAt(checkpoint)),
 );
 
+/** Only what is a commit of this run: whoever reads it may ask git for any. */
+const commit: Route = {
+  method: 'GET',
+  path: '/api/runs/:run/commits/:commit',
+  access: 'read',
+  handle: async (asked, { file, readCommit }) => {
+    const { commit: id = '' } = asked.params;
+    const { tasks } = await file.read(async (reader) => (await reader.run(runOf(asked))).status());
+    if (!tasks.some(({ gitHash }) => gitHash === id)) throw noCommit();
+    return json(shownView({ code: await readCommit(runOf(asked), id) }));
+  },
+};
+
+const noCommit = (): UiError =>
+  new UiError(404, {
+    code: 'COMMIT_NOT_FOUND',
+    message: 'No task of this run has that commit now.',
+    remedy: 'Load the page again; the tasks are listed with their commits.',
+  });
+
 const rewind: Route = {
   method: 'POST',
   path: '/api/runs/:run/rewind',
@@ -77,4 +98,4 @@ const rewind: Route = {
 };
 
 /** What is looked at of one run. */
-export const RUN_ROUTES: readonly Route[] = [timeline, log, graph, checkpoints, values, rewind];
+export const RUN_ROUTES: readonly Route[] = [timeline, log, graph, checkpoints, values, commit, rewind];

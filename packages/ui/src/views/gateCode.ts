@@ -7,7 +7,10 @@ import type { Gate } from '@devs/core';
  */
 export type ReadCode = (gate: Gate, since?: string) => Promise<GateCode | null>;
 
-/** The code of a review. */
+/** Reads what one commit of a run has changed; `null` where it is not known where its commits are. */
+export type ReadCommit = (run: string, commit: string) => Promise<GateCode | null>;
+
+/** The code of a review, or of a commit. */
 export interface GateCode {
   /** Unified, masked. */
   readonly diff: string;

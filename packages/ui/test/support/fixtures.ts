@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Orchestrator, type OrchestratorOptions, type Run } from '@devs/core';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing';
-import { test as base, onTestFinished } from 'vitest';
+import { test as base, beforeAll, onTestFinished } from 'vitest';
 import { createUi, type UiOptions } from '../../src/createUi.ts';
 import { type Loopback, serveOnLoopback } from '../../src/node/serveOnLoopback.ts';
 import { OneTimeCodes } from '../../src/session/OneTimeCodes.ts';
@@ -25,17 +25,22 @@ export const test = base.extend<Fixtures>({
   },
 });
 
+/** Before the first test of a file: the engine is loaded by whoever first drives, and no test should wait for it. */
+beforeAll(async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'devs-ui-'));
+  (await openWith(dir, fakeAgents())).close();
+  rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+});
+
+const openWith = (dir: string, agents: NonNullable<OrchestratorOptions['agents']>): Promise<Orchestrator> =>
+  Orchestrator.open({ dir, agents, workspace: new MemoryWorkspace(), checks: scriptedChecks() });
+
 /** The pipeline on the folder, with agents that answer at once; closed after the test. */
 export async function openShop(
   dir: string,
-  agents: OrchestratorOptions['agents'] = fakeAgents({ tasks: 2 }),
+  agents: NonNullable<OrchestratorOptions['agents']> = fakeAgents({ tasks: 2 }),
 ) {
-  const devs = await Orchestrator.open({
-    dir,
-    agents,
-    workspace: new MemoryWorkspace(),
-    checks: scriptedChecks(),
-  });
+  const devs = await openWith(dir, agents);
   onTestFinished(() => devs.close());
   return devs;
 }

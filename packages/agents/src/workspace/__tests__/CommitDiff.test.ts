@@ -28,6 +28,7 @@ describe('what the commits of a run changed', () => {
     expect(await run.changes(null)).toBeNull();
     const first = await commit('first', { path: 'a b.js', content: 'one\ntwo\n' });
     const second = await commit('second', { path: 'd.js', content: 'three\n' });
+    expect(await workspace.changeOf('csv', first)).toEqual({ from: EMPTY_TREE, to: first });
     expect(await run.changes(null)).toMatchObject({
       from: EMPTY_TREE,
       to: second,
@@ -97,10 +98,15 @@ describe('what the commits of a run changed', () => {
       { path: 'run.sh', before: at(7, blobOf(`${first}:run.sh`)), after: at(16, blobOf(`${to}:run.sh`)) },
     ]);
     expect(await workspace.unshown('csv', { from: to, to })).toEqual([]);
+    expect(await workspace.changeOf('csv', to)).toEqual({ from: first, to });
   });
 
-  it('is asked for by ids alone', () => {
+  it('is asked for by ids alone', async () => {
     expect(() => workspace.diff('csv', { from: '--output=x', to: EMPTY_TREE })).toThrow(RangeError);
+    await expect(workspace.changeOf('csv', 'HEAD')).rejects.toThrow(RangeError);
+    await expect(workspace.changeOf('csv', '0'.repeat(40))).rejects.toMatchObject({
+      code: 'WORKSPACE_FAILED',
+    });
     expect(() => workspace.unshown('../csv', { from: EMPTY_TREE, to: EMPTY_TREE })).toThrow(RangeError);
     expect(() => workspace.diff('../csv', { from: EMPTY_TREE, to: EMPTY_TREE })).toThrow(RangeError);
   });

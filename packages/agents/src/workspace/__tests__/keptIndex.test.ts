@@ -53,6 +53,7 @@ function treeAnew(dir: string): string {
     execFileSync('git', [`--git-dir=${join(root, '.devs/git/run.git')}`, `--work-tree=${dir}`, ...args], {
       cwd: dir,
       encoding: 'utf8',
+      stdio: 'pipe', // it warns of links that lead to themselves
       env: { ...process.env, GIT_INDEX_FILE: index },
     });
   git('read-tree', 'refs/heads/devs/run');
@@ -60,8 +61,17 @@ function treeAnew(dir: string): string {
   return git('write-tree').trim();
 }
 
-/** Until the clock shows another second: git compares times of files by whole ones. */
-const nextSecond = (): Promise<void> => sleep(1001 - (Date.now() % 1000));
+/** Until the clock of the file system, which is behind that of the system, shows another second: git compares whole ones. */
+async function nextSecond(): Promise<void> {
+  const begun = second();
+  while (second() === begun) await sleep(20);
+}
+
+function second(): number {
+  const probe = join(root, '.devs/probe');
+  writeFileSync(probe, '');
+  return Math.floor(lstatSync(probe).ctimeMs / 1000);
+}
 
 it('a file that was rewritten in the second in which it was left, in its old size, has changed', async () => {
   const run = await opened();

@@ -39,12 +39,12 @@ describe('what became of a gate', () => {
     expect(became('awaiting_approval', null)).toBe('not yet');
   });
 
-  it('is found among the entries of a log', () => {
+  it('is found among the pages of a log', async () => {
     const entry = { seq: 1, at: gate.openedAt, taskId: null };
-    const log = [
-      { ...entry, name: 'NODE_STARTED', payload: {} },
-      { ...entry, name: 'HITL_SESSION_DECIDED', payload: raised },
-    ];
-    expect([...toldDecisions(log)]).toEqual([[gate.sessionId, raised]]);
+    async function* pages() {
+      yield [{ ...entry, name: 'NODE_STARTED', payload: {} }] as const;
+      yield [{ ...entry, name: 'HITL_SESSION_DECIDED', payload: raised }] as const;
+    }
+    expect([...(await toldDecisions(pages()))]).toEqual([[gate.sessionId, raised]]);
   });
 });

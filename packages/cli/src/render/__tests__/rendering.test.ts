@@ -12,7 +12,7 @@ import { Output } from '../../terminal/Output.ts';
 import { activityLines } from '../activityLines.ts';
 import { renderGate } from '../renderGate.ts';
 import { exitCodeOf, renderOutcome } from '../renderOutcome.ts';
-import { costWords, renderStatus, runTable, statusWords } from '../renderStatus.ts';
+import { costWords, renderStatus, runRow, runTable, statusWords } from '../renderStatus.ts';
 import { sentence, taskLabel } from '../sentence.ts';
 import { storyLines } from '../storyLines.ts';
 
@@ -114,7 +114,7 @@ describe('the status of a run', () => {
     const sink = { write: (text: string) => written.push(text) };
     const out = new Output({ stdout: sink, stderr: sink, json, color: false });
     out.result(run, renderStatus(run, devs));
-    out.result([run], runTable([run]));
+    out.result([run], runTable([runRow(run)]));
     return written.join('');
   };
 
@@ -332,10 +332,12 @@ describe('what a run cost', () => {
   });
 
   it('is in the list, too, where no call has ended yet', () => {
-    expect(textOf(runTable([{ ...status, cost: { ...cost, calls: 0 } }]))).toContain('$0.50');
-    expect(textOf(runTable([{ ...status, cost: { ...cost, calls: 0, costUsd: 0 } }]))).toContain('  $0.00  ');
+    expect(textOf(runTable([runRow({ ...status, cost: { ...cost, calls: 0 } })]))).toContain('$0.50');
+    expect(textOf(runTable([runRow({ ...status, cost: { ...cost, calls: 0, costUsd: 0 } })]))).toContain(
+      '  $0.00  ',
+    );
     const none = { calls: 0, tokensIn: 0, tokensOut: 0, costUsd: 0, unpriced: 0 };
-    expect(textOf(runTable([{ ...status, cost: none }]))).toContain('  -  ');
+    expect(textOf(runTable([runRow({ ...status, cost: none })]))).toContain('  -  ');
   });
 });
 

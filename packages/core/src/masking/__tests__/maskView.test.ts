@@ -18,6 +18,16 @@ describe('maskView', () => {
     expect(maskView(masked)).toEqual(masked);
   });
 
+  test('a text that stands there twice is masked where its field makes it a secret, and only there', () => {
+    const text = 'hunter2hunter2';
+    const view = { note: text, password: text, list: [{ note: text }, { password: text }] };
+    expect(maskView(view)).toEqual({
+      note: text,
+      password: '[REDACTED]',
+      list: [{ note: text }, { password: '[REDACTED]' }],
+    });
+  });
+
   test('leaves hashes, ids, times, numbers and prose alone', () => {
     const view = {
       artifactHash: '20366fc46c7e1b358188aeecbfd411648f13d853193c0923657ac693d81ae826',

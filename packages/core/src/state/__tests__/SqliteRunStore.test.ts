@@ -37,6 +37,7 @@ function recordOf({ threads, db }: StateFile, id: string): RunOnRecord {
     turns: rowsOf(db, "turn_type || ' ' || node_name", { table: 'langgraph_checkpoints' }, id),
     steps: rowsOf(db, "name || ' ' || state || ' ' || attempt", { table: 'agent_steps', by: 'name' }, id),
     questions: rowsOf(db, "kind || ' ' || status", { table: 'hitl_sessions' }, id),
+    waits: rowsOf(db, "purpose || ' ' || state", { table: 'waits' }, id),
     events: rowsOf(db, 'name', { table: 'events' }, id),
     requests: threads.signals.pending(id, ['pause', 'cancel']).map(({ kind }) => kind),
     pieces: rowsOf(db, 'seq', { table: 'step_transcripts' }, id).length,

@@ -23,8 +23,50 @@ export interface CachedValue {
 /** Bytes; the last value of each channel of a run or two. */
 const CAPACITY = 16 * 1024 * 1024;
 
+/** Bytes that the connections of a process keep together, however many they are. */
+const CAPACITY_OF_ALL = 32 * 1024 * 1024;
+
 /** However small they are: what a long run wrote once will not be asked for again. */
 const MAX_VALUES = 512;
+
+interface Kept {
+  readonly value: CachedValue;
+  readonly size: number;
+  readonly drop: () => void;
+}
+
+/** Bytes that several caches share: the value used longest ago in any of them goes first. */
+export class ValueBudget {
+  readonly #capacity: number;
+  readonly #kept = new Set<Kept>();
+  #size = 0;
+
+  constructor(capacity: number = CAPACITY_OF_ALL) {
+    this.#capacity = capacity;
+  }
+
+  add(kept: Kept): void {
+    this.#kept.add(kept);
+    this.#size += kept.size;
+    for (const { drop } of this.#kept) {
+      if (this.#size <= this.#capacity) return;
+      drop();
+    }
+  }
+
+  use(kept: Kept): void {
+    this.#kept.delete(kept);
+    this.#kept.add(kept);
+  }
+
+  remove(kept: Kept): void {
+    this.#kept.delete(kept);
+    this.#size -= kept.size;
+  }
+}
+
+/** What a process has for all its connections. */
+const OF_PROCESS = new ValueBudget();
 
 /**
  * The values that were stored or read last, by hash, so that the next splice is found without reading its base back, and
@@ -35,12 +77,17 @@ const MAX_VALUES = 512;
  */
 export class ValueCache {
   readonly #capacity: number;
-  readonly #values = new Map<string, CachedValue>();
+  readonly #budget: ValueBudget;
+  readonly #values = new Map<string, Kept>();
   #size = 0;
 
-  /** @param capacity - Bytes; the values used longest ago go first. */
-  constructor(capacity: number = CAPACITY) {
+  /**
+   * @param capacity - Bytes; the values used longest ago go first.
+   * @param budget - Shared with other caches. @defaultValue that of the process
+   */
+  constructor(capacity: number = CAPACITY, budget: ValueBudget = OF_PROCESS) {
     this.#capacity = capacity;
+    this.#budget = budget;
   }
 
   /** Bytes that are kept now. */
@@ -50,19 +97,24 @@ export class ValueCache {
 
   get(sha256: Uint8Array): CachedValue | undefined {
     const key = keyOf(sha256);
-    const value = this.#values.get(key);
-    if (value === undefined) return undefined;
+    const kept = this.#values.get(key);
+    if (kept === undefined) return undefined;
     this.#values.delete(key);
-    this.#values.set(key, value);
-    return value;
+    this.#values.set(key, kept);
+    this.#budget.use(kept);
+    return kept.value;
   }
 
   set(sha256: Uint8Array, value: CachedValue): void {
     this.delete(sha256);
-    if (sizeOf(value) > this.#capacity) return;
-    this.#values.set(keyOf(sha256), value);
-    this.#size += sizeOf(value);
+    const size = sizeOf(value);
+    if (size > this.#capacity) return;
+    const key = keyOf(sha256);
+    const kept = { value, size, drop: () => this.#remove(key) };
+    this.#values.set(key, kept);
+    this.#size += size;
     this.#evict();
+    this.#budget.add(kept);
   }
 
   delete(sha256: Uint8Array): void {
@@ -77,10 +129,11 @@ export class ValueCache {
   }
 
   #remove(key: string): void {
-    const value = this.#values.get(key);
-    if (value === undefined) return;
+    const kept = this.#values.get(key);
+    if (kept === undefined) return;
     this.#values.delete(key);
-    this.#size -= sizeOf(value);
+    this.#size -= kept.size;
+    this.#budget.remove(kept);
   }
 }
 

@@ -190,15 +190,25 @@ describe('a process that a test ends', () => {
   test('leaves the calls beside its place unanswered and unrecorded', async () => {
     const heard: string[] = [];
     let answer: (text: string) => void = () => {};
+    let tellAsked = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      tellAsked = resolve;
+    });
     const asks = () =>
       step('right', () => {
         effects.push('right');
+        tellAsked();
         return new Promise<string>((resolve) => {
           answer = resolve;
         });
       });
     const right = async () => ({ log: [await asks().finally(() => heard.push('right'))] });
-    const app = opened(testApp(twoBranches(pays('left'), right)));
+    // However slow the machine is, the call beside has been made.
+    const left = async () => {
+      if (!effects.includes('right')) await asked;
+      return await pays('left')();
+    };
+    const app = opened(testApp(twoBranches(left, right)));
     await app.crashAt('in step left', 'run', { log: [] });
     answer('too late');
     await new Promise((resolve) => setImmediate(resolve));

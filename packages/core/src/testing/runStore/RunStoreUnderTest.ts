@@ -10,6 +10,8 @@ export interface RunOnRecord {
   readonly steps: readonly string[];
   /** `interrupt awaiting_approval`: kind and status of its questions, oldest first. */
   readonly questions: readonly string[];
+  /** What it waits for, such as `deadline pending`, oldest first. */
+  readonly waits: readonly string[];
   /** Names of its events, oldest first. */
   readonly events: readonly string[];
   /** Kinds of what it was asked for and has not done. */

@@ -31,6 +31,19 @@ const LEASES: readonly RunStoreCase[] = [
     },
   },
   {
+    name: 'a run whose driver is known to be gone is taken over at once, and that driver is refused',
+    check(made) {
+      const lease = claimed(made);
+      assert.equal(made.elsewhere.evict(RUN), true);
+      assert.throws(() => made.runs.renew(lease), isLost);
+      const next = made.elsewhere.claim(RUN);
+      assert.deepEqual([next.kind, next.kind === 'claimed' && next.recovered], ['claimed', true]);
+      assert.throws(() => made.runs.note(lease, [started]), isLost);
+      if (next.kind === 'claimed') made.elsewhere.release(next.lease);
+      assert.equal(made.elsewhere.evict(RUN), false);
+    },
+  },
+  {
     name: 'a run is gone on with by who has its lease, and not by who knows its number',
     check(made) {
       const lease = claimed(made);

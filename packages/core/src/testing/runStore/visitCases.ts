@@ -150,6 +150,21 @@ const ASKING: readonly RunStoreCase[] = [
     },
   },
   {
+    name: 'the deadlines of a question begin with it, and once',
+    check(made) {
+      const lease = claimed(made);
+      const deadline = {
+        ...({ threadId: RUN, place: 'gate', name: '0', purpose: 'deadline', subject: null } as const),
+        ...{ interruptId: 'deadline/gate', dueAt: 1 },
+      };
+      const later = (count: number) => [{ ...deadline, name: String(count) }];
+      const asked = { question: aQuestion, facts: () => [] };
+      made.runs.ask(lease, [{ ...asked, waits: () => later(0) }]);
+      made.runs.ask(lease, [{ ...asked, waits: () => later(1) }]);
+      assert.deepEqual(made.read(RUN).waits, ['deadline pending']);
+    },
+  },
+  {
     name: 'ask opens all questions of a node or none',
     check(made) {
       const failing = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RecentMap } from '../RecentMap.ts';
-import { ValueCache } from '../ValueCache.ts';
+import { ValueBudget, ValueCache } from '../ValueCache.ts';
 
 const hash = (number: number): Uint8Array => new Uint8Array(32).fill(number);
 const sized = (size: number) => {
@@ -39,6 +39,31 @@ describe('ValueCache', () => {
     cache.delete(hash(1));
     cache.delete(hash(1));
     expect(cache.size).toBe(0);
+  });
+});
+
+describe('the caches of a process', () => {
+  test('share one budget: what was used longest ago in any of them goes first', () => {
+    const budget = new ValueBudget(100);
+    const [one, other] = [new ValueCache(90, budget), new ValueCache(90, budget)];
+    one.set(hash(1), sized(30));
+    other.set(hash(1), sized(30));
+    one.set(hash(2), sized(30));
+    expect(one.get(hash(1))).toBeDefined();
+    other.set(hash(3), sized(30));
+    expect([one.size, other.size]).toEqual([60, 30]);
+    expect(other.get(hash(1))).toBeUndefined();
+    one.delete(hash(2));
+    other.set(hash(4), sized(30));
+    expect([one.size, other.size]).toEqual([30, 60]);
+  });
+
+  test('is that of the process where none is given: forty connections hold 32 MiB', () => {
+    const MIB = 1024 * 1024;
+    const caches = Array.from({ length: 40 }, () => new ValueCache());
+    for (const cache of caches) cache.set(hash(1), sized(MIB));
+    expect(caches.reduce((sum, { size }) => sum + size, 0)).toBe(32 * MIB);
+    for (const cache of caches) cache.delete(hash(1));
   });
 });
 

@@ -1,0 +1,140 @@
+import { barPlot } from './barPlot.ts';
+import { linePlot } from './linePlot.ts';
+import { LOOKS } from './sheet.ts';
+
+/** What `--json` of `pnpm bench:growth` has, as far as it is shown. */
+export interface GrowthFigures {
+  readonly grown: readonly {
+    readonly subject: string;
+    readonly what: string;
+    readonly of: string;
+    readonly sizes: readonly number[];
+    readonly ms: readonly number[];
+    readonly exponent: number;
+    readonly target: number | null;
+  }[];
+}
+
+/** Of `pnpm bench:drivers`. */
+export interface DriverFigures {
+  readonly figures: readonly {
+    readonly drivers: number;
+    readonly perSecond: number;
+    readonly medianMs: number;
+    readonly p95Ms: number;
+    readonly mostMs: number;
+  }[];
+}
+
+/** Of `pnpm bench:cli`. */
+export interface CliFigures {
+  readonly rows: readonly {
+    readonly process: string;
+    readonly cpuRatio: number;
+    readonly wallRatio: number;
+  }[];
+}
+
+/** Of `pnpm bench:wakes`. */
+export interface WakeFigures {
+  readonly figures: readonly {
+    readonly name: string;
+    readonly ownMs: { readonly median: number; readonly p95: number };
+  }[];
+}
+
+/** Of `pnpm bench:overhead`. */
+export interface OverheadFigures {
+  readonly results: readonly {
+    readonly subject: string;
+    readonly ratios: readonly { readonly pair: string; readonly median: number }[];
+  }[];
+}
+
+/** SVG documents by name. */
+export type Pictures = Readonly<Record<string, string>>;
+
+/** The plots of each bench's figures; the same figures give the same bytes. */
+export const PICTURES = {
+  growth: growthPictures,
+  drivers: driverPictures,
+  cli: ({ rows }: CliFigures): Pictures => ({
+    cli: barPlot({
+      title: 'Starting the command',
+      says: 'times what a Node.js that does nothing takes',
+      series: ['processor', 'clock'],
+      rows: rows
+        .filter(({ process }) => process.startsWith('devs '))
+        .map(({ process, cpuRatio, wallRatio }) => ({ name: process, values: [cpuRatio, wallRatio] })),
+      aim: 2.5,
+    }),
+  }),
+  wakes: ({ figures }: WakeFigures): Pictures => ({
+    wakes: barPlot({
+      title: 'From a decision to the node behind it',
+      says: 'ms, without the queue for a processor',
+      kind: 'log',
+      series: ['median', 'p95'],
+      rows: figures.map(({ name, ownMs }) => ({ name, values: [ownMs.median, ownMs.p95] })),
+    }),
+  }),
+  overhead: ({ results }: OverheadFigures): Pictures => ({
+    overhead: barPlot({
+      title: 'What a super-step takes beside another way to keep the run',
+      says: 'median ratio of times',
+      series: results.map(({ subject }) => subject),
+      rows: (results[0]?.ratios ?? []).map(({ pair }, at) => ({
+        name: pair,
+        values: results.map(({ ratios }) => ratios[at]?.median ?? Number.NaN),
+      })),
+      aim: 1,
+    }),
+  }),
+} as const;
+
+/** One for each thing that grows; first what must not grow with it. */
+function growthPictures({ grown }: GrowthFigures): Pictures {
+  const subjects = [...new Set(grown.map(({ subject }) => subject))];
+  return Object.fromEntries(
+    subjects.map((subject) => {
+      const its = grown.filter((each) => each.subject === subject);
+      const shown = its
+        .toSorted((a, b) => Number(a.target === null) - Number(b.target === null))
+        .slice(0, LOOKS);
+      const svg = linePlot({
+        title: its[0]?.of ?? subject,
+        x: { says: 'how many', kind: 'log' },
+        y: { says: 'CPU ms', kind: 'log' },
+        series: shown.map(({ what, sizes, ms, exponent, target }) => ({
+          name: `${what}: ${target === null ? 'may grow, ' : ''}exponent ${exponent}`,
+          points: sizes.map((size, at) => [size, ms[at] ?? Number.NaN] as const),
+        })),
+      });
+      return [`growth-${subject}`, svg];
+    }),
+  );
+}
+
+function driverPictures({ figures }: DriverFigures): Pictures {
+  const x = { says: 'drivers on one file, each a process', kind: 'log' } as const;
+  const of = (name: string, value: (one: DriverFigures['figures'][number]) => number) => ({
+    name,
+    points: figures.map((one) => [one.drivers, value(one)] as const),
+  });
+  return {
+    'drivers-throughput': linePlot({
+      title: 'Drivers on one file: super-steps in all',
+      ...{ x, y: { says: 'super-steps a second' } },
+      series: [of('all drivers together', ({ perSecond }) => perSecond)],
+    }),
+    'drivers-times': linePlot({
+      title: 'Drivers on one file: one super-step',
+      ...{ x, y: { says: 'ms', kind: 'log' } },
+      series: [
+        of('median', ({ medianMs }) => medianMs),
+        of('95 of 100 take no longer', ({ p95Ms }) => p95Ms),
+        of('the longest', ({ mostMs }) => mostMs),
+      ],
+    }),
+  };
+}

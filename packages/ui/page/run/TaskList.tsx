@@ -1,0 +1,56 @@
+import { useSignal } from '@preact/signals';
+import type { GateCode } from '../../src/views/gateCode.ts';
+import type { PlannedTask } from '../../src/views/planView.ts';
+import { ShownCode } from '../gate/Code.tsx';
+import { Problem, Status } from '../parts.tsx';
+import { useView } from '../useView.ts';
+import { taskLabel } from '../words.ts';
+
+/** The tasks of a run in words: what each stands on, its state, and what its commit has changed. */
+export function TaskList({ run, tasks }: { readonly run: string; readonly tasks: readonly PlannedTask[] }) {
+  return (
+    <ul class="rows">
+      {tasks.map((task) => (
+        <TaskRow key={task.taskId} run={run} task={task} />
+      ))}
+    </ul>
+  );
+}
+
+function TaskRow({ run, task }: { readonly run: string; readonly task: PlannedTask }) {
+  const { label, name, status, gitHash, dependsOn } = task;
+  const isOpen = useSignal(false);
+  return (
+    <li>
+      <div class="row">
+        <strong class="number">{label}</strong>
+        <span class="grow">
+          {name}
+          {dependsOn.length > 0 && <span class="quiet"> after {dependsOn.map(taskLabel).join(', ')}</span>}
+        </span>
+        {gitHash !== null && (
+          <button
+            type="button"
+            class="plain"
+            aria-expanded={isOpen.value}
+            onClick={() => {
+              isOpen.value = !isOpen.value;
+            }}
+          >
+            <code>{gitHash.slice(0, 8)}</code>
+          </button>
+        )}
+        <Status value={status} />
+      </div>
+      {gitHash !== null && isOpen.value && <Commit run={run} commit={gitHash} />}
+    </li>
+  );
+}
+
+function Commit({ run, commit }: { readonly run: string; readonly commit: string }) {
+  const path = `api/runs/${encodeURIComponent(run)}/commits/${encodeURIComponent(commit)}`;
+  const loaded = useView<{ readonly code: GateCode | null }>(path).value;
+  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  return <ShownCode code={loaded.view.code} />;
+}
