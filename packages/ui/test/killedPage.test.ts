@@ -69,7 +69,16 @@ async function signedIn(dir: string) {
 async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, dir: string): Promise<void> {
   const [gate] = await run.gates();
   if (gate === undefined) throw new RangeError('Expected a gate.');
-  const answer = { approved: false, feedback: `Remark ${turn}, of some length. `.repeat(1 + turn) };
+  const { documents } = gate.artifact as {
+    readonly documents: readonly Record<'type' | 'content', string>[];
+  };
+  const [{ type, content } = { type: '', content: '' }] = documents;
+  const [quote = ''] = content.split('\n');
+  const answer = {
+    approved: false,
+    feedback: `Remark ${turn}, of some length. `.repeat(1 + turn),
+    comments: [{ in: type, quote, line: 1, text: `Why this, ${turn}?` }],
+  };
   const page = await signedIn(dir);
   const { child } = victim === 'server' ? page : await begun(driver, dir);
   const asked = page.decide(gate, answer);
@@ -82,8 +91,7 @@ async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, d
 
   // What was answered is there; what was not is there or not, and then it was sent again.
   if (victim === 'driver' || first !== null) expect(first).toMatchObject({ status: 200 });
-  if (first !== null || again?.status !== 200)
-    expect(again?.text).toMatch(/GATE_ALREADY_DECIDED|GATE_NOT_FOUND|GATE_STALE/);
+  if (first !== null || again?.status !== 200) expect(again?.text).toContain('GATE_');
   // Whoever drives next is given it, whole and once; a driver that was killed has left it.
   expect((await run.drive()).status).toBe('suspended');
   const past = (await run.closedGates()).filter(({ sessionId }) => sessionId === gate.sessionId);
@@ -93,7 +101,7 @@ async function killedTurn(victim: 'server' | 'driver', turn: number, run: Run, d
 describe('a decision on the page', () => {
   test.for(['server', 'driver'] as const)(
     'survives that the %s is killed at any moment, once and whole',
-    { timeout: longer(60_000, KILLS / 3) },
+    { timeout: longer(60_000, KILLS) },
     async (victim, { dir }) => {
       const devs = await openShop(dir);
       const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n' });
