@@ -136,25 +136,19 @@ describe('people in Chromium', () => {
     expect(await seriousOn(page), 'error').toEqual([]);
   });
 
-  test('axe finds nothing serious at a gate, open or closed, light or dark', async ({ dir }) => {
+  test.for([
+    ['Design', {}],
+    ['Plan', { design: 'auto' }],
+    ['Code', { design: 'auto', dag: 'auto' }],
+  ] as const)('axe finds nothing serious at a gate, light or dark: %s', async ([about, gates], { dir }) => {
     const devs = await openShop(dir);
-    const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', review: 'task' });
+    const run = await devs.start({ id: 'shop', brief: '# Shop\n\nSell things.\n', gates, review: 'task' });
     await run.drive();
-    const { page } = await asReader({ dir, id: 'ada' });
-    const { origin } = new URL(page.url());
-    for (const about of ['Design', 'Plan', 'Code']) {
-      const [gate] = await run.gates();
-      await page.goto(`${origin}/#/runs/shop/gates/${gate?.sessionId}`);
-      await page.locator('h1', { hasText: about }).waitFor();
-      await page.locator('#approve').waitFor();
-      expect(await seriousOn(page), about).toEqual([]);
-      await run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } });
-      if (about === 'Design') {
-        await closedBy(page, 'ada').waitFor();
-        expect(await seriousOn(page), 'closed').toEqual([]);
-      }
-      await run.drive();
-    }
+    const [gate] = await run.gates();
+    const { page } = await asReader({ dir, id: 'ada', at: `/runs/shop/gates/${gate?.sessionId}` });
+    await page.locator('h1', { hasText: about }).waitFor();
+    await page.locator('#approve').waitFor();
+    expect(await seriousOn(page)).toEqual([]);
   });
 });
 
