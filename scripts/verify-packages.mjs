@@ -34,7 +34,7 @@ function entryPoints(name) {
 /** Bytes of the tarball, and of all that is installed with the package: about a tenth above what they were when this was set. */
 const BUDGET = {
   agents: { packed: 175_000, installed: 112_000_000 },
-  cli: { packed: 800_000, installed: 116_000_000 }, // with what it is made of
+  cli: { packed: 860_000, installed: 116_000_000 }, // with what it is made of
   core: { packed: 620_000, installed: 99_000_000 },
   mcp: { packed: 11_000, installed: 108_000_000 },
   ui: { packed: 160_000, installed: 105_000_000 },
