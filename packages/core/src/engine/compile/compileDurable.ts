@@ -5,7 +5,6 @@ import type { DeclaredGates } from '../gates/parsedGate.ts';
 import { METADATA_KEY } from '../node/nodeOutput.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type Breakpoints, NO_BREAKPOINTS } from '../stops/Breakpoints.ts';
-import { directNodes } from './directNodes.ts';
 import { type GraphShape, graphShape } from './graphShape.ts';
 import type { Carried, CompilableBuilder } from './graphSource.ts';
 import { guardBuilder } from './guardBuilder.ts';
@@ -59,7 +58,6 @@ export function compileDurable<
   const stops = { interruptBefore: [...breakpoints.before], interruptAfter: [...breakpoints.after] };
   const compiled = guarded.compile({ ...(named as object), ...(stops as object), checkpointer });
   addGuardChannels(compiled);
-  directNodes(compiled.nodes);
   const graph = compiled.withConfig(config).withConfig({
     durability: 'sync',
     recursionLimit: LANGGRAPH_RECURSION_LIMIT,

@@ -4,7 +4,6 @@ import type { DeclaredGates } from '../gates/parsedGate.ts';
 import type { RunnerDeps } from '../node/RunnerDeps.ts';
 import { type GuardedNode, guardNode } from '../node/runNode.ts';
 import { callOf, type NodeRunnable } from './callOf.ts';
-import { type Branches, directEdges } from './directEdges.ts';
 import { foldUpdate, isReduced } from './foldUpdate.ts';
 import { gatedGraph, gatesWithin } from './gatedGraph.ts';
 import { type ErrorHandler, guardErrorHandler, guardHandlerNode } from './guardErrorHandler.ts';
@@ -25,7 +24,6 @@ interface NodeDefaults {
  */
 interface BuilderFields {
   nodes: Record<string, NodeSpec>;
-  branches: Branches;
   channels: Readonly<Record<string, unknown>>;
   compiled: boolean;
   _nodeDefaults: NodeDefaults;
@@ -40,7 +38,6 @@ export function guardBuilder<State extends object, Update, Name extends string>(
 ): StateGraph<unknown, State, Update, Name> {
   const original = builder as unknown as BuilderFields;
   const copy = ownCopy(original);
-  copy.branches = directEdges(original.branches);
   copy._nodeDefaults = guardDefaults(original._nodeDefaults, deps);
   const names = Object.keys(original.channels);
   for (const [name, spec] of Object.entries(original.nodes)) {
