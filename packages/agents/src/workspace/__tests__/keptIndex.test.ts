@@ -185,7 +185,9 @@ function make(dir: string, made: Extract<Change, { path: string }>): void {
   } catch {}
 }
 
-it('a snapshot is what git makes of the folder anew, and a restored folder is its tree, whatever was done in it', async () => {
+it('a snapshot is what git makes of the folder anew, and a restored folder is its tree, whatever was done in it', {
+  timeout: 50_000 + CASES * 2_000,
+}, async () => {
   const run = await opened();
   const trees = [await run.snapshot()];
   const begin = trees[0] ?? '';
