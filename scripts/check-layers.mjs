@@ -33,6 +33,7 @@ const ALLOWED_PACKAGES = {
   agents: ['core'],
   mcp: ['core', 'agents'],
   ui: ['core'],
+  postgres: ['core'],
   cli: ['core', 'agents', 'mcp', 'ui'],
 };
 
