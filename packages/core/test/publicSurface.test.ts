@@ -45,6 +45,7 @@ describe('the public surface', () => {
         "ERROR_CODES",
         "EventBus",
         "EventStore",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "HITL_ENTROPY_THRESHOLD",
@@ -148,6 +149,7 @@ describe('the public surface', () => {
         "CheckpointWindow",
         "DEFAULT_PRICES",
         "DurableApp",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "SqliteSaver",
@@ -197,13 +199,16 @@ describe('the public surface', () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
         "MemoryRunWorkspace",
+        "MemoryRuns",
         "MemoryWorkspace",
         "SkippingClock",
         "TestApp",
         "aPlan",
         "fakeAgents",
         "lineChanges",
+        "runFilesCases",
         "runStoreCases",
+        "runsCases",
         "scriptedChecks",
         "testApp",
       ]
