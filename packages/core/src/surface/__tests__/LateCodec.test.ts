@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ResultCodec } from '../../../state/StepResult.ts';
-import { LateCodec } from '../LateCodec.ts';
+import type { ResultCodec } from '../../state/StepResult.ts';
+import { LateCodec } from '../PipelineApp.ts';
 
 const JSON_CODEC: ResultCodec = {
   encode: (value) => Promise.resolve(JSON.stringify(value)),
