@@ -34,11 +34,17 @@ const ALLOWED_PACKAGES = {
   agents: ['core'],
   mcp: ['core', 'agents'],
   ui: ['core'],
-  cli: ['core', 'agents', 'mcp', 'ui'],
+  postgres: ['core'],
+  cli: ['core', 'agents', 'mcp', 'ui', 'postgres'],
 };
 
 /** What tests of any package may import by path: shared support, and the examples they prove. */
-const SHARED_WITH_TESTS = ['packages/core/test/support/', 'packages/core/bench/', 'examples/'];
+const SHARED_WITH_TESTS = [
+  'packages/core/test/support/',
+  'packages/postgres/test/support/',
+  'packages/core/bench/',
+  'examples/',
+];
 
 /** The package whose published files hold what they are made of: its dependencies are what is left outside. */
 const BUNDLED = 'cli';

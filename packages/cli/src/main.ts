@@ -45,6 +45,11 @@ function program(io: Io): Command {
       '--dir <folder>',
       'project folder; runs are in its .devs and .devs-work (default: the project around this folder, else here)',
     )
+    .option(
+      '--db <url>',
+      'PostgreSQL of a cluster, postgres://…: the runs are there (default: DEVS_DATABASE_URL, else in the project folder)',
+    )
+    .option('--schema <name>', 'its schema in the cluster (default: devs)')
     .option('--json', 'print one JSON document and nothing else')
     .option('--trust <sha256>', 'accept .devs/config.json with this content, for this command')
     .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')

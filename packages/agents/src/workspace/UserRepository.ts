@@ -24,7 +24,7 @@ export class UserRepository {
   readonly root: string;
   readonly #git: GitRepository;
 
-  private constructor(root: string, gitDir: string) {
+  protected constructor(root: string, gitDir: string) {
     this.root = root;
     this.#git = new GitRepository({ gitDir, workTree: root });
   }
@@ -38,6 +38,11 @@ export class UserRepository {
     const gitDir = await gitDirOf(top);
     if (gitDir === null) throw notARepository(top);
     return new UserRepository(top, gitDir);
+  }
+
+  /** What people know it by. */
+  get name(): string {
+    return this.root;
   }
 
   /** The commit that is checked out; `null` before the first one. */

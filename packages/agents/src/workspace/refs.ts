@@ -11,6 +11,15 @@ export const NO_OBJECT = '0'.repeat(40);
 /** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
 export const BASE = 'refs/devs/base';
 
+/** The user's commit while it is fetched. */
+export const HEAD = 'refs/devs/head';
+
+/** Points to a blob that says whose folder is the run's. It moves before anything else does: the epoch of the store. */
+export const CLAIM = 'refs/devs/claim';
+
+/** Refs that are of the machine and not of the run. */
+export const notTravelling: ReadonlySet<string> = new Set([HEAD, CLAIM]);
+
 /** SHA-1 of the tree without files. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 

@@ -1,0 +1,144 @@
+import type { Database } from 'better-sqlite3';
+import type { Outlet } from '../../state/Outlet.ts';
+import type { ThreadStatus } from '../../state/threadRecords.ts';
+import type { SignalOptions } from '../drive/signalRun.ts';
+import type { Gate, GateAnswer } from '../Gate.ts';
+import type { GatePage } from './inbox.ts';
+import type { RunFilter, RunPage } from './listRuns.ts';
+import type { PageRequest } from './pages.ts';
+
+/** Who drives runs of a graph: workers that have it, in this shape. */
+export interface RunQueue {
+  /** Name of the graph, `[A-Za-z0-9_-]`, at most 40. */
+  readonly graph: string;
+  /** Its `fingerprint`: workers with another one leave its runs alone. */
+  readonly fingerprint: string;
+}
+
+/** Whose a run is, and how soon it is driven. */
+export interface RunPlace {
+  /** Whose share of the workers it uses up. @defaultValue 'default' */
+  readonly tenant?: string;
+  /** Whole number; the highest is driven first. @defaultValue 0 */
+  readonly priority?: number;
+}
+
+/** What is told of a run without its file being opened. */
+export interface RunIndex {
+  readonly status: ThreadStatus;
+  readonly reason: string | null;
+  readonly title: string | null;
+  /** Plain JSON: what the program that has started it lists of it. */
+  readonly view: unknown;
+  /** Every open question of the file. */
+  readonly gates: readonly Gate[];
+}
+
+/** A run that is to be. */
+export interface NewRunFile extends RunPlace {
+  readonly id: string;
+  readonly queue: RunQueue;
+  /** Its whole file, with what it is started with. */
+  readonly file: Uint8Array;
+  readonly index: RunIndex;
+}
+
+/** What a run is told from outside. */
+export type RunSignal = {
+  /** The same one is the same signal, told once. */
+  readonly id: string;
+} & (
+  | { readonly kind: 'pause' | 'cancel' }
+  | ({ readonly kind: 'message'; readonly name: string; readonly payload: unknown } & SignalOptions)
+  | {
+      readonly kind: 'decision';
+      readonly sessionId: string;
+      readonly artifactHash: string;
+      readonly answer: GateAnswer;
+      /** False for a vote: others are wanted. */
+      readonly closes: boolean;
+    }
+);
+
+/** A run's file as it is now, with what it was told and has not taken. Where runs are in one local file, that file; else a copy. */
+export interface LookedAtRun {
+  readonly db: Database;
+  /** Whether what is written to it goes nowhere. */
+  readonly isCopy: boolean;
+  /** What it was told and has not taken, oldest first: whoever opened a copy writes it there before he looks. */
+  readonly signals: readonly RunSignal[];
+  /**
+   * Records what the run is told, as of what was looked at, and has it driven: in one commit. False, and nothing is recorded,
+   * where it was told something else since, or the question is not open any more: look again. Not called where `isCopy` is
+   * false: what was written is there.
+   */
+  tell(signal: RunSignal): Promise<boolean>;
+  close(): void;
+}
+
+/** Where a run stands when its driver leaves it. */
+export interface HeldRunEnd extends RunIndex {
+  /** When it goes on by itself, milliseconds since the Unix epoch; `null` for when it is told something. */
+  readonly until: number | null;
+}
+
+/** A run whose newest epoch is the caller's: nobody else's writes arrive. */
+export interface HeldRun {
+  readonly id: string;
+  readonly epoch: number;
+  readonly db: Database;
+  /** Awaited before anything leaves that rests on what was committed (law L11). */
+  readonly outlet: Outlet;
+  /** Aborted once somebody else has it. */
+  readonly lost: AbortSignal;
+  /** What it was told and has not taken, oldest first; those that are written to `db` are taken with the next arrival. */
+  signals(): Promise<readonly RunSignal[]>;
+  /** Says that it was told something. Returns the way to end that. */
+  onSignal(tell: () => void): () => void;
+  /**
+   * Lets go of the run as it stands; `again` where it was told something that it has not taken, and then it is held on.
+   *
+   * @throws DevsError `LEASE_LOST` if somebody else has it; `STATE_IO` if it cannot be reached.
+   */
+  settle(end: HeldRunEnd): Promise<'settled' | 'again'>;
+  /** Lets go of the copy. Without {@link settle} it is as if the driver had died. */
+  close(): Promise<void>;
+}
+
+/**
+ * Where the files of runs are: one local state file, or a cluster in which every run has a file of its own. It keeps files,
+ * says who may write, and brings what they are told; what is in a file is the engine's.
+ */
+export interface Runs {
+  /** Records a run and has it driven. False, and nothing is changed, where its id is known. */
+  create(run: NewRunFile): Promise<boolean>;
+  /** @throws DevsError `THREAD_NOT_FOUND`; `STATE_IO` if it cannot be reached. */
+  look(id: string): Promise<LookedAtRun>;
+  /**
+   * Makes the caller the one who may write.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a live process has it; `SCHEMA_TOO_NEW`; `STATE_IO`.
+   */
+  hold(id: string): Promise<HeldRun>;
+  list(filter?: RunFilter): Promise<RunPage>;
+  gates(page?: PageRequest): Promise<GatePage>;
+  /** The run whose question it is; `null` for none. */
+  runOfGate(sessionId: string): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** What a worker drives: `RunsApp` is one, the pipeline is another. */
+export interface RunDriver {
+  /** Whose runs it drives. */
+  readonly queue: RunQueue;
+  /**
+   * Takes the run's file over, writes what it was told into it, drives it until it ends, waits or `signal` says so (`abort`
+   * ends calls in flight, too), and tells where it stands. Does not settle.
+   *
+   * @throws DevsError `GRAPH_CHANGED`; faults of the engine (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+   */
+  drive(
+    held: HeldRun,
+    how: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+  ): Promise<HeldRunEnd>;
+}

@@ -1,0 +1,125 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
+import { pageSizeOf } from './FileImage.ts';
+import {
+  beginOfLog,
+  type Commits,
+  committed,
+  FRAME_HEADER,
+  LOG_HEADER,
+  type LogPosition,
+} from './writeAheadLog.ts';
+
+/**
+ * What a connection has committed to its file since the last look, read from the write-ahead log. It is the only connection, has
+ * `wal_autocheckpoint = 0`, and cuts the log only when all of it was taken, in the same tick; {@link restart} is told.
+ */
+export class WalTap {
+  /** Open as long as the connection: to close it would drop SQLite's locks on the file. */
+  readonly #file: number;
+  readonly #logPath: string;
+  readonly #pageSize: number;
+  #log: number | null = null;
+  /** After the last change that was taken. */
+  #pages: number;
+  #sum: number;
+  #position: LogPosition | null = null;
+  /** Where the newest frame of a page that was taken begins, bytes. */
+  readonly #taken = new Map<number, number>();
+
+  /**
+   * @param path - Of the file, which has all that was committed: its log is empty.
+   * @param sum - Of all pages, as {@link Change.sum}.
+   */
+  constructor(path: string, sum: number) {
+    this.#file = openSync(path, 'r');
+    this.#pageSize = pageSizeOf(this.#read(this.#file, 0, 100));
+    this.#pages = fstatSync(this.#file).size / this.#pageSize;
+    this.#logPath = `${path}-wal`;
+    this.#sum = sum;
+  }
+
+  /** Bytes of the log that were taken. */
+  get taken(): number {
+    return this.#position?.at ?? 0;
+  }
+
+  /**
+   * `null` where nothing was committed.
+   *
+   * @throws RangeError if the log is not the one that was read before: what it had is lost to who takes it from here.
+   */
+  take(): Change | null {
+    const commits = this.#commits();
+    if (commits === null) return null;
+    const { frames, pages, end } = commits;
+    const edits = this.#edits(commits);
+    for (const [page, at] of frames) this.#taken.set(page, at);
+    this.#pages = pages;
+    this.#position = end;
+    return { pageSize: this.#pageSize, pages, sum: this.#sum, edits };
+  }
+
+  /** Call it when a checkpoint has put the whole log into the file, and emptied it (`TRUNCATE`). */
+  restart(): void {
+    if (this.#log !== null && fstatSync(this.#log).size > 0)
+      throw new RangeError(`${this.#logPath} is not empty.`);
+    this.#taken.clear();
+    this.#position = null;
+  }
+
+  /** Call it when the connection is closed. */
+  close(): void {
+    closeSync(this.#file);
+    if (this.#log !== null) closeSync(this.#log);
+  }
+
+  #edits({ frames, pages }: Commits): readonly PageEdit[] {
+    const edits: PageEdit[] = [];
+    let sum = this.#sum;
+    for (let page = pages + 1; page <= this.#pages; page += 1) sum ^= sumOf(page, this.#before(page));
+    const zeros = Buffer.alloc(this.#pageSize);
+    for (let page = this.#pages + 1; page <= pages; page += 1) sum ^= sumOf(page, zeros);
+    for (const [page, at] of frames) {
+      if (page > pages) continue;
+      const [before, after] = [page > this.#pages ? zeros : this.#before(page), this.#frame(at)];
+      sum ^= sumOf(page, before) ^ sumOf(page, after);
+      edits.push(...editsBetween(page, before, after));
+    }
+    this.#sum = sum >>> 0;
+    return edits;
+  }
+
+  /** A page as it was when the last change was taken. */
+  #before(page: number): Buffer {
+    const at = this.#taken.get(page);
+    return at === undefined
+      ? this.#read(this.#file, (page - 1) * this.#pageSize, this.#pageSize)
+      : this.#frame(at);
+  }
+
+  #frame(at: number): Buffer {
+    return this.#read(this.#openLog(), at + FRAME_HEADER, this.#pageSize);
+  }
+
+  #commits(): Commits | null {
+    const log = this.#openLog();
+    const begin = beginOfLog(this.#read(log, 0, LOG_HEADER));
+    const from = this.#position ?? begin;
+    if (from === null) return null;
+    if (begin?.salts.equals(from.salts) !== true)
+      throw new RangeError(`${this.#logPath} was cut by somebody else.`);
+    return committed(this.#read(log, from.at, fstatSync(log).size - from.at), from, this.#pageSize);
+  }
+
+  #openLog(): number {
+    this.#log ??= openSync(this.#logPath, 'r');
+    return this.#log;
+  }
+
+  #read(file: number, at: number, length: number): Buffer {
+    const bytes = Buffer.alloc(Math.max(0, length)); // zeros, where the file ends earlier
+    readSync(file, bytes, 0, bytes.length, at);
+    return bytes;
+  }
+}

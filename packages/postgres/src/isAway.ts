@@ -1,0 +1,24 @@
+/** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention. */
+const LATER = /^(?:08|53|57P|40001|40P01)/;
+/** Of Node.js. */
+const SOCKET: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+/** `pg` has no codes for a connection that ends under a query. */
+const ENDED =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+
+/** Whether an error says that PostgreSQL cannot be reached now: what was asked may have happened or not. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { readonly code?: unknown };
+  if (typeof code === 'string' && (SOCKET.has(code) || LATER.test(code))) return true;
+  return ENDED.test(error.message);
+}

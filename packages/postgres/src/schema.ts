@@ -1,0 +1,141 @@
+import type { ClientBase } from 'pg';
+
+/** One step of the schema, in the order they are made; `$` is the schema's quoted name. One that was released is never edited. */
+const STEPS: readonly string[] = [
+  `
+CREATE TABLE $.runs (
+  run_id text PRIMARY KEY,
+  tenant text NOT NULL,
+  graph text NOT NULL,
+  fingerprint text NOT NULL,
+  queue text NOT NULL,
+  schema_version integer NOT NULL,
+  priority integer NOT NULL DEFAULT 0,
+  status text NOT NULL,
+  reason text,
+  title text,
+  view jsonb NOT NULL DEFAULT 'null',
+  epoch bigint NOT NULL DEFAULT 0,
+  owner text,
+  job_id uuid,
+  head_seq bigint NOT NULL DEFAULT 0,
+  base_seq bigint NOT NULL DEFAULT 0,
+  wake_seq bigint NOT NULL DEFAULT 0,
+  handled_seq bigint NOT NULL DEFAULT 0,
+  until timestamptz,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  ended_at timestamptz
+) WITH (fillfactor = 60);
+CREATE INDEX runs_by_age ON $.runs (created_at, run_id);
+CREATE INDEX runs_by_tenant ON $.runs (tenant, created_at);
+CREATE INDEX runs_by_owner ON $.runs (owner) WHERE owner IS NOT NULL;
+
+CREATE TABLE $.gates (
+  session_id text PRIMARY KEY,
+  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  tenant text NOT NULL,
+  kind text NOT NULL,
+  artifact_hash text NOT NULL,
+  gate jsonb NOT NULL,
+  status text NOT NULL CHECK (status IN ('open', 'decided', 'closed')),
+  opened_at timestamptz NOT NULL,
+  decided_at timestamptz
+);
+CREATE INDEX gates_open ON $.gates (opened_at, session_id) WHERE status = 'open';
+CREATE INDEX gates_of_tenant ON $.gates (tenant, opened_at) WHERE status = 'open';
+CREATE INDEX gates_of_run ON $.gates (run_id);
+
+CREATE TABLE $.signals (
+  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  seq bigint NOT NULL,
+  id text NOT NULL,
+  signal jsonb NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  taken_at timestamptz,
+  PRIMARY KEY (run_id, seq),
+  UNIQUE (run_id, id)
+);
+
+CREATE TABLE $.tenants (
+  tenant text PRIMARY KEY,
+  cap integer,
+  running integer NOT NULL DEFAULT 0
+);
+
+CREATE TABLE $.workers (
+  worker_id text PRIMARY KEY,
+  lock_key bigint NOT NULL,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  slots integer NOT NULL,
+  graphs jsonb NOT NULL,
+  draining boolean NOT NULL DEFAULT false,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  seen_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE $.run_changes (
+  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  seq bigint NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (run_id, seq)
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
+ALTER TABLE $.run_changes ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE $.run_bases (
+  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  seq bigint NOT NULL,
+  part integer NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (run_id, seq, part)
+);
+ALTER TABLE $.run_bases ALTER COLUMN bytes SET STORAGE EXTERNAL;
+`,
+];
+
+/** Of the migrations of one schema, among all sessions of the server. */
+const LOCK = 0x64657673;
+
+export const quoted = (schema: string): string => `"${schema.replaceAll('"', '""')}"`;
+
+/** What {@link migrate} does to an empty schema, for who reads or runs it himself. */
+export function schemaSql(schema: string): string {
+  const name = quoted(schema);
+  const version = `CREATE TABLE ${name}.schema_version (version integer NOT NULL);\nINSERT INTO ${name}.schema_version VALUES (${STEPS.length});`;
+  return [`CREATE SCHEMA ${name};`, ...STEPS.map((step) => step.replaceAll('$', name)), version].join('\n');
+}
+
+/** How far a schema is; `null` where there is none. */
+export async function schemaVersion(client: ClientBase, schema: string): Promise<number | null> {
+  const name = `${quoted(schema)}.schema_version`;
+  const { rows: found } = await client.query<{ there: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS there',
+    [name],
+  );
+  if (found[0]?.there !== true) return null;
+  const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${name}`);
+  return rows[0]?.version ?? null;
+}
+
+/** Brings the schema up to this release's; several may try at the same time. */
+export async function migrate(client: ClientBase, schema: string): Promise<void> {
+  const name = quoted(schema);
+  await client.query('BEGIN');
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${name}`);
+    await client.query(`CREATE TABLE IF NOT EXISTS ${name}.schema_version (version integer NOT NULL)`);
+    const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${name}.schema_version`);
+    const version = rows[0]?.version ?? 0;
+    for (const step of STEPS.slice(version)) await client.query(step.replaceAll('$', name));
+    if (rows.length === 0)
+      await client.query(`INSERT INTO ${name}.schema_version VALUES ($1)`, [STEPS.length]);
+    else
+      await client.query(`UPDATE ${name}.schema_version SET version = $1 WHERE version < $1`, [STEPS.length]);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
