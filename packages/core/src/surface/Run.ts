@@ -38,6 +38,12 @@ import type { DriveResult } from './views.ts';
  */
 export interface DriveRunOptions extends RunOptions, GoalOptions {}
 
+/** What a handle on a run is given; `null` where it is not there. */
+interface RunDeps {
+  readonly pipeline: PipelineDeps | null;
+  readonly code: CodeOfRuns | null;
+}
+
 /**
  * A handle on one recorded run. Holds nothing open: everything is read from the state file. Every method returns a
  * promise, and a wrong call rejects it.
@@ -366,10 +372,4 @@ export class Run extends RecordedRun {
       context: { id: this.id },
     });
   }
-}
-
-/** What a handle on a run is given; `null` where it is not there. */
-interface RunDeps {
-  readonly pipeline: PipelineDeps | null;
-  readonly code: CodeOfRuns | null;
 }
