@@ -19,6 +19,8 @@ const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => 
   ...{ queue, tenant, priority },
 });
 
+/** Before what nobody could take is looked at again: a full tenant, a file of a newer release; ms. */
+const LATER_MS = 1000;
 /** At once, runs. */
 const BATCH = 200;
 
@@ -71,7 +73,7 @@ WITH dead AS (
     OR NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.worker_id = r.owner))
   ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.runs r SET owner = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
+UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
 FROM theirs WHERE r.run_id = theirs.run_id
 RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
   }
@@ -89,11 +91,29 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
     });
   }
 
+  /**
+   * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended; or somebody holds it, who looks
+   * again when he settles, and is reaped when he dies), else it waits for a while. Looked at under the lock of the run: nobody
+   * claims, settles or tells meanwhile.
+   */
+  async decline(job: FetchedJob): Promise<void> {
+    await transaction(this.#pool, async (client) => {
+      const { rows } = await client.query<FreedRow & { readonly rests: boolean }>(
+        `SELECT run_id, queue, tenant, priority, job_id, owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 AS rests
+         FROM ${this.#schema}.runs WHERE run_id = $1 FOR UPDATE`,
+        [job.runId, job.queue],
+      );
+      const [row] = rows;
+      if (row === undefined || row.rests) await this.#jobs.complete(client, job, job.jobId);
+      else await this.#jobs.putBack(client, queuedRun(row), job.jobId, LATER_MS);
+    });
+  }
+
   /** Lets go of a run whose drive has failed, and has it tried again later. False where somebody else has it. */
   async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
     return transaction(this.#pool, async (client) => {
       const { rows } = await client.query<FreedRow>(
-        `UPDATE ${this.#schema}.runs SET owner = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
+        `UPDATE ${this.#schema}.runs SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
          WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING run_id, queue, tenant, priority, job_id`,
         [job.runId, epoch],
       );
