@@ -1,6 +1,6 @@
-import type { Pool } from 'pg';
 import { bossSchema } from './BossJobs.ts';
 import { quoted } from './schema.ts';
+import type { Tables } from './Tables.ts';
 
 /** Runs of one queue that wait to be driven, and whether anybody has their graph in their shape. */
 export interface QueueLine {
@@ -47,19 +47,19 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** The cluster as it stands, for people and for metrics. Reads; nothing of it is fenced. */
 export class ClusterView {
-  readonly #pool: Pool;
+  readonly #tables: Tables;
   readonly #schema: string;
   readonly #jobs: string;
 
-  constructor(pool: Pool, schema: string) {
-    this.#pool = pool;
-    this.#schema = quoted(schema);
-    this.#jobs = `${quoted(bossSchema(schema))}.job`;
+  constructor(tables: Tables) {
+    this.#tables = tables;
+    this.#schema = tables.schema;
+    this.#jobs = `${quoted(bossSchema(tables.schemaName))}.job`;
   }
 
   /** Every queue that has a job, a run that has not ended, or a worker; by name. */
   async queues(): Promise<readonly QueueLine[]> {
-    const { rows } = await this.#pool.query<Row>(`
+    const rows = await this.#tables.query<Row>(`
 WITH jobs AS (
   SELECT name AS queue, count(*) FILTER (WHERE state < 'active' AND start_after <= now()) AS ready,
     count(*) FILTER (WHERE state < 'active' AND start_after > now()) AS later,
@@ -74,7 +74,7 @@ WITH jobs AS (
 )
 SELECT queue, coalesce(ready, 0) AS ready, coalesce(later, 0) AS later, coalesce(active, 0) AS active,
   greatest(coalesce(oldest, 0), 0) AS oldest, coalesce(runs, 0) AS runs, coalesce(workers, 0) AS workers
-FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY queue`);
+FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY queue`, []);
     return rows.map((row) => ({
       queue: String(row['queue']),
       ready: Number(row['ready']),
@@ -88,9 +88,9 @@ FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY
 
   /** The oldest first. */
   async workers(): Promise<readonly WorkerLine[]> {
-    const { rows } = await this.#pool.query<Row>(`
+    const rows = await this.#tables.query<Row>(`
 SELECT w.*, (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.owner = w.worker_id) AS busy
-FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`);
+FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`, []);
     return rows.map((row) => ({
       id: String(row['worker_id']),
       host: String(row['host']),
@@ -105,10 +105,11 @@ FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`);
   }
 
   async numbers(): Promise<ClusterNumbers> {
-    const { rows: statuses } = await this.#pool.query<{ status: string; n: string }>(
+    const statuses = await this.#tables.query<{ status: string; n: string }>(
       `SELECT status, count(*) AS n FROM ${this.#schema}.runs GROUP BY status`,
+      [],
     );
-    const { rows } = await this.#pool.query<Row>(
+    const rows = await this.#tables.query<Row>(
       `
 SELECT (SELECT count(*) FROM ${this.#schema}.gates WHERE status = 'open') AS gates,
   (SELECT extract(epoch FROM now() - min(opened_at)) FROM ${this.#schema}.gates WHERE status = 'open') AS oldest,

@@ -2,19 +2,21 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BossJobs, type FetchedJob, migrateJobs } from '../src/BossJobs.ts';
 import type { QueuedRun } from '../src/Jobs.ts';
-import { transaction } from '../src/transaction.ts';
+import { Tables } from '../src/Tables.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 
 let server: PostgresServer;
 let pool: pg.Pool;
 let own: pg.Pool;
 let jobs: BossJobs;
+let tables: Tables;
 
 beforeAll(async () => {
   server = await startPostgres();
   pool = new pg.Pool({ connectionString: server.url, max: 4 }).on('error', () => undefined);
   own = new pg.Pool({ connectionString: server.url, max: 1 }).on('error', () => undefined);
   await Promise.all([migrateJobs(pool, 'devs'), migrateJobs(pool, 'devs')]);
+  tables = new Tables(pool, 'devs', { awayMs: 0, onAway: () => undefined });
   jobs = new BossJobs(own, { schema: 'devs' });
 });
 
@@ -36,7 +38,7 @@ async function aQueue(): Promise<string> {
 const run = (queue: string, runId: string, { tenant = 't', priority = 0 } = {}): QueuedRun => ({
   ...{ queue, runId, tenant, priority },
 });
-const wake = (each: QueuedRun) => transaction(pool, (client) => jobs.wake(client, each));
+const wake = (each: QueuedRun) => tables.transaction((client) => jobs.wake(client, each));
 /** The runs of one fetch: which they are has an order, they among themselves have none. */
 const fetched = async (queue: string, limit = 10, caps = new Map<string, number>()) => {
   const all = await jobs.fetch(queue, { limit, caps });
@@ -55,14 +57,14 @@ describe('jobs of runs', () => {
     const a = await next(queue);
     await wake(run(queue, 'a'));
     expect(await fetched(queue)).toEqual(['b']);
-    await transaction(pool, (client) => jobs.complete(client, a, a.jobId));
+    await tables.transaction((client) => jobs.complete(client, a, a.jobId));
     await wake(run(queue, 'a'));
     expect(await fetched(queue)).toEqual(['a']);
   });
 
   test('are there with the transaction that sends them, or not at all', async () => {
     const queue = await aQueue();
-    const sent = transaction(pool, async (client) => {
+    const sent = tables.transaction(async (client) => {
       await jobs.wake(client, run(queue, 'a'));
       throw new Error('undone');
     });
@@ -107,16 +109,16 @@ describe('jobs of runs', () => {
     const queue = await aQueue();
     await wake(run(queue, 'a'));
     const first = await next(queue);
-    await transaction(pool, (client) => jobs.fail(client, first, new Error('disk full')));
+    await tables.transaction((client) => jobs.fail(client, first, new Error('disk full')));
     expect(await fetched(queue)).toEqual([]); // not at once
     expect(await jobs.deadLetters()).toEqual([]);
     await pool.query('UPDATE devs_boss.job SET start_after = now(), retry_limit = 1 WHERE id = $1', [
       first.jobId,
     ]);
     expect(await next(queue)).toEqual({ ...first, retryCount: 1 });
-    await transaction(pool, (client) => jobs.fail(client, first, new Error('who was taken over')));
+    await tables.transaction((client) => jobs.fail(client, first, new Error('who was taken over')));
     expect(await jobs.deadLetters()).toEqual([]);
-    await transaction(pool, (client) =>
+    await tables.transaction((client) =>
       jobs.fail(client, { ...first, retryCount: 1 }, new Error('disk full')),
     );
     const letters = await jobs.deadLetters();
@@ -131,11 +133,11 @@ describe('jobs of runs', () => {
     const queue = await aQueue();
     for (const id of ['a', 'b']) await wake(run(queue, id));
     const a = await next(queue);
-    await transaction(pool, (client) => jobs.putBack(client, run(queue, 'a'), a.jobId));
+    await tables.transaction((client) => jobs.putBack(client, run(queue, 'a'), a.jobId));
     const b = await next(queue);
     expect([a.runId, b.runId, (await next(queue)).runId]).toEqual(['a', 'b', 'a']);
     await jobs.touch([b]);
-    await transaction(pool, (client) => jobs.putBack(client, run(queue, 'b'), b.jobId, 60_000));
+    await tables.transaction((client) => jobs.putBack(client, run(queue, 'b'), b.jobId, 60_000));
     expect(await fetched(queue)).toEqual([]);
   });
 });
