@@ -4,6 +4,8 @@
  * @module @devs/postgres
  */
 
+export { type ClusterAddress, ClusterAdmin, type Migrated } from './ClusterAdmin.ts';
+export { FileImage } from './FileImage.ts';
 export type { PostgresRuns } from './PostgresRuns.ts';
 export { type PostgresOptions, postgres } from './postgres.ts';
 export type { RunCodec, RunCodecs } from './RunFiles.ts';
