@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { createDatabase } from '@devs/core/state';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { howMany } from '../../core/test/support/howMany.ts';
 import type { HeldPostgresRun } from '../src/HeldPostgresRun.ts';
-import { type Cluster, startCluster } from './support/startCluster.ts';
+import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
 let cluster: Cluster;
 
@@ -29,9 +29,7 @@ async function aRun() {
   const run = { ...cluster.newRun(id), file: emptyFile() };
   const [one, two] = [cluster.runs(), cluster.runs()];
   expect([await one.create(run), await two.create(run)]).toEqual([true, false]);
-  let turn = 0;
   const take = async (): Promise<HeldPostgresRun> => {
-    turn += 1;
     await cluster.sql('UPDATE devs.runs SET owner = NULL WHERE run_id = $1', [id]); // as who reaps
     return cluster.runs().hold(id);
   };
@@ -41,7 +39,7 @@ async function aRun() {
     looked.close();
     return bytes;
   };
-  return { id, take, image, turns: () => turn };
+  return { id, take, image };
 }
 
 const rowsOf = ({ db }: HeldPostgresRun): unknown =>
@@ -64,11 +62,47 @@ describe('a run’s file', () => {
     expect(first.lost.aborted).toBe(true);
     write(second, 3);
     await second.outlet.arrived();
-    await expect(first.settle(cluster.waiting)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(first.settle(WAITING)).rejects.toMatchObject({ code: 'LEASE_LOST' });
     await first.close();
     await second.close();
     const third = await take();
     expect(rowsOf(third)).toEqual([1, 3]);
     await third.close();
+  });
+
+  test('goes from process to process, byte for byte, with bases and without', async () => {
+    const act = fc.oneof(
+      fc.record({ do: fc.constant('write' as const), bytes: fc.nat(20_000) }),
+      fc.constant({ do: 'arrive' as const }),
+      fc.constant({ do: 'settle' as const }),
+      fc.constant({ do: 'take' as const }),
+      fc.constant({ do: 'vacuum' as const }),
+    );
+    const property = fc.asyncProperty(fc.array(act, { minLength: 10, maxLength: 40 }), async (acts) => {
+      const { take, image } = await aRun();
+      let held = await take();
+      let n = 0;
+      let arrived = held.db.serialize();
+      const takeAnew = async (): Promise<void> => {
+        await held.close();
+        held = await take();
+        expect(held.db.serialize().equals(arrived)).toBe(true);
+      };
+      for (const each of acts) {
+        n += 1;
+        if (each.do === 'write') write(held, n, each.bytes);
+        else if (each.do === 'vacuum') held.db.exec('VACUUM');
+        else if (each.do === 'take') await takeAnew();
+        else {
+          const arrives = each.do === 'arrive' ? held.outlet.arrived() : held.settle(WAITING);
+          arrived = held.db.serialize();
+          await arrives;
+          expect((await image()).subarray(20).equals(arrived.subarray(20))).toBe(true);
+          if (each.do === 'settle') await takeAnew();
+        }
+      }
+      await held.close();
+    });
+    await fc.assert(property, { numRuns: howMany('DEVS_CHECKOUTS', 10) });
   });
 });
