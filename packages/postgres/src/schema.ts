@@ -30,6 +30,7 @@ CREATE TABLE $.runs (
 CREATE INDEX runs_by_age ON $.runs (created_at, run_id);
 CREATE INDEX runs_by_tenant ON $.runs (tenant, created_at);
 CREATE INDEX runs_by_owner ON $.runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX runs_due ON $.runs (until) WHERE until IS NOT NULL;
 
 CREATE TABLE $.gates (
   session_id text PRIMARY KEY,
