@@ -54,6 +54,18 @@ export type { Fork, Forked } from './engine/runs/forkRun.ts';
 export type { GatePage } from './engine/runs/inbox.ts';
 export type { RunFilter, RunPage, RunSummary } from './engine/runs/listRuns.ts';
 export type { PageRequest } from './engine/runs/pages.ts';
+export type {
+  HeldRun,
+  HeldRunEnd,
+  LookedAtRun,
+  NewRunFile,
+  RunDriver,
+  RunIndex,
+  RunPlace,
+  RunQueue,
+  RunSignal,
+  Runs,
+} from './engine/runs/Runs.ts';
 export type { HistoryOptions, RunSnapshot, SnapshotOptions } from './engine/runs/snapshots.ts';
 export type { StateUpdate } from './engine/runs/updateRun.ts';
 export { CheckpointWindow } from './engine/saver/CheckpointWindow.ts';

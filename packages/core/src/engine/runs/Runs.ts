@@ -126,3 +126,19 @@ export interface Runs {
   runOfGate(sessionId: string): Promise<string | null>;
   close(): Promise<void>;
 }
+
+/** What a worker drives: `RunsApp` is one, the pipeline is another. */
+export interface RunDriver {
+  /** Whose runs it drives. */
+  readonly queue: RunQueue;
+  /**
+   * Takes the run's file over, writes what it was told into it, drives it until it ends, waits or `signal` says so (`abort`
+   * ends calls in flight, too), and tells where it stands. Does not settle.
+   *
+   * @throws DevsError `GRAPH_CHANGED`; faults of the engine (`STATE_…`, `LEASE_LOST`, …) as they are: the run stays resumable.
+   */
+  drive(
+    held: HeldRun,
+    how: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+  ): Promise<HeldRunEnd>;
+}
