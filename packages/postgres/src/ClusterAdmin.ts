@@ -1,6 +1,14 @@
-import pg from 'pg';
-import { migrate, schemaVersion } from './schema.ts';
-import { toClusterFault } from './toClusterFault.ts';
+import { DevsError, isDevsError } from '@devs/core';
+import pg, { type Pool } from 'pg';
+import { BossJobs, type DeadLetter } from './BossJobs.ts';
+import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
+import { isAway } from './isAway.ts';
+import { Leases } from './Leases.ts';
+import { openSchema } from './openSchema.ts';
+import { notReached, pgFault } from './pgFault.ts';
+import { CONNECTION, serverOf } from './postgres.ts';
+import { schemaVersion } from './schema.ts';
+import { type TenantLine, tenantLines } from './TenantView.ts';
 
 /** Which cluster. */
 export interface ClusterAddress {
@@ -18,56 +26,113 @@ export interface Migrated {
   readonly version: number;
 }
 
-/** What people who run a cluster see of it and change: over one connection. */
+/** What waits in a cluster, and what was given up. */
+export interface ClusterQueue {
+  readonly queues: readonly QueueLine[];
+  readonly tenants: readonly TenantLine[];
+  /** Oldest first, at most 1,000. */
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+/** What people who run a cluster see of it and change. */
 export class ClusterAdmin {
-  readonly #client: pg.Client;
+  readonly #pool: Pool;
   readonly #schema: string;
-
-  private constructor(client: pg.Client, schema: string) {
-    this.#client = client;
-    this.#schema = schema;
-  }
+  readonly #server: string;
+  readonly #jobs: BossJobs;
 
   /**
-   * Connects, and looks at nothing yet.
+   * Connects when it is first asked something.
    *
-   * @throws DevsError `STATE_IO` where PostgreSQL cannot be reached; `CONFIG_INVALID` where it refuses who connects, or has no
-   *   such database.
+   * @throws DevsError `CONFIG_INVALID` for a URL that is none.
    */
-  static async open({ url, schema = 'devs' }: ClusterAddress): Promise<ClusterAdmin> {
-    const client = new pg.Client({ connectionString: url, application_name: 'devs' });
-    client.on('error', () => undefined); // a connection that ends while nobody asks is found by the next query
-    try {
-      await client.connect();
-    } catch (error) {
-      throw toClusterFault(error);
-    }
-    return new ClusterAdmin(client, schema);
+  constructor({ url, schema = 'devs' }: ClusterAddress) {
+    this.#server = serverOf(url);
+    this.#schema = schema;
+    this.#pool = new pg.Pool({ connectionString: url, ...CONNECTION, max: 2 });
+    this.#pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
+    this.#jobs = new BossJobs(this.#pool, { schema });
   }
 
   /**
-   * Makes the schema, or brings it up to this release's; several may try at the same time.
+   * Makes the tables, or brings them up to this release's; several may try at the same time.
    *
-   * @throws DevsError `CONFIG_INVALID` for a role that may not; `STATE_IO`.
+   * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role that may not; `SCHEMA_TOO_NEW`.
    */
   async migrate(): Promise<Migrated> {
-    return this.#asking(async (client) => {
-      const before = await schemaVersion(client, this.#schema);
-      await migrate(client, this.#schema);
-      const version = (await schemaVersion(client, this.#schema)) ?? 0;
-      return { schema: this.#schema, before, version };
+    return this.#asking(async () => {
+      const schema = this.#schema;
+      const before = await schemaVersion(this.#pool, schema);
+      await this.#open(true);
+      return { schema, before, version: (await schemaVersion(this.#pool, schema)) ?? 0 };
+    });
+  }
+
+  /** @throws DevsError `STATE_IO`; `CONFIG_INVALID` where the tables are missing or old, or may not be read; as all below. */
+  async queue(): Promise<ClusterQueue> {
+    return this.#looking(async () => ({
+      queues: await new ClusterView(this.#pool, this.#schema).queues(),
+      tenants: await tenantLines(this.#pool, this.#schema),
+      deadLetters: await this.#jobs.deadLetters(),
+    }));
+  }
+
+  async workers(): Promise<readonly WorkerLine[]> {
+    return this.#looking(() => new ClusterView(this.#pool, this.#schema).workers());
+  }
+
+  async tenants(): Promise<readonly TenantLine[]> {
+    return this.#looking(() => tenantLines(this.#pool, this.#schema));
+  }
+
+  /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
+  async setCap(tenant: string, cap: number | null): Promise<void> {
+    await this.#looking(() => new Leases(this.#pool, this.#jobs, this.#schema).setCap(tenant, cap));
+  }
+
+  /**
+   * Has runs driven again that were given up: one, or with `null` all. Returns their ids, oldest first.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND` for one that was not given up.
+   */
+  async redrive(id: string | null): Promise<readonly string[]> {
+    return this.#looking(async () => {
+      const letters = await this.#jobs.deadLetters();
+      const wanted = letters.filter(({ runId }) => id === null || runId === id);
+      if (id !== null && wanted.length === 0) throw notGivenUp(id);
+      await this.#jobs.redrive(wanted);
+      return wanted.map(({ runId }) => runId);
     });
   }
 
   async close(): Promise<void> {
-    await this.#client.end();
+    await this.#jobs.close();
+    await this.#pool.end();
   }
 
-  async #asking<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  #looking<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#asking(async () => {
+      await this.#open(false);
+      return work();
+    });
+  }
+
+  #open(migrates: boolean): Promise<void> {
+    return openSchema(this.#pool, { schema: this.#schema, migrates, server: this.#server });
+  }
+
+  async #asking<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await work(this.#client);
+      return await work();
     } catch (error) {
-      throw toClusterFault(error);
+      throw isAway(error) && !isDevsError(error) ? notReached(error, this.#server) : pgFault(error);
     }
   }
 }
+
+const notGivenUp = (id: string): DevsError =>
+  new DevsError(`Run "${id}" is none that was given up.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'List those that were with devs queue.',
+    context: { threadId: id },
+  });
