@@ -6,9 +6,8 @@ import { type GlobalOptions, newSession } from './project/Session.ts';
 import { examples, type Start } from './project/Start.ts';
 import { renderError } from './render/renderError.ts';
 import type { Io } from './terminal/Io.ts';
-import { Output } from './terminal/Output.ts';
+import { Output, wantsColor } from './terminal/Output.ts';
 import { pagerFor } from './terminal/pager.ts';
-import { wantsColor } from './terminal/paint/wantsColor.ts';
 
 /**
  * Runs one command line, without the program's name, and returns its exit code. Nothing is thrown: errors are on

@@ -139,7 +139,7 @@ export class BossJobs implements Jobs {
     await client.query(statement, [runId, at]);
   }
 
-  async complete(client: ClientBase, { queue }: QueuedRun, jobId: string): Promise<void> {
+  async complete(client: ClientBase, { queue }: Pick<QueuedRun, 'queue'>, jobId: string): Promise<void> {
     const boss = await this.#ready();
     await boss.deleteJob(queue, jobId, { db: dbOf(client) });
   }

@@ -1,13 +1,11 @@
-import { DevsError, isDevsError } from '@devs/core';
+import { DevsError } from '@devs/core';
 import pg, { type Pool } from 'pg';
 import { BossJobs, type DeadLetter } from './BossJobs.ts';
 import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
-import { isAway } from './isAway.ts';
 import { Leases } from './Leases.ts';
 import { openSchema } from './openSchema.ts';
-import { notReached, pgFault } from './pgFault.ts';
 import { CONNECTION, serverOf } from './postgres.ts';
-import { schemaVersion } from './schema.ts';
+import { Tables } from './Tables.ts';
 import { type TenantLine, tenantLines } from './TenantView.ts';
 
 /** Which cluster. */
@@ -34,10 +32,13 @@ export interface ClusterQueue {
   readonly deadLetters: readonly DeadLetter[];
 }
 
+/** Whoever waits at a terminal is told. */
+const AT_ONCE = { awayMs: 0, onAway: () => undefined } as const;
+
 /** What people who run a cluster see of it and change. */
 export class ClusterAdmin {
   readonly #pool: Pool;
-  readonly #schema: string;
+  readonly #tables: Tables;
   readonly #server: string;
   readonly #jobs: BossJobs;
 
@@ -48,9 +49,9 @@ export class ClusterAdmin {
    */
   constructor({ url, schema = 'devs' }: ClusterAddress) {
     this.#server = serverOf(url);
-    this.#schema = schema;
     this.#pool = new pg.Pool({ connectionString: url, ...CONNECTION, max: 2 });
     this.#pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
+    this.#tables = new Tables(this.#pool, schema, AT_ONCE);
     this.#jobs = new BossJobs(this.#pool, { schema });
   }
 
@@ -60,34 +61,36 @@ export class ClusterAdmin {
    * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role that may not; `SCHEMA_TOO_NEW`.
    */
   async migrate(): Promise<Migrated> {
-    return this.#asking(async () => {
-      const schema = this.#schema;
-      const before = await schemaVersion(this.#pool, schema);
-      await this.#open(true);
-      return { schema, before, version: (await schemaVersion(this.#pool, schema)) ?? 0 };
-    });
+    const { schemaName: schema } = this.#tables;
+    const before = await this.#version();
+    await this.#open(true);
+    return { schema, before, version: (await this.#version()) ?? 0 };
   }
 
   /** @throws DevsError `STATE_IO`; `CONFIG_INVALID` where the tables are missing or old, or may not be read; as all below. */
   async queue(): Promise<ClusterQueue> {
-    return this.#looking(async () => ({
-      queues: await new ClusterView(this.#pool, this.#schema).queues(),
-      tenants: await tenantLines(this.#pool, this.#schema),
+    await this.#open(false);
+    return {
+      queues: await new ClusterView(this.#tables).queues(),
+      tenants: await tenantLines(this.#tables),
       deadLetters: await this.#jobs.deadLetters(),
-    }));
+    };
   }
 
   async workers(): Promise<readonly WorkerLine[]> {
-    return this.#looking(() => new ClusterView(this.#pool, this.#schema).workers());
+    await this.#open(false);
+    return new ClusterView(this.#tables).workers();
   }
 
   async tenants(): Promise<readonly TenantLine[]> {
-    return this.#looking(() => tenantLines(this.#pool, this.#schema));
+    await this.#open(false);
+    return tenantLines(this.#tables);
   }
 
   /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
   async setCap(tenant: string, cap: number | null): Promise<void> {
-    await this.#looking(() => new Leases(this.#pool, this.#jobs, this.#schema).setCap(tenant, cap));
+    await this.#open(false);
+    await new Leases(this.#tables, this.#jobs).setCap(tenant, cap);
   }
 
   /**
@@ -96,13 +99,12 @@ export class ClusterAdmin {
    * @throws DevsError `THREAD_NOT_FOUND` for one that was not given up.
    */
   async redrive(id: string | null): Promise<readonly string[]> {
-    return this.#looking(async () => {
-      const letters = await this.#jobs.deadLetters();
-      const wanted = letters.filter(({ runId }) => id === null || runId === id);
-      if (id !== null && wanted.length === 0) throw notGivenUp(id);
-      await this.#jobs.redrive(wanted);
-      return wanted.map(({ runId }) => runId);
-    });
+    await this.#open(false);
+    const letters = await this.#jobs.deadLetters();
+    const wanted = letters.filter(({ runId }) => id === null || runId === id);
+    if (id !== null && wanted.length === 0) throw notGivenUp(id);
+    await this.#jobs.redrive(wanted);
+    return wanted.map(({ runId }) => runId);
   }
 
   async close(): Promise<void> {
@@ -110,23 +112,21 @@ export class ClusterAdmin {
     await this.#pool.end();
   }
 
-  #looking<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#asking(async () => {
-      await this.#open(false);
-      return work();
-    });
+  async #version(): Promise<number | null> {
+    const { schema } = this.#tables;
+    const sql = 'SELECT to_regclass($1) IS NOT NULL AS there';
+    const [found] = await this.#tables.query<{ there: boolean }>(sql, [`${schema}.schema_version`]);
+    if (found?.there !== true) return null;
+    const [row] = await this.#tables.query<{ version: number }>(
+      `SELECT version FROM ${schema}.schema_version`,
+      [],
+    );
+    return row?.version ?? null;
   }
 
   #open(migrates: boolean): Promise<void> {
-    return openSchema(this.#pool, { schema: this.#schema, migrates, server: this.#server });
-  }
-
-  async #asking<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      throw isAway(error) && !isDevsError(error) ? notReached(error, this.#server) : pgFault(error);
-    }
+    const { schemaName: schema } = this.#tables;
+    return openSchema(this.#pool, { schema, migrates, server: this.#server });
   }
 }
 

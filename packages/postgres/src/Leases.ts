@@ -1,9 +1,8 @@
-import type { ClientBase, Pool } from 'pg';
+import type { ClientBase } from 'pg';
 import type { BossJobs, FetchedJob, TenantCaps } from './BossJobs.ts';
 import type { QueuedRun } from './Jobs.ts';
 import { DEAD_AFTER_MS } from './SessionOwner.ts';
-import { quoted } from './schema.ts';
-import { transaction } from './transaction.ts';
+import type { Tables } from './Tables.ts';
 
 /** A run that is taken from its holder, with what it was claimed for. */
 interface FreedRow {
@@ -19,6 +18,8 @@ const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => 
   ...{ queue, tenant, priority },
 });
 
+/** Before what nobody could take is looked at again: a full tenant, a file of a newer release; ms. */
+const LATER_MS = 1000;
 /** At once, runs. */
 const BATCH = 200;
 
@@ -27,14 +28,14 @@ const BATCH = 200;
  * their share. Every transaction locks runs first, then tenants, then jobs.
  */
 export class Leases {
-  readonly #pool: Pool;
+  readonly #tables: Tables;
   readonly #jobs: BossJobs;
   readonly #schema: string;
 
-  constructor(pool: Pool, jobs: BossJobs, schema: string) {
-    this.#pool = pool;
+  constructor(tables: Tables, jobs: BossJobs) {
+    this.#tables = tables;
     this.#jobs = jobs;
-    this.#schema = quoted(schema);
+    this.#schema = tables.schema;
   }
 
   /**
@@ -42,7 +43,7 @@ export class Leases {
    * goes on. Those that somebody works on this moment are left for the next time. Returns how many.
    */
   async reap(): Promise<number> {
-    return transaction(this.#pool, async (client) => {
+    return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(this.#reapSql(), [DEAD_AFTER_MS]);
       for (const row of rows) {
         if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
@@ -71,14 +72,14 @@ WITH dead AS (
     OR NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.worker_id = r.owner))
   ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
 )
-UPDATE ${schema}.runs r SET owner = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
+UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
 FROM theirs WHERE r.run_id = theirs.run_id
 RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
   }
 
   /** Has those driven whose time has come; returns how many. */
   async wakeDue(): Promise<number> {
-    return transaction(this.#pool, async (client) => {
+    return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(
         `UPDATE ${this.#schema}.runs SET until = NULL WHERE run_id IN (
            SELECT run_id FROM ${this.#schema}.runs WHERE until <= now() ORDER BY until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
@@ -89,11 +90,29 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
     });
   }
 
+  /**
+   * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended; or somebody holds it, who looks
+   * again when he settles, and is reaped when he dies), else it waits for a while. Looked at under the lock of the run: nobody
+   * claims, settles or tells meanwhile.
+   */
+  async decline(job: FetchedJob): Promise<void> {
+    await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow & { readonly rests: boolean }>(
+        `SELECT run_id, queue, tenant, priority, job_id, owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 AS rests
+         FROM ${this.#schema}.runs WHERE run_id = $1 FOR UPDATE`,
+        [job.runId, job.queue],
+      );
+      const [row] = rows;
+      if (row === undefined || row.rests) await this.#jobs.complete(client, job, job.jobId);
+      else await this.#jobs.putBack(client, queuedRun(row), job.jobId, LATER_MS);
+    });
+  }
+
   /** Lets go of a run whose drive has failed, and has it tried again later. False where somebody else has it. */
   async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
-    return transaction(this.#pool, async (client) => {
+    return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(
-        `UPDATE ${this.#schema}.runs SET owner = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
+        `UPDATE ${this.#schema}.runs SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
          WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING run_id, queue, tenant, priority, job_id`,
         [job.runId, epoch],
       );
@@ -105,8 +124,9 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
 
   /** The tenants that have a limit. */
   async caps(): Promise<TenantCaps> {
-    const { rows } = await this.#pool.query<{ tenant: string; cap: number }>(
+    const rows = await this.#tables.query<{ tenant: string; cap: number }>(
       `SELECT tenant, cap FROM ${this.#schema}.tenants WHERE cap IS NOT NULL`,
+      [],
     );
     return new Map(rows.map(({ tenant, cap }) => [tenant, cap]));
   }
@@ -115,7 +135,7 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
   async setCap(tenant: string, cap: number | null): Promise<void> {
     if (cap !== null && !(Number.isInteger(cap) && cap >= 0))
       throw new RangeError(`A cap is a whole number from 0, not ${cap}.`);
-    await transaction(this.#pool, async (client) => {
+    await this.#tables.transaction(async (client) => {
       await client.query(
         `INSERT INTO ${this.#schema}.tenants (tenant, cap) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET cap = $2`,
         [tenant, cap],
@@ -128,7 +148,7 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
   async recountAll(): Promise<void> {
     const caps = await this.caps();
     const tenants = [...caps.keys()].map((tenant) => ({ tenant }));
-    await transaction(this.#pool, (client) => this.#recount(client, tenants));
+    await this.#tables.transaction((client) => this.#recount(client, tenants));
   }
 
   /**

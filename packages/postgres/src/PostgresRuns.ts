@@ -40,11 +40,11 @@ export class PostgresRuns implements Runs {
   /** That this process has in hand. */
   readonly #held = new Map<string, HeldPostgresRun | null>();
   readonly #told = new Map<string, Set<() => void>>();
+  #isListening = false;
   #closing: Promise<void> | null = null;
 
   constructor(parts: PostgresRunsParts) {
     this.#parts = parts;
-    parts.owner.listen(toldChannel(parts.schema), (runId) => this.#tell(runId));
   }
 
   /** This process, as others know it. */
@@ -101,8 +101,10 @@ export class PostgresRuns implements Runs {
   }
 
   async #claim(id: string, how: Omit<Claimer, 'owner'>): Promise<HeldPostgresRun | NotClaimed> {
-    const { owner, ready, rows } = this.#parts;
+    const { owner, ready, rows, schema } = this.#parts;
     await ready();
+    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
+    this.#isListening = true;
     await owner.ready();
     const claim = await rows.claim(id, { ...how, owner: owner.id }, SCHEMA_VERSION);
     if (typeof claim === 'string') return claim;

@@ -30,10 +30,7 @@ export class RunLists {
   /** @throws RangeError for a bad filter; DevsError `STATE_IO` */
   async list(filter: RunFilter): Promise<RunPage> {
     const query = runQueryOf(filter);
-    const rows = await this.#tables.query<RunRow>(
-      listSql(this.#tables.schema, query.due),
-      valuesOf(query),
-    );
+    const rows = await this.#tables.query<RunRow>(listSql(this.#tables.schema, query.due), valuesOf(query));
     const found = rows.map((row) => ({ row, at: row.created_at.getTime(), id: row.run_id }));
     const { items, next } = pageOf(found, query.limit, ({ at, id }) => ({ at, id }));
     return { runs: items.map(({ row }) => summaryOf(row)), next };

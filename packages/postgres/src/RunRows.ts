@@ -6,9 +6,9 @@ import type { Jobs, QueuedRun } from './Jobs.ts';
 import { queueName } from './Jobs.ts';
 import { toldChannel } from './Owner.ts';
 import { isDeadSql } from './owners.ts';
-import type { Tables } from './Tables.ts';
 import type { RunFiles } from './RunFiles.ts';
 import { lost } from './Shipper.ts';
+import type { Tables } from './Tables.ts';
 
 /** A run whose newest epoch is the caller's. */
 export interface Claim extends QueuedRun {
@@ -80,7 +80,7 @@ export class RunRows {
     await this.#jobs.openQueue(queued.queue);
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
-    const values = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
+    const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
     values.push(
       String(schemaVersion),
       String(priority),
@@ -142,15 +142,17 @@ export class RunRows {
     return this.#tables.transaction(async (client, undo) => {
       const { rows } = await client.query<Omit<QueuedRun, 'runId'>>(this.#sql.tell, values);
       const [run] = rows;
-      if (run === undefined) {
-        undo();
-        const known = `SELECT 1 FROM ${this.#tables.schema}.signals WHERE run_id = $1 AND id = $2`;
-        return (await client.query(known, [runId, signal.id])).rowCount === 1;
-      }
+      if (run === undefined) return undo(await this.#isTold(client, runId, signal.id));
       await this.#jobs.wake(client, { runId, ...run });
       await client.query('SELECT pg_notify($1, $2)', [toldChannel(this.#tables.schemaName), runId]);
       return true;
     });
+  }
+
+  /** Whether that was said already: the answer was lost, or somebody says it again. */
+  async #isTold(client: ClientBase, runId: string, id: string): Promise<boolean> {
+    const sql = `SELECT 1 FROM ${this.#tables.schema}.signals WHERE run_id = $1 AND id = $2`;
+    return (await client.query(sql, [runId, id])).rowCount === 1;
   }
 
   /**
@@ -171,13 +173,10 @@ export class RunRows {
       gates,
       base !== null,
     ];
-    return this.#tables.transaction(async (client, undo) => {
+    return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
       const [row] = rows;
-      if (row === undefined) {
-        undo();
-        return this.#whyNotSettled(client, claim, seq);
-      }
+      if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
       if (DUE.has(end.status)) await this.#jobs.wake(client, claim);
@@ -220,7 +219,7 @@ const indexValues = ({ status, reason, title, view }: RunIndex): readonly (strin
 ];
 
 const textOf = (text: string | null): string | null =>
-  text?.toWellFormed().replaceAll('\0', '\u{fffd}') ?? null;
+  text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
 
 const ENDED_SQL = `('completed', 'failed', 'cancelled', 'dead_letter')`;
 
@@ -228,7 +227,7 @@ const createSql = (schema: string): string => `
 WITH held AS (
   INSERT INTO ${schema}.runs
     (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END
+  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END
   ON CONFLICT DO NOTHING
   RETURNING run_id, tenant, true AS has_gates
 ), ${gatesSql(schema, { json: '$13', reopens: true })}
@@ -242,14 +241,16 @@ WITH run AS (
   END AS refused
   FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
 ), room AS (
-  INSERT INTO ${schema}.tenants AS t (tenant, running) SELECT tenant, 1 FROM run WHERE refused IS NULL AND owner IS NULL
-  ON CONFLICT (tenant) DO UPDATE SET running = t.running + 1 WHERE NOT $6 OR t.cap IS NULL OR t.running < t.cap
-  RETURNING tenant
+  UPDATE ${schema}.tenants t SET running = t.running + 1 FROM run
+  WHERE t.tenant = run.tenant AND run.refused IS NULL AND run.owner IS NULL
+    AND (NOT $6 OR t.cap IS NULL OR t.running < t.cap)
+  RETURNING t.tenant
 ), claimed AS (
   UPDATE ${schema}.runs r SET epoch = r.epoch + 1, owner = $2, lease = $3::uuid, job_id = $4::uuid,
     schema_version = $5, updated_at = now()
   FROM run WHERE r.run_id = run.run_id AND run.refused IS NULL
-    AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room))
+    AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room)
+      OR NOT EXISTS (SELECT 1 FROM ${schema}.tenants t WHERE t.tenant = run.tenant))
   RETURNING r.epoch
 )
 SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,

@@ -105,10 +105,10 @@ export class Shipper {
     const isLarge = first !== undefined && first.bytes.length > BATCH_BYTES;
     const sent = isLarge ? [{ ...first, bytes: await this.#putAhead(first) }] : batch;
     const gates = sent.flatMap((each) => (each.gates === null ? [] : { ...each, gates: each.gates }));
-    const values = parametersOf(sent);
+    const values = [...parametersOf(sent), ...(gates.length > 0 ? [gateRows(gates)] : [])];
     const { rows } = await this.#pool.query<{ run_id: string }>(
       appendSql(this.#schema, { isLarge, withGates: gates.length > 0 }),
-      gates.length > 0 ? [...values, gateRows(gates)] : values,
+      values,
     );
     return new Set(rows.map(({ run_id }) => run_id));
   }

@@ -2,6 +2,7 @@ import type { ClientBase, Pool, QueryResultRow } from 'pg';
 import { insist, type Patience } from './insist.ts';
 import { pgFault } from './pgFault.ts';
 import { quoted } from './schema.ts';
+import { transaction } from './transaction.ts';
 
 /** Tables of one schema of a database, asked until there is an answer. */
 export class Tables {
@@ -25,35 +26,23 @@ export class Tables {
   }
 
   /**
-   * One transaction, tried again where its answer was lost: `work` finds out whether it happened. Rolled back when it throws,
-   * or says that nothing is to be.
+   * One transaction, tried again where its answer was lost: `work` finds out whether it happened. Rolled back when it throws, or
+   * says that nothing is to be of it, and what comes of it instead.
    *
    * @throws DevsError `STATE_IO`, `CONFIG_INVALID`; what `work` throws.
    */
   async transaction<Result>(
-    work: (client: ClientBase, undo: () => void) => Promise<Result>,
+    work: (client: ClientBase, undo: (result: Result) => never) => Promise<Result>,
   ): Promise<Result> {
+    const undo = (result: Result): never => {
+      throw new Undone(result);
+    };
     return this.#faultsOf(async () => {
-      const client = await this.#pool.connect();
-      let [isBroken, isUndone] = [true, false];
       try {
-        await client.query('BEGIN');
-        const result = await work(client, () => {
-          isUndone = true;
-        });
-        await client.query(isUndone ? 'ROLLBACK' : 'COMMIT');
-        isBroken = false;
-        return result;
+        return await transaction(this.#pool, (client) => work(client, undo));
       } catch (error) {
-        await client.query('ROLLBACK').then(
-          () => {
-            isBroken = false;
-          },
-          () => undefined,
-        );
+        if (error instanceof Undone) return error.result as Result;
         throw error;
-      } finally {
-        client.release(isBroken);
       }
     });
   }
@@ -64,5 +53,15 @@ export class Tables {
     } catch (error) {
       throw pgFault(error);
     }
+  }
+}
+
+/** Thrown through a transaction for it to be rolled back. */
+class Undone extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super();
+    this.result = result;
   }
 }

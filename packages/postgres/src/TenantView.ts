@@ -1,6 +1,6 @@
-import type { Pool } from 'pg';
 import { bossSchema } from './BossJobs.ts';
 import { quoted } from './schema.ts';
+import type { Tables } from './Tables.ts';
 
 /** Whose runs they are, and how many of them are driven at the same time. */
 export interface TenantLine {
@@ -23,20 +23,23 @@ interface TenantRow {
 }
 
 /** Every tenant that has a run that has not ended, or a cap; by name. */
-export async function tenantLines(pool: Pool, schema: string): Promise<readonly TenantLine[]> {
-  const [tables, jobs] = [quoted(schema), quoted(bossSchema(schema))];
-  const { rows } = await pool.query<TenantRow>(`
+export async function tenantLines(tables: Tables): Promise<readonly TenantLine[]> {
+  const { schema, schemaName } = tables;
+  const rows = await tables.query<TenantRow>(
+    `
 WITH open AS (
   SELECT tenant, count(*) AS runs, count(*) FILTER (WHERE owner IS NOT NULL) AS driven
-  FROM ${tables}.runs WHERE ended_at IS NULL GROUP BY tenant
+  FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
 ), jobs AS (
-  SELECT group_id AS tenant, count(*) AS ready FROM ${jobs}.job
+  SELECT group_id AS tenant, count(*) AS ready FROM ${quoted(bossSchema(schemaName))}.job
   WHERE state < 'active' AND start_after <= now() AND group_id IS NOT NULL GROUP BY group_id
 )
 SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs
-FROM open FULL JOIN (SELECT tenant, cap FROM ${tables}.tenants WHERE cap IS NOT NULL) capped USING (tenant)
+FROM open FULL JOIN (SELECT tenant, cap FROM ${schema}.tenants WHERE cap IS NOT NULL) capped USING (tenant)
   LEFT JOIN jobs USING (tenant)
-ORDER BY tenant`);
+ORDER BY tenant`,
+    [],
+  );
   return rows.map(({ tenant, cap, driven, ready, runs }) => ({
     ...{ tenant, cap },
     driven: Number(driven),

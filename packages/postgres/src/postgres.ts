@@ -3,13 +3,13 @@ import pg, { type Pool, type PoolConfig } from 'pg';
 import { BossJobs } from './BossJobs.ts';
 import type { Patience } from './insist.ts';
 import { openSchema } from './openSchema.ts';
-import { Tables } from './Tables.ts';
 import { PostgresRuns } from './PostgresRuns.ts';
-import { ProcessOwner } from './ProcessOwner.ts';
 import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
 import { RunLists } from './RunLists.ts';
 import { RunRows } from './RunRows.ts';
+import { SessionOwner } from './SessionOwner.ts';
 import { Shipper } from './Shipper.ts';
+import { Tables } from './Tables.ts';
 import { WorkingCopies } from './WorkingCopies.ts';
 
 /** Where runs are kept, and how. */
@@ -74,10 +74,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     files,
     lists: new RunLists(tables),
     shipper: new Shipper(pools.ship, schema, patience),
-    owner: new ProcessOwner(
-      { connectionString: directUrl, ...CONNECTION, query_timeout: CONNECT_MS },
-      schema,
-    ),
+    owner: new SessionOwner({ connection: { connectionString: directUrl, ...CONNECTION }, schema, awayMs }),
     copies: new WorkingCopies(dir),
     ready: once(() => openSchema(pools.work, { schema, migrates: migrate, server })),
     end: async () => {

@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Shipper } from '../src/Shipper.ts';
 import { migrate } from '../src/schema.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
+import { startProxy } from './support/startProxy.ts';
 
 let server: PostgresServer;
 let pool: pg.Pool;
@@ -34,7 +33,7 @@ async function aRun(epoch = 1): Promise<string> {
   const id = `run-${runs}`;
   const values = [id, epoch];
   await pool.query(
-    `INSERT INTO devs.runs (run_id, tenant, queue, schema_version, status, epoch) VALUES ($1, 't', 'q', 1, 'running', $2)`,
+    `INSERT INTO devs.runs (run_id, tenant, graph, fingerprint, queue, schema_version, status, epoch) VALUES ($1, 't', 'g', 'f', 'q', 1, 'running', $2)`,
     values,
   );
   return id;
@@ -82,15 +81,15 @@ describe('changes of runs', () => {
   });
 
   test('are there once, where the answer to them was lost', async () => {
-    const proxy = await losingAnswers(server.url);
+    const proxy = await startProxy(server.url);
     const through = poolOf(proxy.url);
     const shipper = new Shipper(through, { schema: 'devs' });
     const id = await aRun();
     for (let seq = 1; seq <= 10; seq += 1) {
-      proxy.loseNext(seq % 2 === 0);
+      if (seq % 2 === 0) proxy.loseAnswer('run_changes');
       await shipper.ship(shipment(id, seq));
     }
-    expect(proxy.lost()).toBe(5);
+    expect(proxy.lost).toBe(5);
     expect(await changesOf(id)).toHaveLength(10);
     await through.end();
     proxy.close();
@@ -122,40 +121,4 @@ async function statements(): Promise<number> {
   const { rows } = await client.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid');
   await client.end();
   return Number(rows[0]?.xid);
-}
-
-/** A way to a server on which an answer can be lost: the question has arrived, and the connection ends. */
-async function losingAnswers(url: string) {
-  const { port } = new URL(url);
-  const sockets = new Set<Socket>();
-  let [isLosing, lost] = [false, 0];
-  const proxy = createServer((client) => {
-    const upstream = connect(Number(port), '127.0.0.1');
-    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined));
-    let asked = false;
-    client.on('data', (bytes: Buffer) => {
-      asked = isLosing && bytes.includes('run_changes');
-      upstream.write(bytes);
-    });
-    upstream.on('data', (bytes: Buffer) => {
-      if (!asked) return void client.write(bytes);
-      [isLosing, lost] = [false, lost + 1];
-      client.destroy();
-      upstream.destroy();
-    });
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => proxy.once('listening', resolve));
-  return {
-    url: `postgres://devs@127.0.0.1:${(proxy.address() as AddressInfo).port}/postgres`,
-    loseNext: (loses: boolean) => {
-      isLosing = loses;
-    },
-    lost: () => lost,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
-  };
 }

@@ -35,6 +35,8 @@ const NAMING = [
   'events',
   'stream_events',
   'rewinds',
+  'git_packs',
+  'git_stands',
   'signals',
   'waits',
   'thread_inputs',

@@ -12,13 +12,13 @@ import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
-import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
+import type { CodeOfRuns, CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
-import { recordedAgents } from './agentsIdentity.ts';
+import { recordedAgents, tellChangedAgents } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
 import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
@@ -26,12 +26,10 @@ import { handOver } from './handOver.ts';
 import { lastShown } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import { RecordedRun } from './RecordedRun.ts';
-import type { RunDeps } from './RunDeps.ts';
 import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
-import { tellChangedAgents } from './tellChangedAgents.ts';
 import type { DriveResult } from './views.ts';
 
 /**
@@ -368,4 +366,10 @@ export class Run extends RecordedRun {
       context: { id: this.id },
     });
   }
+}
+
+/** What a handle on a run is given; `null` where it is not there. */
+interface RunDeps {
+  readonly pipeline: PipelineDeps | null;
+  readonly code: CodeOfRuns | null;
 }
