@@ -91,7 +91,7 @@ export class HeldFile implements Outlet {
   async compact(atBytes = COMPACT_AT): Promise<void> {
     await this.arrived();
     if (this.#shipped < atBytes) return;
-    const file = this.db.serialize();
+    const file = this.#tap.file();
     if (await this.#parts.files.compact(this.#claim, this.#seq, file)) this.#shipped = 0;
   }
 
