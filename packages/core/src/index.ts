@@ -114,7 +114,11 @@ export type {
   Exchange,
   FileChange,
   FileEdit,
+  GitPack,
+  GitRecord,
+  GitStand,
   Instructions,
+  KeptGitPack,
   OnActivity,
   OpenOptions,
   PivotReason,
@@ -196,6 +200,7 @@ export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export type { AskOptions } from './surface/ask/askGate.ts';
 export type { LastComment } from './surface/comments/lastComments.ts';
 export type { GraphEdge, GraphNode, GraphView } from './surface/graphView.ts';
+export type { Departure } from './surface/moveOut.ts';
 export {
   type Collected,
   Orchestrator,

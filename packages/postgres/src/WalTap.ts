@@ -1,6 +1,4 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
-import { pageSizeOf } from './FileImage.ts';
 import {
   beginOfLog,
   type Commits,
@@ -8,7 +6,9 @@ import {
   FRAME_HEADER,
   LOG_HEADER,
   type LogPosition,
-} from './writeAheadLog.ts';
+} from '@devs/core/runs';
+import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
+import { pageSizeOf } from './FileImage.ts';
 
 /**
  * What a connection has committed to its file since the last look, read from the write-ahead log. It is the only connection, has
@@ -120,7 +120,7 @@ export class WalTap {
     if (from === null) return null;
     if (begin?.salts.equals(from.salts) !== true)
       throw new RangeError(`${this.#logPath} was cut by somebody else.`);
-    return committed(this.#read(log, from.at, fstatSync(log).size - from.at), from, this.#pageSize);
+    return committed(this.#read(log, from.at, fstatSync(log).size - from.at), from);
   }
 
   #openLog(): number {

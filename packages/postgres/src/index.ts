@@ -1,1 +1,13 @@
+/**
+ * Runs on several machines: one SQLite file per run, kept in PostgreSQL.
+ *
+ * @module @devs/postgres
+ */
+
+export { type ClusterAddress, ClusterAdmin, type Migrated } from './ClusterAdmin.ts';
 export { FileImage } from './FileImage.ts';
+export type { PostgresRuns } from './PostgresRuns.ts';
+export { type PostgresOptions, postgres } from './postgres.ts';
+export type { RunCodec, RunCodecs } from './RunFiles.ts';
+export { rightsSql } from './rights.ts';
+export { schemaSql } from './schema.ts';

@@ -15,6 +15,7 @@ interface Verb {
 const reading = () => import('./reading.ts');
 const deciding = () => import('./deciding.ts');
 const working = () => import('./working.ts');
+const operating = () => import('./operating.ts');
 
 /** In the order of the help. */
 const DAILY: readonly Verb[] = [
@@ -165,6 +166,11 @@ const ADMIN: readonly Verb[] = [
     usage: 'gc',
     description: 'remove what no run needs: values in the state file, folders and stores without a run',
     load: async () => (await reading()).addGc,
+  },
+  {
+    usage: 'migrate [options]',
+    description: 'make the tables of a cluster in PostgreSQL, or bring them up to this release',
+    load: async () => (await operating()).addMigrate,
   },
   {
     usage: 'chaos [options]',

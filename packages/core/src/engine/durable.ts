@@ -6,6 +6,7 @@ import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { createDatabase } from '../db/createDatabase.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
+import type { FencedLease } from '../state/Fence.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import {
   type BuilderOf,
@@ -31,12 +32,12 @@ import { FaultBox } from './node/FaultBox.ts';
 import { type OwnGraphGuards, ownGraphProfile } from './ownGraphProfile.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
+import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
-import { noteCheckpoints } from './turns/noteCheckpoints.ts';
 
 export interface DurableOptions<
   State,
@@ -195,4 +196,16 @@ function openFile({ file, db }: { readonly file?: string; readonly db?: Database
   if (db !== undefined) return { db, close: () => {} };
   const opened = createDatabase({ dbPath: file as string });
   return { db: opened, close: () => opened.close() };
+}
+
+/**
+ * What a checkpoint says of its run, in its own transaction. A committed super-step is progress: only a driver that dies before
+ * one counts towards giving the run up. A root checkpoint that holds an input is where its turn is taken up, so that no driver
+ * gives it twice and none leaves it out; graphs inside nodes and frames have inputs of their own.
+ */
+function noteCheckpoints({ threads, inputs }: EngineStore) {
+  return (lease: FencedLease, { threadId, checkpointNs, source }: StoredCheckpoint): void => {
+    threads.resetRecoveries(lease);
+    if (source === 'input' && checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
+  };
 }

@@ -8,6 +8,7 @@ import { EventOutbox } from './EventOutbox.ts';
 import { EventStore } from './EventStore.ts';
 import { FailureGateStore } from './FailureGateStore.ts';
 import { type Fence, type FencedLease, leaseFence, NO_FENCE } from './Fence.ts';
+import { GitPackStore } from './GitPackStore.ts';
 import { GraphCheckpointStore } from './GraphCheckpointStore.ts';
 import { GuardStore } from './GuardStore.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
@@ -48,6 +49,7 @@ export class StateFile {
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly rewinds: RewindStore;
+  readonly gitPacks: GitPackStore;
   readonly directory: RunDirectory;
   readonly waits: WaitStore;
   readonly children: ChildStore;
@@ -74,6 +76,7 @@ export class StateFile {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
+    this.gitPacks = new GitPackStore(db);
     this.directory = new RunDirectory(db);
     this.waits = new WaitStore(db, seams);
     this.children = new ChildStore(db, seams);

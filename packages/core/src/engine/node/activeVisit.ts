@@ -66,6 +66,7 @@ export function activeVisit(caller: string): ActiveVisit {
 
 /** The execution of a node that this code is in; `null` outside one. */
 export const visitHere = (): ActiveVisit | null => storage.getStore() ?? null;
+
 /** Whether this code is in no run at all: a unit test of a node, or plain LangGraph use. */
 export const isAlone = (): boolean => storage.getStore() === undefined && driving() === null;
 
@@ -79,4 +80,14 @@ export function visitStore(): { readonly store: EngineStore; readonly threadId: 
 /** LangGraph looks for the checkpoint of a graph that begins; outside a visit nobody wants to know. */
 export function noteBegun(config: RunnableConfig): void {
   storage.getStore()?.inner.begins(config);
+}
+
+/**
+ * Marks progress: the depth guard starts counting anew when the surrounding node has finished (law L7). Does nothing outside
+ * `durable()`, such as in a unit test of a node.
+ *
+ * @throws TypeError in a driven run outside its nodes, such as in an edge.
+ */
+export function progress(): void {
+  if (!isAlone()) activeVisit('progress()').progressed = true;
 }

@@ -39,7 +39,7 @@ import { type ActiveVisit, runInVisit } from './activeVisit.ts';
 import { CallsInFlight } from './CallsInFlight.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { decidedWrites } from './decidedWrites.ts';
-import { askAtEntry, type Entered } from './entry.ts';
+import { askAtEntry, type Entered, towardsGoal } from './entry.ts';
 import { engineFaultOf } from './FaultBox.ts';
 import { HeldAnswers } from './HeldAnswers.ts';
 import { InnerRuns } from './innerRuns.ts';
@@ -51,7 +51,6 @@ import { RefusedResult } from './refusedResult.ts';
 import { withStopsInside } from './stopsInside.ts';
 import { suspendIfStuck } from './suspendIfStuck.ts';
 import { withToolCalls } from './toolCalls.ts';
-import { towardsGoal } from './towardsGoal.ts';
 import { recordAction, recordFailure, recordThought } from './turns.ts';
 import { VisitWaits } from './VisitWaits.ts';
 

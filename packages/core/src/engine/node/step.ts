@@ -13,7 +13,7 @@ import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit 
 import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { engineFaultOf } from './FaultBox.ts';
-import { recordedKey } from './recordedKey.ts';
+import { recordedKey } from './olderStep.ts';
 import {
   isRefusal,
   RefusedResult,
