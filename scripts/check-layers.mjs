@@ -27,7 +27,7 @@ const RANK = {
   surface: 6,
 };
 /** The highest rank each entry point may reach; the remaining files directly in src/ may reach all. */
-const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine };
+const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine, 'runs.ts': RANK.engine };
 const ENTRY_MAY_USE_LANGCHAIN = new Set(['index.ts', 'langgraph.ts']);
 const ALLOWED_PACKAGES = {
   core: [],

@@ -24,6 +24,7 @@ describe('the public surface', () => {
         ".",
         "./langgraph",
         "./state",
+        "./runs",
         "./testing",
         "./dist/db/migrate.js",
         "./package.json",
@@ -110,6 +111,7 @@ describe('the public surface', () => {
         "oneLine",
         "openReadOnly",
         "openState",
+        "openStateCopy",
         "orchestratorEvents",
         "parseBrief",
         "perToolCall",
@@ -186,7 +188,32 @@ describe('the public surface', () => {
         "getDatabase",
         "openReadOnly",
         "openState",
+        "openStateCopy",
         "runMigrations",
+      ]
+    `);
+  });
+
+  test('@devs/core/runs exports these values', async () => {
+    expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
+      [
+        "FRAME_HEADER",
+        "LOG_HEADER",
+        "OpenQuestions",
+        "SCHEMA_VERSION",
+        "beginOfLog",
+        "committed",
+        "emptyLog",
+        "isOwnerAlive",
+        "localHost",
+        "moveRunOut",
+        "openStateCopy",
+        "openWorkingCopy",
+        "ownerToken",
+        "pageLimit",
+        "pageOf",
+        "placeOf",
+        "runQueryOf",
       ]
     `);
   });
@@ -317,6 +344,7 @@ describe('the public surface', () => {
         "RUN_SYNCED",
         "SANDBOX_WAIVED",
         "SECRET_REDACTED",
+        "SIGNAL_PASSED_OVER",
         "SIGNAL_RECEIVED",
         "SIGNAL_TAKEN",
         "STATE_UPDATED",

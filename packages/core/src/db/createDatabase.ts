@@ -14,6 +14,7 @@ import {
   assertPragmas,
   assertReadPragmas,
   type ConnectionPolicy,
+  keepLog,
   MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
 import { pragma, pragmaValue, prepare } from './prepare.ts';
@@ -98,6 +99,22 @@ export function openState(bytes: Uint8Array): Database {
   return openedImage(withoutLog(Buffer.from(bytes)), policy, toRead('The image'));
 }
 
+/**
+ * Opens the bytes of a whole state file to read and to write; what is written is in memory, and gone at close. A file of an
+ * earlier release is migrated there.
+ *
+ * @param bytes - As of {@link openState}.
+ * @throws DevsError as {@link openState}.
+ */
+export function openStateCopy(bytes: Uint8Array): Database {
+  const policy = policyOf({ dbPath: MEMORY });
+  return openedImage(withoutLog(Buffer.from(bytes)), { ...policy, readonly: false }, (db) => {
+    toRead('The image')(db);
+    applyPragmas(db, policy);
+    runMigrations(db);
+  });
+}
+
 /** @param name - For messages. */
 function toRead(name: string): (db: Database) => void {
   return (db) => {
@@ -135,6 +152,24 @@ export function openCopy(of: Database): Database {
   applyPragmas(db, policyOf({ dbPath: MEMORY }));
   markPrepared(db);
   return db;
+}
+
+/**
+ * Opens a working copy of a state file that is kept elsewhere, brought up to date: the only connection, that waits for no disk
+ * and moves its log into the file only when {@link emptyLog} is called.
+ *
+ * @throws DevsError as {@link createDatabase}.
+ */
+export function openWorkingCopy(path: string): Database {
+  const policy = policyOf({ dbPath: path, synchronous: 'normal' });
+  return opened(path, { timeout: policy.busyTimeoutMs, fileMustExist: true }, (db) => {
+    applyPragmas(db, policy);
+    keepLog(db);
+    claimFile(db);
+    assertPragmas(db, policy);
+    runMigrations(db);
+    pragma(db, 'synchronous = OFF');
+  });
 }
 
 /** An empty database in memory without any settings, to try migrations on. */
@@ -201,10 +236,10 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
 
 function openedImage(
   image: Buffer,
-  { busyTimeoutMs }: ConnectionPolicy,
+  { busyTimeoutMs, readonly = true }: ConnectionPolicy & { readonly readonly?: boolean },
   setUp: (db: Database) => void,
 ): Database {
-  const db = connect(image, { readonly: true, timeout: busyTimeoutMs });
+  const db = connect(image, { readonly, timeout: busyTimeoutMs });
   try {
     withStateFaults(() => setUp(db));
   } catch (error) {

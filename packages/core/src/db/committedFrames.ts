@@ -13,6 +13,8 @@ export interface LogPosition {
   readonly salts: Buffer;
   readonly sums: Sums;
   readonly littleEndian: boolean;
+  /** Bytes. */
+  readonly pageSize: number;
 }
 
 type Sums = readonly [number, number];
@@ -34,14 +36,18 @@ export function beginOfLog(header: Buffer): LogPosition | null {
   const littleEndian = magic !== BIG_ENDIAN_MAGIC;
   const sums = sumUp(header.subarray(0, 24), [0, 0], littleEndian);
   if (!isSum(header, 24, sums)) return null;
-  return { at: LOG_HEADER, salts: Buffer.from(header.subarray(16, 24)), sums, littleEndian };
+  const salts = Buffer.from(header.subarray(16, 24));
+  return { at: LOG_HEADER, salts, sums, littleEndian, pageSize: header.readUInt32BE(8) };
 }
 
 /**
  * The frames of `bytes`, which begin at `from`, up to the last commit; `null` where there is none. What comes after it is of
  * a transaction that still runs, or of one that was rolled back, or of an older log.
+ *
+ * @see https://sqlite.org/fileformat2.html#the_write_ahead_log
  */
-export function committed(bytes: Buffer, from: LogPosition, pageSize: number): Commits | null {
+export function committed(bytes: Buffer, from: LogPosition): Commits | null {
+  const { pageSize } = from;
   const frames = new Map<number, number>();
   const open = new Map<number, number>();
   let { sums } = from;
