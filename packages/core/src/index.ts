@@ -200,7 +200,6 @@ export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export type { AskOptions } from './surface/ask/askGate.ts';
 export type { LastComment } from './surface/comments/lastComments.ts';
 export type { GraphEdge, GraphNode, GraphView } from './surface/graphView.ts';
-export type { Departure } from './surface/moveOut.ts';
 export {
   type Collected,
   Orchestrator,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
-import { type Db, PgBoss } from 'pg-boss';
+import { type Db, getConstructionPlans, PgBoss } from 'pg-boss';
 import type { Jobs, QueuedRun } from './Jobs.ts';
 import { jobsChannel } from './Owner.ts';
 import { quoted } from './schema.ts';
@@ -75,6 +75,9 @@ export async function migrateJobs(pool: Pool, schema: string): Promise<void> {
   await boss.start();
   await boss.stop({ close: false, graceful: false });
 }
+
+/** What {@link migrateJobs} does to an empty database, for who reads or runs it himself. */
+export const jobsSql = (schema: string): string => getConstructionPlans(bossSchema(schema));
 
 function bossOf(pool: Pool, { schema, supervises = false, onError }: BossJobsOptions, migrate: boolean) {
   const boss = new PgBoss({

@@ -1,6 +1,12 @@
-import pg from 'pg';
-import { migrate, schemaVersion } from './schema.ts';
-import { toClusterFault } from './toClusterFault.ts';
+import { DevsError } from '@devs/core';
+import pg, { type Pool } from 'pg';
+import { BossJobs, type DeadLetter } from './BossJobs.ts';
+import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
+import { Leases } from './Leases.ts';
+import { openSchema } from './openSchema.ts';
+import { CONNECTION, serverOf } from './postgres.ts';
+import { Tables } from './Tables.ts';
+import { type TenantLine, tenantLines } from './TenantView.ts';
 
 /** Which cluster. */
 export interface ClusterAddress {
@@ -18,56 +24,115 @@ export interface Migrated {
   readonly version: number;
 }
 
-/** What people who run a cluster see of it and change: over one connection. */
+/** What waits in a cluster, and what was given up. */
+export interface ClusterQueue {
+  readonly queues: readonly QueueLine[];
+  readonly tenants: readonly TenantLine[];
+  /** Oldest first, at most 1,000. */
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+/** Whoever waits at a terminal is told. */
+const AT_ONCE = { awayMs: 0, onAway: () => undefined } as const;
+
+/** What people who run a cluster see of it and change. */
 export class ClusterAdmin {
-  readonly #client: pg.Client;
-  readonly #schema: string;
-
-  private constructor(client: pg.Client, schema: string) {
-    this.#client = client;
-    this.#schema = schema;
-  }
+  readonly #pool: Pool;
+  readonly #tables: Tables;
+  readonly #server: string;
+  readonly #jobs: BossJobs;
 
   /**
-   * Connects, and looks at nothing yet.
+   * Connects when it is first asked something.
    *
-   * @throws DevsError `STATE_IO` where PostgreSQL cannot be reached; `CONFIG_INVALID` where it refuses who connects, or has no
-   *   such database.
+   * @throws DevsError `CONFIG_INVALID` for a URL that is none.
    */
-  static async open({ url, schema = 'devs' }: ClusterAddress): Promise<ClusterAdmin> {
-    const client = new pg.Client({ connectionString: url, application_name: 'devs' });
-    client.on('error', () => undefined); // a connection that ends while nobody asks is found by the next query
-    try {
-      await client.connect();
-    } catch (error) {
-      throw toClusterFault(error);
-    }
-    return new ClusterAdmin(client, schema);
+  constructor({ url, schema = 'devs' }: ClusterAddress) {
+    this.#server = serverOf(url);
+    this.#pool = new pg.Pool({ connectionString: url, ...CONNECTION, max: 2 });
+    this.#pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
+    this.#tables = new Tables(this.#pool, schema, AT_ONCE);
+    this.#jobs = new BossJobs(this.#pool, { schema });
   }
 
   /**
-   * Makes the schema, or brings it up to this release's; several may try at the same time.
+   * Makes the tables, or brings them up to this release's; several may try at the same time.
    *
-   * @throws DevsError `CONFIG_INVALID` for a role that may not; `STATE_IO`.
+   * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role that may not; `SCHEMA_TOO_NEW`.
    */
   async migrate(): Promise<Migrated> {
-    return this.#asking(async (client) => {
-      const before = await schemaVersion(client, this.#schema);
-      await migrate(client, this.#schema);
-      const version = (await schemaVersion(client, this.#schema)) ?? 0;
-      return { schema: this.#schema, before, version };
-    });
+    const { schemaName: schema } = this.#tables;
+    const before = await this.#version();
+    await this.#open(true);
+    return { schema, before, version: (await this.#version()) ?? 0 };
+  }
+
+  /** @throws DevsError `STATE_IO`; `CONFIG_INVALID` where the tables are missing or old, or may not be read; as all below. */
+  async queue(): Promise<ClusterQueue> {
+    await this.#open(false);
+    return {
+      queues: await new ClusterView(this.#tables).queues(),
+      tenants: await tenantLines(this.#tables),
+      deadLetters: await this.#jobs.deadLetters(),
+    };
+  }
+
+  async workers(): Promise<readonly WorkerLine[]> {
+    await this.#open(false);
+    return new ClusterView(this.#tables).workers();
+  }
+
+  async tenants(): Promise<readonly TenantLine[]> {
+    await this.#open(false);
+    return tenantLines(this.#tables);
+  }
+
+  /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
+  async setCap(tenant: string, cap: number | null): Promise<void> {
+    await this.#open(false);
+    await new Leases(this.#tables, this.#jobs).setCap(tenant, cap);
+  }
+
+  /**
+   * Has runs driven again that were given up: one, or with `null` all. Returns their ids, oldest first.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND` for one that was not given up.
+   */
+  async redrive(id: string | null): Promise<readonly string[]> {
+    await this.#open(false);
+    const letters = await this.#jobs.deadLetters();
+    const wanted = letters.filter(({ runId }) => id === null || runId === id);
+    if (id !== null && wanted.length === 0) throw notGivenUp(id);
+    await this.#jobs.redrive(wanted);
+    return wanted.map(({ runId }) => runId);
   }
 
   async close(): Promise<void> {
-    await this.#client.end();
+    await this.#jobs.close();
+    await this.#pool.end();
   }
 
-  async #asking<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-    try {
-      return await work(this.#client);
-    } catch (error) {
-      throw toClusterFault(error);
-    }
+  async #version(): Promise<number | null> {
+    const { schema } = this.#tables;
+    const sql = 'SELECT to_regclass($1) IS NOT NULL AS there';
+    const [found] = await this.#tables.query<{ there: boolean }>(sql, [`${schema}.schema_version`]);
+    if (found?.there !== true) return null;
+    const [row] = await this.#tables.query<{ version: number }>(
+      `SELECT version FROM ${schema}.schema_version`,
+      [],
+    );
+    return row?.version ?? null;
+  }
+
+  #open(migrates: boolean): Promise<void> {
+    const { schemaName: schema } = this.#tables;
+    return openSchema(this.#pool, { schema, migrates, server: this.#server });
   }
 }
+
+const notGivenUp = (id: string): DevsError =>
+  new DevsError(`Run "${id}" is none that was given up.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'List those that were with devs queue.',
+    context: { threadId: id },
+  });

@@ -4,10 +4,17 @@
  * @module @devs/postgres
  */
 
-export { type ClusterAddress, ClusterAdmin, type Migrated } from './ClusterAdmin.ts';
-export { FileImage } from './FileImage.ts';
+export { type DeadLetter, jobsSql } from './BossJobs.ts';
+export {
+  type ClusterAddress,
+  ClusterAdmin,
+  type ClusterQueue,
+  type Migrated,
+} from './ClusterAdmin.ts';
+export type { QueueLine, WorkerLine } from './ClusterView.ts';
 export type { PostgresRuns } from './PostgresRuns.ts';
 export { type PostgresOptions, postgres } from './postgres.ts';
 export type { RunCodec, RunCodecs } from './RunFiles.ts';
 export { rightsSql } from './rights.ts';
 export { schemaSql } from './schema.ts';
+export type { TenantLine } from './TenantView.ts';

@@ -100,7 +100,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   });
 }
 
-const CONNECTION = {
+export const CONNECTION = {
   application_name: 'devs',
   connectionTimeoutMillis: CONNECT_MS,
   keepAlive: true,
@@ -128,7 +128,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** Host and database, without user and password. @throws DevsError `CONFIG_INVALID` */
-function serverOf(url: unknown): string {
+export function serverOf(url: unknown): string {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
   if (parsed !== null && /^postgres(?:ql)?:$/.test(parsed.protocol))
     return `${parsed.host}${parsed.pathname}`;

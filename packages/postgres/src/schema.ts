@@ -123,18 +123,6 @@ export function schemaSql(schema: string): string {
   return [`CREATE SCHEMA ${name};`, ...STEPS.map((step) => step.replaceAll('$', name)), version].join('\n');
 }
 
-/** How far a schema is; `null` where there is none. */
-export async function schemaVersion(client: ClientBase, schema: string): Promise<number | null> {
-  const name = `${quoted(schema)}.schema_version`;
-  const { rows: found } = await client.query<{ there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [name],
-  );
-  if (found[0]?.there !== true) return null;
-  const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${name}`);
-  return rows[0]?.version ?? null;
-}
-
 /** Brings the schema up to this release's; several may try at the same time. */
 export async function migrate(client: ClientBase, schema: string): Promise<void> {
   const name = quoted(schema);

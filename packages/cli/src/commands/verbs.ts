@@ -173,6 +173,26 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await operating()).addMigrate,
   },
   {
+    usage: 'queue',
+    description: 'show what waits for a worker in a cluster, per graph and tenant, and what was given up',
+    load: async () => (await operating()).addQueue,
+  },
+  {
+    usage: 'workers',
+    description: 'list the processes that drive runs of a cluster, and what they drive',
+    load: async () => (await operating()).addWorkers,
+  },
+  {
+    usage: 'tenants [options] [set] [tenant]',
+    description: 'list whose runs are in a cluster, or say how many of one are driven at the same time',
+    load: async () => (await operating()).addTenants,
+  },
+  {
+    usage: 'redrive [options] [id]',
+    description: 'have runs driven again that the workers of a cluster have given up',
+    load: async () => (await operating()).addRedrive,
+  },
+  {
     usage: 'chaos [options]',
     description: 'show on this machine and disk that kill -9 loses nothing; in a folder of its own',
     load: async () => (await working()).addChaos,

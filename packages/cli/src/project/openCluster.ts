@@ -24,7 +24,7 @@ export async function withAdmin<Result>(
 ): Promise<Result> {
   const at = namedCluster(session);
   const { ClusterAdmin } = await loadPostgres();
-  const admin = await ClusterAdmin.open(at);
+  const admin = new ClusterAdmin(at);
   try {
     return await work(admin, at);
   } finally {

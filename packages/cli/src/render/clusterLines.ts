@@ -4,7 +4,10 @@ import { columns } from '../terminal/columns.ts';
 import { type Line, styled } from '../terminal/Line.ts';
 
 /** What waits for a worker, whose it is, and what was given up. */
-export function queueLines({ queues, tenants, deadLetters }: ClusterQueue, { devs }: Session): readonly Line[] {
+export function queueLines(
+  { queues, tenants, deadLetters }: ClusterQueue,
+  { devs }: Session,
+): readonly Line[] {
   const rows = queues.map(({ queue, ready, later, active, oldestSeconds, runs, workers }) => [
     queue,
     ...[ready, later, active].map(String),
@@ -40,7 +43,7 @@ function deadLines(letters: ClusterQueue['deadLetters'], devs: Session['devs']):
     runId,
     queue,
     String(attempts),
-    at,
+    at.toISOString(),
     error,
   ]);
   return [
@@ -67,7 +70,7 @@ export function workerLines(workers: readonly WorkerLine[]): readonly Line[] {
     String(pid),
     `${busy} of ${slots}`,
     draining ? 'draining' : 'yes',
-    new Date(seenAt).toISOString(),
+    seenAt.toISOString(),
     queues.join(' ') || '-',
   ]);
   return columns([['worker', 'host', 'process', 'drives', 'takes more', 'seen', 'queues'], ...rows]);

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { openCopy, openState } from '../db/createDatabase.ts';
+import { openStateCopy } from '../db/createDatabase.ts';
 import { execute } from '../db/prepare.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import { ChildStore } from './ChildStore.ts';
@@ -20,7 +20,7 @@ export function extractRun(db: Database, id: string): Buffer {
   new ThreadStore(db).require(id);
   const children = new ChildStore(db);
   if (children.above(id).length > 0 || children.below(id).length > 0) throw ofFamily(id);
-  const copy = copyOf(db);
+  const copy = openStateCopy(db.serialize());
   try {
     new RunRemover(copy, { children: new ChildStore(copy), sessions: new HitlSessionStore(copy) }).keepOnly(
       id,
@@ -32,15 +32,6 @@ export function extractRun(db: Database, id: string): Buffer {
     return copy.serialize();
   } finally {
     copy.close();
-  }
-}
-
-function copyOf(db: Database): Database {
-  const image = openState(db.serialize()); // which has a log, that a database in memory cannot have
-  try {
-    return openCopy(image);
-  } finally {
-    image.close();
   }
 }
 

@@ -29,7 +29,6 @@ import { type DoctorReport, doctor } from '../state/doctor.ts';
 import type { Policies, Thread, ThreadStatus } from '../state/ThreadStore.ts';
 import { workspaceName } from '../state/workspaceName.ts';
 import { identityOf } from './agentsIdentity.ts';
-import { type Departure, moveOut } from './moveOut.ts';
 import { graphWork, PipelineApp } from './PipelineApp.ts';
 import { Run } from './Run.ts';
 import { type Removal, type RemovedRun, removeRun } from './removeRun.ts';
@@ -315,17 +314,6 @@ export class Orchestrator {
    */
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
     return removeRun(id, removal, await this.#app.engine());
-  }
-
-  /**
-   * Takes a run out of the state file, so that it goes on elsewhere: it is in what `keep` was given, and not here any more. Its
-   * folder and its git store stay.
-   *
-   * @throws DevsError `THREAD_NOT_FOUND`, `THREAD_BUSY` while somebody drives it, `CHILD_NOT_TAKEN` for one with child runs,
-   *   `AGENT_MAY_NOT_DECIDE`: the run is as it was then, as it is when `keep` throws.
-   */
-  async moveOut(id: string, departure: Departure): Promise<void> {
-    moveOut(id, departure, this.#app.store);
   }
 
   /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */

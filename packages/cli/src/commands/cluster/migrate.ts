@@ -23,8 +23,8 @@ export function addMigrate(program: Command, start: Start, options?: CommandOpti
 }
 
 async function printSql({ out, schema }: Session): Promise<ExitCode> {
-  const { schemaSql } = await loadPostgres();
-  const sql = schemaSql(schema);
+  const { jobsSql, schemaSql } = await loadPostgres();
+  const sql = `${schemaSql(schema)}\n${jobsSql(schema)}`;
   out.result({ schema, sql }, sql.split('\n'));
   return EXIT.ok;
 }

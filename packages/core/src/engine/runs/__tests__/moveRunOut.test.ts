@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { test } from '../../../test/support/fixtures.ts';
-import { only } from '../../../test/support/only.ts';
-import { STATE_FILE } from '../../config/defaults.ts';
-import { backup } from '../../db/backup.ts';
-import { createDatabase, openReadOnly, openState } from '../../db/createDatabase.ts';
-import { doctor } from '../../state/doctor.ts';
-import { ThreadStore } from '../../state/ThreadStore.ts';
-import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../testing/index.ts';
-import { Orchestrator } from '../Orchestrator.ts';
+import { test } from '../../../../test/support/fixtures.ts';
+import { only } from '../../../../test/support/only.ts';
+import { STATE_FILE } from '../../../config/defaults.ts';
+import { backup } from '../../../db/backup.ts';
+import { openState } from '../../../db/createDatabase.ts';
+import { doctor } from '../../../state/doctor.ts';
+import { ThreadStore } from '../../../state/ThreadStore.ts';
+import { Orchestrator } from '../../../surface/Orchestrator.ts';
+import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../../testing/index.ts';
+import { moveRunOut } from '../moveRunOut.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
 
@@ -35,7 +36,7 @@ function newFolder(): string {
 }
 
 describe('a run that is moved out', () => {
-  test('is the only one of its new file, as it was, and goes on there', async ({ dbPath }) => {
+  test('is the only one of its new file, as it was, and goes on there', async ({ dbPath, db }) => {
     const workspace = new MemoryWorkspace();
     const here = await open(path.dirname(dbPath), workspace);
     for (const id of ['first', 'moved', 'last']) {
@@ -47,7 +48,7 @@ describe('a run that is moved out', () => {
     const others = [await views(here, 'first'), await views(here, 'last')];
     const there = newFolder();
     const file = path.join(there, STATE_FILE);
-    await here.moveOut('moved', { by: ada, keep: (bytes) => void backup(openState(bytes), file) });
+    moveRunOut(db, 'moved', { by: ada, keep: (bytes) => void backup(openState(bytes), file) });
 
     expect(await here.ids()).toEqual(['last', 'first']);
     expect([await views(here, 'first'), await views(here, 'last')]).toEqual(others);
@@ -62,47 +63,51 @@ describe('a run that is moved out', () => {
     expect(await run.drive()).toMatchObject({ status: 'completed', commits: [{}, {}] });
   });
 
-  test('is as it was where it could not be kept', async ({ dbPath }) => {
+  test('is as it was where it could not be kept', async ({ dbPath, db }) => {
     const here = await open(path.dirname(dbPath), new MemoryWorkspace());
     await here.start({ id: 'kept', brief: '# Kept\n' });
     const full = (): never => {
       throw new RangeError('the disk is full');
     };
-    await expect(here.moveOut('kept', { by: ada, keep: full })).rejects.toThrow('the disk is full');
+    expect(() => moveRunOut(db, 'kept', { by: ada, keep: full })).toThrow('the disk is full');
     expect(await (await here.run('kept')).drive()).toMatchObject({ status: 'suspended' });
   });
 
-  test('is nobody else’s meanwhile: whoever drives it keeps it', async ({ dbPath }) => {
+  test('is nobody else’s meanwhile: whoever drives it keeps it', async ({ dbPath, db }) => {
     const here = await open(path.dirname(dbPath), new MemoryWorkspace());
     await here.start({ id: 'busy', brief: '# Busy\n' });
     const keep = (): never => {
       throw new Error('it was given away');
     };
-    const db = createDatabase({ dbPath });
-    onTestFinished(() => void db.close());
     const threads = new ThreadStore(db);
     const claim = threads.claim('busy');
     if (claim.kind !== 'claimed') throw new Error('somebody drives it');
-    await expect(here.moveOut('busy', { by: ada, keep })).rejects.toMatchObject({ code: 'THREAD_BUSY' });
+    expect(() => moveRunOut(db, 'busy', { by: ada, keep })).toThrow(
+      expect.objectContaining({ code: 'THREAD_BUSY' }),
+    );
     threads.release(claim.lease);
     const agent = { kind: 'agent', id: 'eve' } as const;
-    await expect(here.moveOut('busy', { by: agent, keep })).rejects.toMatchObject({
-      code: 'AGENT_MAY_NOT_DECIDE',
-    });
-    await expect(here.moveOut('nobody', { by: ada, keep })).rejects.toMatchObject({
-      code: 'THREAD_NOT_FOUND',
-    });
+    expect(() => moveRunOut(db, 'busy', { by: agent, keep })).toThrow(
+      expect.objectContaining({
+        code: 'AGENT_MAY_NOT_DECIDE',
+      }),
+    );
+    expect(() => moveRunOut(db, 'nobody', { by: ada, keep })).toThrow(
+      expect.objectContaining({
+        code: 'THREAD_NOT_FOUND',
+      }),
+    );
   });
 
-  test('can be claimed at once in its new file', async ({ dbPath }) => {
+  test('can be claimed at once in its new file', async ({ dbPath, db }) => {
     const here = await open(path.dirname(dbPath), new MemoryWorkspace());
     await here.start({ id: 'free', brief: '# Free\n' });
     let file: Uint8Array = new Uint8Array();
-    await here.moveOut('free', { by: ada, keep: (bytes) => (file = bytes) });
-    const db = openState(file);
-    onTestFinished(() => void db.close());
-    expect(new ThreadStore(db).driverOf('free')).toBeNull();
+    moveRunOut(db, 'free', { by: ada, keep: (bytes) => (file = bytes) });
+    const moved = openState(file);
+    onTestFinished(() => void moved.close());
+    expect(new ThreadStore(moved).driverOf('free')).toBeNull();
+    expect(doctor(moved).ok).toBe(true);
     expect(doctor(db).ok).toBe(true);
-    expect(doctor(openReadOnly({ dbPath })).ok).toBe(true);
   });
 });
