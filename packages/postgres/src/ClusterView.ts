@@ -59,7 +59,8 @@ export class ClusterView {
 
   /** Every queue that has a job, a run that has not ended, or a worker; by name. */
   async queues(): Promise<readonly QueueLine[]> {
-    const rows = await this.#tables.query<Row>(`
+    const rows = await this.#tables.query<Row>(
+      `
 WITH jobs AS (
   SELECT name AS queue, count(*) FILTER (WHERE state < 'active' AND start_after <= now()) AS ready,
     count(*) FILTER (WHERE state < 'active' AND start_after > now()) AS later,
@@ -74,7 +75,9 @@ WITH jobs AS (
 )
 SELECT queue, coalesce(ready, 0) AS ready, coalesce(later, 0) AS later, coalesce(active, 0) AS active,
   greatest(coalesce(oldest, 0), 0) AS oldest, coalesce(runs, 0) AS runs, coalesce(workers, 0) AS workers
-FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY queue`, []);
+FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY queue`,
+      [],
+    );
     return rows.map((row) => ({
       queue: String(row['queue']),
       ready: Number(row['ready']),
@@ -88,9 +91,12 @@ FROM jobs FULL JOIN open USING (queue) FULL JOIN fetching USING (queue) ORDER BY
 
   /** The oldest first. */
   async workers(): Promise<readonly WorkerLine[]> {
-    const rows = await this.#tables.query<Row>(`
+    const rows = await this.#tables.query<Row>(
+      `
 SELECT w.*, (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.owner = w.worker_id) AS busy
-FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`, []);
+FROM ${this.#schema}.workers w ORDER BY started_at, worker_id`,
+      [],
+    );
     return rows.map((row) => ({
       id: String(row['worker_id']),
       host: String(row['host']),

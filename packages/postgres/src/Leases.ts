@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { BossJobs, FetchedJob, TenantCaps } from './BossJobs.ts';
 import type { QueuedRun } from './Jobs.ts';
-import { DEAD_AFTER_MS } from './SessionOwner.ts';
+import { isDeadSql } from './owners.ts';
 import type { Tables } from './Tables.ts';
 
 /** A run that is taken from its holder, with what it was claimed for. */
@@ -44,7 +44,7 @@ export class Leases {
    */
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
-      const { rows } = await client.query<FreedRow>(this.#reapSql(), [DEAD_AFTER_MS]);
+      const { rows } = await client.query<FreedRow>(this.#reapSql());
       for (const row of rows) {
         if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
         await this.#jobs.wake(client, queuedRun(row));
@@ -54,18 +54,11 @@ export class Leases {
     });
   }
 
-  /** Whoever has just come back with the server has had no time to say that he lives. */
   #reapSql(): string {
     const schema = this.#schema;
     return `
 WITH dead AS (
-  DELETE FROM ${schema}.workers w
-  WHERE pg_postmaster_start_time() < now() - interval '5 seconds' AND (
-    w.seen_at < now() - $1 * interval '1 ms' OR NOT EXISTS (
-      SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND l.classid::bigint = w.lock_key >> 32 AND l.objid::bigint = w.lock_key & 4294967295))
-  RETURNING w.worker_id
+  DELETE FROM ${schema}.workers w WHERE ${isDeadSql('w')} RETURNING w.worker_id
 ), theirs AS (
   SELECT r.run_id, r.job_id FROM ${schema}.runs r
   WHERE r.owner IS NOT NULL AND (r.owner IN (SELECT worker_id FROM dead)

@@ -10,15 +10,29 @@ import type {
 } from '@devs/core';
 import { DevsError } from '@devs/core';
 import { openStateCopy, SCHEMA_VERSION } from '@devs/core/runs';
+import type { BossJobs } from './BossJobs.ts';
+import type { ClusterView } from './ClusterView.ts';
 import { assertFileFits } from './fileLimit.ts';
 import { HeldFile } from './HeldFile.ts';
 import { HeldPostgresRun } from './HeldPostgresRun.ts';
-import { type Owner, toldChannel } from './Owner.ts';
+import type { Leases } from './Leases.ts';
+import { toldChannel } from './Owner.ts';
 import type { RunAtOnce, RunFiles } from './RunFiles.ts';
 import type { RunLists } from './RunLists.ts';
 import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
+import type { SessionOwner } from './SessionOwner.ts';
 import type { Shipper } from './Shipper.ts';
+import type { WorkerMeters } from './WorkerMeters.ts';
 import type { WorkingCopies } from './WorkingCopies.ts';
+
+/** What a worker needs besides. */
+export interface DrivingParts {
+  readonly jobs: BossJobs;
+  readonly leases: Leases;
+  readonly view: ClusterView;
+  /** Told of what is sent and of retries. */
+  readonly meters: WorkerMeters;
+}
 
 export interface PostgresRunsParts {
   readonly schema: string;
@@ -26,10 +40,12 @@ export interface PostgresRunsParts {
   readonly files: RunFiles;
   readonly lists: RunLists;
   readonly shipper: Shipper;
-  readonly owner: Owner;
+  readonly owner: SessionOwner;
   readonly copies: WorkingCopies;
   /** Resolves when the database can be used by this release: asked before everything else. */
   readonly ready: () => Promise<void>;
+  /** For who drives the runs. */
+  readonly driving: DrivingParts;
   /** Ends its connections. */
   readonly end: () => Promise<void>;
 }
@@ -47,8 +63,18 @@ export class PostgresRuns implements Runs {
     this.#parts = parts;
   }
 
+  get schema(): string {
+    return this.#parts.schema;
+  }
+
+  /** What a worker needs besides, once the database can be used. */
+  async driving(): Promise<DrivingParts> {
+    await this.#parts.ready();
+    return this.#parts.driving;
+  }
+
   /** This process, as others know it. */
-  get owner(): Owner {
+  get owner(): SessionOwner {
     return this.#parts.owner;
   }
 

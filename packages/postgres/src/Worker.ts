@@ -1,30 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HeldRun, isDevsError, type RunDriver } from '@devs/core';
-import type { BossJobs, FetchedJob } from './BossJobs.ts';
+import type { FetchedJob } from './BossJobs.ts';
 import { Dispatcher } from './Dispatcher.ts';
 import { queueName } from './Jobs.ts';
 import type { Leases } from './Leases.ts';
 import { jobsChannel } from './Owner.ts';
+import type { DrivingParts, PostgresRuns } from './PostgresRuns.ts';
 import { Reaper } from './Reaper.ts';
-import type { SessionOwner } from './SessionOwner.ts';
 import type { WorkerMeters } from './WorkerMeters.ts';
-
-/** Where the runs of a worker are. */
-export interface WorkerRuns {
-  readonly schema: string;
-  readonly owner: SessionOwner;
-  readonly jobs: BossJobs;
-  readonly leases: Leases;
-  /** Makes this process the one who may write the run of a job; `null` where it cannot be, now or ever. */
-  claim(job: FetchedJob): Promise<HeldRun | null>;
-}
 
 export interface WorkerOptions {
   /** What it drives: runs of these graphs, in these shapes. */
   readonly drivers: readonly RunDriver[];
   /** Runs at the same time. @defaultValue 10 */
   readonly slots?: number;
-  readonly meters: WorkerMeters;
   /** Told what a worker does, for people to follow. @defaultValue nobody */
   readonly onEvent?: (event: WorkerEvent) => void;
 }
@@ -48,7 +37,8 @@ const AGAIN_MS = 1000;
  * runs of one that dies are driven by the others.
  */
 export class Worker {
-  readonly #runs: WorkerRuns;
+  readonly #runs: PostgresRuns;
+  readonly #leases: Leases;
   readonly #drivers: ReadonlyMap<string, RunDriver>;
   readonly #meters: WorkerMeters;
   readonly #onEvent: (event: WorkerEvent) => void;
@@ -61,21 +51,26 @@ export class Worker {
   readonly slots: number;
   #stopped: Promise<number> | null = null;
 
-  private constructor(runs: WorkerRuns, { drivers, slots = 10, meters, onEvent }: WorkerOptions) {
+  private constructor(
+    runs: PostgresRuns,
+    { jobs, leases, meters }: DrivingParts,
+    { drivers, slots = 10, onEvent }: WorkerOptions,
+  ) {
     this.#runs = runs;
+    this.#leases = leases;
     this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
     this.#meters = meters;
     this.#onEvent = onEvent ?? (() => undefined);
     this.slots = slots;
     const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
     this.#dispatcher = new Dispatcher({
-      ...{ jobs: runs.jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
+      ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
       queues: [...this.#drivers.keys()],
-      caps: () => runs.leases.caps(),
+      caps: () => leases.caps(),
       take: (job) => this.#take(job),
     });
     this.#reaper = new Reaper({
-      ...{ owner: runs.owner, leases: runs.leases, onError },
+      ...{ owner: runs.owner, leases, onError },
       onReaped: (n) => meters.add('reaped', n),
       onDue: (n) => meters.add('timers', n),
     });
@@ -86,16 +81,17 @@ export class Worker {
    *
    * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL cannot be reached.
    */
-  static async start(runs: WorkerRuns, options: WorkerOptions): Promise<Worker> {
+  static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
     const { slots = 10, drivers } = options;
     if (!Number.isInteger(slots) || slots < 1)
       throw new RangeError(`A worker has at least one slot, not ${slots}.`);
     if (drivers.length === 0) throw new RangeError('A worker has at least one graph to drive.');
     const graphs = drivers.map((driver) => queueName(driver.queue));
-    await runs.owner.ready();
+    const driving = await runs.driving();
     await runs.owner.describe({ slots, graphs, draining: false });
-    for (const graph of graphs) await runs.jobs.openQueue(graph);
-    return new Worker(runs, options);
+    await runs.owner.ready();
+    for (const graph of graphs) await driving.jobs.openQueue(graph);
+    return new Worker(runs, driving, options);
   }
 
   get busy(): number {
@@ -134,7 +130,7 @@ export class Worker {
     this.#meters.add('fetched');
     try {
       const held = await this.#claim(job);
-      if (held === null) await this.#runs.leases.decline(job);
+      if (held === null) await this.#leases.decline(job);
       else await this.#work(job, held);
     } catch (error) {
       // Not claimed, and the job could not be given back: nobody touches it any more, and it is fetched again.
@@ -144,7 +140,8 @@ export class Worker {
 
   async #claim(job: FetchedJob): Promise<HeldRun | null> {
     if (this.#drain.signal.aborted || this.#driven.has(job.runId)) return null;
-    return this.#runs.claim(job);
+    const held = await this.#runs.take(job.runId, { jobId: job.jobId, isCapped: true });
+    return typeof held === 'string' ? null : held;
   }
 
   async #work(job: FetchedJob, held: HeldRun): Promise<void> {
@@ -187,7 +184,7 @@ export class Worker {
 
   async #givesUp(job: FetchedJob, held: HeldRun, error: unknown): Promise<boolean> {
     try {
-      await this.#runs.leases.giveUp(held.epoch, job, error);
+      await this.#leases.giveUp(held.epoch, job, error);
       return true;
     } catch (reason) {
       this.#onEvent({ is: 'away', error: reason });

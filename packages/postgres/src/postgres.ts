@@ -1,7 +1,9 @@
 import { DevsError } from '@devs/core';
 import pg, { type Pool, type PoolConfig } from 'pg';
 import { BossJobs } from './BossJobs.ts';
+import { ClusterView } from './ClusterView.ts';
 import type { Patience } from './insist.ts';
+import { Leases } from './Leases.ts';
 import { openSchema } from './openSchema.ts';
 import { PostgresRuns } from './PostgresRuns.ts';
 import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
@@ -10,6 +12,7 @@ import { RunRows } from './RunRows.ts';
 import { SessionOwner } from './SessionOwner.ts';
 import { Shipper } from './Shipper.ts';
 import { Tables } from './Tables.ts';
+import { WorkerMeters } from './WorkerMeters.ts';
 import { WorkingCopies } from './WorkingCopies.ts';
 
 /** Where runs are kept, and how. */
@@ -56,7 +59,12 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
   if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
   const server = serverOf(url);
   serverOf(directUrl);
-  const patience: Patience = { awayMs, onAway };
+  const meters = new WorkerMeters();
+  const told = (why: unknown): void => {
+    if (why !== null) meters.add('awayRetries');
+    onAway(why);
+  };
+  const patience: Patience = { awayMs, onAway: told };
   const config: PoolConfig = {
     connectionString: url,
     ...CONNECTION,
@@ -66,6 +74,8 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     Object.entries(CONNECTIONS).map(([name, max]) => [name, poolOf({ ...config, max })]),
   ) as Readonly<Record<keyof typeof CONNECTIONS, Pool>>;
   const tables = new Tables(pools.work, schema, patience);
+  // Who looks after others asks again by himself.
+  const impatient = new Tables(pools.work, schema, { awayMs: 0, onAway: told });
   const jobs = new BossJobs(pools.boss, { schema });
   const files = new RunFiles(tables, codec);
   return new PostgresRuns({
@@ -76,6 +86,12 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     shipper: new Shipper(pools.ship, schema, patience),
     owner: new SessionOwner({ connection: { connectionString: directUrl, ...CONNECTION }, schema, awayMs }),
     copies: new WorkingCopies(dir),
+    driving: {
+      jobs,
+      meters,
+      leases: new Leases(impatient, jobs),
+      view: new ClusterView(impatient),
+    },
     ready: once(() => openSchema(pools.work, { schema, migrates: migrate, server })),
     end: async () => {
       await jobs.close();

@@ -8,7 +8,7 @@ import { BASE, EMPTY_TREE, moveRefs, notTravelling, type RefMove } from './refs.
 const MAX_PACK_BYTES = 64 * 1024 * 1024;
 
 /** So many packs of a level are made one of the next: a machine that knows none of them begins this many processes per level. */
-const MERGED = 32;
+const MERGED = 16;
 
 const PACK = ['pack-objects', '--stdout', '--quiet', '--delta-base-offset'] as const;
 

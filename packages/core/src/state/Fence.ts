@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { type Part, partsOf } from '../db/transaction.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -25,8 +25,6 @@ export interface FencedLease {
 
 const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 
-const queries = new WeakMap<Database, Statement<[string], number>>();
-
 /** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
 const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
 
@@ -42,17 +40,11 @@ export function leaseFence(db: Database, lease: FencedLease): Fence {
       if (refusal !== null) throw refusal.error;
       const held = foundIn(db);
       if (held?.get(threadId) === epoch) return;
-      const current = epochs(db).get(threadId);
+      const current = prepare<[string], number>(db, SELECT_EPOCH).pluck().get(threadId);
       if (current !== epoch) throw leaseLost(lease, current ?? null);
       held?.set(threadId, epoch);
     },
   };
-}
-
-function epochs(db: Database): Statement<[string], number> {
-  const query = queries.get(db) ?? prepare<[string], number>(db, SELECT_EPOCH).pluck();
-  queries.set(db, query);
-  return query;
 }
 
 /** Who gives a lease to another, or deletes its run, says so: it is looked at again in the same transaction. */

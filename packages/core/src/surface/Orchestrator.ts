@@ -157,7 +157,7 @@ export class Orchestrator {
     this.#code = options.code ?? options.workspace ?? null;
     const config = orchestratorConfigOf(options.config);
     const db = openFile(options);
-    this.#app = new PipelineApp(this.#pipeline, {
+    this.#app = PipelineApp.open(this.#pipeline, {
       db,
       events,
       config,

@@ -20,6 +20,13 @@ export interface PipelineAppOptions extends OrchestrationAppOptions {
   readonly newId: () => string;
 }
 
+interface PipelineParts {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  readonly newId: () => string;
+  readonly load: () => Promise<OrchestrationApp>;
+}
+
 /**
  * The pipeline over an open state file: its runs are read, and their gates decided, from the rows alone. The engine, and
  * LangGraph with it, is loaded by the first call that needs the graph.
@@ -31,28 +38,39 @@ export class PipelineApp {
   readonly #load: () => Promise<OrchestrationApp>;
   #engine: Promise<OrchestrationApp> | null = null;
 
+  private constructor({ store, events, newId, load }: PipelineParts) {
+    this.store = store;
+    this.events = events;
+    this.#newId = newId;
+    this.#load = load;
+  }
+
   /** @throws RangeError as `durable`, and DevsError `CONFIG_INVALID`: what is wrong with an option is told at once. */
-  constructor(pipeline: PipelineDeps | null, options: PipelineAppOptions) {
+  static open(pipeline: PipelineDeps | null, options: PipelineAppOptions): PipelineApp {
     const { config, db, events, now, newId } = options;
     if (options.budget !== undefined) parseBudget(options.budget);
     registerSecrets(options.secrets);
     const prices = pricesOf(options.prices);
     const codec = new LateCodec(async () => (await graphWork()).STEP_CODEC);
-    this.store = new EngineStore(db, {
+    const store = new EngineStore(db, {
       ...{ events, newId, prices },
       ...(now && { now }),
       entropyThreshold: config.hitlEntropyThreshold,
       rules: PIPELINE_GATES,
       codec,
     });
-    this.events = events;
-    this.#newId = newId;
-    const { store } = this;
-    this.#load = async () => {
+    const load = async (): Promise<OrchestrationApp> => {
       const { orchestrationApp, STEP_CODEC } = await graphWork();
       codec.load(STEP_CODEC);
       return orchestrationApp(pipeline, { ...options, prices, store });
     };
+    return new PipelineApp({ store, events, newId, load });
+  }
+
+  /** Of an engine that is there. */
+  static over(engine: OrchestrationApp): PipelineApp {
+    const { store, events, newId } = engine;
+    return new PipelineApp({ store, events, newId, load: async () => engine });
   }
 
   /** What drives runs, and changes what they stand on. */

@@ -143,7 +143,8 @@ class Shipped {
       case 'restart':
         this.ship();
         expect(db.pragma('wal_checkpoint(TRUNCATE)')).toMatchObject([{ busy: 0 }]);
-        return this.#tap.restart();
+        this.#tap.restart();
+        return;
       case 'take up':
         this.ship();
         this.close();
