@@ -111,6 +111,7 @@ describe('the public surface', () => {
         "oneLine",
         "openReadOnly",
         "openState",
+        "openStateCopy",
         "orchestratorEvents",
         "parseBrief",
         "perToolCall",
@@ -187,6 +188,7 @@ describe('the public surface', () => {
         "getDatabase",
         "openReadOnly",
         "openState",
+        "openStateCopy",
         "runMigrations",
       ]
     `);
@@ -341,6 +343,7 @@ describe('the public surface', () => {
         "RUN_SYNCED",
         "SANDBOX_WAIVED",
         "SECRET_REDACTED",
+        "SIGNAL_PASSED_OVER",
         "SIGNAL_RECEIVED",
         "SIGNAL_TAKEN",
         "STATE_UPDATED",

@@ -120,7 +120,7 @@ export class HeldFile implements Outlet {
 
   /** The file, where the changes since the last base are many. Everything has arrived, and nobody may write meanwhile. */
   grown(): Buffer | null {
-    return this.#changed > COMPACT_AT ? this.db.serialize() : null;
+    return this.#changed > COMPACT_AT ? this.#tap.file() : null;
   }
 
   close(): void {

@@ -60,6 +60,17 @@ export class WalTap {
     return { pageSize: this.#pageSize, pages, sum: this.#sum, edits };
   }
 
+  /**
+   * The file as it was when the last change was taken, from the disk: of a free page, SQLite may hold other bytes in memory
+   * (spilled, and rolled back to a savepoint), so that `serialize()` is not the file that changes are made of.
+   */
+  file(): Buffer {
+    const file = this.#read(this.#file, 0, this.#pages * this.#pageSize);
+    for (const [page, at] of this.#taken)
+      if (page <= this.#pages) file.set(this.#frame(at), (page - 1) * this.#pageSize);
+    return file;
+  }
+
   /** Call it when a checkpoint has put the whole log into the file, and emptied it (`TRUNCATE`). */
   restart(): void {
     if (this.#log !== null && fstatSync(this.#log).size > 0)

@@ -7,7 +7,6 @@ import type { VisitActivities } from '../activity/VisitActivities.ts';
 import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
-import type { CallsInFlight } from './CallsInFlight.ts';
 import type { InnerRuns } from './innerRuns.ts';
 import type { VisitWaits } from './VisitWaits.ts';
 
@@ -90,4 +89,37 @@ export function noteBegun(config: RunnableConfig): void {
  */
 export function progress(): void {
   if (!isAlone()) activeVisit('progress()').progressed = true;
+}
+
+/** Set inside a call: one that waited for the calls in flight would wait for itself. */
+const inside = new AsyncLocalStorage<true>();
+
+/** The calls of one visit of a node that have begun and not ended. */
+export class CallsInFlight {
+  readonly #calls = new Set<Promise<void>>();
+
+  /** Whether this code runs inside one of them. */
+  get isInside(): boolean {
+    return inside.getStore() === true;
+  }
+
+  track<T>(call: () => Promise<T>): Promise<T> {
+    const running = inside.run(true, call);
+    const forget = (): void => {
+      this.#calls.delete(ended);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
+    this.#calls.add(ended);
+    return running;
+  }
+
+  /** Resolves when one of them has ended; `null` when there is none to wait for. */
+  next(): Promise<void> | null {
+    return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
+  }
+
+  /** Resolves when all have ended, however they did. */
+  async settled(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.all(this.#calls);
+  }
 }
