@@ -206,6 +206,7 @@ describe('the public surface', () => {
         "emptyLog",
         "isOwnerAlive",
         "localHost",
+        "moveRunOut",
         "openStateCopy",
         "openWorkingCopy",
         "ownerToken",
