@@ -23,7 +23,9 @@ export function tellGates(
     }
   };
   return events.on('RUN_SUSPENDED', (_payload, { threadId }) => {
-    Promise.resolve(gatesOf(threadId ?? '')).then(tell).catch(warn);
+    Promise.resolve(gatesOf(threadId ?? ''))
+      .then(tell)
+      .catch(warn);
   });
 }
 

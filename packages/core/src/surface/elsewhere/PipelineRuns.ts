@@ -1,12 +1,13 @@
+import { graphFingerprint } from '../../engine/compile/graphShape.ts';
 import { isOver } from '../../engine/drive/outcome.ts';
 import type { EngineStore } from '../../engine/EngineStore.ts';
+import { decisionSignal } from '../../engine/files/decisionSignal.ts';
+import { HeldApp } from '../../engine/files/HeldApp.ts';
+import { newRunFile } from '../../engine/files/newRunFile.ts';
+import { RunAccess } from '../../engine/files/RunAccess.ts';
+import { standingOf } from '../../engine/files/standing.ts';
 import type { Gate, GateAnswer } from '../../engine/Gate.ts';
-import { decisionSignal } from '../../engine/runs/decisionSignal.ts';
-import { HeldApp } from '../../engine/runs/HeldApp.ts';
-import { newRunFile } from '../../engine/runs/newRunFile.ts';
-import { RunAccess } from '../../engine/runs/RunAccess.ts';
 import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../../engine/runs/Runs.ts';
-import { standingOf } from '../../engine/runs/standing.ts';
 import type { Admission } from '../../engine/start/RunStarts.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
@@ -40,7 +41,7 @@ export class PipelineRuns implements RunDriver {
   readonly #access: ReturnType<typeof accessTo>;
 
   constructor(plan: OrchestrationPlan, runs: Runs, deps: RunDeps) {
-    this.queue = { graph: GRAPH, fingerprint: plan.fingerprint() };
+    this.queue = { graph: GRAPH, fingerprint: graphFingerprint(plan.outline().shape) };
     this.#plan = plan;
     this.#runs = runs;
     this.#deps = deps;
@@ -157,4 +158,9 @@ export const pipelineRuns = (
   runs: Runs,
   about: Omit<PipelineAppOptions, 'db'>,
   deps: RunDeps,
-): PipelineRuns => new PipelineRuns(orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about), runs, deps);
+): PipelineRuns =>
+  new PipelineRuns(
+    orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about),
+    runs,
+    deps,
+  );

@@ -1,7 +1,7 @@
 import type { EventBus } from '../../events/EventBus.ts';
 import { Run } from '../Run.ts';
-import type { PipelineRuns } from './PipelineRuns.ts';
 import { onlyHere } from './onlyHere.ts';
+import type { PipelineRuns } from './PipelineRuns.ts';
 
 /** `look`: at a copy. `hold`: nobody drives the run meanwhile. `here`: nothing of it can be done where the run is elsewhere. */
 type Way = 'look' | 'hold' | 'here';
