@@ -12,6 +12,7 @@ export {
   getDatabase,
   openReadOnly,
   openState,
+  openStateCopy,
 } from './db/createDatabase.ts';
 export { runMigrations } from './db/migrate.ts';
 export { CheckpointPersister } from './state/CheckpointPersister.ts';

@@ -110,6 +110,7 @@ describe('the public surface', () => {
         "oneLine",
         "openReadOnly",
         "openState",
+        "openStateCopy",
         "orchestratorEvents",
         "parseBrief",
         "perToolCall",
@@ -186,6 +187,7 @@ describe('the public surface', () => {
         "getDatabase",
         "openReadOnly",
         "openState",
+        "openStateCopy",
         "runMigrations",
       ]
     `);
@@ -318,6 +320,7 @@ describe('the public surface', () => {
         "RUN_SYNCED",
         "SANDBOX_WAIVED",
         "SECRET_REDACTED",
+        "SIGNAL_PASSED_OVER",
         "SIGNAL_RECEIVED",
         "SIGNAL_TAKEN",
         "STATE_UPDATED",

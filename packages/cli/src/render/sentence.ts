@@ -171,6 +171,7 @@ const SENTENCES: Sentences = {
   GATE_REMINDED: ({ sessionId }) => `still undecided: gate ${sessionId.slice(0, 8)}`,
   GATE_REASSIGNED: ({ sessionId, to }) => `gate ${sessionId.slice(0, 8)} is for ${to.join(', ')} now`,
   TIMER_FIRED: ({ dueAt }) => `woken at its hour, ${dueAt}`,
+  SIGNAL_PASSED_OVER: ({ kind, why }) => `passed over a ${kind}: ${why}`,
   SIGNAL_RECEIVED: ({ name, principal }) => `told ${name}, by ${principal}`,
   SIGNAL_TAKEN: ({ name }) => `took ${name}`,
   RUN_REMOVED: ({ id, principal }) => `${id} was removed by ${principal}`,

@@ -98,6 +98,22 @@ export function openState(bytes: Uint8Array): Database {
   return openedImage(withoutLog(Buffer.from(bytes)), policy, toRead('The image'));
 }
 
+/**
+ * Opens the bytes of a whole state file to read and to write; what is written is in memory, and gone at close. A file of an
+ * earlier release is migrated there.
+ *
+ * @param bytes - As of {@link openState}.
+ * @throws DevsError as {@link openState}.
+ */
+export function openStateCopy(bytes: Uint8Array): Database {
+  const policy = policyOf({ dbPath: MEMORY });
+  return openedImage(withoutLog(Buffer.from(bytes)), { ...policy, readonly: false }, (db) => {
+    toRead('The image')(db);
+    applyPragmas(db, policy);
+    runMigrations(db);
+  });
+}
+
 /** @param name - For messages. */
 function toRead(name: string): (db: Database) => void {
   return (db) => {
@@ -201,10 +217,10 @@ function opened(path: string, options: Options, setUp: (db: Database) => void): 
 
 function openedImage(
   image: Buffer,
-  { busyTimeoutMs }: ConnectionPolicy,
+  { busyTimeoutMs, readonly = true }: ConnectionPolicy & { readonly readonly?: boolean },
   setUp: (db: Database) => void,
 ): Database {
-  const db = connect(image, { readonly: true, timeout: busyTimeoutMs });
+  const db = connect(image, { readonly, timeout: busyTimeoutMs });
   try {
     withStateFaults(() => setUp(db));
   } catch (error) {

@@ -13,13 +13,14 @@ import type { Placement, UpdatableGraph } from './change/stagedUpdate.ts';
 import { registerApp } from './children/childApps.ts';
 import { graphFingerprint } from './compile/graphShape.ts';
 import type { DurableParts } from './DurableParts.ts';
+import { decideGate } from './decideGate.ts';
 import { awaitWake } from './drive/awaitWake.ts';
-import { cancelBelow, endCancelled } from './drive/cancelRuns.ts';
+import { cancelRun } from './drive/cancelRuns.ts';
 import type { DrivableGraph } from './drive/DriverDeps.ts';
-import { type DriveOptions, drive, leaveQuietly } from './drive/drive.ts';
+import { type DriveOptions, drive } from './drive/drive.ts';
 import { type DriveDueOptions, type DrivenDue, driveDue } from './drive/driveDue.ts';
 import { type ContextGraph, type GivenOptions, givenAmong, isNothing } from './drive/givenOptions.ts';
-import { holdLease, releasing } from './drive/LeaseKeeper.ts';
+import { holdRun } from './drive/holdRun.ts';
 import { assertOurs } from './drive/notOurs.ts';
 import type { EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
@@ -31,10 +32,9 @@ import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
 import { NO_GOALS } from './Goal.ts';
 import { gateNow, gatesOf } from './gateNow.ts';
-import { assertFitsDeclared } from './gates/fitsDeclared.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
-import type { RunOptions } from './RunOptions.ts';
+import type { RunOptions, StartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { type ReadableGraph, readState } from './readState.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
@@ -114,7 +114,11 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * await app.run('chat-1', { messages: [asked] }, { turn: 'm-17' }); // the next turn of a chat, once
    * ```
    */
-  async run(id: string, input?: Update, { turn, ...options }: RunOptions = {}): Promise<RunResult<State>> {
+  async run(
+    id: string,
+    input?: Update,
+    { turn, ...options }: RunOptions & Pick<DriveOptions, 'prepare'> = {},
+  ): Promise<RunResult<State>> {
     if (turn === undefined && input === undefined && isNothing(givenAmong(options)))
       return this.drive(id, options);
     await this.start(id, input, { ...options, ...(turn !== undefined && { turn }) });
@@ -127,22 +131,26 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    *
    * @throws DevsError as {@link run}.
    */
-  async start(
-    id: string,
-    input?: Update,
-    { turn, ...options }: GivenOptions & Pick<RunOptions, 'turn' | 'by'> = {},
-  ): Promise<void> {
+  async start(id: string, input?: Update, { turn, ...options }: StartOptions = {}): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn, id);
-    const given = { input, options: givenAmong(options), turn: turn ?? null, by: options.by };
+    const { by, budget } = options;
+    const given = { input, options: givenAmong(options), turn: turn ?? null, by, budget };
     return afterArrival(this.store.outlet, this.#starts.begin(id, given));
   }
 
-  async #driveTurn(id: string, turn: string | null, options: RunOptions): Promise<RunResult<State>> {
+  async #driveTurn(
+    id: string,
+    turn: string | null,
+    options: RunOptions & Pick<DriveOptions, 'prepare'>,
+  ): Promise<RunResult<State>> {
     const end = () => this.store.inputs.find(id, turn)?.end ?? null;
     return driveTurn({
       end,
       drive: (assertCurrent) => {
-        const prepare = async () => assertCurrent();
+        const prepare: DriveOptions['prepare'] = async (lease) => {
+          assertCurrent();
+          await options.prepare?.(lease);
+        };
         return this.#drive(id, { ...options, prepare }, () => end() !== null);
       },
       past: async ({ status, reason, checkpointId }) => ({
@@ -298,7 +306,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
 
   /** Asks whoever drives the run to stop at the next safe point. Driving it again goes on. */
   async pause(id: string): Promise<void> {
-    return afterArrival(this.store.outlet, this.#request(id, 'pause'));
+    this.store.runs.signal(id, { id: this.#parts.newId(), kind: 'pause', payload: null });
+    return afterArrival(this.store.outlet, undefined);
   }
 
   /**
@@ -306,21 +315,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * on afterwards; the next turn can begin. So do its child runs, and theirs.
    */
   async cancel(id: string): Promise<void> {
-    this.store.runs.together(() => {
-      this.#request(id, 'cancel');
-      cancelBelow(id, { store: this.store, streams: this.#streams });
-    });
-    if (this.store.threads.driverOf(id) !== null) return afterArrival(this.store.outlet, undefined);
-    try {
-      await this.hold(id, async (lease) => endCancelled(lease, { ...this.#parts, streams: this.#streams }));
-    } catch (error) {
-      // Somebody took it up in between, and finds the request.
-      if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
-    }
-  }
-
-  #request(id: string, kind: 'pause' | 'cancel'): void {
-    this.store.runs.signal(id, { id: this.#parts.newId(), kind, payload: null });
+    return cancelRun(id, this.#parts.newId(), { ...this.#parts, streams: this.#streams });
   }
 
   /** The graph's values at the latest checkpoint. */
@@ -355,13 +350,8 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    *   `AGENT_MAY_NOT_DECIDE`, `MAY_NOT_APPROVE`, `ALREADY_VOTED`, `INVALID_ANSWER`, `FEEDBACK_REQUIRED`,
    *   `QUOTE_NOT_SHOWN` for a comment. Nothing is written then.
    */
-  async decide(
-    { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
-    { by, via, ...answer }: GateAnswer,
-  ): Promise<HitlSession> {
-    assertFitsDeclared(this.store.sessions.find(sessionId), answer, this.#parts.gates);
-    const decided = this.store.manager.decide(sessionId, { artifactHash, answer, by, via });
-    return afterArrival(this.store.outlet, decided);
+  async decide(gate: Pick<Gate, 'sessionId' | 'artifactHash'>, answer: GateAnswer): Promise<HitlSession> {
+    return afterArrival(this.store.outlet, decideGate(gate, answer, this.#parts));
   }
 
   /**
@@ -417,16 +407,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * @throws DevsError `THREAD_BUSY` while somebody does, `THREAD_NOT_FOUND`.
    */
   async hold<T>(id: string, work: (lease: Lease) => Promise<T>): Promise<T> {
-    this.store.threads.require(id);
-    const held = await holdLease(this.store.runs, id);
-    const done = releasing(held, async () => {
-      try {
-        return await work(held.lease);
-      } finally {
-        await leaveQuietly(held.lease, this.#parts);
-      }
-    });
-    return afterArrival(this.store.outlet, done);
+    return holdRun(id, work, this.#parts);
   }
 
   /** Puts a checkpoint on top of a run's latest, in one transaction with what `record` writes; see {@link setBack}. */

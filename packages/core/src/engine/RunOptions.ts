@@ -1,6 +1,7 @@
 import type { DriveOptions } from './drive/drive.ts';
 import type { GivenOptions } from './drive/givenOptions.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
+import type { Budget } from './guards/Budget.ts';
 
 /** How a run is driven; what is new to it is recorded when it is started, and holds for every later drive. */
 export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now' | 'isDue'>, GivenOptions {
@@ -21,4 +22,10 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
    * a new one, a run that has ended goes on with the input. @defaultValue the run has one turn
    */
   readonly turn?: string;
+}
+
+/** What a run is recorded with, beside its input. */
+export interface StartOptions extends GivenOptions, Pick<RunOptions, 'turn' | 'by'> {
+  /** What it may use up before a human is asked. Not read of a run that is known. @defaultValue the app's */
+  readonly budget?: Budget;
 }

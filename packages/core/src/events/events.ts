@@ -74,6 +74,13 @@ export interface OrchestratorEvents {
     /** Hash of what the gate shows now. */
     readonly shows: string;
   };
+  /** What the run was told from outside does not fit any more, such as a decision on a gate that was asked anew. */
+  SIGNAL_PASSED_OVER: {
+    readonly id: string;
+    /** `decision`, `message`, `pause` or `cancel`. */
+    readonly kind: string;
+    readonly why: string;
+  };
   /** A person was shown a gate, by a client that says so. */
   GATE_SHOWN: {
     readonly sessionId: string;

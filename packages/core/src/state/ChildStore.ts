@@ -4,6 +4,7 @@ import { DevsError } from '../errors/DevsError.ts';
 import type { StoreOptions } from './StoreOptions.ts';
 import type { ThreadStatus } from './threadRecords.ts';
 import { ENDED } from './threadSql.ts';
+import { IS_ASKED } from './waitSql.ts';
 
 /** How a child had ended when its parent was told. */
 export interface ChildEnd {
@@ -86,7 +87,8 @@ const SELECT_UNTIL = `
     SELECT value FROM json_each(@ids)
     UNION SELECT w.subject FROM waits AS w JOIN below AS b ON w.thread_id = b.id
           WHERE w.purpose = 'child' AND w.state = 'pending')
-  SELECT min(w.due_at) FROM waits AS w JOIN below AS b ON w.thread_id = b.id WHERE w.state = 'pending'`;
+  SELECT min(w.due_at) FROM waits AS w JOIN below AS b ON w.thread_id = b.id
+  WHERE w.state = 'pending' AND ${IS_ASKED}`;
 
 const SELECT_PARENTS = `
   SELECT w.thread_id AS id FROM waits AS w JOIN threads AS t ON t.thread_id = w.thread_id

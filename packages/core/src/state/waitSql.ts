@@ -40,10 +40,12 @@ export const MOVE_VISIT = `
   UPDATE waits SET place = @toVisitId || substr(place, length(@visitId) + 1)
   WHERE thread_id = @threadId AND (place = @visitId OR substr(place, 1, length(@visitId) + 1) = @visitId || '/')`;
 
-// That of a gate counts as long as somebody may decide it.
-const IS_TIME = `
-  w.due_at <= @now AND (w.purpose <> 'deadline' OR EXISTS (
+/** Of `waits AS w`: that of a gate counts as long as somebody may decide it. */
+export const IS_ASKED = `
+  (w.purpose <> 'deadline' OR EXISTS (
     SELECT 1 FROM hitl_sessions AS h WHERE h.id = w.place AND h.status = 'awaiting_approval'))`;
+
+const IS_TIME = `w.due_at <= @now AND ${IS_ASKED}`;
 
 const HAS_COME = `
   w.purpose = 'signal' AND EXISTS (

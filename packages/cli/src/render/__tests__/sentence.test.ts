@@ -115,6 +115,10 @@ const EXAMPLES: Examples = {
     { purpose: 'sleep', dueAt: '2026-01-02T00:00:00.000Z' },
     'woken at its hour, 2026-01-02T00:00:00.000Z',
   ],
+  SIGNAL_PASSED_OVER: [
+    { id: 'decision:s-1', kind: 'decision', why: 'it was asked again.' },
+    'passed over a decision: it was asked again.',
+  ],
   SIGNAL_RECEIVED: [
     { name: 'payment', signalId: 'e-1', principal: 'policy:bank' },
     'told payment, by policy:bank',

@@ -38,23 +38,33 @@ export interface ChildApp {
   valuesAt(id: string, checkpointId: string | null): Promise<unknown>;
 }
 
+/** An app over the state file of the run that calls. */
+type Opener = (parent: EngineStore) => object;
+
 const apps = new WeakMap<object, ChildApp>();
+const openers = new WeakMap<object, Opener>();
 
 /** Lets runs of an app be children. */
 export function registerApp(app: object, asChild: ChildApp): void {
   apps.set(app, asChild);
 }
 
+/** Lets runs of a graph be children that has no file: they are in that of their parent. */
+export function registerOpener(app: object, open: Opener): void {
+  openers.set(app, open);
+}
+
 /**
  * What `child()` needs of an app.
  *
- * @param db - The state file of the run that calls.
+ * @param parent - The state file of the run that calls.
  * @throws TypeError for what is no app, and for one of another state file.
  */
-export function childAppOf(app: unknown, db: Database): ChildApp {
-  const known = typeof app === 'object' && app !== null ? apps.get(app) : undefined;
+export function childAppOf(app: unknown, parent: EngineStore): ChildApp {
+  const given = typeof app === 'object' && app !== null ? app : {};
+  const known = apps.get(openers.get(given)?.(parent) ?? given);
   if (known === undefined) throw new TypeError('Expected the app of the child run: what durable() returns.');
-  if (isSameFile(known.db, db)) return known;
+  if (isSameFile(known.db, parent.db)) return known;
   throw new TypeError(
     'A child run needs an app of the same state file: one transaction holds parent and child.',
   );

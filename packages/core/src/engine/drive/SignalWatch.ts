@@ -13,12 +13,14 @@ type Requests = Pick<EngineStore, 'db' | 'runs' | 'threads'>;
 export class SignalWatch {
   readonly #store: Requests;
   readonly #lease: FencedLease;
+  readonly #control: RunControl;
   readonly stop: () => void;
 
   constructor(store: Requests, lease: FencedLease, control: RunControl) {
     this.#store = store;
     this.#lease = lease;
-    this.stop = onNews(store.db, () => this.#look(control));
+    this.#control = control;
+    this.stop = onNews(store.db, () => this.look());
   }
 
   has(kind: SignalKind): boolean {
@@ -29,11 +31,14 @@ export class SignalWatch {
     this.#store.runs.consume(this.#lease, kind);
   }
 
-  /** A file that cannot be read now is found by the next write; who is told must not throw into the process. */
-  #look(control: RunControl): void {
+  /**
+   * Asks the run to stop where that was recorded. A file that cannot be read now is found by the next write; who is told must
+   * not throw into the process.
+   */
+  look(): void {
     try {
       const [request] = this.#pending(STOPPING);
-      if (request !== undefined) control.requestDrain(request.kind);
+      if (request !== undefined) this.#control.requestDrain(request.kind);
     } catch {
       // Every write of the run finds the same fault, with a driver to report it to.
     }

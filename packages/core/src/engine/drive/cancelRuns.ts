@@ -1,6 +1,10 @@
+import { isDevsError } from '../../errors/DevsError.ts';
+import { afterArrival } from '../../state/Outlet.ts';
 import type { Lease } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { runEnded } from '../stream/toldOfRun.ts';
+import type { LeaveRun } from './DriverDeps.ts';
+import { holdRun } from './holdRun.ts';
 import { isOver } from './outcome.ts';
 import { type SettleDeps, settleRun } from './settleRun.ts';
 
@@ -9,6 +13,33 @@ export const CANCELLED_BY_REQUEST = 'cancelled by request';
 
 export interface Cancelling extends SettleDeps {
   readonly store: Pick<EngineStore, 'runs' | 'threads' | 'children'>;
+}
+
+/**
+ * Ends a run, and those below it: at once where nobody drives it, else by a request to its driver.
+ *
+ * @param requestId - The same one is the same request, done once.
+ */
+export async function cancelRun(
+  threadId: string,
+  requestId: string,
+  cancelling: SettleDeps & { readonly store: EngineStore; readonly leave?: LeaveRun | undefined },
+): Promise<void> {
+  const { store } = cancelling;
+  const isNew = store.runs.together(() => {
+    const { wakeSeq } = store.threads.require(threadId);
+    if (store.runs.signal(threadId, { id: requestId, kind: 'cancel', payload: null }) <= wakeSeq)
+      return false;
+    cancelBelow(threadId, cancelling);
+    return true;
+  });
+  if (!isNew || store.threads.driverOf(threadId) !== null) return afterArrival(store.outlet, undefined);
+  try {
+    await holdRun(threadId, async (lease) => endCancelled(lease, cancelling), cancelling);
+  } catch (error) {
+    // Somebody took it up in between, and finds the request.
+    if (!isDevsError(error, 'THREAD_BUSY') && !isDevsError(error, 'LEASE_LOST')) throw error;
+  }
 }
 
 /** Ends a run that nobody drives, and those below it, in one transaction. */

@@ -10,6 +10,7 @@ import { DrainControl } from './DrainControl.ts';
 import type { DriverDeps } from './DriverDeps.ts';
 import { drainOnAbort } from './drainOnAbort.ts';
 import { type HeldLease, holdLease, releasing } from './LeaseKeeper.ts';
+import { leaveQuietly } from './leaveQuietly.ts';
 import { type DriveOutcome, isOver } from './outcome.ts';
 import { outsideGraphs } from './outsideGraphs.ts';
 import { SignalWatch } from './SignalWatch.ts';
@@ -75,6 +76,7 @@ async function driveHeld(
   try {
     requests.consume('pause'); // asked for before this drive, which has overtaken it
     await prepare?.(held.lease);
+    requests.look();
     deps.faults.forget(threadId);
     deps.store.budgets.startClock(threadId);
     const given = { ...(await deps.optionsOf?.()), ...(callbacks && { callbacks }) };
@@ -94,12 +96,4 @@ async function driveHeld(
     // Calls that were cut off may still be ending: what they work in is not anybody else's yet.
     if (abort?.aborted !== true) await leaveQuietly(held.lease, deps);
   }
-}
-
-/** What is not let go of costs the next driver time and nothing else: the drive has ended as it has. */
-export async function leaveQuietly(
-  lease: Lease,
-  { leave, store }: Pick<DriverDeps, 'leave' | 'store'>,
-): Promise<void> {
-  await leave?.(lease, store).catch(() => undefined);
 }

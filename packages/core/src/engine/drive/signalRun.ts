@@ -27,12 +27,13 @@ export interface SignalReceipt {
 /**
  * Records a signal of a run and wakes the run, in one transaction; see `DurableApp.signal`.
  *
+ * @param given - With the `id` of its row, where that was given when it was told elsewhere.
  * @throws DevsError `THREAD_NOT_FOUND`, `SIGNAL_NOT_TAKEN`, `VALUE_NOT_STORABLE`
  * @throws TypeError, RangeError as of `signalName` and `principalOf`, and for an empty `signalId`.
  */
 export function signalRun(
   threadId: string,
-  given: { readonly name: string; readonly payload: unknown } & SignalOptions,
+  given: { readonly name: string; readonly payload: unknown; readonly id?: string } & SignalOptions,
   { store }: { readonly store: EngineStore },
 ): SignalReceipt {
   const by = principalOf(given.by);
@@ -42,7 +43,7 @@ export function signalRun(
   const { value, count } = maskPreciseDeep({ payload: given.payload ?? null, signalId: given.signalId });
   assertStorable(value.payload, threadId);
   const message: Message = { ...value, name, by };
-  const id = `message:${hashOf([threadId, given.signalId])}`;
+  const { id = messageId(threadId, given.signalId) } = given;
   return store.runs.together(() => {
     const { status } = store.threads.require(threadId);
     const known = store.threads.signals.find(id)?.payload as Message | undefined;
@@ -58,6 +59,10 @@ export function signalRun(
     return { isNew: true };
   });
 }
+
+/** Of the row that a message is. */
+export const messageId = (threadId: string, signalId: string): string =>
+  `message:${hashOf([threadId, signalId])}`;
 
 /** What an answer may be: a node gets both in the same way. */
 function assertStorable(payload: unknown, threadId: string): void {

@@ -52,7 +52,7 @@ export async function child<State, Update>(
   const active = activeVisit('child()');
   if (typeof id !== 'string' || id === '') throw new TypeError('Expected the id of the child run.');
   if (!isRecorded(active)) throw new TypeError('child() needs a run: drive the graph with app.run().');
-  const below = childAppOf(app, active.store.db);
+  const below = childAppOf(app, active.store);
   driving()?.childApps.set(id, below);
   await waitHere('child()', {
     purpose: 'child',

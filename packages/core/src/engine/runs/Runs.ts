@@ -80,6 +80,8 @@ export interface LookedAtRun {
 export interface HeldRunEnd extends RunIndex {
   /** When it goes on by itself, milliseconds since the Unix epoch; `null` for when it is told something. */
   readonly until: number | null;
+  /** Who drives it from now on. @defaultValue as before */
+  readonly queue?: RunQueue;
 }
 
 /** A run whose newest epoch is the caller's: nobody else's writes arrive. */
@@ -87,6 +89,8 @@ export interface HeldRun {
   readonly id: string;
   readonly epoch: number;
   readonly db: Database;
+  /** Whether the file was handed out: whoever has a lease in it is gone. Else the leases in it say who may write. */
+  readonly isCopy: boolean;
   /** Awaited before anything leaves that rests on what was committed (law L11). */
   readonly outlet: Outlet;
   /** Aborted once somebody else has it. */

@@ -44,6 +44,7 @@ export interface GivenToTurn {
   readonly options: GivenOptions;
   readonly turn: string | null;
   readonly by?: Principal | undefined;
+  readonly budget?: Budget | undefined;
 }
 
 /** A run as it would be recorded. */

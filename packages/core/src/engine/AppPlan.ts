@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import type { StateGraph } from '@langchain/langgraph';
+import {
+  type BaseCache,
+  type BaseCheckpointSaver,
+  type BaseStore,
+  MemorySaver,
+} from '@langchain/langgraph-checkpoint';
+import type { Database } from 'better-sqlite3';
+import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.ts';
+import { type PriceTable, pricesOf } from '../config/prices.ts';
+import { EventBus } from '../events/EventBus.ts';
+import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
+import type { Outlet } from '../state/Outlet.ts';
+import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
+import type { GraphShape } from './compile/graphShape.ts';
+import {
+  type BuilderOf,
+  type Carried,
+  type GraphSource,
+  type StateOf,
+  takeGraph,
+  type UpdateOf,
+} from './compile/graphSource.ts';
+import { DurableApp } from './DurableApp.ts';
+import type { DurableParts } from './DurableParts.ts';
+import type { LeaveRun } from './drive/DriverDeps.ts';
+import type { EndOfRun } from './drive/outcome.ts';
+import { EngineStore } from './EngineStore.ts';
+import type { EntropyOptions } from './entropy/scoreEntropy.ts';
+import type { Turn } from './entropy/Turn.ts';
+import type { GoalReader } from './Goal.ts';
+import type { GraphProfile } from './GraphProfile.ts';
+import type { GateOf } from './gates/DeclaredGate.ts';
+import { type DeclaredGates, type GivenGates, parsedGates } from './gates/parsedGate.ts';
+import { type Budget, parseBudget } from './guards/Budget.ts';
+import { noteBegun } from './node/activeVisit.ts';
+import { FaultBox } from './node/FaultBox.ts';
+import type { RunnerDeps } from './node/RunnerDeps.ts';
+import { DrivenSaver } from './saver/DrivenSaver.ts';
+import type { SaverLimits } from './saver/limits.ts';
+import { STEP_CODEC } from './saver/stepCodec.ts';
+import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
+import { takeStore } from './store/takeStore.ts';
+import { RunStreams } from './stream/RunStreams.ts';
+import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
+import { noteCheckpoints } from './turns/noteCheckpoints.ts';
+
+/** Options of {@link durable} that say nothing of where runs are. */
+export interface AppOptions<
+  State,
+  Name extends string = string,
+  Gates = { readonly [Node in Name]?: GateOf<State> },
+> {
+  /** What a human must approve before a node runs: a function of the state, or a gate that takes more than a yes or no. */
+  readonly gates?: Gates;
+  readonly guards?: {
+    /** Node transitions without `progress()` from which a human is asked. @defaultValue 25 */
+    readonly maxDepth?: number;
+    /** A node's `entropyScore` in [0, 1] from which a human is asked. @defaultValue 0.75 */
+    readonly entropyThreshold?: number;
+    /** What the agents did and saw, oldest first, from the state: scored after every node. @defaultValue nothing */
+    readonly entropy?: (state: State) => readonly Turn[];
+    /** Tools, or turns, that wait for something outside: left out of the score. */
+    readonly polling?: EntropyOptions['polling'];
+  };
+  /**
+   * What nodes keep beyond the run, as `compile` takes it; `'file'` is a `SqliteStore` in the state file.
+   * @defaultValue what the graph was compiled with, else none
+   */
+  readonly store?: BaseStore | 'file';
+  /** Where nodes with a `cachePolicy` find their results, as `compile` takes it. @defaultValue as of `store` */
+  readonly cache?: BaseCache;
+  /** How large the values of the state may be. */
+  readonly limits?: Partial<SaverLimits>;
+  /** What a run may use up before a human is asked; recorded with each run when it is started. */
+  readonly budget?: Budget;
+  /** What tokens cost, or a JSON file that says so; see `loadPrices`. @defaultValue some list prices */
+  readonly prices?: PriceTable | string;
+  /** How much of the streams of runs is kept in the file; `false` for none. @defaultValue 10,000 events of each run */
+  readonly streams?: StreamsOptions | false;
+  /** Change it when waiting runs cannot go on with the new code. @defaultValue "1" */
+  readonly version?: string;
+  /** What is known to be secret, masked wherever it appears. @defaultValue the environment's secrets */
+  readonly secrets?: SecretsOptions;
+  readonly events?: EventBus;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+  readonly newId?: () => string;
+}
+
+/** What the engine itself passes for graphs it knows. */
+export interface KnownGraph<State> {
+  readonly profile: GraphProfile<State>;
+  readonly endOf: (values: unknown) => EndOfRun;
+  readonly goals?: GoalReader;
+  readonly leave?: LeaveRun;
+}
+
+type PlanOptions<State> = AppOptions<State, string, object>;
+
+/** What an app is opened over. */
+export interface AppFile {
+  readonly db: Database;
+  /** @defaultValue what is committed has arrived */
+  readonly outlet?: Outlet;
+  /** @defaultValue the bus of the options */
+  readonly events?: EventBus;
+  /** Over `db`. @defaultValue one that is made */
+  readonly store?: EngineStore;
+  /** @defaultValue whoever has opened the file closes it */
+  readonly close?: () => void;
+}
+
+/** An app over a file, and what it is made of. */
+export interface OpenedApp<Graph, State, Update> {
+  readonly app: DurableApp<Graph, State, Update>;
+  readonly parts: DurableParts<Graph>;
+}
+
+/** A graph and its options, checked once: an app can be opened over any file. */
+export class AppPlan<Graph, State, Update> {
+  /** That its author compiled it with. */
+  readonly name: string | undefined;
+  /** The store of its nodes, where that is not in the file. */
+  readonly memory: BaseStore | undefined;
+  readonly events: EventBus;
+  readonly newId: () => string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  readonly #options: PlanOptions<State>;
+  readonly #known: KnownGraph<State & object>;
+  readonly #builder: StateGraph<unknown, State & object, Update, string>;
+  readonly #carried: Carried;
+  readonly #gates: DeclaredGates<State & object>;
+  readonly #budget: Budget;
+  readonly #prices: PriceTable;
+  /** Events of a stream that are kept; `null` for none. */
+  readonly #keep: number | null;
+  readonly #breakpoints: InnerBreakpoints;
+
+  /** @throws RangeError, TypeError as `durable`; so do `open` and `outline`, for what the compiler checks. */
+  constructor(source: GraphSource, options: PlanOptions<State>, known: KnownGraph<State & object>) {
+    const { events = new EventBus(), now = Date.now, newId = randomUUID, store } = options;
+    const { builder, carried } = takeGraph<State & object, Update, string>(source, options.gates);
+    this.#gates = parsedGates(options.gates as GivenGates<State & object> | undefined);
+    this.#budget = parseBudget(options.budget ?? {});
+    this.#keep = keptEvents(options.streams);
+    registerSecrets(options.secrets);
+    this.#prices = pricesOf(options.prices);
+    this.#breakpoints = innerBreakpoints(builder);
+    this.#builder = builder;
+    this.#carried = carried;
+    this.#options = options;
+    this.#known = known;
+    this.name = carried.name;
+    this.memory = store === 'file' ? undefined : (store ?? carried.store);
+    this.events = events;
+    this.now = now;
+    this.newId = newId;
+  }
+
+  /** The graph over no file, for what is told of the graph itself. */
+  outline(): { readonly graph: Graph; readonly shape: GraphShape } {
+    const { events } = this;
+    const runs = { runs: new NullRunStore(events), store: null };
+    const deps = { ...this.#seams(events), ...runs, faults: new FaultBox() };
+    return this.#compile(new MemorySaver(), deps, this.#carried);
+  }
+
+  open({ db, outlet, events = this.events, store: given, close }: AppFile): OpenedApp<Graph, State, Update> {
+    const { limits } = this.#options;
+    const { profile: _, ...known } = this.#known;
+    const seams = this.#seams(events);
+    const store = given ?? this.#storeOver(db, events, outlet);
+    const streams = new RunStreams(db, this.#keep);
+    const saver = driversSaver(db, store, { breakpoints: this.#breakpoints, streams, limits });
+    const faults = new FaultBox();
+    const kept = takeStore(this.#options, this.#carried, { ...seams, db, limits });
+    const parts: DurableParts<Graph> = {
+      ...this.#compile(saver, { ...seams, runs: store.runs, store, faults, streams }, kept),
+      ...{ ...seams, ...known, store, saver, streams, faults },
+      memory: kept.store,
+      budget: this.#budget,
+      gates: this.#gates,
+      close: close ?? (() => {}),
+    };
+    return { app: new DurableApp(parts), parts };
+  }
+
+  #seams(events: EventBus) {
+    const { now, newId } = this;
+    const { maxDepth = MAX_RECURSION_DEPTH } = this.#options.guards ?? {};
+    return { events, now, newId, maxDepth };
+  }
+
+  #storeOver(db: Database, events: EventBus, outlet: Outlet | undefined): EngineStore {
+    const { now, newId } = this;
+    const { entropyThreshold = HITL_ENTROPY_THRESHOLD } = this.#options.guards ?? {};
+    return new EngineStore(db, {
+      ...{ events, now, newId, entropyThreshold, prices: this.#prices },
+      rules: this.#known.profile.rules,
+      codec: STEP_CODEC,
+      ...(outlet && { outlet }),
+    });
+  }
+
+  #compile(
+    checkpointer: BaseCheckpointSaver,
+    deps: Omit<RunnerDeps<State & object>, 'profile' | 'breakpoints'>,
+    carried: Carried,
+  ) {
+    const { profile } = this.#known;
+    const { version = '1' } = this.#options;
+    const { graph, ...compiled } = compileDurable<
+      State & object,
+      Update,
+      string,
+      StateGraph<unknown, State & object, Update, string>
+    >(this.#builder, {
+      checkpointer,
+      deps: { ...deps, profile, breakpoints: this.#breakpoints },
+      gates: this.#gates,
+      version,
+      carried,
+    });
+    // The copy has the types of the builder that it is of.
+    return { ...compiled, graph: graph as unknown as Graph };
+  }
+}
+
+/** Checks a graph and its options; nothing is opened or written. @throws RangeError, TypeError as `durable`. */
+export function planApp<Source extends GraphSource>(
+  source: Source,
+  options: PlanOptions<StateOf<Source>>,
+  known: KnownGraph<StateOf<Source>>,
+): AppPlan<CompiledOf<BuilderOf<Source>>, StateOf<Source>, UpdateOf<Source>> {
+  return new AppPlan(source, options, known);
+}
+
+interface SaverParts {
+  readonly breakpoints: InnerBreakpoints;
+  readonly streams: RunStreams;
+  readonly limits: Partial<SaverLimits> | undefined;
+}
+
+function driversSaver(
+  db: Database,
+  store: EngineStore,
+  { breakpoints, streams, limits }: SaverParts,
+): DrivenSaver {
+  return new DrivenSaver(db, store, {
+    breakpoints,
+    onLook: noteBegun,
+    streamOf: (lease) => streams.of(lease),
+    ...(limits && { limits }),
+    onCheckpoint: noteCheckpoints(store),
+  });
+}

@@ -1,0 +1,22 @@
+import type { HitlSession } from '../state/hitlSession.ts';
+import type { EngineStore } from './EngineStore.ts';
+import type { Gate, GateAnswer } from './Gate.ts';
+import { assertFitsDeclared } from './gates/fitsDeclared.ts';
+import type { NamedGates } from './gates/parsedGate.ts';
+
+/** What a gate is decided with. */
+export interface DecidingDeps {
+  readonly store: EngineStore;
+  /** What the program declares to be asked. @defaultValue nothing */
+  readonly gates?: NamedGates | undefined;
+}
+
+/** Records a decision on a gate that was read; see `DurableApp.decide`. */
+export function decideGate(
+  { sessionId, artifactHash }: Pick<Gate, 'sessionId' | 'artifactHash'>,
+  { by, via, ...answer }: GateAnswer,
+  { store, gates }: DecidingDeps,
+): HitlSession {
+  assertFitsDeclared(store.sessions.find(sessionId), answer, gates);
+  return store.manager.decide(sessionId, { artifactHash, answer, by, via });
+}

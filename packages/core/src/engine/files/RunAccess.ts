@@ -1,0 +1,145 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import type { AppPlan, OpenedApp } from '../AppPlan.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { HeldRunEnd, LookedAtRun, RunSignal, Runs } from '../runs/Runs.ts';
+import { HeldApp } from './HeldApp.ts';
+import { takeSignals } from './takeSignals.ts';
+
+/** What came of telling a run something. */
+export interface Told<T> {
+  readonly left: T;
+  /** What is to be recorded of it; `null` where nothing is new. */
+  readonly signal: RunSignal | null;
+}
+
+/** How a held run stands when it is let go of. */
+type Standing = (store: EngineStore) => HeldRunEnd;
+
+/** How often it is tried to tell a run something as of what was seen: each time somebody else was faster. */
+const ATTEMPTS = 100;
+
+/** The ways to a run's file: to look at it, to tell the run something, to hold it. Each has an ordinary app over it. */
+export class RunAccess<Graph, State, Update> {
+  readonly #plan: AppPlan<Graph, State, Update>;
+  readonly #runs: Runs;
+
+  constructor(plan: AppPlan<Graph, State, Update>, runs: Runs) {
+    this.#plan = plan;
+    this.#runs = runs;
+  }
+
+  /** Looks at a run as it is once its driver has taken what it was told. */
+  look<T>(id: string, use: (opened: OpenedApp<Graph, State, Update>) => Promise<T>): Promise<T> {
+    return this.#looking(id, async (opened, looked) => {
+      await takeTold(id, opened, looked);
+      return use(opened);
+    });
+  }
+
+  /** Looks at a run as it was when its last change arrived. */
+  lookAtRecord<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
+    return this.#looking(id, async ({ app }) => use(app.store));
+  }
+
+  /**
+   * Does something to a copy of a run's file, with all of the engine's checks, and records what the run is to be told of it,
+   * if it was told nothing else meanwhile; else looks again.
+   */
+  async tell<T>(id: string, say: (opened: OpenedApp<Graph, State, Update>) => Promise<Told<T>>): Promise<T> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const told = await this.#looking(id, async (opened, looked) => {
+        await takeTold(id, opened, looked);
+        const said = await say(opened);
+        const isTold = !looked.isCopy || said.signal === null || (await looked.tell(said.signal));
+        return isTold ? said : null;
+      });
+      if (told !== null) return told.left;
+    }
+    throw tooBusy(id);
+  }
+
+  /** Holds a run while `change` is made to its file, and lets go of it as it stands then. */
+  change<T>(
+    id: string,
+    change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
+    standing: Standing,
+  ): Promise<T> {
+    return this.#holding(id, async (held) => {
+      await held.take();
+      let changed: Promise<T> | null = null;
+      const work = async (): Promise<T> => {
+        if (changed !== null) await held.take();
+        changed ??= change(held);
+        return changed;
+      };
+      return leaving(held, work, standing);
+    });
+  }
+
+  /** Holds a run while it is driven, again where it was told something since, and lets go of it as it stands then. */
+  drive<T>(
+    id: string,
+    drive: (held: HeldApp<Graph, State, Update>) => Promise<T>,
+    standing: Standing,
+  ): Promise<T> {
+    return this.#holding(id, (held) => leaving(held, () => drive(held), standing));
+  }
+
+  async #holding<T>(id: string, work: (held: HeldApp<Graph, State, Update>) => Promise<T>): Promise<T> {
+    const held = await this.#runs.hold(id);
+    try {
+      return await work(new HeldApp(held, this.#plan));
+    } finally {
+      await held.close();
+    }
+  }
+
+  async #looking<T>(
+    id: string,
+    use: (opened: OpenedApp<Graph, State, Update>, looked: LookedAtRun) => Promise<T>,
+  ): Promise<T> {
+    const looked = await this.#runs.look(id);
+    try {
+      const { db, isCopy } = looked;
+      // What is done to a copy has not happened: nobody hears of it.
+      return await use(this.#plan.open({ db, ...(isCopy && { events: new EventBus() }) }), looked);
+    } finally {
+      looked.close();
+    }
+  }
+}
+
+async function takeTold<Graph, State, Update>(
+  id: string,
+  { parts }: OpenedApp<Graph, State, Update>,
+  { isCopy, signals }: LookedAtRun,
+): Promise<void> {
+  if (isCopy) await takeSignals(id, signals, parts);
+}
+
+/** Does `work` until nothing was told since. What it throws is thrown once the run was let go of, if that can be. */
+async function leaving<Graph, State, Update, T>(
+  { held, app, take }: Pick<HeldApp<Graph, State, Update>, 'held' | 'app' | 'take'>,
+  work: () => Promise<T>,
+  standing: Standing,
+): Promise<T> {
+  const settle = (): Promise<'settled' | 'again'> => held.settle(standing(app.store));
+  for (;;) {
+    const [done] = await Promise.allSettled([work()]);
+    if (done.status === 'rejected') {
+      await take()
+        .then(settle)
+        .catch(() => undefined);
+      throw done.reason;
+    }
+    if ((await settle()) === 'settled') return done.value;
+  }
+}
+
+const tooBusy = (id: string): DevsError =>
+  new DevsError(`Run "${id}" is told other things faster than this could be told.`, {
+    code: 'STATE_IO',
+    remedy: 'Try again.',
+    context: { threadId: id },
+  });

@@ -1,0 +1,359 @@
+import type { BaseStore } from '@langchain/langgraph-checkpoint';
+import { isDevsError } from '../../errors/DevsError.ts';
+import type { EventBus } from '../../events/EventBus.ts';
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { PruneResult } from '../../state/CheckpointPruner.ts';
+import type { EventRecord } from '../../state/EventStore.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import { hasEnded } from '../../state/threadRecords.ts';
+import type { AppPlan, OpenedApp } from '../AppPlan.ts';
+import type { AcceptedGraph, GraphAcceptance } from '../change/acceptGraph.ts';
+import { registerOpener } from '../children/childApps.ts';
+import { graphFingerprint } from '../compile/graphShape.ts';
+import { givenAmong, isNothing } from '../drive/givenOptions.ts';
+import { isOver } from '../drive/outcome.ts';
+import { messageId, type SignalOptions, type SignalReceipt } from '../drive/signalRun.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import type { Gate, GateAnswer } from '../Gate.ts';
+import { HitlSessionNotFoundError } from '../gates/HitlSessionNotFoundError.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import type { RunOptions, StartOptions } from '../RunOptions.ts';
+import type { RunResult } from '../RunResult.ts';
+import type { GatePage } from '../runs/inbox.ts';
+import type { RunFilter, RunPage } from '../runs/listRuns.ts';
+import type { PageRequest } from '../runs/pages.ts';
+import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../runs/Runs.ts';
+import type { HistoryOptions, RunSnapshot, SnapshotOptions } from '../runs/snapshots.ts';
+import type { StateUpdate } from '../runs/updateRun.ts';
+import type { Retention } from '../saver/retainedCheckpoints.ts';
+import { NO_STORE } from '../store/takeStore.ts';
+import { decisionSignal } from './decisionSignal.ts';
+import { type FollowOptions, followRun } from './followRun.ts';
+import { HeldApp } from './HeldApp.ts';
+import { Looks } from './Looks.ts';
+import { newRunFile } from './newRunFile.ts';
+import { RunAccess } from './RunAccess.ts';
+import { type RunStanding, readStanding } from './RunStanding.ts';
+import { standingOf } from './standing.ts';
+
+export interface RunsAppOptions {
+  readonly runs: Runs;
+  /** @defaultValue the name the graph was compiled with */
+  readonly graph?: string | undefined;
+  readonly store?: BaseStore | 'file' | undefined;
+}
+
+/** A question as it was read, and what it showed. */
+type ReadGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
+
+/**
+ * A graph whose runs have a file each, such as in a cluster. It starts them, tells them what people decide, and reads where
+ * they stand; its workers drive them, and so does {@link RunsApp.run} here. What a method of `DurableApp` does, the one of
+ * the same name does, with the same errors; and every method rejects with `STATE_IO` where the runs cannot be reached.
+ */
+export class RunsApp<Graph, State, Update> implements RunDriver {
+  /** The compiled LangGraph graph, to draw. It has no runs: {@link RunsApp.getState} reads those. */
+  readonly graph: Graph;
+  readonly queue: RunQueue;
+  /** SHA-256 (hex) of what a run depends on: node and channel names, gates and the author's version. */
+  readonly fingerprint: string;
+  /** Is told what happens to runs that are driven here, once that has arrived. */
+  readonly events: EventBus;
+  /** The store its nodes have as `config.store`. A `TypeError` where it was given none. */
+  readonly memory: BaseStore;
+  readonly runs: Runs;
+  readonly #plan: AppPlan<Graph, State, Update>;
+  readonly #access: RunAccess<Graph, State, Update>;
+
+  /** @throws TypeError as `durable`. */
+  constructor(plan: AppPlan<Graph, State, Update>, { runs, graph: name, store }: RunsAppOptions) {
+    if (store === 'file') throw new TypeError(FILE_OF_ITS_OWN);
+    const { graph, shape } = plan.outline();
+    this.graph = graph;
+    this.fingerprint = graphFingerprint(shape);
+    this.queue = { graph: queueName(name ?? plan.name), fingerprint: this.fingerprint };
+    this.events = plan.events;
+    this.memory = plan.memory ?? NO_STORE;
+    this.runs = runs;
+    this.#plan = plan;
+    this.#access = new RunAccess(plan, runs);
+    const opened = new WeakMap<EngineStore, object>();
+    registerOpener(this, (parent) => {
+      const app = opened.get(parent) ?? plan.open({ db: parent.db, outlet: parent.outlet }).app;
+      opened.set(parent, app);
+      return app;
+    });
+  }
+
+  /**
+   * Records a run and has it driven by a worker; with an id that is known, nothing but a new `turn` is recorded. With the id
+   * alone, a run that was paused, has failed or was left goes on.
+   *
+   * @throws DevsError as `DurableApp.start`; `THREAD_BUSY` for a new turn while somebody holds the run.
+   *
+   * @example
+   * ```ts
+   * await app.start('mail-7', { mail }, { tenant: 'acme', by: { kind: 'human', id: 'ada' } });
+   * const { status, values } = await app.result('mail-7', { wait: true });
+   * ```
+   */
+  async start(
+    id: string,
+    input?: Update,
+    { tenant, priority, ...given }: StartOptions & RunPlace = {},
+  ): Promise<void> {
+    if (isIdAlone(input, given)) return this.#goOn(id);
+    const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
+    if (input !== undefined && (await this.#create(id, input, given, place))) return;
+    const isTurn = await this.#access.look(id, async ({ app }) => {
+      if (given.turn !== undefined && app.store.inputs.find(id, given.turn) === null) return true;
+      await app.start(id, input, given);
+      return false;
+    });
+    if (isTurn) await this.#change(id, ({ app }) => app.start(id, input, given));
+  }
+
+  async #create(id: string, input: Update, given: StartOptions, place: RunPlace): Promise<boolean> {
+    const db = newRunFile();
+    try {
+      const { app } = this.#plan.open({ db });
+      await app.start(id, input, given);
+      const index = standingOf(id, app.store);
+      return await this.runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Whoever holds it drives it already. */
+  async #goOn(id: string): Promise<void> {
+    const status = await this.#access.lookAtRecord(id, ({ threads }) => threads.require(id).status);
+    if (isOver(status)) return;
+    try {
+      await this.#change(id, async () => undefined, true);
+    } catch (error) {
+      if (!isDevsError(error, 'THREAD_BUSY')) throw error;
+    }
+  }
+
+  /**
+   * Where a run stands; with `wait`, once it has ended or `signal` is aborted.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   */
+  async result(
+    id: string,
+    { wait = false, signal }: { readonly wait?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<RunStanding<State>> {
+    const looks = new Looks(signal);
+    for (;;) {
+      const standing = await this.#access.look(id, (opened) => readStanding(id, opened));
+      if (!wait || hasEnded(standing.status) || signal?.aborted === true) return standing;
+      await looks.next();
+    }
+  }
+
+  /**
+   * Records a run as {@link RunsApp.start} does, and drives it here as `DurableApp.run` does, if no worker is faster: then it
+   * rejects with `THREAD_BUSY`. With `wait`, it takes the run up again whenever it can go on and nobody else drives it.
+   */
+  async run(
+    id: string,
+    input?: Update,
+    { wait = false, ...options }: RunOptions & StartOptions & RunPlace = {},
+  ): Promise<RunResult<State>> {
+    if (!isIdAlone(input, options)) await this.start(id, input, options);
+    let result = await this.#driveHere(id, input, options);
+    while (wait && result.status === 'suspended' && (await this.#canGoOn(id, options.signal)))
+      result = (await unlessBusy(() => this.#driveHere(id, input, options))) ?? result;
+    return result;
+  }
+
+  #driveHere(id: string, input: Update | undefined, options: RunOptions): Promise<RunResult<State>> {
+    const { abort, ...others } = options;
+    const driveTold = (held: HeldApp<Graph, State, Update>) =>
+      held.drive((told) => held.app.run(id, input, { ...others, ...told }), abort);
+    return this.#access.drive(id, driveTold, (store) => this.#standing(id, store));
+  }
+
+  /** Resolves once a run that waits can go on, or has ended; false where `signal` was aborted before. */
+  async #canGoOn(id: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const looks = new Looks(signal);
+    while (signal?.aborted !== true) {
+      const isDue = await this.#access.look(id, async ({ app: { store } }) => {
+        const { status, until } = standingOf(id, store);
+        return hasEnded(status) || (until !== null && until <= store.now());
+      });
+      if (isDue) return true;
+      await looks.next();
+    }
+    return false;
+  }
+
+  async drive(
+    held: HeldRun,
+    { signal, abort }: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+  ): Promise<HeldRunEnd> {
+    const opened = new HeldApp(held, this.#plan);
+    await opened.drive((told) => opened.app.drive(held.id, { signal, ...told }), abort);
+    return this.#standing(held.id, opened.app.store);
+  }
+
+  /** Where it stands; a run of this shape is this graph's from then on. */
+  #standing(id: string, store: EngineStore): HeldRunEnd {
+    const isOurs = store.threads.require(id).graphFingerprint === this.fingerprint;
+    return { ...standingOf(id, store), ...(isOurs && { queue: this.queue }) };
+  }
+
+  /**
+   * Records a decision on a gate that was read, and has the run go on: in one commit, so that of two deciders one wins.
+   *
+   * @returns The session as it will be in the run's file.
+   * @throws DevsError as `DurableApp.decide`.
+   */
+  async decide(gate: ReadGate, answer: GateAnswer): Promise<HitlSession> {
+    const { sessionId } = gate;
+    const id = await this.runs.runOfGate(sessionId);
+    if (id === null) throw new HitlSessionNotFoundError(sessionId);
+    return this.#access.tell(id, async ({ app }) => {
+      const before = app.store.sessions.require(sessionId);
+      const left = await app.decide(gate, answer);
+      return { left, signal: decisionSignal(before, left, answer) };
+    });
+  }
+
+  /** Tells a run something; see `DurableApp.signal`. */
+  async signal(id: string, name: string, payload: unknown, options: SignalOptions): Promise<SignalReceipt> {
+    return this.#access.tell(id, async ({ app }) => {
+      const left = await app.signal(id, name, payload, options);
+      const said = maskPreciseDeep({ name, payload: payload ?? null, ...options }).value;
+      const signal = { ...said, kind: 'message', id: messageId(id, options.signalId) } as const;
+      return { left, signal: left.isNew ? signal : null };
+    });
+  }
+
+  /** Asks whoever drives the run to stop at the next safe point; {@link RunsApp.start} has it go on. */
+  async pause(id: string): Promise<void> {
+    return this.#access.tell(id, async ({ app }) => ({
+      left: await app.pause(id),
+      signal: { id: this.#plan.newId(), kind: 'pause' },
+    }));
+  }
+
+  /** Ends the run, or the turn that it stands in; see `DurableApp.cancel`. */
+  async cancel(id: string): Promise<void> {
+    return this.#access.tell(id, async ({ app }) => ({
+      left: await app.cancel(id),
+      signal: { id: this.#plan.newId(), kind: 'cancel' },
+    }));
+  }
+
+  /** The graph's values at the latest checkpoint. */
+  async values(id: string): Promise<State | null> {
+    return this.#access.look(id, ({ app }) => app.values(id));
+  }
+
+  /** The questions a run waits for. */
+  async gates(id: string): Promise<readonly Gate[]> {
+    return this.#access.look(id, ({ app }) => app.gates(id));
+  }
+
+  /** See `DurableApp.getState`. */
+  async getState(id: string, options: SnapshotOptions = {}): Promise<RunSnapshot<State>> {
+    return this.#access.look(id, ({ app }) => app.getState(id, options));
+  }
+
+  /** See `DurableApp.getStateHistory`. */
+  async getStateHistory(id: string, options: HistoryOptions = {}): Promise<readonly RunSnapshot<State>[]> {
+    return this.#access.look(id, ({ app }) => app.getStateHistory(id, options));
+  }
+
+  /**
+   * The run's log, as it is recorded, until the run has ended or `signal` is aborted.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND`
+   *
+   * @example
+   * ```ts
+   * for await (const { seq, name, payload } of app.follow('mail-7', { after: 12 })) show(seq, name, payload);
+   * ```
+   */
+  follow(id: string, options: FollowOptions = {}): AsyncGenerator<EventRecord, void> {
+    return followRun(id, options, (use) => this.#access.lookAtRecord(id, use));
+  }
+
+  /** Runs of every graph that are there, newest first, page by page. @throws RangeError */
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    return this.runs.list(filter);
+  }
+
+  /** The inbox: open questions of every run, oldest first, page by page. @throws RangeError */
+  async openGates(page: PageRequest = {}): Promise<GatePage> {
+    return this.runs.gates(page);
+  }
+
+  /** See `DurableApp.updateState`; the run goes on with what its next visits are given then. */
+  async updateState(
+    id: string,
+    values: Partial<Update> | null,
+    update: StateUpdate,
+  ): Promise<{ readonly configurable?: Readonly<Record<string, unknown>> }> {
+    return this.#change(id, ({ app }) => app.updateState(id, values, update));
+  }
+
+  /** See `DurableApp.acceptGraph`; workers with this graph drive the run from then on. */
+  async acceptGraph(id: string, acceptance: GraphAcceptance): Promise<AcceptedGraph> {
+    return this.#change(id, ({ app }) => app.acceptGraph(id, acceptance));
+  }
+
+  /** See `DurableApp.revive`; the run goes on. */
+  async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
+    return this.#change(id, ({ app }) => app.revive(id, { by }), true);
+  }
+
+  /** See `DurableApp.prune`. */
+  async prune(id: string, retention: Retention): Promise<PruneResult> {
+    return this.#change(id, ({ app }) => app.prune(id, retention));
+  }
+
+  /** @param goesOn - It is driven then, whatever it stands at. */
+  #change<T>(
+    id: string,
+    change: (opened: OpenedApp<Graph, State, Update>) => Promise<T>,
+    goesOn = false,
+  ): Promise<T> {
+    return this.#access.change(id, change, (store) => {
+      const standing = this.#standing(id, store);
+      return goesOn && !isOver(standing.status) ? { ...standing, until: store.now() } : standing;
+    });
+  }
+
+  /** Closes `runs`: every app that was given them is closed with it. */
+  async close(): Promise<void> {
+    await this.runs.close();
+  }
+}
+
+/** The run goes on as it is: nothing is given that would be compared with what is recorded. */
+const isIdAlone = (input: unknown, { turn, ...options }: StartOptions): boolean =>
+  input === undefined && turn === undefined && isNothing(givenAmong(options));
+
+function queueName(name: string | undefined): string {
+  if (name !== undefined && /^[\w-]{1,40}$/.test(name)) return name;
+  throw new TypeError(
+    `Expected \`graph\`: what runs of this graph are called, 1 to 40 of A-Z a-z 0-9 _ -, got ${String(name)}.`,
+  );
+}
+
+const FILE_OF_ITS_OWN =
+  "With `runs`, each run has a file of its own, and `store: 'file'` would be seen by one run: give it a BaseStore.";
+
+/** `null` where somebody else was faster: whoever waits goes on waiting. */
+async function unlessBusy<T>(drive: () => Promise<T>): Promise<T | null> {
+  try {
+    return await drive();
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_BUSY')) return null;
+    throw error;
+  }
+}

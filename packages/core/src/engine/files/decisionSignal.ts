@@ -1,0 +1,28 @@
+import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import type { GateAnswer } from '../Gate.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { RunSignal } from '../runs/Runs.ts';
+
+/**
+ * What a run is told of a decision, masked; `null` for a vote that was given before.
+ *
+ * @param before - The session as it was read. @param after - As the decision has left it.
+ */
+export function decisionSignal(
+  before: HitlSession,
+  after: HitlSession,
+  answer: GateAnswer,
+): RunSignal | null {
+  const { id: sessionId, artifactHash, votes = [] } = after;
+  const closes = after.status !== 'awaiting_approval';
+  if (!closes && votes.length === (before.votes?.length ?? 0)) return null;
+  return {
+    id: closes ? `decision:${sessionId}` : `vote:${sessionId}:${principalText(answer.by)}`,
+    kind: 'decision',
+    sessionId,
+    artifactHash: artifactHash ?? '',
+    answer: maskPreciseDeep(answer).value,
+    closes,
+  };
+}

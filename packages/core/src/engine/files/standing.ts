@@ -1,0 +1,30 @@
+import { hasEnded } from '../../state/threadRecords.ts';
+import { hasChildThatCan } from '../drive/canGoOn.ts';
+import { ASKED_TO_STOP } from '../drive/drainOnAbort.ts';
+import { dueSince } from '../drive/dueSince.ts';
+import type { EngineStore } from '../EngineStore.ts';
+import { gateNow } from '../gateNow.ts';
+import type { HeldRunEnd } from '../runs/Runs.ts';
+
+/** Where a run stands, as its file says. */
+export function standingOf(id: string, store: EngineStore): HeldRunEnd {
+  const { status, reason } = store.threads.require(id);
+  return {
+    ...{ status, reason, title: null, view: null },
+    gates: store.sessions.listOpenOfRuns().map((session) => gateNow(session, store)),
+    until: goesOnAt(id, store),
+  };
+}
+
+/** When a run goes on by itself, milliseconds since the Unix epoch: now, once its timer is due, or `null` for never. */
+function goesOnAt(id: string, store: EngineStore): number | null {
+  const { status, reason, wakeSeq, handledSeq } = store.threads.require(id);
+  const now = store.now();
+  if (hasEnded(status)) return null;
+  if (wakeSeq > handledSeq || reason === ASKED_TO_STOP) return now;
+  if (status === 'paused') return null;
+  if (status !== 'waiting') return now;
+  const since = dueSince(now);
+  if (store.waits.isDue(id, since) || hasChildThatCan(id, since, store)) return now;
+  return store.children.untilOf([id]);
+}

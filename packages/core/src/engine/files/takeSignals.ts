@@ -1,0 +1,78 @@
+import { DevsError } from '../../errors/DevsError.ts';
+import type { HitlSession, Principal } from '../../state/hitlSession.ts';
+import { type DecidingDeps, decideGate } from '../decideGate.ts';
+import { cancelRun } from '../drive/cancelRuns.ts';
+import type { LeaveRun } from '../drive/DriverDeps.ts';
+import { signalRun } from '../drive/signalRun.ts';
+import type { RunSignal } from '../runs/Runs.ts';
+import type { RunStreams } from '../stream/RunStreams.ts';
+
+type Decision = RunSignal & { readonly kind: 'decision' };
+
+/** What writes into a run's file what the run was told. */
+export interface TakingDeps extends DecidingDeps {
+  readonly streams?: RunStreams | undefined;
+  readonly leave?: LeaveRun | undefined;
+  /** Records a decision, with all checks. @defaultValue as of any graph */
+  readonly decide?: (decision: Decision) => unknown;
+}
+
+/**
+ * Writes what a run was told into its file, in the order it was told. What is there already is passed by, so a driver that
+ * was killed in between writes the rest; what does not fit any more (a gate that was asked anew, a run that has ended) is
+ * noted as `SIGNAL_PASSED_OVER` and harms nobody.
+ *
+ * @throws Faults of the file, as they are.
+ */
+export async function takeSignals(
+  runId: string,
+  signals: readonly RunSignal[],
+  deps: TakingDeps,
+): Promise<void> {
+  for (const signal of signals) {
+    try {
+      await take(runId, signal, deps);
+    } catch (error) {
+      passOver(runId, signal, error, deps);
+    }
+  }
+}
+
+async function take(runId: string, signal: RunSignal, deps: TakingDeps): Promise<void> {
+  const { store } = deps;
+  if (signal.kind === 'pause') store.runs.signal(runId, { id: signal.id, kind: 'pause', payload: null });
+  else if (signal.kind === 'cancel') await cancelRun(runId, signal.id, deps);
+  else if (signal.kind === 'message') signalRun(runId, signal, deps);
+  else if (signal.kind === 'decision') takeDecision(signal, deps);
+}
+
+function takeDecision(decision: Decision, deps: TakingDeps): void {
+  const { sessionId, answer } = decision;
+  if (isTaken(deps.store.sessions.require(sessionId), answer.by)) return;
+  const { decide = () => decideGate(decision, answer, deps) } = deps;
+  decide(decision);
+}
+
+/** One who has decided a gate, or voted at one that is closed, has nothing more to say there. */
+function isTaken({ status, principal, votes = [] }: HitlSession, by: Principal): boolean {
+  if (status === 'awaiting_approval') return false;
+  return [principal, ...votes.map((vote) => vote.principal)].some(
+    (known) => known?.kind === by.kind && known.id === by.id,
+  );
+}
+
+/** Once: the same signal may be read again before it counts as taken. */
+function passOver(runId: string, { id, kind }: RunSignal, error: unknown, { store }: TakingDeps): void {
+  if (!isRefusal(error)) throw error;
+  store.commit((emit) => {
+    const known = store.log.listNamed(runId, 'SIGNAL_PASSED_OVER');
+    if (known.some(({ payload }) => payload.id === id)) return;
+    emit('SIGNAL_PASSED_OVER', { id, kind, why: error.message }, { threadId: runId });
+  });
+}
+
+/** Of what is told, not of the file it is written to. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof DevsError
+    ? !/^(?:STATE_|LEASE_LOST$|SCHEMA_)/.test(error.code)
+    : error instanceof TypeError || error instanceof RangeError;
