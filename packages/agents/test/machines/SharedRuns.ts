@@ -52,7 +52,7 @@ export class SharedRuns implements Runs {
   async look(id: string): Promise<LookedAtRun> {
     const run = this.#require(id);
     const { seq } = run;
-    const db = createDatabase({ dbPath: this.#copy(run.image) });
+    const db = this.#open(run.image);
     const tell = async (signal: RunSignal): Promise<boolean> => {
       if (run.seq !== seq) return false;
       run.told = [...run.told, signal];
@@ -72,12 +72,17 @@ export class SharedRuns implements Runs {
     const { epoch } = run;
     const mine = new AbortController();
     run.held = mine;
-    const db = createDatabase({ dbPath: this.#copy(run.image) });
+    const db = this.#open(run.image);
+    const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
+    let arrivedAt = 0;
     let taken: readonly RunSignal[] = [];
     const arrived = (): Promise<void> | null => {
       if (run.epoch !== epoch) return Promise.reject(lost(id));
-      run.image = db.serialize();
       run.told = run.told.filter((signal) => !taken.includes(signal));
+      const at = changes.get() ?? 0;
+      if (at === arrivedAt) return null;
+      arrivedAt = at;
+      run.image = db.serialize();
       return null;
     };
     const settle = async ({ until, ...index }: HeldRunEnd): Promise<'settled' | 'again'> => {
@@ -145,11 +150,13 @@ export class SharedRuns implements Runs {
     throw new DevsError(`No run "${id}".`, { code: 'THREAD_NOT_FOUND', remedy: 'Start it.' });
   }
 
-  #copy(image: Uint8Array): string {
+  #open(image: Uint8Array): ReturnType<typeof createDatabase> {
     this.#copies += 1;
-    const path = join(this.#dir, `copy-${this.#copies}.sqlite`);
-    writeFileSync(path, image);
-    return path;
+    const dbPath = join(this.#dir, `copy-${this.#copies}.sqlite`);
+    writeFileSync(dbPath, image);
+    const db = createDatabase({ dbPath, synchronous: 'normal' });
+    db.pragma('synchronous = OFF'); // what is durable is what has arrived
+    return db;
   }
 }
 
