@@ -24,6 +24,7 @@ describe('the public surface', () => {
         ".",
         "./langgraph",
         "./state",
+        "./runs",
         "./testing",
         "./dist/db/migrate.js",
         "./package.json",
@@ -189,6 +190,30 @@ describe('the public surface', () => {
         "openState",
         "openStateCopy",
         "runMigrations",
+      ]
+    `);
+  });
+
+  test('@devs/core/runs exports these values', async () => {
+    expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
+      [
+        "FRAME_HEADER",
+        "LOG_HEADER",
+        "OpenQuestions",
+        "SCHEMA_VERSION",
+        "beginOfLog",
+        "committed",
+        "emptyLog",
+        "isOwnerAlive",
+        "localHost",
+        "moveRunOut",
+        "openStateCopy",
+        "openWorkingCopy",
+        "ownerToken",
+        "pageLimit",
+        "pageOf",
+        "placeOf",
+        "runQueryOf",
       ]
     `);
   });

@@ -22,15 +22,14 @@ import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync, withoutRepository } from './BranchSync.ts';
 import { adoptedMessage, foundTree, isAdoption } from './branchHistory.ts';
-import { bringHead } from './bringHead.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
-import { deliverBranch } from './deliverBranch.ts';
 import type { GitRepository } from './GitRepository.ts';
+import { bringHead } from './linkObjects.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { type Preparation, PreparedFolder } from './PreparedFolder.ts';
+import { readInside } from './pathJail.ts';
 import { RunTrees } from './RunTrees.ts';
-import { readInside } from './readInside.ts';
 import {
   BASE,
   branchMoved,
@@ -47,6 +46,7 @@ import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import type { UserRepository } from './UserRepository.ts';
+import { deliverBranch } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 

@@ -19,6 +19,7 @@ import { RewindStore } from './RewindStore.ts';
 import { RunDirectory } from './RunDirectory.ts';
 import { RunFootprint } from './RunFootprint.ts';
 import { RunRemover } from './RunRemover.ts';
+import type { Place } from './RunStore.ts';
 import { StepStore, type StepStoreOptions } from './StepStore.ts';
 import { ThreadInputStore } from './ThreadInputStore.ts';
 import { ThreadStore } from './ThreadStore.ts';
@@ -87,13 +88,7 @@ export class StateFile {
   }
 
   /** The fence of the lease that something is done under; none without an epoch, in plain LangGraph use. */
-  fenceOf({
-    threadId,
-    epoch,
-  }: {
-    readonly threadId: string;
-    readonly epoch: FencedLease['epoch'] | null;
-  }): Fence {
+  fenceOf({ threadId, epoch }: Place): Fence {
     return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
   }
 
@@ -108,6 +103,18 @@ export class StateFile {
     const result = immediately(this.db, () => work(this.#emit));
     this.outbox.flush();
     return result;
+  }
+
+  /**
+   * {@link commit} under a lease, or in plain LangGraph use, which has none: refused once a newer driver has the run (law L3).
+   *
+   * @throws DevsError `LEASE_LOST`; as {@link commit}.
+   */
+  commitUnder<T>(at: Place, work: (emit: EventSink['emit']) => T): T {
+    return this.commit((emit) => {
+      this.fenceOf(at).assertInTx();
+      return work(emit);
+    });
   }
 
   /**

@@ -8,7 +8,7 @@ import type { ShownPlace } from '../engine/gates/quotes.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
-import type { CommitView } from '../orchestration/ports.ts';
+import type { CodeOfRuns, CommitView } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
@@ -21,7 +21,6 @@ import { type DriveRunOptions, driveRun } from './driveRun.ts';
 import { lastShown } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import { RecordedRun } from './RecordedRun.ts';
-import type { RunDeps } from './RunDeps.ts';
 import type { RewindDeps } from './rewind/finishRewind.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
@@ -302,4 +301,10 @@ export class Run extends RecordedRun {
   async #engineDeps(): Promise<RewindDeps> {
     return { app: await this.#app.engine(), pipeline: this.#pipeline };
   }
+}
+
+/** What a handle on a run is given; `null` where it is not there. */
+interface RunDeps {
+  readonly pipeline: PipelineDeps | null;
+  readonly code: CodeOfRuns | null;
 }

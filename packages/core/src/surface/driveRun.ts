@@ -3,10 +3,10 @@ import type { DriveOptions } from '../engine/drive/drive.ts';
 import { isOver } from '../engine/drive/outcome.ts';
 import type { RunOptions } from '../engine/RunOptions.ts';
 import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
+import { tellChangedAgents } from './agentsIdentity.ts';
 import { handOver } from './handOver.ts';
 import { finishRewind } from './rewind/finishRewind.ts';
 import { assertAgents } from './runAgents.ts';
-import { tellChangedAgents } from './tellChangedAgents.ts';
 import type { DriveResult } from './views.ts';
 import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
 

@@ -1,0 +1,38 @@
+import type { Database } from 'better-sqlite3';
+import { extractRun } from '../../state/extractRun.ts';
+import { StateFile } from '../../state/StateFile.ts';
+import { threadBusy } from '../drive/LeaseKeeper.ts';
+import { principalText } from '../gates/decidable.ts';
+import type { Principal } from '../gates/HumanInTheLoopManager.ts';
+import { asHuman } from '../gates/principals.ts';
+
+/** How a run leaves its state file. */
+export interface Departure {
+  readonly by: Principal;
+  /** Given the state file that has the run and no other. When it returns, that is on disk. */
+  readonly keep: (file: Uint8Array) => void;
+}
+
+/**
+ * Takes a run out of a state file, so that it goes on elsewhere: kept first, then deleted, under one lease. Killed in between, the
+ * run is here, and what was kept is an older copy of it. Its folder and its git store stay.
+ *
+ * @param db - An open, migrated state file. A copy of the whole file is in memory meanwhile.
+ * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while somebody drives it; `CHILD_NOT_TAKEN` for one with child runs;
+ *   `AGENT_MAY_NOT_DECIDE`: the run is as it was then, as it is when `keep` throws.
+ */
+export function moveRunOut(db: Database, id: string, { by, keep }: Departure): void {
+  const human = asHuman(by, id, 'move');
+  const store = new StateFile(db, { events: { emit: () => undefined } });
+  const claim = store.threads.claim(id);
+  if (claim.kind === 'busy') throw threadBusy(id, claim.owner, claim.epoch);
+  try {
+    keep(extractRun(db, id));
+    store.commit((emit) => {
+      store.remover.remove(claim.lease);
+      emit('RUN_REMOVED', { id, principal: principalText(human) });
+    });
+  } finally {
+    store.threads.release(claim.lease);
+  }
+}
