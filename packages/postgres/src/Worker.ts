@@ -20,13 +20,16 @@ export interface WorkerOptions {
 
 /** What a worker says while it works. */
 export type WorkerEvent =
-  | { readonly is: 'driving' | 'lost'; readonly runId: string }
+  /** `cut off` is at the end of a drain: it goes on elsewhere; `lost` to somebody else: it goes on there already. */
+  | { readonly is: 'driving' | 'cut off' | 'lost'; readonly runId: string }
   | { readonly is: 'settled'; readonly runId: string; readonly status: string }
   /** The drive has failed: it is tried again later, or the run is a dead letter. */
   | { readonly is: 'failed'; readonly runId: string; readonly error: unknown; readonly attempt: number }
   /** PostgreSQL could not be asked. */
   | { readonly is: 'away'; readonly error: unknown };
 
+/** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
+const LATER_MS = 1000;
 /** After `abort`, calls have so long to end before they are left behind, ms. */
 const LEAVE_MS = 3000;
 /** Between two tries to let go of a run while PostgreSQL is away, ms. */
@@ -130,7 +133,7 @@ export class Worker {
     this.#meters.add('fetched');
     try {
       const held = await this.#claim(job);
-      if (held === null) await this.#leases.decline(job);
+      if (held === null) await this.#leases.decline(job, this.#drain.signal.aborted ? 0 : LATER_MS);
       else await this.#work(job, held);
     } catch (error) {
       // Not claimed, and the job could not be given back: nobody touches it any more, and it is fetched again.
@@ -176,10 +179,11 @@ export class Worker {
       this.#onEvent({ is: 'lost', runId });
       return;
     }
-    this.#meters.add('failed');
-    this.#onEvent({ is: 'failed', runId, error, attempt: job.retryCount + 1 });
+    const isCutOff = this.#abort.signal.aborted;
+    if (!isCutOff) this.#meters.add('failed');
+    this.#onEvent(isCutOff ? { is: 'cut off', runId } : { is: 'failed', runId, error, attempt: job.retryCount + 1 });
     // As long as this process lives the run is its own: nobody else would take it.
-    while (!(await this.#givesUp(job, held, error))) await sleep(AGAIN_MS);
+    while (!(await this.#givesUp(job, held, isCutOff ? null : error))) await sleep(AGAIN_MS);
   }
 
   async #givesUp(job: FetchedJob, held: HeldRun, error: unknown): Promise<boolean> {

@@ -173,8 +173,7 @@ describe('a worker that stops', () => {
     const { worker, events } = await aWorker({ call });
     await begun.happened;
     expect(await worker.stop({ drainMs: 10 })).toBe(0);
-    expect(events.map(({ is }) => is)).toEqual(['driving', 'failed']);
-    await query(server.url, 'UPDATE devs_boss.job SET start_after = now()');
+    expect(events.map(({ is }) => is)).toEqual(['driving', 'cut off']);
     await aWorker();
     await stand([id], 'completed');
   });
