@@ -197,7 +197,7 @@ export class PostgresRuns implements Runs {
 
   async #close(): Promise<void> {
     const { owner, copies, end } = this.#parts;
-    await Promise.allSettled([...this.#held.values()].map((held) => held?.close()));
+    await Promise.allSettled([...this.#held.values()].flatMap((held) => held?.close() ?? []));
     await owner.close();
     await end();
     copies.remove();
