@@ -50,7 +50,7 @@ export default defineConfig({
         '**/bin.ts',
         'packages/cli/src/chaos/{driver,observe,runChaos}.ts',
         '**/index.ts',
-        'packages/core/src/{langgraph,state,internal}.ts',
+        'packages/core/src/{langgraph,runs,state}.ts',
       ],
       reporter: ['text-summary', 'json-summary', 'lcov'],
       reportsDirectory: 'coverage',

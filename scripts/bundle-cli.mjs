@@ -17,7 +17,7 @@ const fromRoot = createRequire(new URL('../package.json', import.meta.url));
 const esbuild = createRequire(fromRoot.resolve('tsx'))('esbuild');
 
 /** What `devs` leaves outside, by the beginnings of names. */
-const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3'];
+const OUTSIDE = ['@langchain/*', 'langchain', 'better-sqlite3', '@devs/postgres'];
 
 /** What makes schemas, apart from what every verb has. */
 const ZOD_FILE = 'zod.cjs';

@@ -1,5 +1,5 @@
-// Checks what neither linter can say: which folder may import which, that the rooms inside a layer point one way, and
-// where SQL may stand.
+// Checks what neither linter can say: which folder may import which, that the rooms inside a layer point one way, that no
+// file is too small to stand alone, and where SQL may stand.
 //   node scripts/check-layers.mjs              the repository
 //   node scripts/check-layers.mjs --self-test  plants every violation in memory and expects to find it
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -7,8 +7,9 @@ import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { importsOf, withoutComments } from './imports.mjs';
-import { PLANTED, PLANTED_HOUSES } from './layer-violations.mjs';
+import { PLANTED, PLANTED_HOUSES, PLANTED_SHARDS } from './layer-violations.mjs';
 import { house, sourcesIn } from './rooms.mjs';
+import { shardsIn } from './shards.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -26,7 +27,7 @@ const RANK = {
   surface: 6,
 };
 /** The highest rank each entry point may reach; the remaining files directly in src/ may reach all. */
-const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine };
+const ENTRY_RANK = { 'state.ts': RANK.state, 'langgraph.ts': RANK.engine, 'runs.ts': RANK.engine };
 const ENTRY_MAY_USE_LANGCHAIN = new Set(['index.ts', 'langgraph.ts']);
 const ALLOWED_PACKAGES = {
   core: [],
@@ -34,14 +35,39 @@ const ALLOWED_PACKAGES = {
   mcp: ['core', 'agents'],
   ui: ['core'],
   postgres: ['core'],
-  cli: ['core', 'agents', 'mcp', 'ui'],
+  cli: ['core', 'agents', 'mcp', 'ui', 'postgres'],
 };
 
 /** What tests of any package may import by path: shared support, and the examples they prove. */
-const SHARED_WITH_TESTS = ['packages/core/test/support/', 'packages/core/bench/', 'examples/'];
+const SHARED_WITH_TESTS = [
+  'packages/core/test/support/',
+  'packages/postgres/test/support/',
+  'packages/core/bench/',
+  'examples/',
+];
 
 /** The package whose published files hold what they are made of: its dependencies are what is left outside. */
 const BUNDLED = 'cli';
+
+/** Files of packages/postgres whose matter is SQL of PostgreSQL: what they do in a transaction is awaited. */
+const POSTGRES_SQL = new Set(
+  [
+    'BossJobs',
+    'ClusterAdmin',
+    'ClusterView',
+    'Leases',
+    'RunFiles',
+    'RunLists',
+    'RunRows',
+    'SessionOwner',
+    'Shipper',
+    'gateRows',
+    'openSchema',
+    'owners',
+    'rights',
+    'schema',
+  ].map((name) => `packages/postgres/src/${name}.ts`),
+);
 
 const SQL =
   /\b(?:INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET|SELECT\s+[\w*(][\s\S]*?\bFROM|CREATE\s+(?:TABLE|INDEX|TRIGGER|VIEW)|PRAGMA\s+\w)\b/;
@@ -140,7 +166,7 @@ function keepsLibrariesInPlace(file) {
 }
 
 function keepsSqlInPlace(file) {
-  if (file.isTest || inCore(file, 'db', 'state')) return [];
+  if (file.isTest || inCore(file, 'db', 'state') || POSTGRES_SQL.has(file.path)) return [];
   const found = SQL.exec(file.code) ?? STATEMENT.exec(file.code);
   return found === null
     ? []
@@ -148,7 +174,8 @@ function keepsSqlInPlace(file) {
 }
 
 function awaitsNothingInTransactions(file) {
-  return /\.transaction\s*\(\s*async\b/.test(file.code) && !file.isTest
+  const isOfSqlite = !file.isTest && !POSTGRES_SQL.has(file.path);
+  return isOfSqlite && /\.transaction\s*\(\s*async\b/.test(file.code)
     ? ['an async transaction commits nothing of what follows its first await']
     : [];
 }
@@ -191,12 +218,12 @@ function readManifests() {
   return Object.fromEntries(names.map((name) => [name, manifest(name)]));
 }
 
-function* sourcesOf(name) {
-  for (const area of ['src', 'test', 'bench']) {
+function* sourcesOf(name, areas = ['src', 'test', 'bench']) {
+  for (const area of areas) {
     const folder = join(root, 'packages', name, area);
     if (!existsSync(folder)) continue;
     for (const entry of readdirSync(folder, { recursive: true })) {
-      if (/\.[cm]?ts$/.test(entry)) yield posix.join('packages', name, area, entry.replaceAll('\\', '/'));
+      if (/\.[cm]?tsx?$/.test(entry)) yield posix.join('packages', name, area, entry.replaceAll('\\', '/'));
     }
   }
 }
@@ -208,6 +235,23 @@ function circlesIn(sources) {
   return house(sources).circles.map((way) => `rooms import each other in a circle: ${way.join(', ')}`);
 }
 
+function shardsOf(manifests) {
+  const names = Object.keys(manifests);
+  const paths = names.flatMap((name) => [...sourcesOf(name, ['src', 'page'])]);
+  const sources = paths
+    .filter((path) => !path.includes('/__tests__/'))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+  const entries = names.flatMap((name) =>
+    Object.values(manifests[name].exports ?? {}).flatMap((way) =>
+      typeof way === 'object' ? [posix.join('packages', name, way['@devs/source'])] : [],
+    ),
+  );
+  return shardsIn(sources, new Set(entries)).map(({ path, into }) => ({
+    path,
+    message: `under 30 lines, and ${into} alone imports it: they are one file (scripts/shards.mjs)`,
+  }));
+}
+
 function checkRepository(manifests) {
   const files = Object.keys(manifests).flatMap((name) => [...sourcesOf(name)]);
   const violations = files.flatMap((path) =>
@@ -216,6 +260,7 @@ function checkRepository(manifests) {
   violations.push(
     ...HOUSES.flatMap((path) => circlesIn(sourcesIn(join(root, path))).map((message) => ({ path, message }))),
   );
+  violations.push(...shardsOf(manifests));
   for (const { path, message } of violations) process.stderr.write(`${path}: ${message}\n`);
   process.stdout.write(`layers: ${files.length} files, ${violations.length} violations\n`);
   return violations.length;
@@ -229,11 +274,14 @@ function selfTest(manifests) {
   });
   const unproven = RULES.filter(({ name }) => !PLANTED.some(({ rule }) => rule === name));
   wrong.push(...PLANTED_HOUSES.filter(({ isCircle, sources }) => circlesIn(sources).length > 0 !== isCircle));
+  const entries = new Set(['packages/core/src/index.ts']);
+  wrong.push(
+    ...PLANTED_SHARDS.filter(({ isShard, sources }) => shardsIn(sources, entries).length > 0 !== isShard),
+  );
   for (const { path, text } of wrong) process.stderr.write(`judged wrongly: ${path}: ${text}\n`);
   for (const { name } of unproven) process.stderr.write(`no planted violation for ${name}\n`);
-  process.stdout.write(
-    `layers: ${PLANTED.length + PLANTED_HOUSES.length} planted cases, ${wrong.length + unproven.length} wrong\n`,
-  );
+  const planted = PLANTED.length + PLANTED_HOUSES.length + PLANTED_SHARDS.length;
+  process.stdout.write(`layers: ${planted} planted cases, ${wrong.length + unproven.length} wrong\n`);
   return wrong.length + unproven.length;
 }
 

@@ -37,6 +37,9 @@ export const PLANTED = [
   planted('keepsSqlInPlace', 'core/src/orchestration/a.ts', "run('DELETE FROM threads');"),
   planted('keepsSqlInPlace', 'core/src/orchestration/a.ts', 'const q = `SELECT id\n  FROM threads`;'),
   planted('keepsSqlInPlace', 'cli/src/a.ts', 'db.prepare(text).run();'),
+  planted('keepsSqlInPlace', 'postgres/src/Worker.ts', "run('DELETE FROM runs');"),
+  planted(null, 'postgres/src/RunRows.ts', "tables.transaction(async () => run('DELETE FROM runs'));"),
+  planted('awaitsNothingInTransactions', 'postgres/src/HeldFile.ts', 'db.transaction(async () => {});'),
   planted('awaitsNothingInTransactions', 'core/src/state/A.ts', 'db.transaction(async () => {});'),
   planted('leavesTheStateFileAlone', 'cli/src/a.ts', "readFileSync(join(dir, 'state.sqlite'));"),
   planted(
@@ -85,4 +88,45 @@ export const PLANTED_HOUSES = [
   }),
   plantedHouse(false, { 'a/x.ts': "import './y.ts';", 'a/y.ts': "import './x.ts';" }),
   plantedHouse(false, { 'a/x.ts': "import '../b/y.ts';", 'b/y.ts': "// import '../a/x.ts'" }),
+];
+
+const SMALL = 'export const small = 1;\n';
+const LARGE = `${SMALL}${'// more\n'.repeat(29)}`;
+const plantedShard = (isShard, sources) => ({
+  isShard,
+  path: Object.keys(sources).join(', '),
+  text: Object.values(sources).join(' ').slice(0, 200),
+  sources: Object.entries(sources).map(([path, text]) => ({ path: `packages/${path}`, text })),
+});
+
+/** Files, and whether one of them is too small to stand alone. */
+export const PLANTED_SHARDS = [
+  plantedShard(true, { 'core/src/a.ts': SMALL, 'core/src/b.ts': "import { small } from './a.ts';" }),
+  plantedShard(true, {
+    'core/src/a.ts': SMALL,
+    'core/src/b.ts': "import { small } from './a.ts';",
+    'core/src/c.ts': "// import { small } from './a.ts';",
+  }),
+  plantedShard(true, {
+    'core/src/a.ts': `${SMALL}export { b } from './b.ts';`,
+    'core/src/b.ts': SMALL,
+    'core/src/c.ts': "import './a.ts'; import './b.ts';",
+  }),
+  plantedShard(false, { 'core/src/a.ts': LARGE, 'core/src/b.ts': "import { small } from './a.ts';" }),
+  plantedShard(false, {
+    'core/src/a.ts': SMALL,
+    'core/src/b.ts': "import { small } from './a.ts';",
+    'core/src/c.ts': "export { small } from './a.ts';",
+  }),
+  plantedShard(false, { 'core/src/a.ts': SMALL, 'core/src/index.ts': "export { small } from './a.ts';" }),
+  plantedShard(false, { 'core/src/a.ts': SMALL, 'core/src/b.ts': "const a = await import('./a.ts');" }),
+  plantedShard(false, {
+    'core/src/a.ts': "export { b } from './b.ts';\nexport * from './b.ts';\n",
+    'core/src/b.ts': LARGE,
+    'core/src/c.ts': "import { b } from './a.ts';",
+  }),
+  plantedShard(false, {
+    'core/src/state/TinyStore.ts': SMALL,
+    'core/src/state/A.ts': "import { small } from './TinyStore.ts';",
+  }),
 ];

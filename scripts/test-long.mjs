@@ -147,6 +147,12 @@ const LONG = [
   ['flood-command', { DEVS_FLOOD_MIB: 1024 }, 'command/commandAgents', 'the same of a command'],
   ['rewind-states', { DEVS_REWIND_CASES: 5000 }, 'withoutLaterWork', 'random states to rewind'],
   ['masks', { DEVS_MASK_TEXTS: 20_000 }, 'masking/heldOut', 'random secrets among harmless texts'],
+  [
+    'ships',
+    { DEVS_CHANGES: 20_000 },
+    'postgres/src/__tests__/WalTap',
+    'changes of files, shipped byte for byte',
+  ],
   ['values', { DEVS_GENERATED_VALUES: 200_000 }, 'StrictSerde', 'random values to store'],
 ].map(([name, env, filter, what]) => ({ name, env, filter, what }));
 

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { cpuMs } from '../../core/bench/growth/cpuMs.ts';
 import { largePlan, longRun, manyRuns, type Subject } from '../../core/bench/growth/subjects.ts';
+import type { Grown } from '../../core/bench/plot/pictures.ts';
 import { round, table } from '../../core/bench/state/figures.ts';
 import { longHistory, manyFiles } from './repository.ts';
 
@@ -29,23 +30,15 @@ const { values } = parseArgs({
   },
 });
 
-interface Grown {
-  readonly subject: string;
-  readonly what: string;
-  readonly of: string;
-  readonly sizes: readonly number[];
-  /** CPU milliseconds for one look, by size. */
-  readonly ms: readonly number[];
-  readonly exponent: number;
-  /** `null` where it is known to grow, and why is said. */
-  readonly target: number | null;
+interface Explained extends Grown {
+  /** Why it grows, where it is known to. */
   readonly because: string | null;
 }
 
 /** Every look of a subject, at each of its sizes. */
 async function grow<Kept extends { readonly close: () => void }>(
   subject: Subject<Kept>,
-): Promise<readonly Grown[]> {
+): Promise<readonly Explained[]> {
   const { name, of, looks, open, cost = cpuMs } = subject;
   if (values.only !== undefined && !values.only.includes(name)) return [];
   const sizes = values.quick ? subject.sizes.map((size) => size / 10) : subject.sizes;
@@ -71,7 +64,7 @@ function exponentOf(sizes: readonly number[], ms: readonly number[]): number {
   return round(ratio(ms) / ratio(sizes));
 }
 
-function report(its: readonly Grown[]): void {
+function report(its: readonly Explained[]): void {
   const [first] = its;
   if (first === undefined) return;
   const head = ['CPU ms', ...first.sizes.map((size) => size.toLocaleString('en')), 'exponent', 'why'];
@@ -94,7 +87,7 @@ async function main(): Promise<void> {
     () => grow(manyFiles),
     () => grow(longHistory),
   ];
-  const grown: (readonly Grown[])[] = [];
+  const grown: (readonly Explained[])[] = [];
   for (const subject of subjects) {
     grown.push(await subject());
     loads.push(loadavg()[0] ?? Number.NaN);

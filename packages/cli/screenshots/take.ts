@@ -1,16 +1,17 @@
 // `pnpm screenshots`: the pictures of README and docs, from two real runs: the demo's recording, up to the review of its first
 // task and on to its end, and the example of a graph of one's own. Writes docs/images/*.png.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Orchestrator, type Run } from '@devs/core';
-import { createUi, OneTimeCodes, serveOnLoopback, type UiOptions } from '@devs/ui';
+import type { UiOptions } from '@devs/ui';
 import { publishing } from '../../../examples/own-graph/publishing.ts';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../../ui/page/bundlePage.mjs';
 import { launchChromium, unpackChromium } from '../../ui/test/support/launchChromium.ts';
+import { type Served, servePage } from '../../ui/test/support/servePage.ts';
 import { EXIT } from '../src/exitCodes.ts';
 import { readShownDiff } from '../src/render/reviewDiff.ts';
 
@@ -39,20 +40,10 @@ function devs(...words: readonly string[]): string {
 }
 
 /** A page, signed in, of the runs at a place. */
-async function openPage(browser: Browser, at: Pick<UiOptions, 'dir' | 'file' | 'readCode'>) {
-  let code = '';
-  const { identify, signIn } = new OneTimeCodes({ by: ADA, onCode: (next) => (code = next) });
-  const readAsset = async (name: string): Promise<string> => readFileSync(join(built, name), 'utf8');
-  const served = await serveOnLoopback({
-    port: 0,
-    handler: (hosts) => createUi({ ...at, hosts, identify, signIn, readAsset }),
-  });
+async function openPage(browser: Browser, at: Served) {
   const page = await browser.newPage({ viewport: SIZE, colorScheme: 'light', reducedMotion: 'reduce' });
   page.setDefaultTimeout(0);
-  const origin = `http://localhost:${served.port}`;
-  await page.goto(`${origin}/#code=${code}`);
-  await page.locator('main h1').waitFor();
-  return { page, origin, close: () => served.close() };
+  return { page, ...(await servePage(page, at, built)) };
 }
 
 interface Shot {

@@ -6,9 +6,8 @@ import { type GlobalOptions, newSession } from './project/Session.ts';
 import { examples, type Start } from './project/Start.ts';
 import { renderError } from './render/renderError.ts';
 import type { Io } from './terminal/Io.ts';
-import { Output } from './terminal/Output.ts';
+import { Output, wantsColor } from './terminal/Output.ts';
 import { pagerFor } from './terminal/pager.ts';
-import { wantsColor } from './terminal/paint/wantsColor.ts';
 
 /**
  * Runs one command line, without the program's name, and returns its exit code. Nothing is thrown: errors are on
@@ -46,6 +45,11 @@ function program(io: Io): Command {
       '--dir <folder>',
       'project folder; runs are in its .devs and .devs-work (default: the project around this folder, else here)',
     )
+    .option(
+      '--db <url>',
+      'PostgreSQL of a cluster, postgres://…: the runs are there (default: DEVS_DATABASE_URL, else in the project folder)',
+    )
+    .option('--schema <name>', 'its schema in the cluster (default: devs)')
     .option('--json', 'print one JSON document and nothing else')
     .option('--trust <sha256>', 'accept .devs/config.json with this content, for this command')
     .option('--no-color', 'plain text on a terminal (also: NO_COLOR)')

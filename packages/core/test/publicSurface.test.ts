@@ -24,6 +24,7 @@ describe('the public surface', () => {
         ".",
         "./langgraph",
         "./state",
+        "./runs",
         "./testing",
         "./dist/db/migrate.js",
         "./package.json",
@@ -195,6 +196,30 @@ describe('the public surface', () => {
     `);
   });
 
+  test('@devs/core/runs exports these values', async () => {
+    expect(await namesOf(import('../src/runs.ts'))).toMatchInlineSnapshot(`
+      [
+        "FRAME_HEADER",
+        "LOG_HEADER",
+        "OpenQuestions",
+        "SCHEMA_VERSION",
+        "beginOfLog",
+        "committed",
+        "emptyLog",
+        "isOwnerAlive",
+        "localHost",
+        "moveRunOut",
+        "openStateCopy",
+        "openWorkingCopy",
+        "ownerToken",
+        "pageLimit",
+        "pageOf",
+        "placeOf",
+        "runQueryOf",
+      ]
+    `);
+  });
+
   test('@devs/core/testing exports these values', async () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
@@ -254,6 +279,7 @@ describe('the public surface', () => {
         "REPLAY_MISS",
         "REWIND_CONFLICT",
         "REWIND_REFUSED",
+        "RUN_ELSEWHERE",
         "RUN_FAILED",
         "SANDBOX_MISSING",
         "SCHEMA_TOO_NEW",

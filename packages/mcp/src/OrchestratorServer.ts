@@ -1,6 +1,7 @@
-import { maskView, visibleJson } from '@devs/core';
+import { maskView, visibleJson, visibleText } from '@devs/core';
 import {
   type CallToolResult,
+  type JSONRPCMessage,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -8,9 +9,8 @@ import {
   ResourceTemplate,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { type StdioServerHandle, StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { MaskedStdioTransport } from './MaskedStdioTransport.ts';
 import { type ErrorView, renderError, unknownTool } from './renderError.ts';
 import { RESOURCES, type ReadResource } from './resources.ts';
 import { type ReadContext, StateReader, type StateReaderOptions } from './StateReader.ts';
@@ -117,3 +117,23 @@ function toolResult(view: object): CallToolResult {
 function protocolError({ code, message, remedy }: ErrorView): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code, remedy });
 }
+
+/** stdio, with the texts of errors masked and made visible: the protocol's own ones repeat what the client sent. */
+export class MaskedStdioTransport extends StdioServerTransport {
+  override send(message: JSONRPCMessage): Promise<void> {
+    if (!('error' in message)) return super.send(message);
+    return super.send({ ...message, error: visibleView(maskView(message.error)) as typeof message.error });
+  }
+}
+
+/** A plain JSON value whose texts and names show what cannot be seen; what has been spelled out stays as it is. */
+function visibleView(view: unknown): unknown {
+  if (typeof view === 'string') return visibleOnce(view);
+  if (Array.isArray(view)) return view.map(visibleView);
+  if (typeof view !== 'object' || view === null) return view;
+  return Object.fromEntries(
+    Object.entries(view).map(([name, value]) => [visibleOnce(name), visibleView(value)]),
+  );
+}
+
+const visibleOnce = (text: string): string => (visibleJson(text) === text ? text : visibleText(text));

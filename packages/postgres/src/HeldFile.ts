@@ -1,103 +1,136 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DevsError } from '@devs/core';
-import { createDatabase, type Outlet } from '@devs/core/state';
+import { isDevsError } from '@devs/core';
+import { emptyLog, OpenQuestions, openWorkingCopy } from '@devs/core/runs';
+import type { Outlet } from '@devs/core/state';
 import type { Database } from 'better-sqlite3';
-import { encodeChange } from './change.ts';
-import type { Claim, RunFiles } from './RunFiles.ts';
+import { type Change, encodeChange } from './change.ts';
+import { assertFileFits } from './fileLimit.ts';
+import type { RunAtOnce, RunCodec } from './RunFiles.ts';
+import type { Claim } from './RunRows.ts';
 import type { Shipper } from './Shipper.ts';
 import { WalTap } from './WalTap.ts';
 
 /** Of changes since the base, bytes: more, and a new base is made of them. */
 const COMPACT_AT = 32 * 1024;
+/** Of the write-ahead log of a working copy, bytes: more, and it is moved into the file. */
+const LOG_BYTES = 8 * 1024 * 1024;
 
 export interface HeldParts {
-  readonly files: RunFiles;
   readonly shipper: Shipper;
-  /** Where working copies lie. They are never trusted: they are removed when they are closed, and when a worker starts. */
+  readonly codec: RunCodec;
+  /** Where working copies lie. */
   readonly dir: string;
 }
 
-/** A run's file, checked out under an epoch: the engine writes to it as to any, and nothing counts before it has {@link arrived}. */
+/**
+ * A run's file, checked out under an epoch: the engine writes to it as to any, and nothing counts before it has {@link arrived}.
+ * The working copy is never trusted: its name has the epoch, and it is deleted when it is closed.
+ */
 export class HeldFile implements Outlet {
   readonly db: Database;
   readonly #claim: Claim;
   readonly #parts: HeldParts;
   readonly #path: string;
   readonly #tap: WalTap;
+  readonly #questions: OpenQuestions;
+  readonly #lost = new AbortController();
   #seq: number;
   /** Since the base, bytes. */
-  #shipped = 0;
+  #changed: number;
   #underWay: Promise<void> | null = null;
 
-  private constructor(
-    claim: Claim,
-    parts: HeldParts,
-    { path, sum }: { readonly path: string; readonly sum: number },
-  ) {
+  private constructor(claim: Claim, { image, seq, changed }: RunAtOnce, path: string, parts: HeldParts) {
     this.#claim = claim;
     this.#parts = parts;
     this.#path = path;
-    this.#seq = claim.seq;
-    this.#tap = new WalTap(path, sum);
-    this.db = createDatabase({ dbPath: path, synchronous: 'normal' });
-    this.db.pragma('wal_autocheckpoint = 0');
-    this.db.pragma('locking_mode = EXCLUSIVE');
-    this.db.pragma('synchronous = OFF'); // what is durable is what has arrived
+    this.#seq = seq;
+    this.#changed = changed;
+    this.#tap = new WalTap(path, image.sum);
+    try {
+      this.db = openWorkingCopy(path);
+    } catch (error) {
+      this.#tap.close();
+      throw error;
+    }
+    this.#questions = new OpenQuestions(this.db);
   }
 
-  /** @throws DevsError `THREAD_NOT_FOUND` if the run has no file. */
-  static async checkout(claim: Claim, parts: HeldParts): Promise<HeldFile> {
-    const image = await parts.files.read(claim.runId);
-    if (image === null) {
-      throw new DevsError(`Run "${claim.runId}" has no file.`, {
-        code: 'THREAD_NOT_FOUND',
-        remedy: 'Restore the database from a backup that has it.',
-        context: { runId: claim.runId },
-      });
+  /** @throws DevsError `SCHEMA_TOO_NEW`, `STATE_CORRUPT`, `STATE_DISK_FULL`, `STATE_IO` */
+  static async checkout(claim: Claim, at: RunAtOnce, parts: HeldParts): Promise<HeldFile> {
+    const path = join(
+      parts.dir,
+      `${encodeURIComponent(claim.runId).slice(0, 100)}.${claim.lease}.${claim.epoch}.sqlite`,
+    );
+    try {
+      await writeFile(path, at.image.bytes, { mode: 0o600 });
+      return new HeldFile(claim, at, path, parts);
+    } catch (error) {
+      remove(path);
+      throw error;
     }
-    mkdirSync(parts.dir, { recursive: true, mode: 0o700 });
-    // Two attempts of one process have a path each.
-    const path = join(parts.dir, `${encodeURIComponent(claim.runId)}.${claim.epoch}.sqlite`);
-    writeFileSync(path, image.bytes, { mode: 0o600 });
-    return new HeldFile(claim, parts, { path, sum: image.sum });
+  }
+
+  /** Of the last change that was made. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Aborted once a change was refused because somebody else has the run. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   /**
    * Whether all that was committed until now is durable: `null` where it is, else a promise of it.
    *
    * @throws DevsError, by the promise: `LEASE_LOST` if somebody else has the run, now and ever after; `STATE_IO` if PostgreSQL
-   *   stays away.
+   *   stays away; `VALUE_TOO_LARGE` if the file has become too large to be kept.
    */
   arrived(): Promise<void> | null {
     const change = this.#tap.take();
-    if (change !== null) this.#send(encodeChange(change));
+    if (change !== null) this.#send(change);
+    if (this.#tap.taken > LOG_BYTES && !this.db.inTransaction && emptyLog(this.db)) this.#tap.restart();
     return this.#underWay;
   }
 
-  #send(bytes: Uint8Array): void {
+  #send(change: Change): void {
     this.#seq += 1;
-    this.#shipped += bytes.length;
-    const { runId, epoch } = this.#claim;
-    const way = this.#parts.shipper.ship({ runId, epoch, seq: this.#seq, bytes });
+    const way = this.#shipped(change, this.#seq);
     this.#underWay = way;
-    const arrive = (): void => {
-      if (this.#underWay === way) this.#underWay = null;
-    };
-    way.then(arrive, () => undefined); // one that was refused stays: nothing of this file arrives any more
+    way.then(
+      () => {
+        if (this.#underWay === way) this.#underWay = null;
+      },
+      (error: unknown) => {
+        if (isDevsError(error, 'LEASE_LOST')) this.#lost.abort(error);
+        // One that was refused stays: nothing of this file arrives any more.
+      },
+    );
   }
 
-  /** Makes a base of what has arrived, where the changes since the last one are many. Nobody may write meanwhile. */
-  async compact(atBytes = COMPACT_AT): Promise<void> {
-    await this.arrived();
-    if (this.#shipped < atBytes) return;
-    const file = this.db.serialize();
-    if (await this.#parts.files.compact(this.#claim, this.#seq, file)) this.#shipped = 0;
+  async #shipped(change: Change, seq: number): Promise<void> {
+    const { runId, lease } = this.#claim;
+    assertFileFits(runId, change.pages * change.pageSize);
+    const bytes = this.#parts.codec.encode(encodeChange(change));
+    this.#changed += bytes.length;
+    await this.#parts.shipper.ship({ runId, lease, seq, bytes, gates: this.#questions.news() });
+  }
+
+  /** The file, where the changes since the last base are many. Everything has arrived, and nobody may write meanwhile. */
+  grown(): Buffer | null {
+    return this.#changed > COMPACT_AT ? this.#tap.file() : null;
   }
 
   close(): void {
+    if (!this.db.open) return;
     this.db.close();
     this.#tap.close();
-    for (const end of ['', '-wal', '-shm']) rmSync(`${this.#path}${end}`, { force: true });
+    remove(this.#path);
   }
+}
+
+function remove(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${end}`, { force: true });
 }

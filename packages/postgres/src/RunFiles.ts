@@ -1,143 +1,137 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import type { Pool, PoolClient } from 'pg';
+import { DevsError, type RunSignal } from '@devs/core';
+import type { ClientBase } from 'pg';
 import { decodeChange } from './change.ts';
 import { FileImage } from './FileImage.ts';
-import { quoted } from './schema.ts';
+import type { Tables } from './Tables.ts';
 
 const [deflated, inflated] = [promisify(deflate), promisify(inflate)];
 
 /** Of a base in one row, bytes. */
 const PART_BYTES = 1024 * 1024;
 
-/** A run that is to be. */
-export interface NewRun {
-  readonly runId: string;
-  readonly tenant: string;
-  /** Who takes it: workers that have its graph, in its shape. */
-  readonly queue: string;
-  /** Of the tables in its file. */
-  readonly schemaVersion: number;
-  /** Its whole file. */
-  readonly file: Uint8Array;
+/** How the bytes of runs are kept: the same are given back. */
+export interface RunCodec {
+  encode(bytes: Uint8Array): Uint8Array;
+  decode(bytes: Uint8Array): Uint8Array;
 }
 
-/** A run whose newest epoch is the caller's. */
-export interface Claim {
-  readonly runId: string;
-  readonly epoch: number;
+/** The codec of a tenant's runs. */
+export type RunCodecs = (tenant: string) => RunCodec;
+
+const PLAIN: RunCodec = { encode: (bytes) => bytes, decode: (bytes) => bytes };
+export const plain: RunCodecs = () => PLAIN;
+
+/** A run's file as of its last arrival, and what the run was told, at one moment. */
+export interface RunAtOnce {
+  readonly image: FileImage;
+  readonly tenant: string;
   /** Of the last change that arrived. */
   readonly seq: number;
-  /** Of the base that the changes begin at. */
-  readonly baseSeq: number;
+  /** Of the changes since the base, bytes. */
+  readonly changed: number;
+  /** Of what it was told last. */
+  readonly told: number;
+  /** Of the last of it that it has taken. */
+  readonly taken: number;
+  /** What it has not taken, oldest first. */
+  readonly signals: readonly RunSignal[];
 }
 
-/** The files of runs, each as a base and the changes since: `runs`, `run_bases`, `run_changes`. */
+interface Piece {
+  readonly kind: 'run' | 'base' | 'change' | 'signal';
+  readonly bytes: Buffer | null;
+  readonly text: string | null;
+}
+
+interface RunText {
+  readonly tenant: string;
+  readonly seq: number;
+  readonly told: number;
+  readonly taken: number;
+}
+
+/** The files of runs, each as a base and the changes since: `run_bases`, `run_changes`. */
 export class RunFiles {
-  readonly #pool: Pool;
-  readonly #schema: string;
+  readonly #tables: Tables;
+  readonly #codecs: RunCodecs;
 
-  constructor(pool: Pool, schema: string) {
-    this.#pool = pool;
-    this.#schema = quoted(schema);
+  constructor(tables: Tables, codecs: RunCodecs) {
+    this.#tables = tables;
+    this.#codecs = codecs;
   }
 
-  /** False if there is a run of that name already: it stays as it is. */
-  async create({ runId, tenant, queue, schemaVersion, file }: NewRun): Promise<boolean> {
-    const bytes = await deflated(file);
-    return this.#transaction(async (client) => {
-      const { rowCount } = await client.query(
-        `INSERT INTO ${this.#schema}.runs (run_id, tenant, queue, schema_version, status)
-         VALUES ($1, $2, $3, $4, 'recorded') ON CONFLICT DO NOTHING`,
-        [runId, tenant, queue, schemaVersion],
-      );
-      if (rowCount === 0) return false;
-      await this.#insertBase(client, { runId, seq: 0, bytes });
-      return true;
-    });
+  codecOf(tenant: string): RunCodec {
+    return this.#codecs(tenant);
   }
 
-  /**
-   * Makes the caller the one who may change a run, and whoever was it before not; `null` if there is no such run that a
-   * release with these tables can read. What had arrived until then is all that it has.
-   */
-  async claim(runId: string, owner: string, schemaVersion: number): Promise<Claim | null> {
-    const { rows } = await this.#pool.query<{ epoch: string; head_seq: string; base_seq: string }>(
-      `UPDATE ${this.#schema}.runs SET epoch = epoch + 1, owner = $2, updated_at = now()
-       WHERE run_id = $1 AND schema_version <= $3 RETURNING epoch, head_seq, base_seq`,
-      [runId, owner, schemaVersion],
-    );
-    const [row] = rows;
-    if (row === undefined) return null;
-    return { runId, epoch: Number(row.epoch), seq: Number(row.head_seq), baseSeq: Number(row.base_seq) };
-  }
-
-  /** The file of a run as of its last arrival, or of `at`, at one moment. */
-  async read(runId: string): Promise<FileImage | null> {
-    const { rows } = await this.#pool.query<{ is_base: boolean; bytes: Buffer }>(
-      `SELECT true AS is_base, b.part AS at, b.bytes FROM ${this.#schema}.runs r
-         JOIN ${this.#schema}.run_bases b ON b.run_id = r.run_id AND b.seq = r.base_seq WHERE r.run_id = $1
-       UNION ALL
-       SELECT false, c.seq, c.bytes FROM ${this.#schema}.runs r
-         JOIN ${this.#schema}.run_changes c ON c.run_id = r.run_id AND c.seq > r.base_seq WHERE r.run_id = $1
-       ORDER BY is_base DESC, at`,
-      [runId],
-    );
-    const parts = rows.filter(({ is_base }) => is_base);
-    if (parts.length === 0) return null;
-    const image = new FileImage(await inflated(Buffer.concat(parts.map(({ bytes }) => bytes))));
-    for (const { bytes } of rows.slice(parts.length)) image.apply(decodeChange(bytes));
-    return image;
-  }
-
-  /** Puts `file`, which has all changes up to `seq`, in the place of them; false for who was taken over. */
-  async compact({ runId, epoch }: Claim, seq: number, file: Uint8Array): Promise<boolean> {
-    const bytes = await deflated(file);
-    return this.#transaction(async (client) => {
-      const { rowCount } = await client.query(
-        `UPDATE ${this.#schema}.runs SET base_seq = $3 WHERE run_id = $1 AND epoch = $2 AND head_seq >= $3`,
-        [runId, epoch, seq],
-      );
-      if (rowCount === 0) return false;
-      await client.query(`DELETE FROM ${this.#schema}.run_bases WHERE run_id = $1`, [runId]);
-      await this.#insertBase(client, { runId, seq, bytes });
-      await client.query(`DELETE FROM ${this.#schema}.run_changes WHERE run_id = $1 AND seq <= $2`, [
-        runId,
-        seq,
-      ]);
-      return true;
-    });
-  }
-
-  async #insertBase(
-    client: PoolClient,
-    { runId, seq, bytes }: { readonly runId: string; readonly seq: number; readonly bytes: Buffer },
-  ): Promise<void> {
-    for (let part = 0; part * PART_BYTES < bytes.length; part += 1) {
-      await client.query(
-        `INSERT INTO ${this.#schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`,
-        [runId, seq, part, bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES)],
-      );
-    }
-  }
-
-  async #transaction<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect();
-    let broken = true;
+  /** `null` for no such run. @throws DevsError `STATE_CORRUPT`, `STATE_IO` */
+  async read(runId: string): Promise<RunAtOnce | null> {
+    const pieces = await this.#tables.query<Piece>(readSql(this.#tables.schema), [runId]);
+    const of = (kind: Piece['kind']): readonly Piece[] => pieces.filter((piece) => piece.kind === kind);
+    const [run] = of('run');
+    if (run === undefined) return null;
+    const { tenant, seq, told, taken } = JSON.parse(run.text ?? '') as RunText;
+    const changes = of('change').map(bytesOf);
+    const codec = this.#codecs(tenant);
     try {
-      await client.query('BEGIN');
-      const result = await work(client);
-      await client.query('COMMIT');
-      broken = false;
-      return result;
+      const base = codec.decode(Buffer.concat(of('base').map(bytesOf)));
+      const image = new FileImage(await inflated(base));
+      for (const bytes of changes) image.apply(decodeChange(codec.decode(bytes)));
+      const changed = changes.reduce((sum, { length }) => sum + length, 0);
+      const signals = of('signal').map(({ text }) => JSON.parse(text ?? '') as RunSignal);
+      return { image, tenant, seq, changed, told, taken, signals };
     } catch (error) {
-      await client.query('ROLLBACK').then(
-        () => (broken = false),
-        () => undefined,
-      );
-      throw error;
-    } finally {
-      client.release(broken);
+      throw corrupt(runId, error);
     }
   }
+
+  /** What {@link putBase} takes: to be made outside of a transaction. */
+  async packed(file: Uint8Array, tenant: string): Promise<Uint8Array> {
+    return this.#codecs(tenant).encode(await deflated(file));
+  }
+
+  /** Puts a file that has all changes up to `seq` in their place. In the caller's transaction, which has said that it may. */
+  async putBase(
+    client: ClientBase,
+    { runId, seq, bytes }: { readonly runId: string; readonly seq: number; readonly bytes: Uint8Array },
+  ): Promise<void> {
+    const { schema } = this.#tables;
+    for (const table of ['run_bases', 'run_parts'])
+      await client.query(`DELETE FROM ${schema}.${table} WHERE run_id = $1`, [runId]);
+    for (let part = 0; part * PART_BYTES < bytes.length; part += 1) {
+      const piece = Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
+      await client.query(
+        `INSERT INTO ${schema}.run_bases (run_id, seq, part, bytes) VALUES ($1, $2, $3, $4)`,
+        [runId, seq, part, piece],
+      );
+    }
+    await client.query(`DELETE FROM ${schema}.run_changes WHERE run_id = $1 AND seq <= $2`, [runId, seq]);
+  }
+}
+
+const bytesOf = ({ bytes }: Piece): Buffer => bytes ?? Buffer.alloc(0);
+
+/** One statement: nothing is added or compacted between its parts. */
+const readSql = (schema: string): string => `
+WITH run AS (SELECT * FROM ${schema}.runs WHERE run_id = $1), pieces AS (
+  SELECT 0 AS kind, 0::bigint AS at, NULL::bytea AS bytes,
+    json_build_object('tenant', tenant, 'seq', head_seq, 'told', wake_seq, 'taken', handled_seq)::text AS text FROM run
+  UNION ALL
+  SELECT 1, b.part, b.bytes, NULL FROM run JOIN ${schema}.run_bases b ON b.run_id = run.run_id AND b.seq = run.base_seq
+  UNION ALL
+  SELECT 2, c.seq, c.bytes, NULL FROM run JOIN ${schema}.run_changes c ON c.run_id = run.run_id AND c.seq > run.base_seq
+  UNION ALL
+  SELECT 3, s.seq, NULL, s.signal FROM run JOIN ${schema}.signals s ON s.run_id = run.run_id AND s.seq > run.handled_seq
+)
+SELECT (ARRAY['run', 'base', 'change', 'signal'])[kind + 1] AS kind, bytes, text FROM pieces ORDER BY pieces.kind, at`;
+
+function corrupt(runId: string, cause: unknown): DevsError {
+  return new DevsError(`What PostgreSQL has of run "${runId}" does not make its file.`, {
+    code: 'STATE_CORRUPT',
+    remedy: 'Check that `codec` is the one it was written with; else restore the database from a backup.',
+    context: { runId },
+    cause,
+  });
 }

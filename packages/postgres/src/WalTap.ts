@@ -1,6 +1,4 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
-import { pageSizeOf } from './FileImage.ts';
 import {
   beginOfLog,
   type Commits,
@@ -8,7 +6,9 @@ import {
   FRAME_HEADER,
   LOG_HEADER,
   type LogPosition,
-} from './writeAheadLog.ts';
+} from '@devs/core/runs';
+import { type Change, editsBetween, type PageEdit, sumOf } from './change.ts';
+import { pageSizeOf } from './FileImage.ts';
 
 /**
  * What a connection has committed to its file since the last look, read from the write-ahead log. It is the only connection, has
@@ -60,6 +60,17 @@ export class WalTap {
     return { pageSize: this.#pageSize, pages, sum: this.#sum, edits };
   }
 
+  /**
+   * The file as it was when the last change was taken, from the disk: of a free page, SQLite may hold other bytes in memory
+   * (spilled, and rolled back to a savepoint), so that `serialize()` is not the file that changes are made of.
+   */
+  file(): Buffer {
+    const file = this.#read(this.#file, 0, this.#pages * this.#pageSize);
+    for (const [page, at] of this.#taken)
+      if (page <= this.#pages) file.set(this.#frame(at), (page - 1) * this.#pageSize);
+    return file;
+  }
+
   /** Call it when a checkpoint has put the whole log into the file, and emptied it (`TRUNCATE`). */
   restart(): void {
     if (this.#log !== null && fstatSync(this.#log).size > 0)
@@ -109,7 +120,7 @@ export class WalTap {
     if (from === null) return null;
     if (begin?.salts.equals(from.salts) !== true)
       throw new RangeError(`${this.#logPath} was cut by somebody else.`);
-    return committed(this.#read(log, from.at, fstatSync(log).size - from.at), from, this.#pageSize);
+    return committed(this.#read(log, from.at, fstatSync(log).size - from.at), from);
   }
 
   #openLog(): number {

@@ -1,4 +1,4 @@
-/** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention. */
+/** Classes and codes of PostgreSQL that say: later. Connections, resources, an operator's intervention, a deadlock. */
 const LATER = /^(?:08|53|57P|40001|40P01)/;
 /** Of Node.js. */
 const SOCKET: ReadonlySet<unknown> = new Set([
@@ -11,14 +11,16 @@ const SOCKET: ReadonlySet<unknown> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** `pg` has no codes for a connection that ends under a query. */
+/** `pg` has no codes for a connection that ends under a query, or that is not made in time. */
 const ENDED =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+  /Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/;
 
 /** Whether an error says that PostgreSQL cannot be reached now: what was asked may have happened or not. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { readonly code?: unknown };
   if (typeof code === 'string' && (SOCKET.has(code) || LATER.test(code))) return true;
+  // A host with several addresses has an error for each.
+  if (error instanceof AggregateError) return error.errors.some(isAway);
   return ENDED.test(error.message);
 }

@@ -4,7 +4,8 @@ import type { ClientBase } from 'pg';
 const STEPS: readonly string[] = [
   `
 CREATE TABLE $.runs (
-  run_id text PRIMARY KEY,
+  run_id text COLLATE "C" PRIMARY KEY,
+  birth uuid NOT NULL,
   tenant text NOT NULL,
   graph text NOT NULL,
   fingerprint text NOT NULL,
@@ -14,43 +15,46 @@ CREATE TABLE $.runs (
   status text NOT NULL,
   reason text,
   title text,
-  view jsonb NOT NULL DEFAULT 'null',
+  view text NOT NULL DEFAULT 'null',
   epoch bigint NOT NULL DEFAULT 0,
+  lease uuid,
+  settled uuid,
   owner text,
   job_id uuid,
   head_seq bigint NOT NULL DEFAULT 0,
   base_seq bigint NOT NULL DEFAULT 0,
   wake_seq bigint NOT NULL DEFAULT 0,
   handled_seq bigint NOT NULL DEFAULT 0,
-  until timestamptz,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now(),
-  ended_at timestamptz
+  until timestamptz(3),
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  updated_at timestamptz(3) NOT NULL DEFAULT now(),
+  ended_at timestamptz(3)
 ) WITH (fillfactor = 60);
 CREATE INDEX runs_by_age ON $.runs (created_at, run_id);
 CREATE INDEX runs_by_tenant ON $.runs (tenant, created_at);
 CREATE INDEX runs_by_owner ON $.runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX runs_due ON $.runs (until) WHERE until IS NOT NULL;
 
 CREATE TABLE $.gates (
-  session_id text PRIMARY KEY,
-  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  session_id text COLLATE "C" PRIMARY KEY,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
   tenant text NOT NULL,
   kind text NOT NULL,
   artifact_hash text NOT NULL,
-  gate jsonb NOT NULL,
+  gate text NOT NULL,
   status text NOT NULL CHECK (status IN ('open', 'decided', 'closed')),
-  opened_at timestamptz NOT NULL,
-  decided_at timestamptz
+  opened_at timestamptz(3) NOT NULL,
+  decided_at timestamptz(3)
 );
 CREATE INDEX gates_open ON $.gates (opened_at, session_id) WHERE status = 'open';
 CREATE INDEX gates_of_tenant ON $.gates (tenant, opened_at) WHERE status = 'open';
 CREATE INDEX gates_of_run ON $.gates (run_id);
 
 CREATE TABLE $.signals (
-  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
   seq bigint NOT NULL,
   id text NOT NULL,
-  signal jsonb NOT NULL,
+  signal text NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   taken_at timestamptz,
   PRIMARY KEY (run_id, seq),
@@ -76,15 +80,25 @@ CREATE TABLE $.workers (
 );
 
 CREATE TABLE $.run_changes (
-  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
   seq bigint NOT NULL,
   bytes bytea NOT NULL,
   PRIMARY KEY (run_id, seq)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 ALTER TABLE $.run_changes ALTER COLUMN bytes SET STORAGE EXTERNAL;
 
+CREATE TABLE $.run_parts (
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  lease uuid NOT NULL,
+  seq bigint NOT NULL,
+  part integer NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (run_id, lease, seq, part)
+);
+ALTER TABLE $.run_parts ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
 CREATE TABLE $.run_bases (
-  run_id text NOT NULL REFERENCES $.runs ON DELETE CASCADE,
+  run_id text COLLATE "C" NOT NULL REFERENCES $.runs ON DELETE CASCADE,
   seq bigint NOT NULL,
   part integer NOT NULL,
   bytes bytea NOT NULL,
@@ -93,6 +107,9 @@ CREATE TABLE $.run_bases (
 ALTER TABLE $.run_bases ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `,
 ];
+
+/** How many steps this release has. */
+export const SCHEMA_STEPS = STEPS.length;
 
 /** Of the migrations of one schema, among all sessions of the server. */
 const LOCK = 0x64657673;

@@ -1,63 +1,55 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createDatabase } from '@devs/core/state';
 import fc from 'fast-check';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HeldFile } from '../src/HeldFile.ts';
-import { RunFiles } from '../src/RunFiles.ts';
-import { Shipper } from '../src/Shipper.ts';
-import { migrate } from '../src/schema.ts';
-import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
+import { howMany } from '../../core/test/support/howMany.ts';
+import type { HeldPostgresRun } from '../src/HeldPostgresRun.ts';
+import type { PostgresRuns } from '../src/PostgresRuns.ts';
+import { type Cluster, startCluster, WAITING } from './support/startCluster.ts';
 
-let server: PostgresServer;
-let pool: pg.Pool;
-let dir: string;
+let cluster: Cluster;
+let one: PostgresRuns;
+let two: PostgresRuns;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'devs-held-'));
-  server = await startPostgres();
-  pool = new pg.Pool({ connectionString: server.url, max: 4 });
-  const client = await pool.connect();
-  await migrate(client, 'devs');
-  client.release();
+  cluster = await startCluster();
+  [one, two] = [cluster.runs(), cluster.runs()];
 });
-
-afterAll(async () => {
-  await pool.end();
-  await server.stop();
-  rmSync(dir, { recursive: true });
-});
+afterAll(() => cluster.stop());
 
 function emptyFile(): Buffer {
   const db = createDatabase({ dbPath: ':memory:' });
   db.exec('CREATE TABLE written (n INTEGER PRIMARY KEY, body BLOB)');
   const file = db.serialize();
   db.close();
-  file.set([2, 2], 18); // with a write-ahead log
   return file;
 }
 
 let runs = 0;
 
-/** A new run, and workers that take it from each other. */
+/** A new run, and processes that take it from each other. */
 async function aRun() {
   runs += 1;
-  const runId = `run/${runs}`;
-  const files = new RunFiles(pool, 'devs');
-  const run = { runId, tenant: 't', queue: 'q', schemaVersion: 1, file: emptyFile() };
-  expect([await files.create(run), await files.create(run)]).toEqual([true, false]);
-  const take = async (): Promise<HeldFile> => {
-    const claim = await files.claim(runId, 'worker', 1);
-    if (claim === null) throw new Error('not claimed');
-    return HeldFile.checkout(claim, { files, shipper: new Shipper(pool, { schema: 'devs' }), dir });
+  const id = `run/${runs}`;
+  const run = { ...cluster.newRun(id), file: emptyFile() };
+  expect([await one.create(run), await two.create(run)]).toEqual([true, false]);
+  let turn = 0;
+  const take = async (): Promise<HeldPostgresRun> => {
+    await cluster.sql('UPDATE devs.runs SET owner = NULL WHERE run_id = $1', [id]); // as who reaps
+    turn += 1;
+    return (turn % 2 === 0 ? one : two).hold(id);
   };
-  return { runId, files, take };
+  const image = async () => {
+    const looked = await one.look(id);
+    const bytes = looked.db.serialize();
+    looked.close();
+    return bytes;
+  };
+  return { id, take, image };
 }
 
-const rowsOf = ({ db }: HeldFile): unknown => db.prepare('SELECT n FROM written ORDER BY n').pluck().all();
-const write = ({ db }: HeldFile, n: number, bytes = 10): unknown =>
+const rowsOf = ({ db }: HeldPostgresRun): unknown =>
+  db.prepare('SELECT n FROM written ORDER BY n').pluck().all();
+const write = ({ db }: HeldPostgresRun, n: number, bytes = 10): unknown =>
   db.prepare('INSERT INTO written VALUES (?, randomblob(?))').run(n, bytes);
 
 describe('a run’s file', () => {
@@ -65,57 +57,57 @@ describe('a run’s file', () => {
     const { take } = await aRun();
     const first = await take();
     write(first, 1);
-    await first.arrived();
+    await first.outlet.arrived();
     write(first, 2); // never sent
     const second = await take();
     expect(rowsOf(second)).toEqual([1]);
-    await expect(first.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    await expect(first.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(first.lost.aborted).toBe(false);
+    await expect(first.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await expect(first.outlet.arrived()).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(first.lost.aborted).toBe(true);
     write(second, 3);
-    await second.arrived();
-    expect(await first.compact(0).catch((error: { code: string }) => error.code)).toBe('LEASE_LOST');
-    first.close();
-    second.close();
+    await second.outlet.arrived();
+    await expect(first.settle(WAITING)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    await first.close();
+    await second.close();
     const third = await take();
     expect(rowsOf(third)).toEqual([1, 3]);
-    third.close();
-    expect(readdirSync(dir)).toEqual([]);
+    await third.close();
   });
 
-  test('goes from worker to worker, byte for byte, with bases and without', async () => {
+  test('goes from process to process, byte for byte, with bases and without', async () => {
     const act = fc.oneof(
-      fc.record({ do: fc.constant('write' as const), bytes: fc.nat(9000) }),
+      fc.record({ do: fc.constant('write' as const), bytes: fc.nat(20_000) }),
       fc.constant({ do: 'arrive' as const }),
-      fc.constant({ do: 'compact' as const }),
+      fc.constant({ do: 'settle' as const }),
       fc.constant({ do: 'take' as const }),
       fc.constant({ do: 'vacuum' as const }),
     );
     const property = fc.asyncProperty(fc.array(act, { minLength: 10, maxLength: 40 }), async (acts) => {
-      const { runId, files, take } = await aRun();
+      const { take, image } = await aRun();
       let held = await take();
-      let [n, arrived] = [0, held.db.serialize()];
+      let n = 0;
+      let arrived = held.db.serialize();
+      const takeAnew = async (): Promise<void> => {
+        await held.close();
+        held = await take();
+        expect(held.db.serialize().equals(arrived)).toBe(true);
+      };
       for (const each of acts) {
-        if (each.do === 'write') write(held, (n += 1), each.bytes);
+        n += 1;
+        if (each.do === 'write') write(held, n, each.bytes);
         else if (each.do === 'vacuum') held.db.exec('VACUUM');
-        else if (each.do === 'take') {
-          held.close();
-          held = await take();
-          expect(held.db.serialize().equals(arrived)).toBe(true);
-        } else {
-          await (each.do === 'arrive' ? held.arrived() : held.compact(0));
+        else if (each.do === 'take') await takeAnew();
+        else {
+          const arrives = each.do === 'arrive' ? held.outlet.arrived() : held.settle(WAITING);
           arrived = held.db.serialize();
-          expect((await files.read(runId))?.bytes.equals(arrived)).toBe(true);
+          await arrives;
+          expect((await image()).subarray(20).equals(arrived.subarray(20))).toBe(true);
+          if (each.do === 'settle') await takeAnew();
         }
       }
-      held.close();
+      await held.close();
     });
-    await fc.assert(property, { numRuns: 15 });
-  });
-
-  test('is not claimed by a release that cannot read it', async () => {
-    const { runId, files } = await aRun();
-    expect(await files.claim(runId, 'older', 0)).toBeNull();
-    expect(await files.claim('nobody', 'worker', 1)).toBeNull();
-    expect(await files.read('nobody')).toBeNull();
+    await fc.assert(property, { numRuns: howMany('DEVS_CHECKOUTS', 5) });
   });
 });

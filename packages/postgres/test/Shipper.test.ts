@@ -1,10 +1,11 @@
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import type { Gate } from '@devs/core';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Shipper } from '../src/Shipper.ts';
 import { migrate } from '../src/schema.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
+import { startProxy } from './support/startProxy.ts';
 
 let server: PostgresServer;
 let pool: pg.Pool;
@@ -14,6 +15,9 @@ const poolOf = (connectionString: string): pg.Pool => {
   made.on('error', () => undefined);
   return made;
 };
+
+const shipperOn = (on: pg.Pool, awayMs = 60_000): Shipper =>
+  new Shipper(on, 'devs', { awayMs, onAway: () => undefined });
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -28,44 +32,63 @@ afterAll(async () => {
   await server.stop();
 });
 
-let runs = 0;
-async function aRun(epoch = 1): Promise<string> {
-  runs += 1;
-  const id = `run-${runs}`;
-  const values = [id, epoch];
-  await pool.query(
-    `INSERT INTO devs.runs (run_id, tenant, queue, schema_version, status, epoch) VALUES ($1, 't', 'q', 1, 'running', $2)`,
-    values,
-  );
-  return id;
+interface Run {
+  readonly id: string;
+  readonly lease: string;
 }
 
-const changesOf = async (runId: string): Promise<readonly string[]> => {
+let runs = 0;
+async function aRun(): Promise<Run> {
+  runs += 1;
+  const run = { id: `run-${runs}`, lease: randomUUID() };
+  await pool.query(
+    `INSERT INTO devs.runs (run_id, birth, tenant, graph, fingerprint, queue, schema_version, status, lease)
+     VALUES ($1, $2, 't', 'g', 'f', 'q', 1, 'running', $2)`,
+    [run.id, run.lease],
+  );
+  return run;
+}
+
+const changesOf = async ({ id }: Run): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ bytes: Buffer }>(
     'SELECT bytes FROM devs.run_changes WHERE run_id = $1 ORDER BY seq',
-    [runId],
+    [id],
   );
   return rows.map(({ bytes }) => bytes.toString());
 };
 
-const shipment = (runId: string, seq: number, { epoch = 1, text = `change ${seq}` } = {}) => ({
-  ...{ runId, epoch, seq },
-  bytes: Buffer.from(text),
+const shipment = ({ id, lease }: Run, seq: number, gates: readonly Gate[] | null = null) => ({
+  ...{ runId: id, lease, seq, gates },
+  bytes: Buffer.from(`change ${seq}`),
 });
+
+const aGate = (sessionId: string, threadId: string): Gate => ({
+  ...{ sessionId, threadId, kind: 'review' as const, taskId: 't', artifactHash: 'h' },
+  ...{ message: 'a\u0000b\ud800', artifact: null, openedAt: '2026-01-02T03:04:05.678Z' },
+});
+
+const gatesOf = async ({ id }: Run): Promise<unknown> => {
+  const sql = 'SELECT session_id, status FROM devs.gates WHERE run_id = $1 ORDER BY session_id';
+  const { rows } = await pool.query<{ session_id: string; status: string }>(sql, [id]);
+  return Object.fromEntries(rows.map(({ session_id, status }) => [session_id.slice(-1), status]));
+};
 
 describe('changes of runs', () => {
   test('are kept in the order of their run, those of many runs in few statements', async () => {
-    const shipper = new Shipper(pool, { schema: 'devs' });
-    const ids = await Promise.all(Array.from({ length: 20 }, () => aRun()));
-    const before = await statements();
-    await Promise.all(ids.flatMap((id) => [1, 2, 3].map((seq) => shipper.ship(shipment(id, seq)))));
-    expect((await statements()) - before).toBeLessThanOrEqual(3 + 1);
-    for (const id of ids) expect(await changesOf(id)).toEqual(['change 1', 'change 2', 'change 3']);
+    const counted = poolOf(server.url);
+    const statements = vi.spyOn(counted, 'query');
+    const shipper = shipperOn(counted);
+    const all = await Promise.all(Array.from({ length: 20 }, () => aRun()));
+    await Promise.all(all.flatMap((run) => [1, 2, 3].map((seq) => shipper.ship(shipment(run, seq)))));
+    expect(statements).toHaveBeenCalledTimes(3);
+    await counted.end();
+    for (const run of all) expect(await changesOf(run)).toEqual(['change 1', 'change 2', 'change 3']);
   });
 
   test('are refused of who was taken over, with all that come after, and nobody else’s', async () => {
-    const shipper = new Shipper(pool, { schema: 'devs' });
-    const [taken, other] = [await aRun(2), await aRun()];
+    const shipper = shipperOn(pool);
+    const [theirs, other] = [await aRun(), await aRun()];
+    const taken = { ...theirs, lease: randomUUID() };
     const sent = [shipment(taken, 1), shipment(other, 1), shipment(taken, 2), shipment(other, 2)];
     const results = await Promise.allSettled(sent.map((each) => shipper.ship(each)));
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
@@ -74,88 +97,83 @@ describe('changes of runs', () => {
   });
 
   test('are refused where the one before is missing: a server that has lost commits', async () => {
-    const shipper = new Shipper(pool, { schema: 'devs' });
-    const id = await aRun();
-    await shipper.ship(shipment(id, 1));
-    await expect(shipper.ship(shipment(id, 3))).rejects.toMatchObject({ code: 'LEASE_LOST' });
-    expect(await changesOf(id)).toEqual(['change 1']);
+    const shipper = shipperOn(pool);
+    const run = await aRun();
+    await shipper.ship(shipment(run, 1));
+    await expect(shipper.ship(shipment(run, 3))).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    expect(await changesOf(run)).toEqual(['change 1']);
   });
 
-  test('are there once, where the answer to them was lost', async () => {
-    const proxy = await losingAnswers(server.url);
+  test('bring their open questions; what was decided stays so as long as its file asks', async () => {
+    const shipper = shipperOn(pool);
+    const run = await aRun();
+    const [a, b] = ['a', 'b'].map((name) => aGate(`${run.id}-${name}`, run.id)) as [Gate, Gate];
+    await shipper.ship(shipment(run, 1, [a, b]));
+    expect(await gatesOf(run)).toEqual({ a: 'open', b: 'open' });
+    await pool.query(`UPDATE devs.gates SET status = 'decided' WHERE session_id = $1`, [a.sessionId]);
+    await shipper.ship(shipment(run, 2, [a]));
+    await shipper.ship(shipment(run, 3));
+    expect(await gatesOf(run)).toEqual({ a: 'decided', b: 'closed' });
+    await shipper.ship(shipment(run, 4, []));
+    expect(await gatesOf(run)).toEqual({ a: 'closed', b: 'closed' });
+  });
+
+  test('that are large go in parts, and are there as a whole or not at all', async () => {
+    const proxy = await startProxy(server.url);
     const through = poolOf(proxy.url);
-    const shipper = new Shipper(through, { schema: 'devs' });
-    const id = await aRun();
-    for (let seq = 1; seq <= 10; seq += 1) {
-      proxy.loseNext(seq % 2 === 0);
-      await shipper.ship(shipment(id, seq));
-    }
-    expect(proxy.lost()).toBe(5);
-    expect(await changesOf(id)).toHaveLength(10);
+    const shipper = shipperOn(through);
+    const run = await aRun();
+    const bytes = Buffer.alloc(17 * 1024 * 1024, 'devs');
+    const ship = (seq: number, lease = run.lease) => shipper.ship({ ...shipment(run, seq), lease, bytes });
+    await ship(1);
+    proxy.loseAnswer('string_agg');
+    await ship(2);
+    await expect(ship(3, randomUUID())).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    const { rows } = await pool.query<{ same: boolean }>(
+      'SELECT bytes = $2::bytea AS same FROM devs.run_changes WHERE run_id = $1',
+      [run.id, bytes],
+    );
+    expect([rows, proxy.lost]).toEqual([[{ same: true }, { same: true }], 1]);
     await through.end();
     proxy.close();
   });
 
-  test('wait while PostgreSQL is away, and arrive when it is back', async () => {
-    const shipper = new Shipper(pool, { schema: 'devs' });
-    const id = await aRun();
-    await shipper.ship(shipment(id, 1));
+  test('are there once, where the answer to them was lost', async () => {
+    const proxy = await startProxy(server.url);
+    const through = poolOf(proxy.url);
+    const shipper = shipperOn(through);
+    const run = await aRun();
+    for (let seq = 1; seq <= 6; seq += 1) {
+      if (seq % 2 === 0) proxy.loseAnswer('run_changes');
+      await shipper.ship(shipment(run, seq));
+    }
+    expect(proxy.lost).toBe(3);
+    expect(await changesOf(run)).toHaveLength(6);
+    await through.end();
+    proxy.close();
+  });
+
+  test('wait while PostgreSQL is away, which is said, and arrive when it is back', async () => {
+    const told: boolean[] = [];
+    const patience = { awayMs: 60_000, onAway: (why: unknown) => void told.push(why !== null) };
+    const proxy = await startProxy(server.url);
+    const through = poolOf(proxy.url);
+    const shipper = new Shipper(through, 'devs', patience);
+    const run = await aRun();
+    await shipper.ship(shipment(run, 1));
+    proxy.loseAnswer('run_changes');
     const restarted = server.restart();
-    const later = shipper.ship(shipment(id, 2));
-    await Promise.all([restarted, later]);
-    expect(await changesOf(id)).toEqual(['change 1', 'change 2']);
+    await Promise.all([restarted, shipper.ship(shipment(run, 2))]);
+    expect(await changesOf(run)).toEqual(['change 1', 'change 2']);
+    expect(told).toEqual([true, false]);
+    await through.end();
+    proxy.close();
   });
 
   test('fail, where it stays away', async () => {
     const away = poolOf('postgres://devs@127.0.0.1:1/postgres');
-    const shipper = new Shipper(away, { schema: 'devs', awayMs: 100 });
-    await expect(shipper.ship(shipment('r', 1))).rejects.toMatchObject({ code: 'STATE_IO' });
+    const run = { id: 'r', lease: randomUUID() };
+    await expect(shipperOn(away, 100).ship(shipment(run, 1))).rejects.toMatchObject({ code: 'STATE_IO' });
     await away.end();
   });
 });
-
-/** Transactions of this database up to now. */
-async function statements(): Promise<number> {
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  await client.query('SELECT pg_stat_force_next_flush()').catch(() => undefined);
-  const { rows } = await client.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid');
-  await client.end();
-  return Number(rows[0]?.xid);
-}
-
-/** A way to a server on which an answer can be lost: the question has arrived, and the connection ends. */
-async function losingAnswers(url: string) {
-  const { port } = new URL(url);
-  const sockets = new Set<Socket>();
-  let [isLosing, lost] = [false, 0];
-  const proxy = createServer((client) => {
-    const upstream = connect(Number(port), '127.0.0.1');
-    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined));
-    let asked = false;
-    client.on('data', (bytes: Buffer) => {
-      asked = isLosing && bytes.includes('run_changes');
-      upstream.write(bytes);
-    });
-    upstream.on('data', (bytes: Buffer) => {
-      if (!asked) return void client.write(bytes);
-      [isLosing, lost] = [false, lost + 1];
-      client.destroy();
-      upstream.destroy();
-    });
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => proxy.once('listening', resolve));
-  return {
-    url: `postgres://devs@127.0.0.1:${(proxy.address() as AddressInfo).port}/postgres`,
-    loseNext: (loses: boolean) => {
-      isLosing = loses;
-    },
-    lost: () => lost,
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
-  };
-}

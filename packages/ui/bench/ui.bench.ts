@@ -1,6 +1,6 @@
 // `pnpm bench:ui [--quick]`: what the page weighs, and how long a person waits for it, in a real Chromium beside this process. Times
 // by the clock, medians; each with the longest task of the browser. See docs/benchmarks.md. Ends with code 1 where a target is missed.
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,13 +10,12 @@ import { fakeAgents, MemoryWorkspace, scriptedChecks } from '@devs/core/testing'
 import { median, round, table } from '../../core/bench/state/figures.ts';
 // @ts-expect-error: a script of the build
 import { bundlePage } from '../page/bundlePage.mjs';
-import { createUi, OneTimeCodes, serveOnLoopback, type UiOptions } from '../src/index.ts';
 import { fillWithRuns } from '../test/support/fillWithRuns.ts';
 import { launchChromium, unpackChromium } from '../test/support/launchChromium.ts';
+import { type Served, servePage } from '../test/support/servePage.ts';
 
 const isQuick = process.argv.includes('--quick');
 const ROUNDS = isQuick ? 3 : 9;
-const ADA = { kind: 'human', id: 'ada' } as const;
 
 const work = mkdtempSync(join(process.env['DEVS_BENCH_DIR'] ?? tmpdir(), 'devs-bench-ui-'));
 const built = join(work, 'page');
@@ -37,14 +36,7 @@ const found = (what: string, value: number, unit: string, target: number): numbe
   figures.push({ what, value: round(value, 1), unit, target });
 
 /** A page, signed in, of the runs at a place; counts the browser's long tasks. */
-async function openPage(at: Pick<UiOptions, 'dir' | 'file' | 'readCode'>) {
-  let code = '';
-  const { identify, signIn } = new OneTimeCodes({ by: ADA, onCode: (next) => (code = next) });
-  const readAsset = async (name: string): Promise<string> => readFileSync(join(built, name), 'utf8');
-  const served = await serveOnLoopback({
-    port: 0,
-    handler: (hosts) => createUi({ ...at, hosts, identify, signIn, readAsset }),
-  });
+async function openPage(at: Served) {
   const page = await browser.newPage();
   page.setDefaultTimeout(0);
   await page.addInitScript(`
@@ -53,8 +45,7 @@ async function openPage(at: Pick<UiOptions, 'dir' | 'file' | 'readCode'>) {
       for (const { duration } of list.getEntries()) globalThis.longest = Math.max(globalThis.longest, duration);
     }).observe({ entryTypes: ['longtask'] });
   `);
-  await page.goto(`http://localhost:${served.port}/#code=${code}`);
-  await page.locator('main h1').first().waitFor();
+  const served = await servePage(page, at, built);
   const close = async (): Promise<void> => {
     await page.close();
     await served.close();

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ErrorView } from '../src/http/errors.ts';
-import { agoWords, timeWords } from './words.ts';
+import { agoWords, plain, timeWords } from './words.ts';
 
 export function Ago({ at }: { readonly at: string }) {
   return (
@@ -23,7 +23,7 @@ export function Problem({ error }: { readonly error: ErrorView }) {
 }
 
 export function Status({ value }: { readonly value: string }) {
-  return <span class={`status ${value}`}>{value.replaceAll('_', ' ')}</span>;
+  return <span class={`status ${value}`}>{plain(value)}</span>;
 }
 
 export function Section({

@@ -5,6 +5,7 @@ import type { InboxView, RunsView, WaitingView } from '../src/views/inboxView.ts
 import type { RunView } from '../src/views/runView.ts';
 import { place } from './address.ts';
 import { ApiError, get, readChanges } from './api.ts';
+import { gatePath, runPath } from './apiPath.ts';
 import type { Place } from './place.ts';
 
 /** Between two attempts to reach the server again, ms. */
@@ -68,9 +69,9 @@ async function shownAt(at: Place): Promise<Screen> {
   if (at.kind === 'runs') {
     return { kind: 'runs', view: await get<RunsView>(`api/runs?after=${encodeURIComponent(at.after)}`) };
   }
-  const run = `api/runs/${encodeURIComponent(at.run)}`;
-  if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(run) };
-  return { kind: 'gate', view: await get<ShownGate>(`${run}/gates/${encodeURIComponent(at.gate)}`) };
+  if (at.kind === 'run') return { kind: 'run', view: await get<RunView>(runPath(at.run)) };
+  const path = gatePath({ threadId: at.run, sessionId: at.gate });
+  return { kind: 'gate', view: await get<ShownGate>(path) };
 }
 
 function counted<View extends Pick<WaitingView, 'total'>>(view: View): View {

@@ -29,6 +29,18 @@ async function waitingPost(dir: string) {
   return { app, published };
 }
 
+/** Ben reads the gate of a run, and hears of nothing that becomes of it until he is let. */
+async function notHearing(dir: string) {
+  const run = await waitingRun(dir);
+  const [gate] = await run.gates();
+  const ben = await asReader({ dir, id: 'ben', at: `/runs/shop/gates/${gate?.sessionId}` });
+  await ben.page.locator('#approve').waitFor();
+  const hear = await ben.deafen();
+  await ben.page.reload();
+  await ben.page.locator('#approve').waitFor();
+  return { run, gate, ben, hear };
+}
+
 describe('people in Chromium', () => {
   test('a graph of one’s own: from the inbox to what it publishes, by keyboard alone', async ({ dir }) => {
     const { app, published } = await waitingPost(dir);
@@ -72,13 +84,7 @@ describe('people in Chromium', () => {
   test('who has not seen that it was decided is told by whom, and agrees once they hear of it', async ({
     dir,
   }) => {
-    const run = await waitingRun(dir);
-    const [gate] = await run.gates();
-    const ben = await asReader({ dir, id: 'ben', at: `/runs/shop/gates/${gate?.sessionId}` });
-    await ben.page.locator('#approve').waitFor();
-    const hear = await ben.deafen();
-    await ben.page.reload();
-    await ben.page.locator('#approve').waitFor();
+    const { run, gate, ben, hear } = await notHearing(dir);
     await run.decide(gate as never, { approved: true, by: { kind: 'human', id: 'ada' } });
     await ben.page.locator('#approve').click();
     const problem = ben.page.locator('form .problem');
@@ -89,13 +95,7 @@ describe('people in Chromium', () => {
   });
 
   test('a gate that was edited meanwhile is not approved with what was read', async ({ dir }) => {
-    const run = await waitingRun(dir);
-    const [gate] = await run.gates();
-    const ben = await asReader({ dir, id: 'ben', at: `/runs/shop/gates/${gate?.sessionId}` });
-    await ben.page.locator('#approve').waitFor();
-    const hear = await ben.deafen();
-    await ben.page.reload();
-    await ben.page.locator('#approve').waitFor();
+    const { run, gate, ben, hear } = await notHearing(dir);
     const { documents } = (gate?.artifact ?? {}) as {
       readonly documents: readonly Record<'type' | 'title' | 'content', string>[];
     };

@@ -1,8 +1,7 @@
 import type { LogEntry } from '@devs/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pathOf } from '../page/graph/edgePath.ts';
-import { layoutGraph, NODE } from '../page/graph/layoutGraph.ts';
+import { layoutGraph, NODE, pathOf } from '../page/graph/layoutGraph.ts';
 import { planPicture } from '../page/graph/planPicture.ts';
 import { recordedPicture } from '../page/graph/recordedPicture.ts';
 import { meterShapes } from '../page/meterShapes.ts';

@@ -16,7 +16,6 @@ import { type Scratch, withScratch } from '../process/withScratch.ts';
 import type { Sandbox } from '../sandbox/Sandbox.ts';
 import { CaseReader, inWorkspace } from './cases/CaseReader.ts';
 import { readReport } from './cases/readReport.ts';
-import { missingProgram } from './missingProgram.ts';
 
 export interface CommandChecksOptions {
   /** Program and arguments, run without a shell. @defaultValue `['npm', 'test']` */
@@ -193,4 +192,19 @@ async function requireFolder(dir: string): Promise<void> {
     code: 'WORKSPACE_FAILED',
     remedy: 'Open the workspace of the run before running its checks.',
   });
+}
+
+const SAID = [
+  /^(?:\/bin\/)?(?:sh|bash|dash|zsh|ash)(?:: (?:line )?\d+)?: ([^\s:]+): (?:command )?not found$/m,
+  /^(?:zsh|sh): command not found: (\S+)$/m,
+  /^(?:\/usr\/bin\/)?env: ['‘]?([^\s'’:]+)['’]?: No such file or directory$/m,
+];
+const BUBBLEWRAP = /^bwrap: execvp (\S+): No such file or directory$/m;
+
+/** The program that a command did not find; `null` where it says nothing of the kind. */
+export function missingProgram(exitCode: number | null, output: string): string | null {
+  const sandboxed = BUBBLEWRAP.exec(output)?.[1];
+  if (sandboxed !== undefined && exitCode !== 0) return sandboxed;
+  if (exitCode !== NOT_FOUND) return null;
+  return SAID.map((pattern) => pattern.exec(output)?.[1]).find((name) => name !== undefined) ?? null;
 }

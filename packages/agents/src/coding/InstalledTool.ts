@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { DevsError } from '@devs/core';
 import { commandEnvironment } from '../process/commandEnvironment.ts';
 import { findProgram, type Program } from '../process/findProgram.ts';
 import type { Scratch } from '../process/withScratch.ts';
-import { copyLogin, NETWORK_ENV } from './agentHome.ts';
 import type { CodingLimits, CodingProgram } from './CodingTool.ts';
 
 /** How a program is started, once its folders are there. */
@@ -63,4 +63,30 @@ export class InstalledTool<Tool extends CodingProgram> {
       env: commandEnvironment(scratch, [...NETWORK_ENV, ...env]),
     };
   }
+}
+
+/** How a way to the network is configured in most places; certificates of a company are among it. */
+const NETWORK_ENV = [
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
+  'NO_PROXY',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+] as const;
+
+/**
+ * Brings how a tool is logged in into a home of its own. Copies: it may write to them, and yours stay as they are.
+ *
+ * @param paths - Below your home; a missing one is none.
+ */
+async function copyLogin(home: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const target = join(home, path);
+    await mkdir(dirname(target), { recursive: true });
+    await cp(join(homedir(), path), target, { recursive: true }).catch(ignoreMissing);
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }

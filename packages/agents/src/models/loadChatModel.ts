@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { DevsError, secretRegistry } from '@devs/core';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { PROVIDERS } from './providers.ts';
 
 /** `"provider:model"`, or a LangChain chat model of your own. */
 export type ModelSource = string | BaseChatModel;
@@ -119,3 +118,18 @@ function nameOf(chat: BaseChatModel): string {
   const { model } = chat as { readonly model?: unknown };
   return typeof model === 'string' && model !== '' ? model : chat.getName();
 }
+
+/** What a user has to bring for a provider that is written as `provider:model`. */
+interface Provider {
+  /** npm package with the LangChain integration. */
+  readonly package: string;
+  /** Environment variable with the key; `null` for a provider that needs none. */
+  readonly keyVariable: string | null;
+}
+
+/** The providers this package is tested with; LangChain knows more. */
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  openai: { package: '@langchain/openai', keyVariable: 'OPENAI_API_KEY' },
+  anthropic: { package: '@langchain/anthropic', keyVariable: 'ANTHROPIC_API_KEY' },
+  ollama: { package: '@langchain/ollama', keyVariable: null },
+};

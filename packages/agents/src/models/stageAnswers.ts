@@ -14,7 +14,6 @@ import { z } from 'zod';
 import { answerShape, documentsShape, pivotShape, planShape, reviewShape } from '../answers.ts';
 import type { FileDesk } from './FileDesk.ts';
 import type { ModelStage, PromptVersion } from './loadPrompts.ts';
-import { untracedIn } from './planTraces.ts';
 import { DOCUMENT_RULES } from './stageDocuments.ts';
 
 /** The tool whose call ends a conversation; its input is the answer. */
@@ -138,4 +137,25 @@ function planProblem(plan: PlanResult): string | null {
     if (isDevsError(error, 'DAG_INVALID')) return error.message;
     throw error;
   }
+}
+
+/** What a plan leaves untraced: from requirement to task and back, and what a task is judged by; `null` for nothing. */
+function untracedIn({ requirements, epics }: PlanResult): string | null {
+  const tasks = epics.flatMap((epic) => epic.tasks);
+  const traced = new Set(tasks.flatMap((task) => task.requirements));
+  const problems = [
+    ...tasks
+      .filter((task) => task.requirements.length === 0)
+      .map(({ key }) => `the task "${key}" traces to no requirement`),
+    ...tasks
+      .filter((task) => task.acceptanceCriteria.length === 0)
+      .map(({ key }) => `the task "${key}" has no acceptance criterion`),
+    ...tasks
+      .filter(({ kind, checkedBy }) => kind === 'checked-by' && checkedBy === undefined)
+      .map(({ key }) => `the task "${key}" is checked-by, and checkedBy does not say what shows it`),
+    ...requirements
+      .filter(({ externalId }) => !traced.has(externalId))
+      .map(({ externalId }) => `no task traces to the requirement "${externalId}"`),
+  ];
+  return problems.length === 0 ? null : `${problems.join('; ')}.`;
 }

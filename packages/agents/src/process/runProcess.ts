@@ -18,7 +18,7 @@ export interface ProcessRequest {
   readonly graceMs?: number;
   readonly signal?: AbortSignal;
   /** Written to the command's input, which is then closed. Without it the input is empty. */
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   readonly onStdout: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
 }

@@ -8,6 +8,7 @@ import {
   BASE,
   DEVS,
   EMPTY_TREE,
+  HEAD,
   moveRef,
   moveRefs,
   readRef,
@@ -18,9 +19,6 @@ import {
 } from './refs.ts';
 import { FETCH, type UserRepository } from './UserRepository.ts';
 import type { WorkFolder } from './WorkFolder.ts';
-
-/** What the user has checked out, as of the last sync. */
-const HEAD = 'refs/devs/head';
 
 /** Tips of the branch before each sync. */
 const BEFORE = 'refs/devs/before-sync';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { CommitRange, FileChange } from '@devs/core';
-import { cutAtLine } from './cutAtLine.ts';
 import { GitRepository } from './GitRepository.ts';
 import { EMPTY_TREE } from './refs.ts';
 import type { FileContent, UnshownFile } from './UnshownFile.ts';
@@ -103,4 +102,16 @@ const countOf = (text: string): number | null => (text === '-' ? null : Number(t
 function objectId(value: string): string {
   if (/^[0-9a-f]{40}$/.test(value)) return value;
   throw new RangeError(`Expected a git object id, got ${JSON.stringify(value)}.`);
+}
+
+const CUT = Buffer.from('[cut: there is more]\n');
+
+/** The first lines of a text, in at most so many bytes of UTF-8; one that is cut says so in its last line. */
+function cutAtLine(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  const room = maxBytes - CUT.length;
+  if (room < 0) return '';
+  const end = bytes.subarray(0, room).lastIndexOf('\n') + 1;
+  return bytes.toString('utf8', 0, end) + CUT.toString();
 }

@@ -52,10 +52,14 @@ const SETTINGS: readonly string[] = [
 /** {@link SETTINGS} as arguments of git; none of them needs quotes in a shell. */
 export const SET: readonly string[] = SETTINGS.flatMap((setting) => ['-c', setting]);
 
-const ENVIRONMENT: Readonly<Record<string, string>> = {
+/** No config but ours. */
+const OWN_CONFIG: Readonly<Record<string, string>> = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_SYSTEM: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
+};
+
+const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_ATTR_NOSYSTEM: '1',
   GIT_NO_REPLACE_OBJECTS: '1',
   // Objects that are missing are not fetched from where the config says.
@@ -64,6 +68,13 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
   LC_ALL: 'C',
 };
+
+/** What reaches a repository elsewhere as its user does: keys, helpers, proxies. Nothing of it comes from a run. */
+const REACHING = [
+  ...['HOME', 'USER', 'LOGNAME', 'XDG_CONFIG_HOME', 'SSH_AUTH_SOCK', 'SSH_ASKPASS', 'GIT_ASKPASS'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
+  ...['all_proxy', 'GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSH_COMMAND'],
+];
 
 export interface GitRepositoryOptions {
   /** Absolute; always named, never discovered. */
@@ -77,12 +88,14 @@ export interface GitRepositoryOptions {
 }
 
 export interface GitCall {
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Absolute. Each operation has its own index, so a killed one leaves no lock that another one meets. */
   readonly indexFile?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Objects may come from another repository on this machine, named by its path. @defaultValue false */
   readonly fromPath?: boolean;
+  /** Reaches a repository by its URL, with the user's own settings of git; its hooks do not run. @defaultValue false */
+  readonly isRemote?: boolean;
   /** Moves all files or objects of a repository. @defaultValue false */
   readonly isLarge?: boolean;
   /** Exit codes that are an answer. @defaultValue 0 alone */
@@ -90,9 +103,6 @@ export interface GitCall {
   /** Bytes of the output; what comes after them is dropped. @defaultValue more than 64 MiB is an error */
   readonly firstBytes?: number;
 }
-
-/** By the environment: what a config says about a single protocol is stronger than a setting for all of them. */
-const protocols = (fromPath: boolean) => ({ GIT_ALLOW_PROTOCOL: fromPath ? 'file' : '' });
 
 /** Runs git on one git dir and one work tree, by argument list, with a fixed configuration and environment. */
 export class GitRepository {
@@ -115,6 +125,11 @@ export class GitRepository {
    * @throws DevsError `WORKSPACE_FAILED` with the masked end of git's error output.
    */
   async run(args: readonly string[], call: GitCall = {}): Promise<string> {
+    return (await this.bytes(args, call)).toString('utf8');
+  }
+
+  /** {@link run} for what is no text. */
+  async bytes(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
     const { firstBytes } = call;
     const limit = firstBytes ?? MAX_STDOUT_BYTES;
     const stdout: Buffer[] = [];
@@ -124,7 +139,7 @@ export class GitRepository {
       bytes += chunk.length;
     });
     if (firstBytes === undefined && bytes > limit) throw failed(args, 'too much output', '');
-    return Buffer.concat(stdout).toString('utf8');
+    return Buffer.concat(stdout);
   }
 
   /**
@@ -147,18 +162,19 @@ export class GitRepository {
 
   async #execute(
     args: readonly string[],
-    { stdin = '', indexFile, env = {}, fromPath = false, isLarge = false, answers = [0] }: GitCall,
+    { stdin = '', indexFile, env = {}, fromPath = false, isRemote = false, ...call }: GitCall,
     onStdout: (chunk: Buffer) => void,
   ): Promise<void> {
+    const { isLarge = false, answers = [0] } = call;
     const stderr = new MaskedTail(STDERR_BYTES);
     const end = await this.#spawn({
       argv: this.#argv(args),
       cwd: this.workTree,
-      env: environment({
+      env: {
+        ...(isRemote ? remoteEnvironment() : environment(fromPath)),
         ...env,
-        ...protocols(fromPath),
         ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
-      }),
+      },
       timeoutMs: this.#timeoutMs * (isLarge ? LARGE : 1),
       stdin,
       onStdout,
@@ -187,9 +203,20 @@ export class GitRepository {
   }
 }
 
-function environment(extra: Readonly<Record<string, string>>): Record<string, string> {
-  return { ...pickEnvironment(['PATH', 'TMPDIR']), ...ENVIRONMENT, ...extra };
-}
+/** Protocols by the environment: what a config says about a single one is stronger than a setting for all of them. */
+const environment = (fromPath: boolean): Record<string, string> => ({
+  ...pickEnvironment(['PATH', 'TMPDIR']),
+  ...ENVIRONMENT,
+  ...OWN_CONFIG,
+  GIT_ALLOW_PROTOCOL: fromPath ? 'file' : '',
+});
+
+const remoteEnvironment = (): Record<string, string> => ({
+  GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
+  ...pickEnvironment(['PATH', 'TMPDIR', ...REACHING]),
+  ...ENVIRONMENT,
+  GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
+});
 
 function ending({ exitCode, stoppedBy }: ProcessEnd): string {
   if (stoppedBy === 'timeout') return 'time limit';

@@ -22,15 +22,14 @@ import { applyEdits } from './applyEdits.ts';
 import { BranchRewind } from './BranchRewind.ts';
 import { BranchSync, withoutRepository } from './BranchSync.ts';
 import { adoptedMessage, foundTree, isAdoption } from './branchHistory.ts';
-import { bringHead } from './bringHead.ts';
 import { CommitDiff } from './CommitDiff.ts';
 import { showFolder } from './createGitDir.ts';
-import { deliverBranch } from './deliverBranch.ts';
 import type { GitRepository } from './GitRepository.ts';
+import { bringHead } from './linkObjects.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
 import { type Preparation, PreparedFolder } from './PreparedFolder.ts';
+import { readInside } from './pathJail.ts';
 import { RunTrees } from './RunTrees.ts';
-import { readInside } from './readInside.ts';
 import {
   BASE,
   branchMoved,
@@ -47,6 +46,7 @@ import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
 import type { UserRepository } from './UserRepository.ts';
+import { deliverBranch } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 
@@ -121,6 +121,16 @@ export class GitRunWorkspace implements RunWorkspace {
     return this.#folder.fill(kept);
   }
 
+  /**
+   * Makes the folder what another machine left; what somebody changed in one that was here is kept first.
+   *
+   * @param isNew - There is nothing in it.
+   */
+  async takeUp(tree: string, isNew: boolean): Promise<void> {
+    if (isNew) return this.#folder.checkOut(tree);
+    if ((await this.left()) !== tree) await this.#folder.restore(tree);
+  }
+
   /** Keeps what somebody changed in a folder that is about to be removed. */
   keepChanges(): Promise<Rescue | null> {
     return this.#folder.keepChanges();
@@ -137,7 +147,7 @@ export class GitRunWorkspace implements RunWorkspace {
     if ((await this.#tip()) !== null) return this.#sync(this.#user).finish();
     const head = await this.#user.head();
     if (head === null) return;
-    this.#onActivity?.({ kind: 'doing', what: `reading the repository: ${this.#user.root}` });
+    this.#onActivity?.({ kind: 'doing', what: `reading the repository: ${this.#user.name}` });
     const base = await bringHead(this.#git, this.#user, head);
     await refuseSubmodules(this.#git, base);
     const first = (await this.#taken(base, this.#user)) ?? base;

@@ -6,6 +6,7 @@ import type {
   Checks,
   CommitRange,
   Driver,
+  GitRecord,
   OpenOptions,
   RemovedWorkspace,
   RunWorkspace,
@@ -15,8 +16,10 @@ import { CommitDiff } from './CommitDiff.ts';
 import { createGitDir } from './createGitDir.ts';
 import { textAt } from './filesAt.ts';
 import { GitRepository } from './GitRepository.ts';
-import { GitRunWorkspace } from './GitRunWorkspace.ts';
+import { GitRunWorkspace, type GitRunWorkspaceOptions } from './GitRunWorkspace.ts';
+import { GitTravel } from './GitTravel.ts';
 import { hideFromStatus } from './hideFromStatus.ts';
+import { isRepositoryUrl, MirroredRepository } from './MirroredRepository.ts';
 import { makeFolder } from './makeFolder.ts';
 import type { Preparation } from './PreparedFolder.ts';
 import { relativePath } from './pathJail.ts';
@@ -25,8 +28,9 @@ import { GONE, type KeptRun, removeKeptRun } from './removeKeptRun.ts';
 import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId } from './requireCommitParts.ts';
 import { SharedSetup, sweepSharedSetups } from './SharedSetup.ts';
+import { TravellingRunWorkspace } from './TravellingRunWorkspace.ts';
 import type { UnshownFile } from './UnshownFile.ts';
-import { UserRepository } from './UserRepository.ts';
+import { FETCH, UserRepository } from './UserRepository.ts';
 import type { UncommittedChanges } from './uncommittedTree.ts';
 
 export interface GitWorkspaceOptions {
@@ -34,7 +38,8 @@ export interface GitWorkspaceOptions {
   readonly dir: string;
   /**
    * The repository to work for: its top folder. Runs begin at the commit that is checked out there, and their branch
-   * is put there; nothing else of it is written. @defaultValue none: runs begin empty
+   * is put there; nothing else of it is written. Or a URL, of `https`, `ssh`, `git` or `file`: runs begin at the branch that
+   * its `HEAD` names, and theirs is pushed to it. @defaultValue none: runs begin empty
    */
   readonly repository?: string;
   /**
@@ -98,6 +103,8 @@ export class GitWorkspace implements Workspace {
     this.#preparation = { setup, inputs, caches: caches.map(relativePath), shared };
     this.#timeoutMs = timeoutMs;
     this.#now = now;
+    if (repository !== undefined && isRepositoryUrl(repository) && options.withChanges !== undefined)
+      throw new TypeError('Expected no `withChanges` with a URL: nobody works there.');
     this.#withChanges = options.withChanges ?? null;
     if (options.author !== undefined) requireAuthor(options.author);
     this.#author = options.author;
@@ -110,7 +117,7 @@ export class GitWorkspace implements Workspace {
 
   /** @throws DevsError `WORKSPACE_FAILED` for a repository that a run cannot keep; `CONFIG_INVALID` when it is none. */
   async assertUsable(): Promise<void> {
-    if (this.#repository !== null) await (await UserRepository.at(this.#repository)).assertStorable();
+    if (this.#repository !== null) await (await this.#user())?.assertStorable();
   }
 
   /** How many files of the repository's checkout are not committed as they are; a run begins without them. */
@@ -158,7 +165,7 @@ export class GitWorkspace implements Workspace {
    */
   async open(
     threadId: string,
-    { signal = NEVER, driver, onActivity }: OpenOptions = {},
+    { signal = NEVER, driver, onActivity, record }: OpenOptions = {},
   ): Promise<RunWorkspace> {
     const link = this.dirOf(threadId);
     const gitDir = this.#gitDirOf(threadId);
@@ -168,17 +175,28 @@ export class GitWorkspace implements Workspace {
     await createGitDir({ gitDir, link, branch: branchOf(threadId) });
     const folders = this.#foldersOf(threadId);
     const folder = await folders.open(driver ?? null);
-    const { isNew, madeFrom } = folder;
     const user = await this.#user();
+    const beside = { user, onActivity };
     const runIn = (at: WorkPlace): GitRunWorkspace =>
-      this.#runIn({ ...at, guard: folder.guard }, threadId, { user, onActivity });
-    const run = runIn(folder);
-    const source = madeFrom ?? (isNew ? folder.kept : null);
-    if (source !== null) await run.fill(source);
+      this.#runIn({ ...at, guard: folder.guard }, threadId, beside);
+    const travel = record === undefined ? null : this.#travelOf(threadId, record, { folder, user });
+    const run = travel === null ? runIn(folder) : this.#travellingIn(folder, threadId, { ...beside, travel });
+    await fill(run, folder, (await travel?.arrive())?.left ?? null);
     await run.begin();
     await run.runSetup(signal);
     if (driver !== undefined) await folders.sweep(folder, driver, (left) => runIn(left).keepChanges());
+    if (run instanceof TravellingRunWorkspace) await run.depart();
     return run;
+  }
+
+  #travelOf(
+    threadId: string,
+    record: GitRecord,
+    { folder, user }: { readonly folder: OpenFolder; readonly user: UserRepository | null },
+  ): GitTravel {
+    const git = this.#storeOf(threadId, folder);
+    const bringBase = user instanceof MirroredRepository ? bringFrom(user, git) : null;
+    return new GitTravel({ git, record, bringBase });
   }
 
   /** The next driver goes on in the folder of this one, and needs no folder of its own. */
@@ -228,24 +246,34 @@ export class GitWorkspace implements Workspace {
     };
   }
 
-  #runIn(
-    { dir, kept, guard }: WorkPlace & Pick<OpenFolder, 'guard'>,
+  #runIn(at: GuardedPlace, threadId: string, beside: RunBeside): GitRunWorkspace {
+    return new GitRunWorkspace(this.#optionsIn(at, threadId, beside));
+  }
+
+  #travellingIn(
+    at: GuardedPlace,
     threadId: string,
-    { user, onActivity }: RunBeside,
-  ): GitRunWorkspace {
-    const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
-    const git = new GitRepository({ gitDir: this.#gitDirOf(threadId), workTree: dir, guard, ...limit });
-    const branch = branchOf(threadId);
-    return new GitRunWorkspace({
-      git,
-      kept,
-      branch,
+    { travel, ...beside }: RunBeside & { readonly travel: GitTravel },
+  ): TravellingRunWorkspace {
+    return new TravellingRunWorkspace({ ...this.#optionsIn(at, threadId, beside), travel });
+  }
+
+  #optionsIn(at: GuardedPlace, threadId: string, { user, onActivity }: RunBeside): GitRunWorkspaceOptions {
+    return {
+      git: this.#storeOf(threadId, at),
+      kept: at.kept,
+      branch: branchOf(threadId),
       user,
       now: this.#now,
       preparation: { ...this.#preparation, ...(onActivity && { onActivity }) },
       withChanges: this.#withChanges,
       ...(this.#author !== undefined && { author: this.#author }),
-    });
+    };
+  }
+
+  #storeOf(threadId: string, { dir, guard }: Pick<OpenFolder, 'dir' | 'guard'>): GitRepository {
+    const limit = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
+    return new GitRepository({ gitDir: this.#gitDirOf(threadId), workTree: dir, guard, ...limit });
   }
 
   #foldersOf(threadId: string): RunFolders {
@@ -254,7 +282,9 @@ export class GitWorkspace implements Workspace {
   }
 
   async #user(): Promise<UserRepository | null> {
-    return this.#repository === null ? null : UserRepository.at(this.#repository);
+    if (this.#repository === null) return null;
+    if (!isRepositoryUrl(this.#repository)) return UserRepository.at(this.#repository);
+    return MirroredRepository.of(this.#repository, join(this.#dir, '.devs', 'mirror.git'));
   }
 
   #gitDirOf(threadId: string): string {
@@ -269,6 +299,24 @@ interface RunBeside {
 }
 
 type WorkPlace = Pick<OpenFolder, 'dir' | 'kept'>;
+
+type GuardedPlace = WorkPlace & Pick<OpenFolder, 'guard'>;
+
+/** @param arrived - How a run that came from another machine left its folder there; `null` for one that is here. */
+async function fill(run: GitRunWorkspace, folder: OpenFolder, arrived: string | null): Promise<void> {
+  const { isNew, madeFrom } = folder;
+  const source = madeFrom ?? (isNew ? folder.kept : null);
+  if (arrived !== null) await run.takeUp(arrived, source !== null);
+  else if (source !== null) await run.fill(source);
+}
+
+/** Brings a commit of the mirror into the store of a run. */
+const bringFrom =
+  (mirror: MirroredRepository, git: GitRepository) =>
+  async (commit: string): Promise<void> => {
+    await mirror.bring(commit);
+    await git.run([...FETCH, mirror.root, commit], { fromPath: true, isLarge: true });
+  };
 
 const branchOf = (threadId: string): string => `devs/${threadId}`;
 

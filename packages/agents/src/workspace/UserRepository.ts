@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Delivery, DevsError } from '@devs/core';
 import { GitRepository, SET } from './GitRepository.ts';
 import { refuseSubmodules } from './nestedRepositories.ts';
-import { askForRef, NO_OBJECT } from './refs.ts';
+import { askForRef, moveRef, NO_OBJECT, readRef } from './refs.ts';
 
 /** A branch of an engine-owned repository, on its way into the user's. */
 export interface BranchToDeliver {
@@ -24,7 +24,7 @@ export class UserRepository {
   readonly root: string;
   readonly #git: GitRepository;
 
-  private constructor(root: string, gitDir: string) {
+  protected constructor(root: string, gitDir: string) {
     this.root = root;
     this.#git = new GitRepository({ gitDir, workTree: root });
   }
@@ -38,6 +38,11 @@ export class UserRepository {
     const gitDir = await gitDirOf(top);
     if (gitDir === null) throw notARepository(top);
     return new UserRepository(top, gitDir);
+  }
+
+  /** What people know it by. */
+  get name(): string {
+    return this.root;
   }
 
   /** The commit that is checked out; `null` before the first one. */
@@ -179,4 +184,21 @@ function otherObjects(format: string): DevsError {
     remedy: 'Run in a repository that was made with `git init --object-format=sha1`.',
     context: { format },
   });
+}
+
+/** What the user's repository was given last. */
+const DELIVERED = 'refs/devs/delivered';
+
+/** Puts a branch of the engine's store into the user's repository, and keeps what was given. */
+export async function deliverBranch(
+  git: GitRepository,
+  user: UserRepository,
+  { branch, commit }: Pick<BranchToDeliver, 'branch' | 'commit'>,
+): Promise<Delivery> {
+  const delivered = await readRef(git, DELIVERED);
+  const delivery = await user.deliver({ from: git.gitDir, branch, commit, delivered });
+  if (delivery.held === null && delivered !== commit) {
+    await moveRef(git, DELIVERED, { from: delivered, to: commit });
+  }
+  return delivery;
 }

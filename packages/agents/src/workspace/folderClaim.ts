@@ -1,8 +1,5 @@
 import type { GitRepository } from './GitRepository.ts';
-import { moveRefs, type RefGuard, readRef, replaced } from './refs.ts';
-
-/** Points to a blob that says whose folder is the run's. It moves before anything else does: the epoch of the store. */
-const CLAIM = 'refs/devs/claim';
+import { CLAIM, moveRefs, type RefGuard, readRef, replaced } from './refs.ts';
 
 /** Who works on a run, and where. */
 export interface FolderClaim {

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { DevsError } from '@devs/core';
 
@@ -121,4 +121,22 @@ function refused(path: string, reason: string): DevsError {
 
 function shown(path: string): string {
   return JSON.stringify(path.length > 120 ? `${path.slice(0, 120)}…` : path);
+}
+
+/**
+ * The text of a file in a run's folder.
+ *
+ * @throws DevsError `PATH_REFUSED`, or `WORKSPACE_FAILED` when there is no such file.
+ */
+export async function readInside(dir: string, path: string): Promise<string> {
+  const file = await resolveInside(dir, path);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new DevsError(`The workspace file ${JSON.stringify(path)} cannot be read.`, {
+      code: 'WORKSPACE_FAILED',
+      remedy: 'List the workspace and read a file that is there.',
+      cause: error,
+    });
+  }
 }

@@ -1,15 +1,24 @@
-import { rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Author, DevsError } from '@devs/core';
 import type { GitRepository } from './GitRepository.ts';
-import { looseRef } from './looseRef.ts';
 
 /** As an old value: the ref must not exist. */
 export const NO_OBJECT = '0'.repeat(40);
 
 /** Where the run began: a commit of the user's repository. There is none in a run that began empty. */
 export const BASE = 'refs/devs/base';
+
+/** The user's commit while it is fetched. */
+export const HEAD = 'refs/devs/head';
+
+/** Points to a blob that says whose folder is the run's. It moves before anything else does: the epoch of the store. */
+export const CLAIM = 'refs/devs/claim';
+
+/** Refs that are of the machine and not of the run. */
+export const notTravelling: ReadonlySet<string> = new Set([HEAD, CLAIM]);
 
 /** SHA-1 of the tree without files. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
@@ -152,3 +161,17 @@ export const branchMoved = (branch: string): DevsError =>
     code: 'WORKSPACE_BUSY',
     remedy: 'Let the process that drives this run finish, then resume.',
   });
+
+/**
+ * What a ref points to (`id`: `null` for no such ref), read from its file as git itself does, without a process: git
+ * replaces the file in one rename. `null` where git has to be asked: somebody packed the refs, or the file says more.
+ */
+export async function looseRef(gitDir: string, name: string): Promise<{ readonly id: string | null } | null> {
+  const text = await readFile(join(gitDir, name), 'latin1').catch(({ code }: NodeJS.ErrnoException) =>
+    code === 'ENOENT' ? null : '',
+  );
+  if (text !== null) return /^[0-9a-f]{40}\n$/.test(text) ? { id: text.slice(0, 40) } : null;
+  // Asked after the file: whoever packs a ref writes the pack before the file goes.
+  const isAllLoose = existsSync(join(gitDir, 'HEAD')) && !existsSync(join(gitDir, 'packed-refs'));
+  return isAllLoose ? { id: null } : null;
+}

@@ -15,6 +15,7 @@ interface Verb {
 const reading = () => import('./reading.ts');
 const deciding = () => import('./deciding.ts');
 const working = () => import('./working.ts');
+const operating = () => import('./operating.ts');
 
 /** In the order of the help. */
 const DAILY: readonly Verb[] = [
@@ -165,6 +166,36 @@ const ADMIN: readonly Verb[] = [
     usage: 'gc',
     description: 'remove what no run needs: values in the state file, folders and stores without a run',
     load: async () => (await reading()).addGc,
+  },
+  {
+    usage: 'migrate [options]',
+    description: 'make the tables of a cluster in PostgreSQL, or bring them up to this release',
+    load: async () => (await operating()).addMigrate,
+  },
+  {
+    usage: 'worker [options] <module>',
+    description: 'drive the runs of your graphs in a cluster, until it is told to stop',
+    load: async () => (await operating()).addWorker,
+  },
+  {
+    usage: 'queue',
+    description: 'show what waits for a worker in a cluster, per graph and tenant, and what was given up',
+    load: async () => (await operating()).addQueue,
+  },
+  {
+    usage: 'workers',
+    description: 'list the processes that drive runs of a cluster, and what they drive',
+    load: async () => (await operating()).addWorkers,
+  },
+  {
+    usage: 'tenants [options] [set] [tenant]',
+    description: 'list whose runs are in a cluster, or say how many of one are driven at the same time',
+    load: async () => (await operating()).addTenants,
+  },
+  {
+    usage: 'redrive [options] [id]',
+    description: 'have runs driven again that the workers of a cluster have given up',
+    load: async () => (await operating()).addRedrive,
   },
   {
     usage: 'chaos [options]',

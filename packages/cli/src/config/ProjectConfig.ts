@@ -140,3 +140,8 @@ export type ProjectConfig = Readonly<z.infer<typeof projectConfigSchema>>;
 
 /** What a person or `devs init` writes: defaults may be left out. */
 export type ProjectConfigInput = Readonly<z.input<typeof projectConfigSchema>>;
+
+/** JSON Schema of `.devs/config.json`, for editors; published with the package as `config.schema.json`. */
+export function configSchemaText(): string {
+  return `${JSON.stringify(z.toJSONSchema(projectConfigSchema, { io: 'input' }), null, 2)}\n`;
+}

@@ -1,4 +1,4 @@
-import { type DriveResult, type Orchestrator, oneLine, type Run } from '@devs/core';
+import { type DriveResult, type EventBus, type Orchestrator, oneLine, type Run } from '@devs/core';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
 import { type GoalFlags, goalFrom } from '../flags/goalFlags.ts';
 import type { RunSpec } from '../flags/runSpec.ts';
@@ -6,11 +6,10 @@ import { ShownGates } from '../gates/ShownGates.ts';
 import type { Session } from '../project/Session.ts';
 import { exitCodeOf, renderOutcome } from '../render/renderOutcome.ts';
 import { agentsWords } from '../render/renderStatus.ts';
+import { gatePages } from '../show/gatePages.ts';
 import { showProgress } from './progress.ts';
 import { type AskFlags, driveAsking } from './prompt/driveAsking.ts';
-import { showActivities } from './showActivities.ts';
-import { showRequests } from './showRequests.ts';
-import { showWaiting } from './showWaiting.ts';
+import { showActivities, showRequests } from './showRequests.ts';
 import { showStatusLine } from './statusLine.ts';
 import { TAKEN_UP } from './takenUp.ts';
 
@@ -86,4 +85,27 @@ function checksWords({ checks }: RunSpec): string {
 function sandboxWords({ sandbox }: RunSpec): string {
   if (sandbox === 'none') return 'none, commands can read and write what you can';
   return typeof sandbox === 'string' ? sandbox : (sandbox[0] ?? '');
+}
+
+/** Prints each gate that a waiting run opens, once; await the returned function to stop. */
+function showWaiting(run: Run, events: EventBus, session: Session): () => Promise<void> {
+  const told = new Set<string>();
+  let work = Promise.resolve();
+  const show = async (): Promise<void> => {
+    const gates = (await run.gates()).filter(({ sessionId }) => !told.has(sessionId));
+    for (const gate of gates) {
+      told.add(gate.sessionId);
+      const { lines } = await gatePages({ run, gate }, { full: true }, session);
+      session.out.print('', ...lines);
+      new ShownGates(session).remember([gate]);
+    }
+  };
+  // What cannot be read now is said by the drive, or by `devs show`.
+  const stop = events.on('RUN_SUSPENDED', () => {
+    work = work.then(show).catch(() => undefined);
+  });
+  return () => {
+    stop();
+    return work;
+  };
 }

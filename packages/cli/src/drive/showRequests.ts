@@ -1,5 +1,6 @@
 import { type Activity, type ActivityScope, type Orchestrator, oneLine } from '@devs/core';
-import { usageWords } from '../render/activityLines.ts';
+import { activityLines, usageWords } from '../render/activityLines.ts';
+import type { Line } from '../terminal/Line.ts';
 import type { Output } from '../terminal/Output.ts';
 
 /** Tools that are named in a line. */
@@ -56,4 +57,15 @@ function toolsWords(names: readonly string[]): string {
   if (tools.length === 0) return 'text';
   const more = tools.length - MAX_NAMED;
   return tools.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Prints all that agents, checks and setup tell, as it comes; call the returned function to stop. */
+export function showActivities(devs: Pick<Orchestrator, 'onActivity'>, out: Output): () => void {
+  return devs.onActivity((activity) => {
+    out.print(
+      ...activityLines(activity).map(
+        (line): Line => (typeof line === 'string' ? { style: 'dim', text: line } : line),
+      ),
+    );
+  });
 }

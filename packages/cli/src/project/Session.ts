@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { type ClusterAt, clusterAt, schemaNamed } from '../cluster/ClusterAt.ts';
 import { quoted } from '../flags/quoted.ts';
 import type { Io } from '../terminal/Io.ts';
 import type { Output } from '../terminal/Output.ts';
@@ -12,6 +13,8 @@ export interface GlobalOptions {
   readonly color?: boolean;
   readonly pager?: boolean;
   readonly trust?: string;
+  readonly db?: string;
+  readonly schema?: string;
 }
 
 /** One execution of one verb. */
@@ -20,17 +23,24 @@ export interface Session {
   readonly out: Output;
   /** The project folder, absolute. */
   readonly dir: string;
+  /** Where the runs are; `null` for the state file of the project folder. */
+  readonly cluster: ClusterAt | null;
+  /** Of the cluster, or of one that is not named. */
+  readonly schema: string;
   /** SHA-256 of the configurations that are accepted for this command. */
   readonly trusted: readonly string[];
-  /** A command line the user can copy, for the same project folder. */
+  /** A command line the user can copy, for the same runs. */
   readonly devs: (...words: readonly string[]) => string;
 }
 
-export function newSession(io: Io, out: Output, { dir, trust }: GlobalOptions): Session {
-  const prefix = dir === undefined ? ['devs'] : ['devs', '--dir', dir];
+export function newSession(io: Io, out: Output, { dir, trust, ...named }: GlobalOptions): Session {
+  const cluster = clusterAt(named, io.env);
+  const prefix = ['devs', ...(dir === undefined ? [] : ['--dir', dir]), ...(cluster?.words ?? [])];
   return {
     io,
     out,
+    cluster,
+    schema: schemaNamed(named.schema),
     dir: dir === undefined ? projectAround(io.cwd, io.env['HOME']) : path.resolve(io.cwd, dir),
     trusted: [...hashesOf('--trust', trust), ...hashesOf('DEVS_TRUST', io.env['DEVS_TRUST'])],
     devs: (...words) => [...prefix, ...words].map(quoted).join(' '),

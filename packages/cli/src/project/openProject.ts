@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import {
   DevsError,
   endingWith,
@@ -9,7 +11,7 @@ import {
   type OrchestratorOptions,
   STATE_FILE,
 } from '@devs/core';
-import { isTracked } from '../config/isTracked.ts';
+import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
 import type { Session } from './Session.ts';
 
@@ -103,4 +105,28 @@ async function refuseForeignState(file: string): Promise<void> {
     `${file} is part of the repository: the runs in it would say what runs on this machine.`,
     "Remove it to begin anew; if the runs are your own, take it out with git rm --cached '.devs/state.sqlite*'.",
   );
+}
+
+/** A git that starts no program of the repository's, and reads one that belongs to another user too. */
+const GIT = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.directory=*'].flatMap((setting) => [
+  '-c',
+  setting,
+]);
+
+/**
+ * Whether one of these files of a folder is part of the repository around it: then whoever wrote the repository wrote the file.
+ * Where there is a repository and git cannot say, it counts as part of it.
+ */
+async function isTracked(folder: string, names: readonly string[]): Promise<boolean> {
+  const { PATH = '' } = process.env;
+  const args = [...GIT, 'ls-files', '--', ...names];
+  try {
+    const { stdout } = await promisify(execFile)('git', args, {
+      cwd: folder,
+      env: { PATH, GIT_CONFIG_NOSYSTEM: '1' },
+    });
+    return stdout !== '';
+  } catch {
+    return repositoryAround(folder) !== null;
+  }
 }

@@ -1,6 +1,6 @@
 import { maskSensitiveData, visibleText } from '@devs/core';
 import { piecesOf } from './displayWidth.ts';
-import type { Sink } from './Io.ts';
+import type { Io, Sink } from './Io.ts';
 import { type Line, type Styled, textOf } from './Line.ts';
 import { maskedJson } from './maskedJson.ts';
 import { isLong, type Pager } from './pager.ts';
@@ -160,4 +160,14 @@ export class Output {
   get #columns(): number {
     return this.#stdout.columns ?? DEFAULT_COLUMNS;
   }
+}
+
+/**
+ * Whether the output has colours: on a terminal that is not `dumb`, and with `FORCE_COLOR` elsewhere, too. `--no-color` and
+ * `NO_COLOR` win, as they do in the help.
+ */
+export function wantsColor({ stdout, env }: Pick<Io, 'stdout' | 'env'>, isAllowed: boolean): boolean {
+  const { NO_COLOR: no = '', FORCE_COLOR: force = '', TERM: term } = env;
+  if (!isAllowed || no !== '' || force === '0' || force === 'false') return false;
+  return force !== '' || (stdout.isTTY === true && term !== 'dumb');
 }

@@ -2,17 +2,22 @@ import { barPlot } from './barPlot.ts';
 import { linePlot } from './linePlot.ts';
 import { LOOKS } from './sheet.ts';
 
+/** What one look costs as what is not looked at grows. */
+export interface Grown {
+  readonly subject: string;
+  readonly what: string;
+  readonly of: string;
+  readonly sizes: readonly number[];
+  /** CPU milliseconds for one look, by size. */
+  readonly ms: readonly number[];
+  readonly exponent: number;
+  /** `null` where it is known to grow. */
+  readonly target: number | null;
+}
+
 /** What `--json` of `pnpm bench:growth` has, as far as it is shown. */
 export interface GrowthFigures {
-  readonly grown: readonly {
-    readonly subject: string;
-    readonly what: string;
-    readonly of: string;
-    readonly sizes: readonly number[];
-    readonly ms: readonly number[];
-    readonly exponent: number;
-    readonly target: number | null;
-  }[];
+  readonly grown: readonly Grown[];
 }
 
 /** Of `pnpm bench:drivers`. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
-import { committedPages } from './committedPages.ts';
+import { beginOfLog, committed, FRAME_HEADER } from './committedFrames.ts';
 import { statOf } from './fileStat.ts';
 import { toFileFault } from './sqliteFault.ts';
 import { logOf } from './writeAheadLog.ts';
@@ -57,12 +57,15 @@ export function copyInMemory(path: string): Buffer {
 }
 
 function withLog(file: Buffer, log: Buffer | null): Buffer {
-  const committed = log === null ? null : committedPages(log);
-  const merged = committed === null ? file : Buffer.alloc(committed.pageCount * committed.pageSize);
-  if (committed !== null) {
-    file.copy(merged);
-    for (const [number, page] of committed.pages) page.copy(merged, (number - 1) * committed.pageSize);
-  }
+  const begin = log === null ? null : beginOfLog(log);
+  if (log === null || begin === null) return withoutLog(file);
+  const commits = committed(log.subarray(begin.at), begin);
+  if (commits === null) return withoutLog(file);
+  const { pageSize } = begin;
+  const merged = Buffer.alloc(commits.pages * pageSize);
+  file.copy(merged);
+  for (const [page, at] of commits.frames)
+    log.copy(merged, (page - 1) * pageSize, at + FRAME_HEADER, at + FRAME_HEADER + pageSize);
   return withoutLog(merged);
 }
 

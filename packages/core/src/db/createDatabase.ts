@@ -14,6 +14,7 @@ import {
   assertPragmas,
   assertReadPragmas,
   type ConnectionPolicy,
+  keepLog,
   MIN_BUSY_TIMEOUT_MS,
 } from './pragmas.ts';
 import { pragma, pragmaValue, prepare } from './prepare.ts';
@@ -151,6 +152,24 @@ export function openCopy(of: Database): Database {
   applyPragmas(db, policyOf({ dbPath: MEMORY }));
   markPrepared(db);
   return db;
+}
+
+/**
+ * Opens a working copy of a state file that is kept elsewhere, brought up to date: the only connection, that waits for no disk
+ * and moves its log into the file only when {@link emptyLog} is called.
+ *
+ * @throws DevsError as {@link createDatabase}.
+ */
+export function openWorkingCopy(path: string): Database {
+  const policy = policyOf({ dbPath: path, synchronous: 'normal' });
+  return opened(path, { timeout: policy.busyTimeoutMs, fileMustExist: true }, (db) => {
+    applyPragmas(db, policy);
+    keepLog(db);
+    claimFile(db);
+    assertPragmas(db, policy);
+    runMigrations(db);
+    pragma(db, 'synchronous = OFF');
+  });
 }
 
 /** An empty database in memory without any settings, to try migrations on. */

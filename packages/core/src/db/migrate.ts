@@ -56,6 +56,9 @@ export function runMigrations(db: Database, migrations: readonly Migration[] = M
   });
 }
 
+/** The version of the tables in a file that is up to date. */
+export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+
 /**
  * What a file lacks, oldest first. Only reads.
  *

@@ -82,6 +82,17 @@ function switchToLog(db: Database, busyTimeoutMs: number): void {
   }
 }
 
+/** For the only connection to a file, whose log somebody else reads: no commit moves it into the file. */
+export function keepLog(db: Database): void {
+  db.pragma('wal_autocheckpoint = 0');
+  db.pragma('locking_mode = EXCLUSIVE');
+}
+
+/** Moves the log into the file, and empties it; false where a statement still reads, and it stays as it is. */
+export function emptyLog(db: Database): boolean {
+  return db.pragma('wal_checkpoint(TRUNCATE)', { simple: true }) === 0;
+}
+
 /** Sets what a connection that only reads needs. */
 export function applyReadPragmas(db: Database): void {
   db.pragma('trusted_schema = OFF');

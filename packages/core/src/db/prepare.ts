@@ -4,13 +4,8 @@ import { toStatementFault } from './sqliteFault.ts';
 /** What a row of a statement is given as. */
 type Shape = 'object' | 'first column' | 'array';
 
-/** The statements of one connection, and the `prepare` that made them. */
-interface Prepared {
-  readonly by: Database['prepare'];
-  readonly statements: Map<string, Statement>;
-}
-
-const prepared = new WeakMap<Database, Prepared>();
+/** By connection, what has been asked for. */
+const known = new WeakMap<Database, Map<string, LateStatement>>();
 
 /**
  * A statement of the engine's own, prepared when it is first executed and once per connection, however many ask for it. As
@@ -25,7 +20,10 @@ export function prepare<Bound extends unknown[] = unknown[], Row = unknown>(
   db: Database,
   sql: string,
 ): Statement<Bound, Row> {
-  return new LateStatement(db, sql, 'object') as unknown as Statement<Bound, Row>;
+  const statements = known.get(db) ?? new Map<string, LateStatement>();
+  const statement = statements.get(sql) ?? new LateStatement(db, sql, 'object');
+  known.set(db, statements.set(sql, statement));
+  return statement as unknown as Statement<Bound, Row>;
 }
 
 /** Runs SQL text of the engine's own, several statements of it; faults as of {@link prepare}. */
@@ -49,6 +47,8 @@ class LateStatement {
   readonly #shape: Shape;
   #statement: Statement | null = null;
   #by: Database['prepare'] | null = null;
+  #plucked: LateStatement | null = null;
+  #asArrays: LateStatement | null = null;
 
   constructor(db: Database, sql: string, shape: Shape) {
     this.#db = db;
@@ -57,23 +57,15 @@ class LateStatement {
   }
 
   run(...bound: unknown[]): RunResult {
-    try {
-      return this.#prepared().run(...bound);
-    } catch (error) {
-      throw toStatementFault(error) ?? error;
-    }
+    return this.#execute('run', bound) as RunResult;
   }
 
   get(...bound: unknown[]): unknown {
-    try {
-      return this.#prepared().get(...bound);
-    } catch (error) {
-      throw toStatementFault(error) ?? error;
-    }
+    return this.#execute('get', bound);
   }
 
   all(...bound: unknown[]): unknown[] {
-    return withStatementFaults(() => this.#prepared().all(...bound));
+    return this.#execute('all', bound) as unknown[];
   }
 
   /** Of a statement of its own: one that is being read is of no use to anybody else. */
@@ -86,39 +78,31 @@ class LateStatement {
   }
 
   pluck(): LateStatement {
-    return new LateStatement(this.#db, this.#sql, 'first column');
+    this.#plucked ??= new LateStatement(this.#db, this.#sql, 'first column');
+    return this.#plucked;
   }
 
   raw(): LateStatement {
-    return new LateStatement(this.#db, this.#sql, 'array');
+    this.#asArrays ??= new LateStatement(this.#db, this.#sql, 'array');
+    return this.#asArrays;
+  }
+
+  #execute(how: 'run' | 'get' | 'all', bound: readonly unknown[]): unknown {
+    try {
+      return this.#prepared()[how](...bound);
+    } catch (error) {
+      throw toStatementFault(error) ?? error;
+    }
   }
 
   /** Whoever wraps the connection's `prepare` later on is heard from then on. */
   #prepared(): Statement {
     if (this.#statement !== null && this.#by === this.#db.prepare) return this.#statement;
-    const statement = preparedOnce(this.#db, this.#sql, this.#shape);
+    const statement = shaped(this.#db.prepare(this.#sql), this.#shape);
     this.#by = this.#db.prepare;
     this.#statement = statement;
     return statement;
   }
-}
-
-function preparedOnce(db: Database, sql: string, shape: Shape): Statement {
-  const statements = statementsOf(db);
-  const key = `${shape}: ${sql}`;
-  const known = statements.get(key);
-  if (known !== undefined) return known;
-  const statement = shaped(db.prepare(sql), shape);
-  statements.set(key, statement);
-  return statement;
-}
-
-function statementsOf(db: Database): Map<string, Statement> {
-  const known = prepared.get(db);
-  if (known?.by === db.prepare) return known.statements;
-  const statements = new Map<string, Statement>();
-  prepared.set(db, { by: db.prepare, statements });
-  return statements;
 }
 
 function shaped(statement: Statement, shape: Shape): Statement {

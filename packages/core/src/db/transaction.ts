@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { DevsError } from '../errors/DevsError.ts';
 import { prepare } from './prepare.ts';
 
@@ -10,9 +10,6 @@ export interface Part {
 
 /** By connection, what {@link outer} has begun and is still at its work, with the savepoints in it, the innermost last. */
 const working = new WeakMap<Database, Part[]>();
-
-/** What begins, divides and ends transactions, by connection. */
-const controls = new WeakMap<Database, Map<string, Statement>>();
 
 /** Connections on which something could not be rolled back: what is open there must never be committed. */
 const stuck = new WeakSet<Database>();
@@ -40,16 +37,16 @@ export function partsOf(db: Database): readonly Part[] | null {
 
 function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): T {
   if (stuck.has(db)) {
-    if (db.inTransaction) control(db, 'ROLLBACK');
+    if (db.inTransaction) prepare(db, 'ROLLBACK').run();
     stuck.delete(db);
   }
-  control(db, kind === 'immediate' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED');
+  prepare(db, kind === 'immediate' ? 'BEGIN IMMEDIATE' : 'BEGIN DEFERRED').run();
   const whole: Part = { isUndone: false };
   working.set(db, [whole]);
   try {
     const result = work();
     if (stuck.has(db)) throw notRolledBack();
-    control(db, 'COMMIT');
+    prepare(db, 'COMMIT').run();
     return result;
   } catch (error) {
     whole.isUndone = true;
@@ -63,13 +60,13 @@ function outer<T>(db: Database, kind: 'immediate' | 'deferred', work: () => T): 
 
 function nested<T>(db: Database, work: () => T): T {
   if (stuck.has(db)) throw notRolledBack();
-  control(db, 'SAVEPOINT part');
+  prepare(db, 'SAVEPOINT part').run();
   const part: Part = { isUndone: false };
   const parts = working.get(db);
   parts?.push(part);
   try {
     const result = work();
-    control(db, 'RELEASE part');
+    prepare(db, 'RELEASE part').run();
     return result;
   } catch (error) {
     part.isUndone = true;
@@ -84,18 +81,10 @@ function nested<T>(db: Database, work: () => T): T {
 function undo(db: Database, statements: readonly string[]): void {
   if (!db.inTransaction) return;
   try {
-    for (const statement of statements) control(db, statement);
+    for (const statement of statements) prepare(db, statement).run();
   } catch {
     stuck.add(db);
   }
-}
-
-function control(db: Database, sql: string): void {
-  const known = controls.get(db) ?? new Map<string, Statement>();
-  controls.set(db, known);
-  const statement = known.get(sql) ?? prepare(db, sql);
-  known.set(sql, statement);
-  statement.run();
 }
 
 function notRolledBack(): DevsError {

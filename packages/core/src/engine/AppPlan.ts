@@ -12,6 +12,7 @@ import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
 import { NullRunStore } from '../state/NullRunStore.ts';
+import type { FencedLease } from '../state/Fence.ts';
 import type { Outlet } from '../state/Outlet.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import type { GraphShape } from './compile/graphShape.ts';
@@ -40,12 +41,12 @@ import { FaultBox } from './node/FaultBox.ts';
 import type { RunnerDeps } from './node/RunnerDeps.ts';
 import { DrivenSaver } from './saver/DrivenSaver.ts';
 import type { SaverLimits } from './saver/limits.ts';
+import type { StoredCheckpoint } from './saver/SqliteSaver.ts';
 import { STEP_CODEC } from './saver/stepCodec.ts';
 import { type InnerBreakpoints, innerBreakpoints } from './stops/innerBreakpoints.ts';
 import { takeStore } from './store/takeStore.ts';
 import { RunStreams } from './stream/RunStreams.ts';
 import { keptEvents, type StreamsOptions } from './stream/StreamsOptions.ts';
-import { noteCheckpoints } from './turns/noteCheckpoints.ts';
 
 /** Options of {@link durable} that say nothing of where runs are. */
 export interface AppOptions<
@@ -257,4 +258,16 @@ function driversSaver(
     ...(limits && { limits }),
     onCheckpoint: noteCheckpoints(store),
   });
+}
+
+/**
+ * What a checkpoint says of its run, in its own transaction. A committed super-step is progress: only a driver that dies before
+ * one counts towards giving the run up. A root checkpoint that holds an input is where its turn is taken up, so that no driver
+ * gives it twice and none leaves it out; graphs inside nodes and frames have inputs of their own.
+ */
+function noteCheckpoints({ threads, inputs }: EngineStore) {
+  return (lease: FencedLease, { threadId, checkpointNs, source }: StoredCheckpoint): void => {
+    threads.resetRecoveries(lease);
+    if (source === 'input' && checkpointNs === '' && threadId === lease.threadId) inputs.markTaken(threadId);
+  };
 }

@@ -25,13 +25,13 @@ import { assertOurs } from './drive/notOurs.ts';
 import type { EndStatus } from './drive/outcome.ts';
 import { outsideGraphs } from './drive/outsideGraphs.ts';
 import { hasOptions, loadGiven } from './drive/recordedInput.ts';
-import { revive } from './drive/revive.ts';
 import { unlessFailed } from './drive/runFailed.ts';
 import { type SignalOptions, type SignalReceipt, signalRun } from './drive/signalRun.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
 import { NO_GOALS } from './Goal.ts';
 import { gateNow, gatesOf } from './gateNow.ts';
+import { principalText } from './gates/decidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
 import type { RunOptions, RunStartOptions } from './RunOptions.ts';
@@ -47,7 +47,7 @@ import { RunStreams } from './stream/RunStreams.ts';
 import type { StreamEvent, StreamMode } from './stream/StreamEvent.ts';
 import { type StreamOptions, type StreamParts, streamRun } from './stream/streamRun.ts';
 import { driveTurn } from './turns/driveTurn.ts';
-import { assertTurnKey } from './turns/turnKey.ts';
+import { assertTurnKey } from './turns/takeTurn.ts';
 import { awaitedIn } from './waits/openWaits.ts';
 
 /**
@@ -196,42 +196,15 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
   }
 
   async #driveOnce(id: string, options: DriveOptions): Promise<RunResult<State>> {
-    const {
-      saver,
-      endOf,
-      goals = NO_GOALS,
-      faults,
-      shape,
-      store,
-      events,
-      leave,
-      breakpoints = NO_BREAKPOINTS,
-    } = this.#parts;
+    const { saver, store, goals = NO_GOALS, breakpoints = NO_BREAKPOINTS } = this.#parts;
     assertOurs(id, store);
-    const graph = this.#drivable;
     const given = () => loadGiven(store.inputs.require(id), saver.serde);
     const inputOf = async (): Promise<unknown> => (await given()).input;
     const optionsOf = async (): Promise<GivenOptions> =>
       hasOptions(store.inputs.latest(id)?.type ?? null) ? (await given()).options : {};
-    const outcome = await drive(
-      id,
-      {
-        store,
-        saver,
-        graph,
-        shape,
-        faults,
-        events,
-        streams: this.#streams,
-        inputOf,
-        optionsOf,
-        endOf,
-        goals,
-        leave,
-        breakpoints,
-      },
-      options,
-    );
+    const [graph, streams] = [this.#drivable, this.#streams];
+    const deps = { ...this.#parts, graph, streams, inputOf, optionsOf, goals, breakpoints };
+    const outcome = await drive(id, deps, options);
     const gates =
       outcome.status === 'suspended' ? outcome.gates.map((session) => gateNow(session, store)) : [];
     const reason = 'reason' in outcome ? outcome.reason : null;
@@ -386,9 +359,15 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    * ```
    */
   async revive(id: string, { by }: { readonly by: Principal }): Promise<boolean> {
-    const human = asHuman(by, id, 'revive');
+    const principal = principalText(asHuman(by, id, 'revive'));
     if (this.store.threads.require(id).status !== 'dead_letter') return false;
-    return this.hold(id, async (lease) => revive(lease, human, { store: this.store }));
+    return this.hold(id, async (lease) =>
+      this.store.commit((emit) => {
+        const isRevived = this.store.threads.revive(lease, `revived by ${principal}`);
+        if (isRevived) emit('RUN_REVIVED', { principal }, { threadId: id });
+        return isRevived;
+      }),
+    );
   }
 
   /**

@@ -7,8 +7,7 @@ import type { Turn } from './entropy/Turn.ts';
 import type { Goal } from './Goal.ts';
 import type { GateRules } from './gates/GateRule.ts';
 import type { Question } from './gates/question.ts';
-import type { GuardLevel } from './guards/GuardLevel.ts';
-import type { GuardFinding } from './guards/guardFact.ts';
+import type { GuardFinding, GuardLevel } from './guards/GuardLevel.ts';
 
 export type { StateUpdate } from './channels.ts';
 

@@ -1,11 +1,33 @@
 import { CleanTexts } from './CleanTexts.ts';
 import { encodingsOf } from './encodings.ts';
-import { type IsAllowed, type MaskRule, tokenRule } from './MaskRule.ts';
-import { isPartOfMark } from './marks.ts';
+import { KEY_BLOCK_RULES } from './keyBlocks.ts';
+import { type IsAllowed, type MaskRule, redacted, tokenRule } from './MaskRule.ts';
+import { SECRET_PAIR_RULES } from './secretPairs.ts';
 import { isSecretVariable } from './secretVariables.ts';
+import { TOKEN_SHAPES } from './tokenShapes.ts';
+import { URL_CREDENTIAL_RULES } from './urlCredentials.ts';
+import { VENDOR_RULES } from './vendorTokens.ts';
 
 /** Shorter values would be found in ordinary words. */
 const MIN_LENGTH = 6;
+
+const NAMED = [
+  ...KEY_BLOCK_RULES,
+  ...SECRET_PAIR_RULES,
+  ...URL_CREDENTIAL_RULES,
+  ...VENDOR_RULES,
+  ...TOKEN_SHAPES,
+].flatMap((rule) => ('name' in rule ? [rule.name] : []));
+
+/** Everything a mask leaves behind. A secret that is a part of it could never be masked for good. */
+const MARKS = [
+  'Bearer [REDACTED]',
+  '[API_KEY=REDACTED]',
+  '[AWS_KEY=REDACTED]',
+  '[SECRET=REDACTED]',
+  '://[CREDENTIALS_REDACTED]@',
+  ...[...NAMED, 'registered', 'token', 'encoded'].map(redacted),
+];
 
 /**
  * Values known to be secret, found wherever they appear: as they are, base64 (also inside a longer base64
@@ -118,4 +140,9 @@ function patternOf(values: Iterable<string>): RegExp {
 
 function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+/** True for a text that masks themselves write. */
+function isPartOfMark(text: string): boolean {
+  return MARKS.some((mark) => mark.includes(text));
 }

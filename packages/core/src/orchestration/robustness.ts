@@ -1,5 +1,9 @@
 // State machine robustness: errors become records, budgets and loops become pivots. The rooms are in robustness/.
 
+import { advance } from './advance.ts';
+import { resetTurnBudget } from './robustness/turnBudget.ts';
+import type { GraphState, TaskStatus } from './types.ts';
+
 export { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 export { captureError } from './robustness/captureError.ts';
 export { classifyError } from './robustness/classifyError.ts';
@@ -7,7 +11,6 @@ export { countConsecutiveErrors } from './robustness/countConsecutiveErrors.ts';
 export { detectEntropy, ENTROPY_LOOP_THRESHOLD, withOutput } from './robustness/entropy.ts';
 export { errorNode } from './robustness/errorNode.ts';
 export { buildErrorRecord, type ErrorOccurrence, errorRecordAt } from './robustness/errorRecord.ts';
-export { pivotAgentNode } from './robustness/pivotAgentNode.ts';
 export {
   CONSECUTIVE_ERROR_PIVOT_THRESHOLD,
   type ErrorRoute,
@@ -15,7 +18,6 @@ export {
   routeAfterError,
   routeRecovery,
 } from './robustness/routeAfterError.ts';
-export { findStaleOrDirtyStates, type StaleTaskInfo } from './robustness/staleTasks.ts';
 export { transientRetryPolicy } from './robustness/transientRetryPolicy.ts';
 export {
   checkTurnBudget,
@@ -24,3 +26,23 @@ export {
   resetTurnBudget,
 } from './robustness/turnBudget.ts';
 export type { ErrorKind, ErrorRecord } from './types.ts';
+
+/** The `pivot_agent` node without an agent: says that the strategy has to change, and ends there. The pivot is no more pending. */
+export function pivotAgentNode(state: GraphState): Partial<GraphState> {
+  return { ...advance(state, 'strategy_pivot'), ...resetTurnBudget(), pendingRecoveryNode: null };
+}
+
+/** A task that was interrupted in the middle of its work. */
+export interface StaleTaskInfo {
+  readonly taskId: string;
+  readonly name: string;
+  readonly status: TaskStatus;
+  readonly epicId: string;
+}
+
+/** Finds the tasks a run left `in_progress`; resuming or rewinding them is the caller's decision. */
+export function findStaleOrDirtyStates({ tasks }: GraphState): StaleTaskInfo[] {
+  return tasks
+    .filter(({ status }) => status === 'in_progress')
+    .map(({ taskId, name, status, epicId }) => ({ taskId, name, status, epicId }));
+}

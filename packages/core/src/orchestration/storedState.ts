@@ -1,5 +1,7 @@
+import { shapeOf } from '../engine/compile/graphChange.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { storedValues } from '../engine/saver/storedValues.ts';
+import type { Thread } from '../state/ThreadStore.ts';
 import { emptyState } from './emptyState.ts';
 import type { GraphState } from './types.ts';
 
@@ -18,4 +20,13 @@ export function storedState(
   const written = names.flatMap((name) => (values.has(name) ? [[name, values.get(name)] as const] : []));
   const { projectConfig, ...rest } = Object.fromEntries(written) as unknown as GraphState;
   return { ...(projectConfig && { projectConfig }), ...empty, ...rest } as GraphState;
+}
+
+/** Channels that the pipeline has had in every release. */
+const CHANNELS = ['projectConfig', 'hitlDecisions', 'tasks', 'epics'];
+
+/** Whether a run is one of the pipeline: a graph of one's own may have channels of the same names that hold something else. */
+export function isPipelineRun(thread: Pick<Thread, 'policies'>): boolean {
+  const shape = shapeOf(thread);
+  return shape === null || CHANNELS.every((name) => shape.channels.includes(name));
 }

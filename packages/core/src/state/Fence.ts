@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
 import { type Part, partsOf } from '../db/transaction.ts';
 import { DevsError } from '../errors/DevsError.ts';
@@ -25,10 +25,11 @@ export interface FencedLease {
 
 const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 
-const queries = new WeakMap<Database, Statement<[string], number>>();
-
 /** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
 const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
+
+// By identity: whoever reads the file knows the epoch of a lease, and no copy of it is the lease.
+const ofThisProcess = new WeakSet<FencedLease>();
 
 /**
  * A fence for the holder of a lease. Only a newer epoch breaks it: a lease that merely expired still holds
@@ -42,17 +43,11 @@ export function leaseFence(db: Database, lease: FencedLease): Fence {
       if (refusal !== null) throw refusal.error;
       const held = foundIn(db);
       if (held?.get(threadId) === epoch) return;
-      const current = epochs(db).get(threadId);
+      const current = prepare<[string], number>(db, SELECT_EPOCH).pluck().get(threadId);
       if (current !== epoch) throw leaseLost(lease, current ?? null);
       held?.set(threadId, epoch);
     },
   };
-}
-
-function epochs(db: Database): Statement<[string], number> {
-  const query = queries.get(db) ?? prepare<[string], number>(db, SELECT_EPOCH).pluck();
-  queries.set(db, query);
-  return query;
 }
 
 /** Who gives a lease to another, or deletes its run, says so: it is looked at again in the same transaction. */
@@ -76,4 +71,50 @@ export function leaseLost({ threadId, epoch }: FencedLease, current: number | nu
     remedy: 'Nothing was written; let the driver that holds the run go on, or drive it again.',
     context: { threadId, epoch },
   });
+}
+
+/** Remembers the lease under which something was done last, unless its transaction was undone. */
+export class OnceUnderLease {
+  readonly #db: Database;
+  #done: (FencedLease & { readonly parts: readonly Part[] }) | null = null;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Does it, in the caller's transaction. */
+  doing({ threadId, epoch }: FencedLease, work: () => unknown): void {
+    work();
+    const parts = partsOf(this.#db);
+    this.#done = parts === null ? null : { threadId, epoch, parts };
+  }
+
+  isDone({ threadId, epoch }: FencedLease): boolean {
+    const done = this.#done;
+    if (done?.threadId !== threadId || done.epoch !== epoch) return false;
+    return done.parts.every(({ isUndone }) => !isUndone);
+  }
+}
+
+/** Makes a lease one that this process holds. */
+export function holdingLease<L extends FencedLease>(lease: L): L {
+  ofThisProcess.add(Object.freeze(lease));
+  return lease;
+}
+
+/** The lease was given back: it is nobody's, also where a reference to it is left. */
+export function endLease(lease: FencedLease): void {
+  ofThisProcess.delete(lease);
+}
+
+/** Whether this is the very lease that was claimed in this process, and not given back. */
+export function isHeld(lease: FencedLease): boolean {
+  return ofThisProcess.has(lease);
+}
+
+/** That lease, where `value` is it; `null` for anything else. */
+export function heldLease(value: unknown): FencedLease | null {
+  return typeof value === 'object' && value !== null && ofThisProcess.has(value as FencedLease)
+    ? (value as FencedLease)
+    : null;
 }

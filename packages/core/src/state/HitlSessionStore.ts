@@ -269,6 +269,11 @@ export class HitlSessionStore {
       .map(this.#toSession);
   }
 
+  /** Open sessions of runs, by id. */
+  openIds(): readonly string[] {
+    return prepare<[object], string>(this.#db, sql.SELECT_OPEN_IDS).pluck().all({});
+  }
+
   /** How many sessions of runs are open. */
   countOpen(): number {
     return prepare<[object], number>(this.#db, sql.COUNT_INBOX).pluck().get({}) ?? 0;

@@ -35,6 +35,8 @@ const NAMING = [
   'events',
   'stream_events',
   'rewinds',
+  'git_packs',
+  'git_stands',
   'signals',
   'waits',
   'thread_inputs',
@@ -63,6 +65,8 @@ const SELECT_TURNS = `
 
 const HAS_ANSWERS = `
   SELECT 1 FROM hitl_sessions WHERE decision_json IS NOT NULL AND ${isOfRun('hitl_sessions.thread_id')} LIMIT 1`;
+
+const SELECT_OTHERS = 'SELECT thread_id FROM threads WHERE thread_id <> ?';
 
 interface OfRun {
   readonly id: string;
@@ -135,6 +139,17 @@ export class RunRemover {
       if (answered) this.#texts.dropAllBut(new Set(this.#textsInUse()));
       return this.#sweeper.sweep(used);
     });
+  }
+
+  /** Deletes every other run, whatever it does: for a copy that nobody else writes to. */
+  keepOnly(id: string): void {
+    immediately(this.#db, () => {
+      const others = prepare<[string], string>(this.#db, SELECT_OTHERS).pluck().all(id);
+      // A table at a time: a run may refer to another one.
+      for (const each of this.#statements.deletes) for (const other of others) each.run({ id: other });
+      this.#texts.dropAllBut(new Set(this.#textsInUse()));
+    });
+    this.sweep();
   }
 
   /** Deletes values that nothing refers to, of any run; others write meanwhile. */

@@ -4,7 +4,7 @@ import type { EventSink } from '../events/EventBus.ts';
 import { type Fact, tell } from '../events/Fact.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
 import type { FencedLease } from './Fence.ts';
-import { heldLease } from './heldLeases.ts';
+import { heldLease } from './Fence.ts';
 import type { HitlSession } from './hitlSession.ts';
 import type {
   AskedQuestion,
@@ -86,11 +86,11 @@ export class SqliteRunStore implements RunStore {
   }
 
   note(at: Place, facts: readonly Fact[]): void {
-    this.#write(at, (emit) => this.#tell(facts, emit));
+    this.#file.commitUnder(at, (emit) => this.#tell(facts, emit));
   }
 
   beginStep<Verdict extends CallVerdict>(at: Place, step: NewStep, judge: () => Verdict): BegunStep<Verdict> {
-    return this.#write(at, (emit) => {
+    return this.#file.commitUnder(at, (emit) => {
       const verdict = judge();
       if (!verdict.mayBegin) return { attempt: null, verdict };
       const attempt = this.#file.steps.intent({ ...step, reserve: verdict.reserve }, this.#file.fenceOf(at));
@@ -103,7 +103,7 @@ export class SqliteRunStore implements RunStore {
     const { steps, threads } = this.#file;
     const { threadId, epoch } = at;
     const { usage } = end;
-    this.#write(at, (emit) => {
+    this.#file.commitUnder(at, (emit) => {
       const fence = this.#file.fenceOf(at);
       if (end.kind === 'failed') steps.fail(step, usage, fence);
       else if (end.kind === 'refused') steps.refuse(step, end.refusal, usage, fence);
@@ -125,7 +125,7 @@ export class SqliteRunStore implements RunStore {
 
   ask(at: Place, asked: readonly AskedQuestion[]): readonly HitlSession[] {
     const { sessions, waits } = this.#file;
-    return this.#write(at, (emit) =>
+    return this.#file.commitUnder(at, (emit) =>
       asked.map(({ question, facts, waits: deadlines }) => {
         const opened = sessions.openForInterrupt(question);
         this.#tell(facts(opened), emit);
@@ -158,7 +158,7 @@ export class SqliteRunStore implements RunStore {
   begin(lease: Lease, { recovered, allowsRefused }: Beginning): Thread {
     const { threads, steps } = this.#file;
     const { threadId, owner, epoch } = lease;
-    return this.#write(lease, (emit) => {
+    return this.#file.commitUnder(lease, (emit) => {
       const thread = threads.begin(lease, { recovered });
       if (recovered) emit('RUN_RECOVERED', { owner, epoch }, { threadId });
       if (allowsRefused) steps.allowRefused(threadId, this.#file.fenceOf(lease));
@@ -169,7 +169,7 @@ export class SqliteRunStore implements RunStore {
   settle(lease: Lease, settlement: RunSettlement): 'settled' | 'again' {
     const { status, reason, seenWakeSeq, facts, withdrawsQuestions = false, beside } = settlement;
     const { threads, sessions } = this.#file;
-    return this.#write(lease, (emit) => {
+    return this.#file.commitUnder(lease, (emit) => {
       const settled = { seenWakeSeq, ...(reason !== null && { reason }) };
       if (threads.settle(lease, status, settled) === 'again') return 'again';
       if (withdrawsQuestions) sessions.supersedeOpen(lease.threadId, 'cancelled');
@@ -191,24 +191,17 @@ export class SqliteRunStore implements RunStore {
     const { signals } = this.#file.threads;
     const asked = signals.pending(lease.threadId, [kind]);
     if (asked.length === 0) return;
-    this.#write(lease, () => {
+    this.#file.commitUnder(lease, () => {
       for (const { id } of asked) signals.consume(id);
     });
   }
 
   goal(lease: FencedLease, goal: unknown, facts: readonly Fact[]): void {
     const { threads } = this.#file;
-    this.#write(lease, (emit) => {
+    this.#file.commitUnder(lease, (emit) => {
       const { goal: _before, ...rest } = threads.require(lease.threadId).policies;
       threads.updatePolicies(lease.threadId, goal === null ? rest : { ...rest, goal });
       this.#tell(facts, emit);
-    });
-  }
-
-  #write<T>(at: Place, work: (emit: Emit) => T): T {
-    return this.#file.commit((emit) => {
-      this.#file.fenceOf(at).assertInTx();
-      return work(emit);
     });
   }
 

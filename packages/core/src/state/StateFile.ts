@@ -8,6 +8,7 @@ import { EventOutbox } from './EventOutbox.ts';
 import { EventStore } from './EventStore.ts';
 import { FailureGateStore } from './FailureGateStore.ts';
 import { type Fence, type FencedLease, leaseFence, NO_FENCE } from './Fence.ts';
+import { GitPackStore } from './GitPackStore.ts';
 import { GraphCheckpointStore } from './GraphCheckpointStore.ts';
 import { GuardStore } from './GuardStore.ts';
 import { HitlSessionStore } from './HitlSessionStore.ts';
@@ -18,6 +19,7 @@ import { RewindStore } from './RewindStore.ts';
 import { RunDirectory } from './RunDirectory.ts';
 import { RunFootprint } from './RunFootprint.ts';
 import { RunRemover } from './RunRemover.ts';
+import type { Place } from './RunStore.ts';
 import { StepStore, type StepStoreOptions } from './StepStore.ts';
 import { ThreadInputStore } from './ThreadInputStore.ts';
 import { ThreadStore } from './ThreadStore.ts';
@@ -48,6 +50,7 @@ export class StateFile {
   readonly journal: CheckpointPersister;
   readonly log: EventStore;
   readonly rewinds: RewindStore;
+  readonly gitPacks: GitPackStore;
   readonly directory: RunDirectory;
   readonly waits: WaitStore;
   readonly children: ChildStore;
@@ -74,6 +77,7 @@ export class StateFile {
     this.journal = new CheckpointPersister(db);
     this.log = new EventStore(db, seams);
     this.rewinds = new RewindStore(db, seams);
+    this.gitPacks = new GitPackStore(db);
     this.directory = new RunDirectory(db);
     this.waits = new WaitStore(db, seams);
     this.children = new ChildStore(db, seams);
@@ -84,13 +88,7 @@ export class StateFile {
   }
 
   /** The fence of the lease that something is done under; none without an epoch, in plain LangGraph use. */
-  fenceOf({
-    threadId,
-    epoch,
-  }: {
-    readonly threadId: string;
-    readonly epoch: FencedLease['epoch'] | null;
-  }): Fence {
+  fenceOf({ threadId, epoch }: Place): Fence {
     return epoch === null ? NO_FENCE : leaseFence(this.db, { threadId, epoch });
   }
 
@@ -105,6 +103,18 @@ export class StateFile {
     const result = immediately(this.db, () => work(this.#emit));
     this.outbox.flush();
     return result;
+  }
+
+  /**
+   * {@link commit} under a lease, or in plain LangGraph use, which has none: refused once a newer driver has the run (law L3).
+   *
+   * @throws DevsError `LEASE_LOST`; as {@link commit}.
+   */
+  commitUnder<T>(at: Place, work: (emit: EventSink['emit']) => T): T {
+    return this.commit((emit) => {
+      this.fenceOf(at).assertInTx();
+      return work(emit);
+    });
   }
 
   /**

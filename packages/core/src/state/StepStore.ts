@@ -284,3 +284,6 @@ function assertUndamaged(row: sql.StepRow): void {
 function keyOf({ threadId, lgTaskId, name }: StepKey): StepKey {
   return { threadId, lgTaskId, name };
 }
+
+/** What a call is told as its key: the same in every execution of its visit. */
+export const stepKeyOf = ({ threadId, lgTaskId, name }: StepKey): string => `${threadId}/${lgTaskId}/${name}`;

@@ -3,11 +3,19 @@ import { tellNews } from '../db/FileWatch.ts';
 import { prepare } from '../db/prepare.ts';
 import { canonicalJson } from './canonicalJson.ts';
 import { DeclaredPolicies } from './DeclaredPolicies.ts';
-import { type Fence, type FencedLease, forgetLease, leaseFence, leaseLost } from './Fence.ts';
-import { endLease, holdingLease, isHeld } from './heldLeases.ts';
+import {
+  endLease,
+  type Fence,
+  type FencedLease,
+  forgetLease,
+  holdingLease,
+  isHeld,
+  leaseFence,
+  leaseLost,
+  OnceUnderLease,
+} from './Fence.ts';
 import { type HostIdentity, isOwnerAlive, localHost, NOBODY, ownerToken } from './hostIdentity.ts';
 import { within } from './immediately.ts';
-import { OnceUnderLease } from './OnceUnderLease.ts';
 import { RunFolders } from './RunFolders.ts';
 import { useSeals } from './rowSeals.ts';
 import { SignalStore } from './SignalStore.ts';

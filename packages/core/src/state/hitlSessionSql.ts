@@ -118,6 +118,9 @@ const OF_RUNS = `
 export const SELECT_OPEN_OF_RUNS = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions WHERE status = 'awaiting_approval' ${OF_RUNS}`;
 
+export const SELECT_OPEN_IDS = `
+  SELECT id FROM hitl_sessions WHERE status = 'awaiting_approval' AND thread_id IS NOT NULL ORDER BY id`;
+
 export const SELECT_NAMED = `
   SELECT ${COLUMNS}, ${SOUND} AS sound FROM hitl_sessions WHERE id >= @from AND id < @to ${OF_RUNS}`;
 

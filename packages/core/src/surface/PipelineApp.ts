@@ -3,7 +3,6 @@ import { EngineStore } from '../engine/EngineStore.ts';
 import type { Gate } from '../engine/Gate.ts';
 import { gatesOf } from '../engine/gateNow.ts';
 import { parseBudget } from '../engine/guards/Budget.ts';
-import { LateCodec } from '../engine/saver/LateCodec.ts';
 import type { EventBus } from '../events/EventBus.ts';
 import { registerSecrets } from '../masking/registerSecrets.ts';
 import { PIPELINE_GATES } from '../orchestration/gates/pipelineGates.ts';
@@ -11,6 +10,7 @@ import type { OrchestrationApp, OrchestrationAppOptions } from '../orchestration
 import { storedState } from '../orchestration/storedState.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { GraphState } from '../orchestration/types.ts';
+import type { ResultCodec } from '../state/StepResult.ts';
 
 /** What needs the graph; loads LangGraph. */
 export const graphWork = () => import('./graphWork.ts');
@@ -18,6 +18,13 @@ export const graphWork = () => import('./graphWork.ts');
 export interface PipelineAppOptions extends OrchestrationAppOptions {
   readonly events: EventBus;
   readonly newId: () => string;
+}
+
+interface PipelineParts {
+  readonly store: EngineStore;
+  readonly events: EventBus;
+  readonly newId: () => string;
+  readonly load: () => Promise<OrchestrationApp>;
 }
 
 /**
@@ -31,28 +38,39 @@ export class PipelineApp {
   readonly #load: () => Promise<OrchestrationApp>;
   #engine: Promise<OrchestrationApp> | null = null;
 
+  private constructor({ store, events, newId, load }: PipelineParts) {
+    this.store = store;
+    this.events = events;
+    this.#newId = newId;
+    this.#load = load;
+  }
+
   /** @throws RangeError as `durable`, and DevsError `CONFIG_INVALID`: what is wrong with an option is told at once. */
-  constructor(pipeline: PipelineDeps | null, options: PipelineAppOptions) {
+  static open(pipeline: PipelineDeps | null, options: PipelineAppOptions): PipelineApp {
     const { config, db, events, now, newId } = options;
     if (options.budget !== undefined) parseBudget(options.budget);
     registerSecrets(options.secrets);
     const prices = pricesOf(options.prices);
     const codec = new LateCodec(async () => (await graphWork()).STEP_CODEC);
-    this.store = new EngineStore(db, {
+    const store = new EngineStore(db, {
       ...{ events, newId, prices },
       ...(now && { now }),
       entropyThreshold: config.hitlEntropyThreshold,
       rules: PIPELINE_GATES,
       codec,
     });
-    this.events = events;
-    this.#newId = newId;
-    const { store } = this;
-    this.#load = async () => {
+    const load = async (): Promise<OrchestrationApp> => {
       const { orchestrationApp, STEP_CODEC } = await graphWork();
       codec.load(STEP_CODEC);
       return orchestrationApp(pipeline, { ...options, prices, store });
     };
+    return new PipelineApp({ store, events, newId, load });
+  }
+
+  /** Of an engine that is there. */
+  static over(engine: OrchestrationApp): PipelineApp {
+    const { store, events, newId } = engine;
+    return new PipelineApp({ store, events, newId, load: async () => engine });
   }
 
   /** What drives runs, and changes what they stand on. */
@@ -75,5 +93,31 @@ export class PipelineApp {
   /** Asks whoever drives the run to stop at the next safe point. */
   async pause(id: string): Promise<void> {
     this.store.threads.signal(id, { id: this.#newId(), kind: 'pause', payload: null });
+  }
+}
+
+/**
+ * The codec of a store that may never drive: what knows LangChain's classes is loaded with the first result that is more
+ * than JSON. Once it is, `encode` takes a value as it is at the call.
+ */
+export class LateCodec implements ResultCodec {
+  readonly #load: () => Promise<ResultCodec>;
+  #loaded: ResultCodec | null = null;
+
+  constructor(load: () => Promise<ResultCodec>) {
+    this.#load = load;
+  }
+
+  /** Before anything is driven. */
+  load(codec: ResultCodec): void {
+    this.#loaded = codec;
+  }
+
+  async encode(value: unknown): Promise<string> {
+    return (this.#loaded ?? (await this.#load())).encode(value);
+  }
+
+  async decode(text: string): Promise<unknown> {
+    return (this.#loaded ?? (await this.#load())).decode(text);
   }
 }

@@ -5,9 +5,12 @@ import { principalOf } from '../engine/gates/principals.ts';
 import type { CheckpointPage, CheckpointValues, CheckpointView } from '../engine/runs/checkpointViews.ts';
 import { type DocumentFile, documentFiles } from '../orchestration/documentFiles.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
-import { isPipelineRun } from '../orchestration/isPipelineRun.ts';
+import { reviewDecisions } from '../orchestration/review/reviewDecisions.ts';
+import { isPipelineRun } from '../orchestration/storedState.ts';
+import { taskLabel } from '../orchestration/taskStates.ts';
 import type { GraphState } from '../orchestration/types.ts';
 import type { EventPage } from '../state/EventStore.ts';
+import type { Rewind } from '../state/RewindStore.ts';
 import { recordedAgents } from './agentsIdentity.ts';
 import { withCurrentCommits } from './currentCommits.ts';
 import { gateDraft } from './gateDraft.ts';
@@ -15,8 +18,6 @@ import { type GraphView, graphView } from './graphView.ts';
 import { shownBefore } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import type { RecursionDepth } from './recursionDepth.ts';
-import { reviewStatus } from './reviewStatus.ts';
-import { rewindViews } from './rewindViews.ts';
 import { runningView } from './runningView.ts';
 import { type StepView, stepView } from './stepView.ts';
 import { taskView } from './taskView.ts';
@@ -27,7 +28,7 @@ import {
   transcript,
   transcriptStages,
 } from './transcripts.ts';
-import type { BudgetUse, LogEntry, RewindView, RunStatus } from './views.ts';
+import type { BudgetUse, LogEntry, ReviewStatus, RewindView, RunStatus } from './views.ts';
 
 /** What is on record of one run: all that is read, whoever drives it. */
 export class RecordedRun {
@@ -218,4 +219,28 @@ export class RecordedRun {
     const ref = this.#app.store.threads.require(this.id).policies['agentsRef'];
     return typeof ref === 'string' ? ref : null;
   }
+}
+
+/** How the code of a run is reviewed; `null` also for a run of an own graph, which has no project. */
+function reviewStatus(state: Pick<GraphState, 'hitlDecisions'> & Partial<GraphState>): ReviewStatus | null {
+  const scope = state.projectConfig?.review;
+  if (scope === undefined) return null;
+  const decisions = reviewDecisions(state);
+  const approved = decisions.filter(({ signal }) => signal.approved).length;
+  return { scope, approved, rejected: decisions.length - approved };
+}
+
+/** Rewinds as people are told of them: one that was taken back says so, and is one line. */
+function rewindViews(rewinds: readonly Rewind[]): readonly RewindView[] {
+  return rewinds
+    .filter(({ before }) => before.takesBack === null)
+    .map(({ id, targetTaskId, undone, before, state, createdAt }) => ({
+      id,
+      target: taskLabel(targetTaskId),
+      undone: undone.map(({ taskId }) => taskLabel(taskId)),
+      principal: before.principal,
+      reason: before.reason,
+      at: new Date(createdAt).toISOString(),
+      state: state === 'intent' ? 'unfinished' : state,
+    }));
 }

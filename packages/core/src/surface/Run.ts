@@ -1,44 +1,41 @@
-import { type GateExchange, giveUpAsks } from '../engine/asks.ts';
+import type { GateExchange } from '../engine/asks.ts';
 import type { AcceptedGraph, GraphAcceptance } from '../engine/change/acceptGraph.ts';
-import { isOver } from '../engine/drive/outcome.ts';
 import type { Gate, GateAnswer } from '../engine/Gate.ts';
 import { principalText } from '../engine/gates/decidable.ts';
 import type { Principal } from '../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman, principalOf } from '../engine/gates/principals.ts';
 import type { ShownPlace } from '../engine/gates/quotes.ts';
-import type { RunOptions } from '../engine/RunOptions.ts';
 import type { Retention } from '../engine/saver/retainedCheckpoints.ts';
-import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import type { GateEdit } from '../orchestration/gates/gateEdit.ts';
-import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
-import type { CommitView, OpenOptions, RunWorkspace } from '../orchestration/ports.ts';
+import type { CodeOfRuns, CommitView } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
 import type { PruneResult } from '../state/CheckpointPruner.ts';
 import type { HitlSession } from '../state/hitlSession.ts';
 import { afterArrival } from '../state/Outlet.ts';
 import { type Adopted, type Adoption, adoptChanges } from './adoptChanges.ts';
-import { recordedAgents } from './agentsIdentity.ts';
 import type { AskOptions } from './ask/askGate.ts';
 import { CommentedGates, type PlacesOptions } from './comments/CommentedGates.ts';
 import type { LastComment } from './comments/lastComments.ts';
-import { handOver } from './handOver.ts';
+import { type DriveRunOptions, driveRun } from './driveRun.ts';
 import { lastShown } from './lastShown.ts';
 import { graphWork, type PipelineApp } from './PipelineApp.ts';
 import { RecordedRun } from './RecordedRun.ts';
-import type { RunDeps } from './RunDeps.ts';
-import { finishRewind, type RewindDeps } from './rewind/finishRewind.ts';
+import type { RewindDeps } from './rewind/finishRewind.ts';
 import type { RewindPlan, RewindRequest, Rewound } from './rewind/rewindRun.ts';
 import type { RewindUndone } from './rewind/undoRewind.ts';
+import { assertAgents, requirePipeline } from './runAgents.ts';
 import { type SyncedRun, type SyncRequest, syncRun } from './syncRun.ts';
-import { tellChangedAgents } from './tellChangedAgents.ts';
 import type { DriveResult } from './views.ts';
+import { workspaceInUse } from './workspaceInUse.ts';
 
-/**
- * How far to drive: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with what it depends on. At
- * most one of them; kept in the run's record until it is reached, and then the run stops (`drained`).
- */
-export interface DriveRunOptions extends RunOptions, GoalOptions {}
+export type { DriveRunOptions };
+
+/** What a handle on a run is given; `null` where it is not there. */
+interface RunDeps {
+  readonly pipeline: PipelineDeps | null;
+  readonly code: CodeOfRuns | null;
+}
 
 /**
  * A handle on one recorded run. Holds nothing open: everything is read from the state file. Every method returns a
@@ -65,45 +62,8 @@ export class Run extends RecordedRun {
    *   started with; engine faults (`STATE_…`, `REPLAY_MISS`, …) and agents out of reach (`AGENT_FAILED`) as they are: the run stays
    *   resumable.
    */
-  async drive({ until, only, epic, ...options }: DriveRunOptions = {}): Promise<DriveResult> {
-    const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
-    this.#assertAgents();
-    if (this.#pipeline !== null) tellChangedAgents(this.id, this.#pipeline.agents, this.#app.store);
-    const app = await this.#app.engine();
-    await this.#finishRewindOfEnded();
-    const { status, reason, gates } = await this.#whileAgentsAreKept(() =>
-      app.drive(this.id, {
-        ...options,
-        ...(goal && { goal }),
-        prepare: async (lease) => {
-          giveUpAsks(this.id, this.#app.store.steps);
-          await finishRewind(lease, { app, pipeline: this.#pipeline });
-        },
-      }),
-    );
-    const handed = await this.#handOver();
-    return { status, reason, gates, ...handed, cost: this.#app.store.steps.costOf(this.id) };
-  }
-
-  async #handOver(): Promise<Pick<DriveResult, 'commits' | 'delivery'>> {
-    return handOver(this.id, this.#app.events, (options) => this.#workspaceInUse(options));
-  }
-
-  /** What agents keep running between their calls ends with the drive. */
-  async #whileAgentsAreKept<Result>(drive: () => Promise<Result>): Promise<Result> {
-    try {
-      return await drive();
-    } finally {
-      await this.#pipeline?.agents.close?.().catch(() => undefined);
-    }
-  }
-
-  /** A run that has ended is not driven, but the files of its last rewind may still have to follow. */
-  async #finishRewindOfEnded(): Promise<void> {
-    const { threads, rewinds } = this.#app.store;
-    if (!isOver(threads.require(this.id).status) || rewinds.unfinished(this.id) === null) return;
-    const deps = await this.#engineDeps();
-    await deps.app.hold(this.id, (lease) => finishRewind(lease, deps));
+  async drive(options: DriveRunOptions = {}): Promise<DriveResult> {
+    return driveRun(this.id, options, { app: this.#app, pipeline: this.#pipeline });
   }
 
   /** Asks whoever drives the run to stop at the next safe point; driving it again goes on. */
@@ -198,7 +158,7 @@ export class Run extends RecordedRun {
     text: string,
     options: AskOptions,
   ): Promise<GateExchange> {
-    this.#assertAgents();
+    assertAgents(this.id, this.#app.store, this.#pipeline);
     const { askGate } = await graphWork();
     return askGate(this.id, gate, { ...options, text }, await this.#engineDeps());
   }
@@ -273,7 +233,7 @@ export class Run extends RecordedRun {
    *   `POLICY_NOT_DECLARED`, `CONFIG_INVALID` without the agents it was started with.
    */
   async adopt(adoption: Adoption): Promise<Adopted | null> {
-    const pipeline = this.#requirePipeline();
+    const pipeline = requirePipeline(this.id, this.#pipeline);
     return adoptChanges(this.id, adoption, { app: await this.#app.engine(), pipeline });
   }
 
@@ -285,7 +245,7 @@ export class Run extends RecordedRun {
    *   {@link adopt}.
    */
   async sync(request: SyncRequest): Promise<SyncedRun | null> {
-    const pipeline = this.#requirePipeline();
+    const pipeline = requirePipeline(this.id, this.#pipeline);
     return syncRun(this.id, request, { app: await this.#app.engine(), pipeline });
   }
 
@@ -308,14 +268,14 @@ export class Run extends RecordedRun {
    * ```
    */
   async rewind(task: string, request: RewindRequest): Promise<Rewound | null> {
-    this.#assertAgents();
+    assertAgents(this.id, this.#app.store, this.#pipeline);
     const { rewindRun } = await graphWork();
     return rewindRun(this.id, task, request, await this.#engineDeps());
   }
 
   /** What {@link rewind} would undo; refuses what it would refuse and changes nothing. */
   async previewRewind(task: string): Promise<RewindPlan | null> {
-    this.#assertAgents();
+    assertAgents(this.id, this.#app.store, this.#pipeline);
     const { previewRewind } = await graphWork();
     return previewRewind(this.id, task, await this.#engineDeps());
   }
@@ -327,7 +287,7 @@ export class Run extends RecordedRun {
    * @throws DevsError `REWIND_REFUSED`, `REWIND_CONFLICT`; otherwise as {@link rewind}.
    */
   async undoRewind(request: RewindRequest): Promise<RewindUndone> {
-    this.#assertAgents();
+    assertAgents(this.id, this.#app.store, this.#pipeline);
     const { undoRewind } = await graphWork();
     return undoRewind(this.id, request, await this.#engineDeps());
   }
@@ -341,31 +301,10 @@ export class Run extends RecordedRun {
 
   /** Commits on the run's branch, oldest first; none without agents or before the first task. */
   async commits(): Promise<readonly CommitView[]> {
-    return (await (await this.#workspaceInUse())?.log()) ?? [];
-  }
-
-  /** `null` before the first task: opening a workspace makes it. */
-  async #workspaceInUse(options: OpenOptions = {}): Promise<RunWorkspace | null> {
-    if (this.#pipeline === null) return null;
-    const values = await this.#app.values(this.id);
-    if ((values?.tasks ?? []).length === 0) return null;
-    return this.#pipeline.workspace.open(this.id, options);
+    return (await (await workspaceInUse(this.id, { app: this.#app, pipeline: this.#pipeline }))?.log()) ?? [];
   }
 
   async #engineDeps(): Promise<RewindDeps> {
     return { app: await this.#app.engine(), pipeline: this.#pipeline };
-  }
-
-  #assertAgents(): void {
-    if (recordedAgents(this.id, this.#app.store) !== null) this.#requirePipeline();
-  }
-
-  #requirePipeline(): PipelineDeps {
-    if (this.#pipeline !== null) return this.#pipeline;
-    throw new DevsError(`Run "${this.id}" was started with agents, and none are given now.`, {
-      code: 'CONFIG_INVALID',
-      remedy: 'Open the orchestrator with the agents, workspace and checks the run was started with.',
-      context: { id: this.id },
-    });
   }
 }

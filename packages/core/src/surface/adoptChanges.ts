@@ -43,8 +43,7 @@ export async function adoptChanges(
     const principal = principalText(human);
     const adopted = await ability(workspace, 'adopt')({ author, message, principal });
     if (adopted === null) return null;
-    app.store.commit((emit) => {
-      app.store.threads.fence(lease).assertInTx();
+    app.store.commitUnder(lease, (emit) => {
       emit('CHANGES_ADOPTED', { principal, commit: adopted.commit, files: adopted.files }, { threadId: id });
     });
     const failure = (await workspace.ready?.(adopted.tree, signal)) ?? null;

@@ -1,3 +1,4 @@
+import type { EngineStore } from '../engine/EngineStore.ts';
 import type { Provenance, StageAgents } from '../orchestration/ports.ts';
 import type { ThreadStore } from '../state/ThreadStore.ts';
 
@@ -25,4 +26,15 @@ export function recordedAgents(
 ): AgentsIdentity | null {
   const { agents = null } = threads.require(id).policies;
   return agents as AgentsIdentity | null;
+}
+
+/** Whoever reads the log later knows whose answers they are from here on. */
+export function tellChangedAgents(threadId: string, agents: StageAgents, store: EngineStore): void {
+  const { agents: recorded = null } = store.threads.require(threadId).policies;
+  if (recorded === null) return;
+  const payload = {
+    started: identityWords(recorded as AgentsIdentity),
+    now: identityWords(identityOf(agents)),
+  };
+  if (payload.started !== payload.now) store.commit((emit) => emit('AGENTS_CHANGED', payload, { threadId }));
 }

@@ -32,8 +32,7 @@ export async function syncRun(
     const synced = await ability(workspace, 'sync')(recorded);
     if (synced === null) return null;
     const { base, commits, moved } = synced;
-    app.store.commit((emit) => {
-      app.store.threads.fence(lease).assertInTx();
+    app.store.commitUnder(lease, (emit) => {
       emit('RUN_SYNCED', { principal: principalText(human), base, commits, moved }, { threadId: id });
     });
     return { ...synced, delivery: (await workspace.deliver?.()) ?? null };

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { MaskedStdioTransport } from '../MaskedStdioTransport.ts';
+import { MaskedStdioTransport } from '../OrchestratorServer.ts';
 
 test('masks the errors of the protocol and leaves results as they are', async () => {
   const stdout = new PassThrough();

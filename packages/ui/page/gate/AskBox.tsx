@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
 import type { ShownGate } from '../../src/views/gateView.ts';
 import { post } from '../api.ts';
+import { gatePath } from '../apiPath.ts';
 import { Markdown } from '../Markdown.tsx';
 import { Problem, Section } from '../parts.tsx';
 import { errorOf, load, me } from '../state.ts';
-import { gatePath } from './gatePath.ts';
 
 /** What was asked and answered; and where somebody can be asked, the next question. Nothing is decided by it. */
 export function AskBox({ view }: { readonly view: ShownGate }) {

@@ -1,15 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import type { ErrorView } from '../../src/http/errors.ts';
 import type { GateCode } from '../../src/views/gateCode.ts';
 import type { GateView } from '../../src/views/gateView.ts';
-import { get } from '../api.ts';
+import { gatePath } from '../apiPath.ts';
 import { isReview } from '../artifacts.ts';
 import { DiffView } from '../DiffView.tsx';
 import { Problem } from '../parts.tsx';
-import { errorOf } from '../state.ts';
+import { useView } from '../useView.ts';
 import { shortHash } from '../words.ts';
-import { gatePath } from './gatePath.ts';
 
 /** The code of a review: all of it, or what is new since another version; first since the one that the person has read. */
 export function Code({ view }: { readonly view: GateView }) {
@@ -42,24 +39,12 @@ export function Code({ view }: { readonly view: GateView }) {
   );
 }
 
-type Loaded = { readonly code: GateCode | null } | ErrorView;
-
 function CodeSince({ view, since }: { readonly view: GateView; readonly since: string }) {
-  const loaded = useSignal<Loaded | null>(null);
-  useEffect(() => {
-    const path = `${gatePath(view)}/code${since === '' ? '' : `/${encodeURIComponent(since)}`}`;
-    get<Loaded>(path).then(
-      (shown) => {
-        loaded.value = shown;
-      },
-      (error: unknown) => {
-        loaded.value = errorOf(error);
-      },
-    );
-  }, [view.sessionId, view.artifactHash, since]);
-  if (loaded.value === null) return <p class="quiet">…</p>;
-  if ('remedy' in loaded.value) return <Problem error={loaded.value} />;
-  return <ShownCode code={loaded.value.code} />;
+  const path = `${gatePath(view)}/code${since === '' ? '' : `/${encodeURIComponent(since)}`}`;
+  const loaded = useView<{ readonly code: GateCode | null }>(path, view.artifactHash).value;
+  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  return <ShownCode code={loaded.view.code} />;
 }
 
 /** A diff, and what it has no line of. */

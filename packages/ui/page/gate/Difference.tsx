@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import type { ErrorView } from '../../src/http/errors.ts';
 import type { GateView, Version } from '../../src/views/gateView.ts';
+import { gatePath } from '../apiPath.ts';
 import { DiffFiles } from '../DiffView.tsx';
 import { Problem } from '../parts.tsx';
-import { errorOf } from '../state.ts';
+import { useView } from '../useView.ts';
 import { shortHash, timeWords } from '../words.ts';
-import { GateContext, readGate } from './gateOnPage.ts';
+import { GateContext } from './gateOnPage.ts';
 import { versionFiles } from './versionFiles.ts';
 
 /** What has changed between any other version and this one; first since the one that the person has read. */
@@ -58,20 +57,10 @@ function versionWords({ sessionId, artifactHash, openedAt, isOpen }: Version, vi
 
 /** From the older one to the newer one. */
 function Changes({ view, other }: { readonly view: GateView; readonly other: string }) {
-  const shown = useSignal<GateView | ErrorView | null>(null);
-  useEffect(() => {
-    readGate({ threadId: view.threadId, sessionId: other }).then(
-      (loaded) => {
-        shown.value = loaded;
-      },
-      (error: unknown) => {
-        shown.value = errorOf(error);
-      },
-    );
-  }, [other]);
-  if (shown.value === null) return <p class="quiet">…</p>;
-  if ('remedy' in shown.value) return <Problem error={shown.value} />;
-  const [from, to] = [shown.value, view].toSorted((a, b) => a.openedAt.localeCompare(b.openedAt));
+  const loaded = useView<GateView>(gatePath({ threadId: view.threadId, sessionId: other })).value;
+  if (loaded.kind === 'loading') return <p class="quiet">…</p>;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  const [from, to] = [loaded.view, view].toSorted((a, b) => a.openedAt.localeCompare(b.openedAt));
   const files = versionFiles(from?.artifact, to?.artifact);
   if (files.length === 0) return <p class="quiet">The two say the same.</p>;
   return (

@@ -1,13 +1,11 @@
 import type { DraftDocument, PlanResult } from '@devs/core';
 import { useSignal } from '@preact/signals';
-import type { ErrorView } from '../../src/http/errors.ts';
-import { get } from '../api.ts';
+import { gatePath } from '../apiPath.ts';
 import { decidedFirst } from '../artifacts.ts';
 import { Problem } from '../parts.tsx';
-import { errorOf } from '../state.ts';
+import { useView } from '../useView.ts';
 import { keptJson } from './answerOf.ts';
 import type { GateOnPage } from './gateOnPage.ts';
-import { gatePath } from './gatePath.ts';
 import { PlanFields } from './PlanFields.tsx';
 
 /** What is shown, as it is: what cannot be seen is not spelled out in a text that is changed. */
@@ -22,35 +20,30 @@ interface EditFieldsOf {
   readonly gate: GateOnPage;
 }
 
-/** Read when it is opened. */
+/** Read when it is opened first, and kept: what is written in it is of what was read. */
 export function EditFields({ kind, gate }: EditFieldsOf) {
-  const editable = useSignal<Editable | ErrorView | null>(null);
-  const read = (): void => {
-    if (editable.value !== null) return;
-    get<Editable>(`${gatePath(gate.view)}/edit`).then(
-      (shown) => {
-        editable.value = shown;
-      },
-      (error: unknown) => {
-        editable.value = errorOf(error);
-      },
-    );
-  };
+  const isWanted = useSignal(false);
   return (
     <details
       class="own-version"
       onToggle={({ currentTarget }) => {
-        if (currentTarget.open) read();
+        isWanted.value ||= currentTarget.open;
       }}
     >
       <summary>{kind === 'edit' ? 'A version of your own' : 'Change it yourself'}</summary>
-      {editable.value !== null && <Fields shown={editable.value} gate={gate} />}
+      {isWanted.value && <ReadFields gate={gate} />}
     </details>
   );
 }
 
-function Fields({ shown, gate }: { readonly shown: Editable | ErrorView; readonly gate: GateOnPage }) {
-  if ('remedy' in shown) return <Problem error={shown} />;
+function ReadFields({ gate }: { readonly gate: GateOnPage }) {
+  const loaded = useView<Editable>(`${gatePath(gate.view)}/edit`).value;
+  if (loaded.kind === 'loading') return null;
+  if (loaded.kind === 'error') return <Problem error={loaded.error} />;
+  return <Fields shown={loaded.view} gate={gate} />;
+}
+
+function Fields({ shown, gate }: { readonly shown: Editable; readonly gate: GateOnPage }) {
   if ('documents' in shown) {
     return (
       <>

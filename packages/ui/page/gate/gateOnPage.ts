@@ -4,11 +4,11 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Draft } from '../../src/drafts/Draft.ts';
 import type { GateView } from '../../src/views/gateView.ts';
-import { get, post } from '../api.ts';
+import { post } from '../api.ts';
+import { gatePath } from '../apiPath.ts';
 import { me } from '../state.ts';
 import { type Anchor, lineNow, textIn } from './anchors.ts';
 import { DraftStore } from './draftStore.ts';
-import { gatePath } from './gatePath.ts';
 
 type Comment = Draft['comments'][number];
 
@@ -123,6 +123,3 @@ export function useThreadLines(gate: GateOnPage | null, place: string): Readonly
     return [...own.map(({ comment }) => comment.line), ...last.map(({ line }) => line)].join(' ');
   });
 }
-
-export const readGate = (of: Pick<GateView, 'threadId' | 'sessionId'>): Promise<GateView> =>
-  get<GateView>(gatePath(of));

@@ -1,5 +1,5 @@
-import { diffLines } from 'diff';
 import { isDocuments, isPlan } from '../artifacts.ts';
+import { lineChanges } from '../lineChanges.ts';
 import type { DiffFile, DiffLine } from '../parseDiff.ts';
 import { taskLabel } from '../words.ts';
 
@@ -60,17 +60,15 @@ const ended = (text: string): string => (text === '' ? '' : `${text.trimEnd()}\n
 
 function numbered(before: string, after: string): readonly DiffLine[] {
   const at = { before: 0, after: 0 };
-  return diffLines(ended(before), ended(after)).flatMap(({ value, added, removed }) =>
-    value
-      .replace(/\n$/, '')
-      .split('\n')
-      .map((text): DiffLine => {
-        if (!added) at.before += 1;
-        if (!removed) at.after += 1;
-        const kind = added ? 'added' : removed ? 'removed' : 'same';
-        return { kind, text, ...(!added && { before: at.before }), ...(!removed && { after: at.after }) };
-      }),
-  );
+  return lineChanges(ended(before), ended(after)).map(({ kind, text }): DiffLine => {
+    if (kind !== 'added') at.before += 1;
+    if (kind !== 'removed') at.after += 1;
+    const places = {
+      ...(kind !== 'added' && { before: at.before }),
+      ...(kind !== 'removed' && { after: at.after }),
+    };
+    return { kind, text, ...places };
+  });
 }
 
 /** What is far from any change is left out, and it is said where. */

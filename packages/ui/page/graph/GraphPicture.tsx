@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { pathOf, round } from './edgePath.ts';
-import { type GraphLayout, layoutGraph, NODE } from './layoutGraph.ts';
+import { plain } from '../words.ts';
+import { type GraphLayout, layoutGraph, NODE, pathOf, round } from './layoutGraph.ts';
 import type { Pictured, PicturedEdge, PicturedNode } from './Pictured.ts';
 
 /** A sign beside the colour: nobody has to tell colours apart. */
@@ -96,7 +96,7 @@ function Node({
   readonly isSelected: boolean;
   readonly onSelect: ((id: string) => void) | undefined;
 }) {
-  const words = [label, name, state.replaceAll('_', ' '), ...(fate === undefined ? [] : [FATES[fate]])];
+  const words = [label, name, plain(state), ...(fate === undefined ? [] : [FATES[fate]])];
   const choose = (): void => onSelect?.(id);
   const button = onSelect && {
     role: 'button' as const,

@@ -2,10 +2,11 @@ import type { CheckpointView } from '@devs/core';
 import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
 import type { ShownValue, ValuesView } from '../../src/views/valuesView.ts';
+import { runPath } from '../apiPath.ts';
+import { lineChanges } from '../lineChanges.ts';
 import { Problem } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { timeWords } from '../words.ts';
-import { lineChanges } from './lineChanges.ts';
 
 interface Page {
   readonly checkpoints: readonly CheckpointView[];
@@ -15,7 +16,7 @@ interface Page {
 /** The values of a run, checkpoint by checkpoint, each read when it is opened. */
 export function Checkpoints({ run, before = '' }: { readonly run: RunView; readonly before?: string }) {
   const isWanted = useSignal(false);
-  const at = `api/runs/${encodeURIComponent(run.id)}/checkpoints`;
+  const at = `${runPath(run.id)}/checkpoints`;
   const loaded = useView<Page>(
     before === '' ? at : `${at}?before=${before}`,
     before === '' ? run : null,

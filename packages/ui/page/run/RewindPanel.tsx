@@ -4,6 +4,7 @@ import type { RewindAnswer } from '../../src/views/rewindView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { Problem } from '../parts.tsx';
 import { me } from '../state.ts';
+import { plain } from '../words.ts';
 import { lastRewind, whereTo } from './rewindWords.ts';
 import { useRewinding } from './useRewinding.ts';
 
@@ -27,7 +28,7 @@ export function RewindPanel({ run, task, plan, onPreview }: RewindPanelProps) {
     <div class="rewinding">
       {task !== undefined && plan === null && (
         <p>
-          <strong>{task.label}</strong> {task.name}, {task.status.replaceAll('_', ' ')}.{' '}
+          <strong>{task.label}</strong> {task.name}, {plain(task.status)}.{' '}
           <button
             type="button"
             disabled={isSending.value}
@@ -82,7 +83,7 @@ function Decision({ plan, isSending, onReason, onBack, onCancel }: DecisionProps
       <ul>
         {plan.undone.map(({ taskId, label, name, status }) => (
           <li key={taskId}>
-            {label} {name}, {status.replaceAll('_', ' ')}
+            {label} {name}, {plain(status)}
           </li>
         ))}
       </ul>

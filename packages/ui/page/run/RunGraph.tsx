@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { RunView } from '../../src/views/runView.ts';
+import { runPath } from '../apiPath.ts';
 import { GraphPicture } from '../graph/GraphPicture.tsx';
 import { type RecordedGraph, recordedPicture } from '../graph/recordedPicture.ts';
 import { Ago, Problem } from '../parts.tsx';
@@ -27,7 +28,7 @@ export function RunGraph({ run }: { readonly run: RunView }) {
 }
 
 function Recorded({ run }: { readonly run: RunView }) {
-  const loaded = useView<RecordedGraph>(`api/runs/${encodeURIComponent(run.id)}/graph`, run).value;
+  const loaded = useView<RecordedGraph>(`${runPath(run.id)}/graph`, run).value;
   return (
     <>
       {loaded.kind === 'error' && <Problem error={loaded.error} />}

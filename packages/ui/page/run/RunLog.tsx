@@ -4,6 +4,7 @@ import type { ErrorView } from '../../src/http/errors.ts';
 import type { LogKind, LogView } from '../../src/views/logView.ts';
 import type { RunView } from '../../src/views/runView.ts';
 import { get } from '../api.ts';
+import { runPath } from '../apiPath.ts';
 import { Problem, Section } from '../parts.tsx';
 import { errorOf } from '../state.ts';
 import { plain, taskLabel, timeWords } from '../words.ts';
@@ -47,7 +48,7 @@ function useLog(run: RunView, wanted: Wanted) {
   const error = useSignal<ErrorView | null>(null);
   const filters = String(new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== '')));
   const read = async (before: string, isWanted: () => boolean): Promise<void> => {
-    const path = `api/runs/${encodeURIComponent(run.id)}/log?${filters}${before}`;
+    const path = `${runPath(run.id)}/log?${filters}${before}`;
     const found = await get<LogView>(path).catch((failure: unknown) => errorOf(failure));
     if (!isWanted()) return;
     error.value = 'entries' in found ? null : found;

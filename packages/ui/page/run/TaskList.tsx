@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { GateCode } from '../../src/views/gateCode.ts';
 import type { PlannedTask } from '../../src/views/planView.ts';
+import { runPath } from '../apiPath.ts';
 import { ShownCode } from '../gate/Code.tsx';
 import { Problem, Status } from '../parts.tsx';
 import { useView } from '../useView.ts';
@@ -48,7 +49,7 @@ function TaskRow({ run, task }: { readonly run: string; readonly task: PlannedTa
 }
 
 function Commit({ run, commit }: { readonly run: string; readonly commit: string }) {
-  const path = `api/runs/${encodeURIComponent(run)}/commits/${encodeURIComponent(commit)}`;
+  const path = `${runPath(run)}/commits/${encodeURIComponent(commit)}`;
   const loaded = useView<{ readonly code: GateCode | null }>(path).value;
   if (loaded.kind === 'loading') return <p class="quiet">…</p>;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;

@@ -1,5 +1,6 @@
 import type { RunView } from '../../src/views/runView.ts';
 import type { TimelineView } from '../../src/views/timelineView.ts';
+import { runPath } from '../apiPath.ts';
 import { Problem, Section } from '../parts.tsx';
 import { useView } from '../useView.ts';
 import { durationWords } from '../words.ts';
@@ -7,7 +8,7 @@ import { LANE, type Lane, timelineLanes } from './timelineLanes.ts';
 
 /** Task by task, what took time: work, attempts that were made again, and waiting for people. */
 export function Timeline({ run }: { readonly run: RunView }) {
-  const path = `api/runs/${encodeURIComponent(run.id)}/timeline`;
+  const path = `${runPath(run.id)}/timeline`;
   const loaded = useView<{ readonly timeline: TimelineView | null }>(path, run).value;
   if (loaded.kind === 'loading') return null;
   if (loaded.kind === 'error') return <Problem error={loaded.error} />;

@@ -2,6 +2,7 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { ErrorView } from '../../src/http/errors.ts';
 import type { RewindAnswer, RewindWish } from '../../src/views/rewindView.ts';
 import { post } from '../api.ts';
+import { runPath } from '../apiPath.ts';
 import { errorOf, load } from '../state.ts';
 import { doneWords } from './rewindWords.ts';
 
@@ -20,7 +21,7 @@ export function useRewinding(run: string, onPreview: (plan: RewindAnswer['plan']
   const error = useSignal<ErrorView | null>(null);
   const isSending = useSignal(false);
   const take = async (wish: RewindWish): Promise<void> => {
-    const answer = await post<RewindAnswer>(`api/runs/${encodeURIComponent(run)}/rewind`, wish);
+    const answer = await post<RewindAnswer>(`${runPath(run)}/rewind`, wish);
     const isToDecide = wish.way === 'preview' && answer.plan !== null;
     onPreview(isToDecide ? answer.plan : null);
     told.value = isToDecide ? [] : doneWords(answer, wish.way, run);

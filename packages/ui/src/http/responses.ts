@@ -1,3 +1,5 @@
+import type { ChangeFeed } from '../state/ChangeFeed.ts';
+
 /** Nothing but our own files, no frame around us, no text that becomes markup. */
 const CSP = [
   "default-src 'none'",
@@ -26,3 +28,27 @@ export const respond = (body: string | ReadableStream<Uint8Array>, type: string,
 
 export const json = (value: object, status = 200): Response =>
   respond(JSON.stringify(value), 'application/json; charset=utf-8', status);
+
+/** Between two signs of life, ms: a page that hears none for longer asks anew. */
+const ALIVE_EVERY_MS = 10_000;
+
+/** `change` at once and whenever there is something new, and comments in between; ends when its reader goes. */
+export function eventStream(feed: ChangeFeed): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let leave = (): void => {};
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const tell = (text: string) => (): void => controller.enqueue(encoder.encode(text));
+      const change = tell('event: change\ndata: {}\n\n');
+      const alive = setInterval(tell(': alive\n\n'), ALIVE_EVERY_MS);
+      alive.unref();
+      const unsubscribe = feed.subscribe(change);
+      leave = () => {
+        clearInterval(alive);
+        unsubscribe();
+      };
+      change();
+    },
+    cancel: () => leave(),
+  });
+}

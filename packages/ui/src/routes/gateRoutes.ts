@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DRAFT } from '../drafts/Draft.ts';
 import type { DraftKey } from '../drafts/DraftFolder.ts';
 import { UiError } from '../http/errors.ts';
-import { MOST_OF_A_TEXT, readJson } from '../http/readJson.ts';
+import { MOST_OF_A_TEXT, readJson } from '../http/readRequest.ts';
 import { json } from '../http/responses.ts';
 import { exactComments, isSpelled } from '../views/exactComments.ts';
 import { newestCommit } from '../views/gateCode.ts';

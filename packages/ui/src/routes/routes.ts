@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
-import { eventStream } from '../http/eventStream.ts';
-import { readJson } from '../http/readJson.ts';
-import { json, respond } from '../http/responses.ts';
+import { readJson } from '../http/readRequest.ts';
+import { eventStream, json, respond } from '../http/responses.ts';
 import { inboxView, runsView, waitingView } from '../views/inboxView.ts';
 import { runView } from '../views/runView.ts';
 import { shownView } from '../views/shownView.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UiError } from '../http/errors.ts';
-import { readJson } from '../http/readJson.ts';
-import { readQuery } from '../http/readQuery.ts';
+import { readJson, readQuery } from '../http/readRequest.ts';
 import { json } from '../http/responses.ts';
 import type { ReadableRun } from '../state/RunsFile.ts';
 import { logView } from '../views/logView.ts';

@@ -1,7 +1,7 @@
 import type { CheckRequest, CheckResult, TestCase } from '@devs/core';
 import { describe, expect, it } from 'vitest';
+import { missingProgram } from '../CommandChecks.ts';
 import { checkKind } from '../checkKind.ts';
-import { missingProgram } from '../missingProgram.ts';
 import { SteadyChecks } from '../SteadyChecks.ts';
 
 const signal = new AbortController().signal;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createGitDir } from '../createGitDir.ts';
 import { GitRepository } from '../GitRepository.ts';
-import { looseRef } from '../looseRef.ts';
-import { askForRef, EMPTY_TREE, readRef } from '../refs.ts';
+import { askForRef, EMPTY_TREE, looseRef, readRef } from '../refs.ts';
 
 const REF = 'refs/devs/base';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configPath } from '../configPath.ts';
-import { configSchemaText } from '../configSchemaText.ts';
+import { configSchemaText } from '../ProjectConfig.ts';
 import { readConfig } from '../readConfig.ts';
 
 let dir: string;

@@ -1,12 +1,13 @@
-import type { GateEdit } from '@devs/core';
+import type { Gate, GateEdit } from '@devs/core';
 import type { Session } from '../../project/Session.ts';
 import type { Decision } from '../Decision.ts';
 import { gateNotOpen } from '../gateNotOpen.ts';
 import { assertTakes } from '../gateWords.ts';
 import type { NamedGate } from '../resolveGate.ts';
+import { documentsForm } from './documentsForm.ts';
 import type { EditorFile } from './EditorFile.ts';
 import { type GateForm, isFormError } from './form.ts';
-import { gateForm, withProblem } from './gateForm.ts';
+import { planForm } from './planForm.ts';
 
 /** Opens the editor again, with the problem in the first line, until the text can be read or is left as it is. */
 export async function editUntilRead(form: GateForm, file: EditorFile): Promise<GateEdit | null> {
@@ -35,4 +36,22 @@ export async function formOf(
 
 export function editDecision(edit: GateEdit | null): Decision | null {
   return edit === null ? null : { choice: 'edit', answer: { action: 'edit', ...edit } };
+}
+
+/** A form carries the beginning of the hash it was made from, so that it cannot be given for another version. */
+function gateForm({ artifactHash, artifact }: Gate, draft: GateEdit): GateForm {
+  const mark = artifactHash.slice(0, 12);
+  return 'plan' in draft ? planForm(draft.plan, artifact, mark) : documentsForm(draft.documents, mark);
+}
+
+/** The text with a problem in its first line, so that the editor shows it; the other lines keep their numbers. */
+export function withProblem(
+  { comment: [begin, end] }: Pick<GateForm, 'comment'>,
+  text: string,
+  problem: string,
+) {
+  const [first = '', ...rest] = text.split('\n');
+  const line = `${begin} NOT TAKEN: ${problem.replaceAll('\n', ' ').replaceAll('-->', '→')}${end}`;
+  const isComment = first.startsWith(`${begin} `) && !first.startsWith(`${begin} devs `);
+  return [line, ...(isComment ? rest : [first, ...rest])].join('\n');
 }

@@ -7,9 +7,8 @@ import { tried } from '../../../../core/test/support/tried.ts';
 import { columns } from '../columns.ts';
 import { displayWidth } from '../displayWidth.ts';
 import type { Line } from '../Line.ts';
-import { Output } from '../Output.ts';
+import { Output, wantsColor } from '../Output.ts';
 import { isLong } from '../pager.ts';
-import { wantsColor } from '../paint/wantsColor.ts';
 
 /** What lines are written as, on a terminal so wide. */
 function shown(lines: readonly Line[], { width = 80, color = true } = {}): string {

@@ -1,7 +1,6 @@
 import { displayWidth } from '../displayWidth.ts';
 import type { Styled } from '../Line.ts';
-import { paintDiff } from './diff.ts';
-import { withLook } from './look.ts';
+import { type Look, withLook } from './look.ts';
 import { paintMarkdown } from './markdown.ts';
 import { wrap } from './wrap.ts';
 
@@ -28,3 +27,16 @@ function hangingRow(text: string, width: number): string {
     .map((range, index) => (index === 0 ? '' : ' '.repeat(hang)) + text.slice(...range))
     .join('\n');
 }
+
+/** A unified diff with what was added and removed told apart. A header's lines are not: `--- a/x` removes nothing. */
+function paintDiff(text: string): string {
+  let isHeader = false;
+  const paint = (line: string): string => {
+    if (line.startsWith('diff --git ')) isHeader = true;
+    else if (line.startsWith('@@')) isHeader = false;
+    return withLook(isHeader ? 'bold' : LOOKS[line.charAt(0)], line);
+  };
+  return text.split('\n').map(paint).join('\n');
+}
+
+const LOOKS: Readonly<Record<string, Look>> = { '+': 'good', '-': 'bad', '@': 'code' };

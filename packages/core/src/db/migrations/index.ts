@@ -949,4 +949,27 @@ FROM langgraph_checkpoints AS turn,
 WHERE turn.serialized_state LIKE '{"$devs":%' AND refers.type = 'integer';
 `,
   },
+  {
+    version: 34,
+    name: '034_create_git_packs',
+    sha256: '634e75628d0e7d9aa650fc04a794220bd5c2d6fa33f98e70c1e44d1d0f6ffd84',
+    sql: `-- What git holds of a run, for who goes on with it on another machine: objects that rows of the same file name, and where its
+-- refs and its folder stand. Empty in a local file, whose repository lies beside it. Written by GitPackStore only.
+CREATE TABLE git_packs (
+  thread_id TEXT    NOT NULL REFERENCES threads (thread_id),
+  pack      INTEGER NOT NULL,                            -- from 1, never used again: it leans on those before it
+  part      INTEGER NOT NULL,                            -- from 0: a pack is its parts in this order
+  level     INTEGER NOT NULL,                            -- how often it was made of others
+  tips      TEXT    NOT NULL,                            -- ids with a space between: it has all that they reach
+  bytes     BLOB    NOT NULL,                            -- as \`git index-pack --fix-thin\` takes it
+  PRIMARY KEY (thread_id, pack, part)
+) STRICT;
+
+CREATE TABLE git_stands (
+  thread_id TEXT PRIMARY KEY REFERENCES threads (thread_id),
+  refs_json TEXT NOT NULL,                               -- commit by name of its ref
+  left_tree TEXT                                         -- as the engine left the folder; NULL before
+) STRICT;
+`,
+  },
 ];

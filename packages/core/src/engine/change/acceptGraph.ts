@@ -129,8 +129,7 @@ async function commit(
   const configurable = { ...at?.configurable, lease_thread_id: threadId, lease_epoch: epoch };
   const save = move === null ? null : await saver.stage({ configurable }, move.staged);
   const fingerprint = graphFingerprint(shape);
-  store.commit((emit) => {
-    store.threads.fence({ threadId, epoch }).assertInTx();
+  store.commitUnder({ threadId, epoch }, (emit) => {
     save?.();
     if (move !== null) moveVisits(threadId, move, store);
     if (input !== null) store.inputs.replace(threadId, input);

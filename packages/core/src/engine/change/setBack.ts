@@ -62,8 +62,7 @@ export function place(
   record: RecordPlacement,
   { store }: Pick<SetBackDeps, 'store'>,
 ): void {
-  store.commit((emit) => {
-    store.threads.fence(lease).assertInTx();
+  store.commitUnder(lease, (emit) => {
     save();
     withdrawQuestions(lease.threadId, store);
     store.steps.abandon(lease.threadId);

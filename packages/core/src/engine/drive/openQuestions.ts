@@ -49,6 +49,11 @@ export function openInterrupts({
     );
 }
 
+/** Whether a task waits at a question that has no id: LangGraph has no way to give it an answer. */
+export function hasUnanswerable(tuple: CheckpointTuple): boolean {
+  return openInterrupts(tuple).some(([, { id }]) => id === undefined);
+}
+
 /** The questions a checkpoint still waits for: its open interrupts that an answer can name. */
 export function openQuestions(tuple: CheckpointTuple): readonly PendingQuestion[] {
   const { pendingWrites = [], checkpoint } = tuple;

@@ -29,8 +29,7 @@ export function passDeadlines(open: readonly HitlSession[], { lease, store, now 
   const pending = all.filter(({ state }) => state === 'pending');
   const due = pending.filter(({ dueAt }) => dueAt !== null && dueAt <= now);
   if (due.length === 0) return { pending, hasPassed: false };
-  store.commit((emit) => {
-    store.fenceOf(lease).assertInTx();
+  store.commitUnder(lease, (emit) => {
     for (const wait of due) {
       const session = store.sessions.require(wait.place);
       const isOpen = session.status === 'awaiting_approval'; // nobody was faster

@@ -1,8 +1,10 @@
+import { Command } from '@langchain/langgraph';
 import type { FencedLease } from '../../state/Fence.ts';
 import type { HitlSession } from '../../state/HitlSessionStore.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { answerOf } from '../gates/answers.ts';
 import { commentsOf } from '../gates/comments.ts';
+import { exactAnswers } from '../gates/exactAnswers.ts';
 import type { AnswerTo, GateRules } from '../gates/GateRule.ts';
 import type { interruptGate } from '../gates/interruptGate.ts';
 import {
@@ -124,4 +126,13 @@ export function abortReason(answer: unknown): string | null {
   const { action, reason } = (answer ?? {}) as { readonly action?: unknown; readonly reason?: string };
   if (action !== 'abort') return null;
   return reason === undefined ? 'aborted by a human' : `aborted by a human: ${reason}`;
+}
+
+/** What LangGraph is resumed with: `null`, which only goes on, when it has every answer already. */
+export function resumeWith(given: readonly GivenAnswer[]): Command | null {
+  const fresh = given.filter(({ isDelivered }) => !isDelivered);
+  if (fresh.length === 0) return null;
+  return new Command({
+    resume: exactAnswers(Object.fromEntries(fresh.map(({ interruptId, resume }) => [interruptId, resume]))),
+  });
 }

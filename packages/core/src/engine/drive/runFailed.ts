@@ -38,3 +38,22 @@ function errorOf({ name, message, stack, cause }: RunError): Error {
   const error = new Error(message, cause && { cause: errorOf(cause) });
   return Object.assign(error, { name, stack });
 }
+
+export function interruptInEdge(threadId: string): DevsError {
+  return new DevsError(
+    `Run "${threadId}" was interrupted outside of a node, where no answer can be given to it.`,
+    {
+      code: 'INTERRUPT_IN_EDGE',
+      remedy: 'Call interrupt() in a node, and let the edge read from the state what was answered.',
+      context: { threadId },
+    },
+  );
+}
+
+export function noProgress(threadId: string): DevsError {
+  return new DevsError(`Run "${threadId}" was driven, and stands where it stood before.`, {
+    code: 'NO_PROGRESS',
+    remedy: 'See which node stops the graph without a question, an output or an error; then resume the run.',
+    context: { threadId },
+  });
+}

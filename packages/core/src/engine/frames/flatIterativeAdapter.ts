@@ -2,15 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunnableConfig } from '@langchain/core/runnables';
 import { type Command, GraphRecursionError, getConfig, INTERRUPT, isCommand } from '@langchain/langgraph';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import type {
+  BaseCheckpointSaver,
+  ChannelVersions,
+  Checkpoint,
+  CheckpointMetadata,
+} from '@langchain/langgraph-checkpoint';
 import { createDatabase } from '../../db/createDatabase.ts';
+import { DelegatingSaver } from '../saver/DelegatingSaver.ts';
 import { SqliteSaver } from '../saver/SqliteSaver.ts';
+import { withSettledTriggers } from '../saver/settledTriggers.ts';
 import { WindowedSaver } from '../saver/WindowedSaver.ts';
 import { assertCanBeSuspended, type CompiledLangGraph } from './CompiledLangGraph.ts';
 import { assertFlatRunOptions, type FlatRunOptions, isSaver } from './FlatRunOptions.ts';
 import { type FlatRun, Frame } from './Frame.ts';
-import { FrameSaver } from './FrameSaver.ts';
 import type { FrameRequest } from './frameContext.ts';
 import { humanAnswersOf } from './humanAnswers.ts';
 
@@ -147,4 +154,17 @@ function openTemporaryStore(): { readonly saver: BaseCheckpointSaver; readonly d
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** What frames write to: a frame goes on from a stored checkpoint after every super-step, whatever the checkpointer. */
+class FrameSaver extends DelegatingSaver {
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const settled = withSettledTriggers(checkpoint, metadata, newVersions);
+    return super.put(config, settled, metadata, newVersions);
+  }
 }

@@ -7,7 +7,6 @@ import type { VisitActivities } from '../activity/VisitActivities.ts';
 import { driving } from '../driving.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
-import type { CallsInFlight } from './CallsInFlight.ts';
 import type { InnerRuns } from './innerRuns.ts';
 import type { VisitWaits } from './VisitWaits.ts';
 
@@ -66,6 +65,7 @@ export function activeVisit(caller: string): ActiveVisit {
 
 /** The execution of a node that this code is in; `null` outside one. */
 export const visitHere = (): ActiveVisit | null => storage.getStore() ?? null;
+
 /** Whether this code is in no run at all: a unit test of a node, or plain LangGraph use. */
 export const isAlone = (): boolean => storage.getStore() === undefined && driving() === null;
 
@@ -79,4 +79,47 @@ export function visitStore(): { readonly store: EngineStore; readonly threadId: 
 /** LangGraph looks for the checkpoint of a graph that begins; outside a visit nobody wants to know. */
 export function noteBegun(config: RunnableConfig): void {
   storage.getStore()?.inner.begins(config);
+}
+
+/**
+ * Marks progress: the depth guard starts counting anew when the surrounding node has finished (law L7). Does nothing outside
+ * `durable()`, such as in a unit test of a node.
+ *
+ * @throws TypeError in a driven run outside its nodes, such as in an edge.
+ */
+export function progress(): void {
+  if (!isAlone()) activeVisit('progress()').progressed = true;
+}
+
+/** Set inside a call: one that waited for the calls in flight would wait for itself. */
+const inside = new AsyncLocalStorage<true>();
+
+/** The calls of one visit of a node that have begun and not ended. */
+export class CallsInFlight {
+  readonly #calls = new Set<Promise<void>>();
+
+  /** Whether this code runs inside one of them. */
+  get isInside(): boolean {
+    return inside.getStore() === true;
+  }
+
+  track<T>(call: () => Promise<T>): Promise<T> {
+    const running = inside.run(true, call);
+    const forget = (): void => {
+      this.#calls.delete(ended);
+    };
+    const ended: Promise<void> = running.then(forget, forget);
+    this.#calls.add(ended);
+    return running;
+  }
+
+  /** Resolves when one of them has ended; `null` when there is none to wait for. */
+  next(): Promise<void> | null {
+    return this.#calls.size === 0 || this.isInside ? null : Promise.race(this.#calls);
+  }
+
+  /** Resolves when all have ended, however they did. */
+  async settled(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.all(this.#calls);
+  }
 }

@@ -3,8 +3,7 @@ import type { Fact } from '../../events/Fact.ts';
 import type { Reserve } from '../../state/StepStore.ts';
 import { interruptAsking, type Question, questionAbout } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
-import { warningLevel } from '../guards/GuardLevel.ts';
-import { guardFact } from '../guards/guardFact.ts';
+import { guardFact, warningLevel } from '../guards/GuardLevel.ts';
 import type { AskedCall, BudgetVerdict, ScopedUse } from '../guards/RunBudgets.ts';
 import type { RecordedVisit } from './activeVisit.ts';
 

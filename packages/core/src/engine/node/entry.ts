@@ -1,4 +1,5 @@
 import type { EventSink } from '../../events/EventBus.ts';
+import { recordedGoal } from '../Goal.ts';
 import type { StateUpdate } from '../GraphProfile.ts';
 import { isAnswer } from '../gates/answers.ts';
 import { ask } from '../gates/ask.ts';
@@ -92,4 +93,18 @@ function guardQuestion<State extends object>(
   const message = `${depth} node transitions without progress; the limit is ${maxDepth}.`;
   const key = `recursion_limit/${visit.lgTaskId}`;
   return questionAbout({ depth, limit: maxDepth }, { kind: 'recursion_limit', key, taskId, message });
+}
+
+/** What the recorded goal of a run changes in the state a node is entered with. */
+export function towardsGoal<State extends object>(
+  entered: Entered<State>,
+  state: State,
+  visit: Visit,
+  { runs, profile }: RunnerDeps<State>,
+): Entered<State> {
+  if (!entered.runNode || profile.steer === undefined) return entered;
+  const goal = recordedGoal(runs, visit.threadId);
+  if (goal === null) return entered;
+  const steered = profile.steer(mergedState(state, entered.update), visit.node, goal);
+  return { ...entered, update: { ...entered.update, ...steered.update }, runNode: steered.runNode };
 }

@@ -4,8 +4,7 @@ import type { AnyGate } from '../gates/parsedGate.ts';
 import { visitOf } from '../visit.ts';
 import { askDeclared } from './askDeclared.ts';
 import { askToolCalls } from './askToolCalls.ts';
-import { decidedWrites } from './decidedWrites.ts';
-import { NodeOutput } from './nodeOutput.ts';
+import { decidedWrites, NodeOutput } from './nodeOutput.ts';
 import type { RunnerDeps } from './RunnerDeps.ts';
 import type { GuardedNode, NodeFunction } from './runNode.ts';
 

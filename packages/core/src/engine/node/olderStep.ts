@@ -3,6 +3,7 @@ import type { StepKey, StepTimes } from '../../state/StepStore.ts';
 import type { RecordedVisit } from './activeVisit.ts';
 import { askWhose, decidedOn, type OlderStep } from './askWhoseStep.ts';
 import type { InnerTask, StepPlace } from './stepPlace.ts';
+import { recordedPlace } from './stepPlace.ts';
 import { ambientConfig } from './toolCalls.ts';
 
 /**
@@ -89,4 +90,23 @@ function callsToAnswer(): readonly string[] {
 interface ToolWords {
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly { readonly id?: string }[];
+}
+
+/**
+ * Where a step is recorded: in its {@link recordedPlace}, or where an older version recorded it.
+ *
+ * @throws as {@link olderKey}.
+ */
+export function recordedKey(
+  active: RecordedVisit,
+  place: StepPlace,
+  name: string,
+): StepKey | Promise<StepKey> {
+  const { store, visit } = active;
+  const isAt = (lgTaskId: string): boolean =>
+    store.steps.timesOf({ threadId: visit.threadId, lgTaskId, name }) !== null;
+  const found = recordedPlace(active, place, isAt);
+  return found instanceof Promise
+    ? found.then((at) => olderKey(active, at, name))
+    : olderKey(active, found, name);
 }

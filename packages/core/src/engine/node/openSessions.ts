@@ -15,8 +15,7 @@ import {
 } from '../gates/question.ts';
 import { budgetLevel } from '../guards/budgetLevel.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
-import { type GuardLevel, guardEvidence } from '../guards/GuardLevel.ts';
-import { type GuardFinding, guardFact } from '../guards/guardFact.ts';
+import { type GuardFinding, type GuardLevel, guardEvidence, guardFact } from '../guards/GuardLevel.ts';
 import type { ScopedUse } from '../guards/RunBudgets.ts';
 import type { Visit } from '../visit.ts';
 import { isWaitQuestion } from '../waits/waitQuestion.ts';

@@ -4,16 +4,16 @@ import type { OnActivity } from '../../events/Activity.ts';
 import { type Fact, factsOf } from '../../events/Fact.ts';
 import type { StepResult } from '../../state/StepResult.ts';
 import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
-import { stepKeyOf } from '../../state/stepKeyOf.ts';
+import { stepKeyOf } from '../../state/StepStore.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
-import { UsageReports } from '../guards/UsageReports.ts';
 import type { UsageReport } from '../guards/usage.ts';
+import { UsageReports } from '../guards/usage.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';
 import { diedAt, never } from './crashPoint.ts';
 import { engineFaultOf } from './FaultBox.ts';
-import { recordedKey } from './recordedKey.ts';
+import { recordedKey } from './olderStep.ts';
 import {
   isRefusal,
   RefusedResult,

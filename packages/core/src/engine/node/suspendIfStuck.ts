@@ -5,7 +5,7 @@ import { scoreEntropy } from '../entropy/scoreEntropy.ts';
 import type { GraphProfile } from '../GraphProfile.ts';
 import { assertUnitInterval } from '../guards/assertUnitInterval.ts';
 import type { GuardLevel } from '../guards/GuardLevel.ts';
-import { type GuardFinding, warningOf } from '../guards/guardFact.ts';
+import { type GuardFinding, warningOf } from '../guards/GuardLevel.ts';
 import { precedence } from '../guards/lattice.ts';
 import type { GateStatus, StuckTask } from '../guards/TaskFailureGate.ts';
 import { guardsIn, type Visit } from '../visit.ts';

@@ -4,7 +4,7 @@ import type { VisitTurn } from '../../state/RunStore.ts';
 import type { TurnType } from '../../state/types.ts';
 import { depthLevel } from '../guards/depthLevel.ts';
 import type { GuardLevel } from '../guards/GuardLevel.ts';
-import { type GuardFinding, guardFact, warningOf } from '../guards/guardFact.ts';
+import { type GuardFinding, guardFact, warningOf } from '../guards/GuardLevel.ts';
 import { checkRecursionDepth } from '../guards/recursionGuard.ts';
 import type { Visit } from '../visit.ts';
 import { fieldsOf, mergedState } from './mergedState.ts';

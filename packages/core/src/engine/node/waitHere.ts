@@ -6,8 +6,7 @@ import { endWait } from '../waits/endWait.ts';
 import { waitInterruptId } from '../waits/waitQuestion.ts';
 import { type ActiveVisit, activeVisit, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { engineFaultOf } from './FaultBox.ts';
-import { recordedPlace } from './recordedPlace.ts';
-import { claimOf, type StepPlace, stepPlace } from './stepPlace.ts';
+import { claimOf, recordedPlace, type StepPlace, stepPlace } from './stepPlace.ts';
 
 /** What to wait for. */
 export interface Awaiting extends Pick<NewWait, 'purpose' | 'subject'> {
@@ -77,8 +76,7 @@ function recordWait(
   const { store, visit } = active;
   const now = store.now();
   const due = isKnown ? null : dueAt(now);
-  const wait = store.commit((emit) => {
-    store.fenceOf(visit).assertInTx();
+  const wait = store.commitUnder(visit, (emit) => {
     begin(emit);
     const asked: NewWait = { ...key, purpose, subject, interruptId: waitInterruptId(key), dueAt: due };
     return endWait(store.waits.begin(asked), { store, emit, now });

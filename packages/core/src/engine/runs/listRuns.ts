@@ -1,4 +1,5 @@
 import { transaction } from '../../db/transaction.ts';
+import type { RunQuery } from '../../state/RunDirectory.ts';
 import { THREAD_STATUSES, type Thread, type ThreadStatus } from '../../state/threadRecords.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { type PageRequest, pageLimit, pageOf, placeOf } from './pages.ts';
@@ -46,22 +47,30 @@ export interface RunPage {
 
 /** @throws RangeError for a status that is none, a time that is none, or a bad `limit` or `after`. */
 export function listRuns(filter: RunFilter, { db, directory, threads }: EngineStore): RunPage {
+  const query = runQueryOf(filter);
+  return transaction(db, 'deferred', () => {
+    const { items, next } = pageOf(
+      directory.page({ ...query, limit: query.limit + 1 }),
+      query.limit,
+      (at) => at,
+    );
+    const runs = items.map(({ id }) => summaryOf(threads.require(id), threads.driverOf(id) !== null));
+    return { runs, next };
+  });
+}
+
+/** What is looked for, from the newest on. @throws RangeError as {@link listRuns}. */
+export function runQueryOf(filter: RunFilter): RunQuery {
   const { status, graph, due = false, createdSince, createdBefore } = filter;
-  const limit = pageLimit(filter.limit);
   const end = { at: timeOf('createdBefore', createdBefore) ?? Number.MAX_SAFE_INTEGER, id: '' };
-  const query = {
+  return {
     statuses: statusesOf(status),
     graph: graph ?? null,
     due,
     since: timeOf('createdSince', createdSince) ?? Number.MIN_SAFE_INTEGER,
     before: earlier(placeOf(filter.after), end),
-    limit: limit + 1,
+    limit: pageLimit(filter.limit),
   };
-  return transaction(db, 'deferred', () => {
-    const { items, next } = pageOf(directory.page(query), limit, (place) => place);
-    const runs = items.map(({ id }) => summaryOf(threads.require(id), threads.driverOf(id) !== null));
-    return { runs, next };
-  });
 }
 
 function summaryOf(thread: Thread, isDriven: boolean): RunSummary {

@@ -20,7 +20,6 @@ import { type FencedLease, leaseFence, NO_FENCE } from '../../state/Fence.ts';
 import { GraphCheckpointStore } from '../../state/GraphCheckpointStore.ts';
 import { commitLate, immediately } from '../../state/immediately.ts';
 import { type StateStats, stateStats } from '../../state/StateStats.ts';
-import { allOf } from './allOf.ts';
 import { CheckpointReader } from './CheckpointReader.ts';
 import {
   configOf,
@@ -341,4 +340,9 @@ export class SqliteSaver extends BaseCheckpointSaver {
       value: dumped[at] ?? null,
     }));
   }
+}
+
+/** `Promise.all` that keeps nobody waiting when nothing has to be waited for. */
+function allOf<T>(values: readonly (T | Promise<T>)[]): readonly T[] | Promise<readonly T[]> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[]);
 }

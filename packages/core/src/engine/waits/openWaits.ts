@@ -27,8 +27,7 @@ export function openWaits<Open extends { readonly interruptId: string }>(
   const ids = open.map(({ interruptId }) => interruptId);
   if (ids.length === 0 || store.waits.at(threadId, ids).length === 0)
     return { questions: open, pending: [], hasEnded: false };
-  const looked = store.commit((emit) => {
-    store.fenceOf(lease).assertInTx();
+  const looked = store.commitUnder(lease, (emit) => {
     store.waits.keepOnly(threadId, ids);
     return store.waits.at(threadId, ids).map((wait) => endWait(wait, { store, emit, now }));
   });

@@ -1,6 +1,6 @@
 import type { EventSink } from '../../events/EventBus.ts';
+import { hasEnded } from '../../state/threadRecords.ts';
 import type { Wait, WaitPurpose } from '../../state/WaitStore.ts';
-import { takeEnd } from '../children/takeEnd.ts';
 import type { EngineStore } from '../EngineStore.ts';
 import { messageOf } from './message.ts';
 
@@ -31,3 +31,12 @@ export const WAIT_KINDS: { readonly [Purpose in WaitPurpose]?: WaitKind } = {
   },
   child: { take: ({ subject }, { store }) => takeEnd(subject ?? '', store) },
 };
+
+/** Records how a child has ended, for its parent, once and for all; its id, or `null` as long as it has not. */
+function takeEnd(childId: string, { threads, children, checkpoints }: EngineStore): string | null {
+  const { status, reason } = threads.require(childId);
+  if (!hasEnded(status)) return null;
+  const checkpointId = checkpoints.loadLatest({ threadId: childId, checkpointNs: '' })?.checkpointId ?? null;
+  children.end(childId, { status, reason, checkpointId });
+  return childId;
+}

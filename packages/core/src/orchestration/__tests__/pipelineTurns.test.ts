@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pipelineTurns } from '../pipelineTurns.ts';
-import { readTestCounts } from '../readTestCounts.ts';
+import { pipelineTurns, readTestCounts } from '../pipelineTurns.ts';
 import { withOutput } from '../robustness/entropy.ts';
 import { buildErrorRecord } from '../robustness.ts';
 import { agentLog, withLog } from '../task/agentLog.ts';

@@ -1,5 +1,5 @@
+import { isRecord } from '../../engine/isRecord.ts';
 import { type FileVersions, linesOnlyIn } from './FileVersions.ts';
-import { flatJson } from './flatJson.ts';
 
 /** Weakens whatever it stands in. */
 const SEVERE =
@@ -60,3 +60,24 @@ function isLower([line, key = '', value]: RegExpExecArray, added: readonly strin
 }
 
 const shown = (line: string): string => (line.length > 100 ? `${line.slice(0, 100)}…` : line);
+
+/**
+ * Settings as one line each, `rules.no-console: "off"`: a list is one value, however it is laid out.
+ *
+ * @returns `null` where the text is no JSON object.
+ */
+function flatJson(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? linesOf(value, []).join('\n') : null;
+  } catch {
+    return null;
+  }
+}
+
+function linesOf(value: object, path: readonly string[]): readonly string[] {
+  return Object.entries(value).flatMap(([key, inner]: readonly [string, unknown]) => {
+    const here = [...path, key];
+    return isRecord(inner) ? linesOf(inner, here) : [`${here.join('.')}: ${JSON.stringify(inner)}`];
+  });
+}

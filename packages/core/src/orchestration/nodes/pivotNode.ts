@@ -1,9 +1,9 @@
 import { MAX_PIVOTS } from '../../config/defaults.ts';
 import { METADATA_KEY, type NodeMetadata } from '../../engine/node/nodeOutput.ts';
 import { isDevsError } from '../../errors/DevsError.ts';
+import { sha256Hex } from '../../state/canonicalJson.ts';
 import { advance } from '../advance.ts';
 import type { PivotReason, PivotRequest, PivotResult } from '../ports.ts';
-import { isBlankStrategy, strategyFingerprint } from '../robustness/strategyFingerprint.ts';
 import { checkTurnBudget, detectEntropy, pivotAgentNode, resetTurnBudget } from '../robustness.ts';
 import { agentCall } from '../task/agentCall.ts';
 import { reportsOf } from '../task/agentLog.ts';
@@ -126,4 +126,25 @@ function pivotRequest(state: GraphState, task: TaskRecord, refused: string | nul
 function pivotReason(state: GraphState): PivotReason {
   if (checkTurnBudget(state) !== null) return 'turns_spent';
   return detectEntropy(state) ? 'same_output' : 'same_error';
+}
+
+/**
+ * SHA-256 (hex) of a strategy without what spelling adds: case, punctuation, white space and compatibility forms.
+ * Two strategies with one fingerprint count as the same; a text of punctuation alone has that of the empty one.
+ */
+export function strategyFingerprint(strategy: string): string {
+  return sha256Hex(normalised(strategy));
+}
+
+/** True when nothing is left of a strategy but punctuation and white space. */
+function isBlankStrategy(strategy: string): boolean {
+  return normalised(strategy) === '';
+}
+
+function normalised(strategy: string): string {
+  return strategy
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }

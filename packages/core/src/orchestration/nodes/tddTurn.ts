@@ -1,6 +1,5 @@
 import type { Judgement } from '../checks/Judgement.ts';
 import type { CheckResult, CriterionEvidence, TestLoss } from '../ports.ts';
-import { rejectedDiff } from '../review/rejectedDiff.ts';
 import { timesReopened } from '../review/reviewDecisions.ts';
 import { instructionsFor, pathsOf } from '../task/instructions.ts';
 import { openWorkspace } from '../task/openWorkspace.ts';
@@ -8,6 +7,7 @@ import type { PipelineDeps } from '../task/pipelineDeps.ts';
 import { RecordedTree } from '../task/RecordedTree.ts';
 import { judgeGreen, judgeRed, judgeTurned } from '../task/verdicts.ts';
 import type { CheckedTree, GraphState, TaskRecord } from '../types.ts';
+import { rejectedDiff } from './rejected.ts';
 import { Turn } from './Turn.ts';
 
 /** How a turn ended, in words for the log and the next attempt. */

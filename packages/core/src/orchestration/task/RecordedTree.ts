@@ -1,5 +1,6 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
 import { type StepCall, step } from '../../engine/node/step.ts';
+import { DevsError } from '../../errors/DevsError.ts';
 import type {
   CheckRequest,
   CheckResult,
@@ -10,8 +11,6 @@ import type {
   WorkResult,
 } from '../ports.ts';
 import { AgentChecks } from './AgentChecks.ts';
-import { missingProgram } from './missingProgram.ts';
-import { type Trees, treesOf } from './Trees.ts';
 
 /** What a step that edits leaves in the state file: the tree's id, never the files. */
 interface Edited {
@@ -294,4 +293,27 @@ function tellRescue({ ref, commit, files }: Rescue): void {
   const payload = { ref, commit, files };
   if (store === null) events.emit('WORKSPACE_RESCUED', payload, scope);
   else store.commit((emit) => emit('WORKSPACE_RESCUED', payload, scope));
+}
+
+/** Trees of a run, whatever lies in its folder. */
+type Trees = Required<Pick<RunWorkspace, 'integrated' | 'overlay' | 'compare' | 'readAt'>>;
+
+/** What a workspace tells of its trees; `null` for one that does not. */
+function treesOf(workspace: RunWorkspace): Trees | null {
+  const { integrated, overlay, compare, readAt } = workspace;
+  if (!integrated || !overlay || !compare || !readAt) return null;
+  return {
+    integrated: integrated.bind(workspace),
+    overlay: overlay.bind(workspace),
+    compare: compare.bind(workspace),
+    readAt: readAt.bind(workspace),
+  };
+}
+
+/** Ends a drive where nothing could be checked: no attempt of an agent can mend that. */
+function missingProgram(program: string, command: string): DevsError {
+  return new DevsError(`The check "${command}" cannot be run: ${program} is not there.`, {
+    code: 'CONFIG_INVALID',
+    remedy: `Install ${program}, or have the project's setup install it, then resume.`,
+  });
 }

@@ -1,5 +1,5 @@
 import { type StepCall, step } from '../../engine/node/step.ts';
-import { baselineWords } from '../checks/baselineWords.ts';
+import { baselineWords } from '../checks/CheckSummary.ts';
 import type { Instructions, ResearchRequest, RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { instructionsFor } from './instructions.ts';

@@ -3,7 +3,7 @@ import { assertDecidable, principalText } from '../../engine/gates/decidable.ts'
 import { shortWords } from '../../engine/gates/decisionWords.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
-import { UsageReports } from '../../engine/guards/UsageReports.ts';
+import { UsageReports } from '../../engine/guards/usage.ts';
 import { DevsError } from '../../errors/DevsError.ts';
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
@@ -11,7 +11,7 @@ import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { NewStep, Reserve, StepKey } from '../../state/StepStore.ts';
-import { stepKeyOf } from '../../state/stepKeyOf.ts';
+import { stepKeyOf } from '../../state/StepStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { answerRequest, stageOf } from './answerRequest.ts';
 
@@ -88,12 +88,11 @@ async function make(
   const threadId = key.threadId;
   const fence = store.threads.fence(lease);
   const step: NewStep = { ...key, node: 'ask', taskId: request.task?.taskId ?? null };
-  const reserve = store.commit(() => {
-    fence.assertInTx();
-    return admitted(step, ask, store.budgets.judge({ ...step, declared: {} }), (held) =>
+  const reserve = store.commitUnder(lease, () =>
+    admitted(step, ask, store.budgets.judge({ ...step, declared: {} }), (held) =>
       store.steps.intent({ ...step, reserve: held }, fence),
-    );
-  });
+    ),
+  );
   const reports = new UsageReports(reserve);
   const call = { idempotencyKey: stepKeyOf(key), signal, usage: reports.add.bind(reports) };
   try {

@@ -26,8 +26,7 @@ export async function finishRewind(lease: Lease, { app, pipeline }: RewindDeps):
   if (rewind === null) return null;
   const move = moveOf(rewind);
   const kept = move === null ? null : await follow(move, pipeline, { threadId, ...driverOf(store, lease) });
-  store.commit((emit) => {
-    store.threads.fence(lease).assertInTx();
+  store.commitUnder(lease, (emit) => {
     store.rewinds.finish(rewind.id);
     if (kept !== null) emit('WORKSPACE_RESCUED', { ...kept }, { threadId });
     const { targetTaskId, before } = rewind;

@@ -1,7 +1,6 @@
 import { advance } from '../../orchestration/advance.ts';
 import { closeEpics } from '../../orchestration/taskStates.ts';
-import type { EpicRecord, GraphState, TaskRecord } from '../../orchestration/types.ts';
-import { withoutApprovals } from './withoutApprovals.ts';
+import type { EpicRecord, GraphState, HitlDecisionRecord, TaskRecord } from '../../orchestration/types.ts';
 import type { EarlierPlan } from './withoutLaterWork.ts';
 
 /**
@@ -51,4 +50,21 @@ function reopened(epics: readonly EpicRecord[], { tasks, undone }: EarlierPlan):
     return { ...epic, status: isBegun ? 'active' : 'pending' };
   });
   return closeEpics({ epics: open, tasks, activeEpicId: null, activeTaskId: null });
+}
+
+/**
+ * Decisions on code that say nothing about the given tasks any more: an approval holds for exactly the code that was
+ * shown. All decisions are kept, for their number names the next question.
+ */
+function withoutApprovals(
+  decisions: readonly HitlDecisionRecord[],
+  taskIds: ReadonlySet<string>,
+): readonly HitlDecisionRecord[] {
+  const others = (ids: readonly string[]): readonly string[] => ids.filter((id) => !taskIds.has(id));
+  return decisions.map((decision) => {
+    const { review } = decision;
+    if (review === undefined || !review.taskIds.some((id) => taskIds.has(id))) return decision;
+    const { taskIds: shown, reopened } = review;
+    return { ...decision, review: { ...review, taskIds: others(shown), reopened: others(reopened) } };
+  });
 }

@@ -3,7 +3,7 @@ import { aPlan } from '@devs/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { documentsForm } from '../documentsForm.ts';
-import { withProblem } from '../gateForm.ts';
+import { withProblem } from '../editGate.ts';
 import { planForm } from '../planForm.ts';
 
 const MARK = '9b74c9897bac';

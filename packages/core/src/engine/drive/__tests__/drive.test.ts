@@ -25,7 +25,7 @@ import {
 import { durable } from '../../durable.ts';
 import type { Gate } from '../../Gate.ts';
 import { HumanInTheLoopManager, type Principal } from '../../gates/HumanInTheLoopManager.ts';
-import { progress } from '../../node/progress.ts';
+import { progress } from '../../node/activeVisit.ts';
 import { step } from '../../node/step.ts';
 
 const gated = (db: Database) => durable(twoSteps(), { db, gates: { second: ({ log }) => log } });

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { howMany } from '../../../../test/support/howMany.ts';
 import { tried } from '../../../../test/support/tried.ts';
 import { DEFAULT_PRICES } from '../../../config/prices.ts';
-import { UsageReports } from '../UsageReports.ts';
-import { callUsage, totalUsage, type UsageReport } from '../usage.ts';
+import { callUsage, totalUsage, type UsageReport, UsageReports } from '../usage.ts';
 
 const total = (...reports: UsageReport[]) => totalUsage(reports, DEFAULT_PRICES);
 

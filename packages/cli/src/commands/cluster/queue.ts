@@ -1,0 +1,23 @@
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { withAdmin } from '../../project/openCluster.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { queueLines } from '../../render/clusterLines.ts';
+
+export function addQueue(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('queue', options)
+    .description('show what waits for a worker in a cluster, per graph and tenant, and what was given up')
+    .addHelpText(
+      'after',
+      examples('devs queue --db postgres://devs@db.example.org/devs', 'devs queue --json'),
+    )
+    .action((_options: object, command: Command) => start(command, queue));
+}
+
+async function queue(session: Session): Promise<ExitCode> {
+  const queue = await withAdmin(session, (admin) => admin.queue());
+  session.out.result(queue, queueLines(queue, session));
+  return EXIT.ok;
+}

@@ -1,0 +1,61 @@
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { withAdmin } from '../../project/openCluster.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+import { tenantLines } from '../../render/clusterLines.ts';
+import { usageError } from '../../usageError.ts';
+
+export function addTenants(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('tenants', options)
+    .description('list whose runs are in a cluster, or say how many of one are driven at the same time')
+    .argument('[set]', 'the word set: change a tenant')
+    .argument('[tenant]', 'which one')
+    .option('--cap <number>', 'with set: at most so many of its runs are driven; none for no limit')
+    .addHelpText(
+      'after',
+      examples(
+        'devs tenants --db postgres://devs@db.example.org/devs',
+        'devs tenants set acme --cap 4',
+        'devs tenants set acme --cap none',
+      ),
+    )
+    .action(
+      (
+        word: string | undefined,
+        tenant: string | undefined,
+        { cap }: { readonly cap?: string },
+        command: Command,
+      ) => start(command, (session) => tenants({ word, tenant, cap }, session)),
+    );
+}
+
+interface Asked {
+  readonly word: string | undefined;
+  readonly tenant: string | undefined;
+  readonly cap: string | undefined;
+}
+
+async function tenants({ word, tenant, cap }: Asked, session: Session): Promise<ExitCode> {
+  if (word === undefined && cap === undefined) {
+    const all = await withAdmin(session, (admin) => admin.tenants());
+    session.out.result(all, tenantLines(all));
+    return EXIT.ok;
+  }
+  if (word !== 'set' || tenant === undefined || cap === undefined) {
+    const example = session.devs('tenants', 'set', 'acme', '--cap', '4');
+    throw usageError('It is not said which tenant is set to what.', `Write it as in ${example}.`);
+  }
+  const limit = toCap(cap);
+  await withAdmin(session, (admin) => admin.setCap(tenant, limit));
+  const words = limit === null ? 'as many as there are slots' : `at most ${limit}`;
+  session.out.result({ tenant, cap: limit }, [`${tenant}: ${words} at the same time`]);
+  return EXIT.ok;
+}
+
+function toCap(text: string): number | null {
+  if (text === 'none') return null;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw usageError(`"${text}" is no number of runs.`, 'Give a whole number from 0, or none for no limit.');
+}

@@ -1,0 +1,33 @@
+import type { ClusterAdmin } from '@devs/postgres';
+import { type ClusterAt, DATABASE_URL } from '../cluster/ClusterAt.ts';
+import { loadPostgres } from '../cluster/loadPostgres.ts';
+import { usageError } from '../usageError.ts';
+import type { Session } from './Session.ts';
+
+/** @throws DevsError `CONFIG_INVALID` where none is named. */
+export function namedCluster({ cluster }: Session): ClusterAt {
+  if (cluster !== null) return cluster;
+  throw usageError(
+    'No cluster is named.',
+    `Name it with --db postgres://user@host/database, or in ${DATABASE_URL}.`,
+  );
+}
+
+/**
+ * Connects to the cluster that is named, and ends the connection when `work` is done.
+ *
+ * @throws DevsError `CONFIG_INVALID` where none is named, or what knows clusters is not installed; those of `ClusterAdmin`.
+ */
+export async function withAdmin<Result>(
+  session: Session,
+  work: (admin: ClusterAdmin, at: ClusterAt) => Promise<Result>,
+): Promise<Result> {
+  const at = namedCluster(session);
+  const { ClusterAdmin } = await loadPostgres();
+  const admin = new ClusterAdmin(at);
+  try {
+    return await work(admin, at);
+  } finally {
+    await admin.close();
+  }
+}

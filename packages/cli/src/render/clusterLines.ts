@@ -1,0 +1,85 @@
+import type { ClusterQueue, TenantLine, WorkerLine } from '@devs/postgres';
+import type { Session } from '../project/Session.ts';
+import { columns } from '../terminal/columns.ts';
+import { type Line, styled } from '../terminal/Line.ts';
+
+/** What waits for a worker, whose it is, and what was given up. */
+export function queueLines(
+  { queues, tenants, deadLetters }: ClusterQueue,
+  { devs }: Session,
+): readonly Line[] {
+  const rows = queues.map(({ queue, ready, later, active, oldestSeconds, runs, workers }) => [
+    queue,
+    ...[ready, later, active].map(String),
+    ready === 0 ? '-' : duration(oldestSeconds),
+    String(runs),
+    workers === 0 ? 'none' : String(workers),
+  ]);
+  const [head = '', ...lines] = columns([
+    ['queue', 'ready', 'later', 'driven', 'oldest', 'runs', 'workers'],
+    ...rows,
+  ]);
+  const stranded = queues.filter(({ runs, workers }) => runs > 0 && workers === 0);
+  return [
+    ...(queues.length === 0 ? ['Nothing waits, and nobody would drive it.'] : [head]),
+    ...lines.map((text, at) => styled(isStranded(queues[at]) ? 'due' : undefined, text)),
+    ...(stranded.length === 0 ? [] : ['', strandedWords(stranded.map(({ runs }) => runs))]),
+    ...(tenants.length === 0 ? [] : ['', ...tenantLines(tenants)]),
+    ...(deadLetters.length === 0 ? [] : ['', ...deadLines(deadLetters, devs)]),
+  ];
+}
+
+const isStranded = (line: ClusterQueue['queues'][number] | undefined): boolean =>
+  line !== undefined && line.runs > 0 && line.workers === 0;
+
+function strandedWords(runs: readonly number[]): Line {
+  const count = runs.reduce((sum, each) => sum + each, 0);
+  const text = `${count === 1 ? '1 run has' : `${count} runs have`} no worker with their graph in their shape`;
+  return { style: 'due', text };
+}
+
+function deadLines(letters: ClusterQueue['deadLetters'], devs: Session['devs']): readonly Line[] {
+  const rows = letters.map(({ runId, queue, attempts, at, error }) => [
+    runId,
+    queue,
+    String(attempts),
+    at.toISOString(),
+    error,
+  ]);
+  return [
+    ...columns([['given up', 'queue', 'attempts', 'since', 'error'], ...rows]),
+    `once that is mended: ${devs('redrive', letters[0]?.runId ?? '')}`,
+  ];
+}
+
+export function tenantLines(tenants: readonly TenantLine[]): readonly Line[] {
+  if (tenants.length === 0) return ['There are no runs.'];
+  const rows = tenants.map(({ tenant, cap, driven, ready, runs }) => [
+    tenant,
+    cap === null ? '-' : String(cap),
+    ...[driven, ready, runs].map(String),
+  ]);
+  return columns([['tenant', 'cap', 'driven', 'ready', 'runs'], ...rows]);
+}
+
+export function workerLines(workers: readonly WorkerLine[]): readonly Line[] {
+  if (workers.length === 0) return ['No worker is there.'];
+  const rows = workers.map(({ id, host, pid, slots, busy, draining, seenAt, queues }) => [
+    id,
+    host,
+    String(pid),
+    `${busy} of ${slots}`,
+    draining ? 'draining' : 'yes',
+    seenAt.toISOString(),
+    queues.join(' ') || '-',
+  ]);
+  return columns([['worker', 'host', 'process', 'drives', 'takes more', 'seen', 'queues'], ...rows]);
+}
+
+/** `0:42`, `2:10:03`. */
+function duration(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}

@@ -1,0 +1,145 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { prepare } from '../db/prepare.ts';
+import { within } from './immediately.ts';
+import { parseStored } from './parseStored.ts';
+
+/** Bytes of a pack in one row: what is written at once is no larger. */
+export const PACK_PART_BYTES = 4 * 1024 * 1024;
+
+/** Where git stands in a run. */
+export interface GitStand {
+  /** Commit by name of its ref (`refs/…`). */
+  readonly refs: Readonly<Record<string, string>>;
+  /** Tree of the folder as the engine left it; `null` before. */
+  readonly left: string | null;
+}
+
+/** Objects of git. */
+export interface GitPack {
+  /** Ids; it has all that they reach, as far as no pack before it has that. Not empty. */
+  readonly tips: readonly string[];
+  /** As `git index-pack --fix-thin` takes it. */
+  readonly bytes: Uint8Array;
+  /** How often it was made of others: 0 for a new one. */
+  readonly level: number;
+  /** Numbers of those it is made of. */
+  readonly replaces: readonly number[];
+}
+
+/** A pack that is kept; numbers grow, and it leans on those before it. */
+export interface KeptGitPack extends Pick<GitPack, 'tips' | 'level'> {
+  readonly pack: number;
+}
+
+interface PackRow {
+  readonly pack: number;
+  readonly level: number;
+  readonly tips: string;
+}
+
+interface PartRow extends PackRow {
+  readonly threadId: string;
+  readonly part: number;
+  readonly bytes: Uint8Array;
+}
+
+interface StandRow {
+  readonly refsJson: string;
+  readonly left: string | null;
+}
+
+const OF_RUN = 'FROM git_packs WHERE thread_id = ?';
+
+// The last part is written last, and has the tips: without them a pack is the beginning of one, and is none.
+const WHOLE =
+  "SELECT pack FROM git_packs AS whole WHERE whole.thread_id = git_packs.thread_id AND whole.tips <> ''";
+
+/**
+ * Rows of `git_packs` and `git_stands`: what git holds of a run, as far as it travels with the run's file.
+ */
+export class GitPackStore {
+  readonly #db: Database;
+  readonly #stand: Statement<[string], StandRow>;
+  readonly #putStand: Statement<[string, string, string | null]>;
+  readonly #packs: Statement<[string], PackRow>;
+  readonly #bytes: Statement<[string, number], Uint8Array>;
+  readonly #next: Statement<[string], number>;
+  readonly #insert: Statement<[PartRow]>;
+  readonly #delete: Statement<[string, number]>;
+  readonly #deleteBegun: Statement<[string]>;
+
+  /** @param db - An open, migrated state file. */
+  constructor(db: Database) {
+    this.#db = db;
+    this.#stand = prepare(
+      db,
+      'SELECT refs_json AS refsJson, left_tree AS left FROM git_stands WHERE thread_id = ?',
+    );
+    this.#putStand = prepare(
+      db,
+      `INSERT INTO git_stands (thread_id, refs_json, left_tree) VALUES (?, ?, ?)
+       ON CONFLICT (thread_id) DO UPDATE SET refs_json = excluded.refs_json, left_tree = excluded.left_tree`,
+    );
+    this.#packs = prepare(db, `SELECT pack, level, tips ${OF_RUN} AND tips <> '' ORDER BY pack ASC`);
+    this.#bytes = prepare<[string, number], Uint8Array>(
+      db,
+      `SELECT bytes ${OF_RUN} AND pack = ? ORDER BY part ASC`,
+    ).pluck();
+    this.#next = prepare<[string], number>(db, `SELECT coalesce(max(pack), 0) + 1 ${OF_RUN}`).pluck();
+    this.#insert = prepare(
+      db,
+      `INSERT INTO git_packs (thread_id, pack, part, level, tips, bytes)
+       VALUES (@threadId, @pack, @part, @level, @tips, @bytes)`,
+    );
+    this.#delete = prepare(db, 'DELETE FROM git_packs WHERE thread_id = ? AND pack = ?');
+    this.#deleteBegun = prepare(db, `DELETE FROM git_packs WHERE thread_id = ? AND pack NOT IN (${WHOLE})`);
+  }
+
+  /** `null` for a run whose objects never travelled. */
+  standOf(threadId: string): GitStand | null {
+    const row = this.#stand.get(threadId);
+    if (row === undefined) return null;
+    return { refs: parseStored(row.refsJson, 'git_stands') as GitStand['refs'], left: row.left };
+  }
+
+  /** In the caller's transaction. */
+  putStand(threadId: string, { refs, left }: GitStand): void {
+    this.#putStand.run(threadId, JSON.stringify(refs), left);
+  }
+
+  /** Oldest first. */
+  list(threadId: string): readonly KeptGitPack[] {
+    return this.#packs.all(threadId).map(({ tips, ...row }) => ({ ...row, tips: tips.split(' ') }));
+  }
+
+  bytesOf(threadId: string, pack: number): Uint8Array {
+    return Buffer.concat(this.#bytes.all(threadId, pack));
+  }
+
+  /** Forgets what travelled: in the caller's transaction, or its own. */
+  clear(threadId: string): void {
+    within(this.#db, () => {
+      for (const table of ['git_packs', 'git_stands'])
+        prepare<[string]>(this.#db, `DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
+    });
+  }
+
+  /** The number of the next pack; what was begun of one and never ended is gone, in the caller's transaction. */
+  begin(threadId: string): number {
+    this.#deleteBegun.run(threadId);
+    return this.#next.get(threadId) ?? 1;
+  }
+
+  /** A part of a pack, in the caller's transaction; the last one makes it count, and takes those it replaces away. */
+  putPart(
+    threadId: string,
+    place: { readonly pack: number; readonly part: number },
+    { tips, bytes, level, replaces }: GitPack,
+  ): void {
+    const from = place.part * PACK_PART_BYTES;
+    const isLast = from + PACK_PART_BYTES >= bytes.length;
+    const part = bytes.subarray(from, from + PACK_PART_BYTES);
+    this.#insert.run({ threadId, ...place, level, tips: isLast ? tips.join(' ') : '', bytes: part });
+    if (isLast) for (const pack of replaces) this.#delete.run(threadId, pack);
+  }
+}

@@ -1,0 +1,70 @@
+import { giveUpAsks } from '../engine/asks.ts';
+import type { DriveOptions } from '../engine/drive/drive.ts';
+import { isOver } from '../engine/drive/outcome.ts';
+import type { RunOptions } from '../engine/RunOptions.ts';
+import { type GoalOptions, pipelineGoal } from '../orchestration/pipelineGoals.ts';
+import { tellChangedAgents } from './agentsIdentity.ts';
+import { handOver } from './handOver.ts';
+import { finishRewind } from './rewind/finishRewind.ts';
+import { assertAgents } from './runAgents.ts';
+import type { DriveResult } from './views.ts';
+import { type RunWithDeps, workspaceInUse } from './workspaceInUse.ts';
+
+/**
+ * How far to drive: `until` a gate is approved, `only` one task (`T4`) or one `epic` (`E1`) with what it depends on. At
+ * most one of them; kept in the run's record until it is reached, and then the run stops (`drained`).
+ */
+export interface DriveRunOptions extends RunOptions, GoalOptions {}
+
+/** How a drive is called that is told what comes in meanwhile. */
+export type ToldDrive = Pick<DriveOptions, 'prepare' | 'abort'>;
+
+/** Drives a run, and gives its branch to the user's repository; see {@link Run.drive}. */
+export async function driveRun(
+  id: string,
+  { until, only, epic, ...options }: DriveRunOptions,
+  deps: RunWithDeps,
+  { prepare, ...told }: ToldDrive = {},
+): Promise<DriveResult> {
+  const { app, pipeline } = deps;
+  const { store } = app;
+  const goal = pipelineGoal({ ...(until && { until }), ...(only && { only }), ...(epic && { epic }) });
+  assertAgents(id, store, pipeline);
+  if (pipeline !== null) tellChangedAgents(id, pipeline.agents, store);
+  const engine = await app.engine();
+  await finishRewindOfEnded(id, deps);
+  const { status, reason, gates } = await whileAgentsAreKept(deps, () =>
+    engine.drive(id, {
+      ...options,
+      ...told,
+      ...(goal && { goal }),
+      prepare: async (lease) => {
+        await prepare?.(lease);
+        giveUpAsks(id, store.steps);
+        await finishRewind(lease, { app: engine, pipeline });
+      },
+    }),
+  );
+  const handed = await handOver(id, app.events, (open) => workspaceInUse(id, deps, open));
+  return { status, reason, gates, ...handed, cost: store.steps.costOf(id) };
+}
+
+/** What agents keep running between their calls ends with the drive. */
+async function whileAgentsAreKept<Result>(
+  { pipeline }: RunWithDeps,
+  drive: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await drive();
+  } finally {
+    await pipeline?.agents.close?.().catch(() => undefined);
+  }
+}
+
+/** A run that has ended is not driven, but the files of its last rewind may still have to follow. */
+async function finishRewindOfEnded(id: string, { app, pipeline }: RunWithDeps): Promise<void> {
+  const { threads, rewinds } = app.store;
+  if (!isOver(threads.require(id).status) || rewinds.unfinished(id) === null) return;
+  const engine = await app.engine();
+  await engine.hold(id, (lease) => finishRewind(lease, { app: engine, pipeline }));
+}

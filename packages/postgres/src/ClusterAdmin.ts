@@ -1,0 +1,138 @@
+import { DevsError } from '@devs/core';
+import pg, { type Pool } from 'pg';
+import { BossJobs, type DeadLetter } from './BossJobs.ts';
+import { ClusterView, type QueueLine, type WorkerLine } from './ClusterView.ts';
+import { Leases } from './Leases.ts';
+import { openSchema } from './openSchema.ts';
+import { CONNECTION, serverOf } from './postgres.ts';
+import { Tables } from './Tables.ts';
+import { type TenantLine, tenantLines } from './TenantView.ts';
+
+/** Which cluster. */
+export interface ClusterAddress {
+  /** `postgres://user@host:5432/database`; a password that is not in it is looked for as `pg` does. */
+  readonly url: string;
+  /** @defaultValue 'devs' */
+  readonly schema?: string;
+}
+
+/** What {@link ClusterAdmin.migrate} has found and made. */
+export interface Migrated {
+  readonly schema: string;
+  /** `null` where there was nothing. */
+  readonly before: number | null;
+  readonly version: number;
+}
+
+/** What waits in a cluster, and what was given up. */
+export interface ClusterQueue {
+  readonly queues: readonly QueueLine[];
+  readonly tenants: readonly TenantLine[];
+  /** Oldest first, at most 1,000. */
+  readonly deadLetters: readonly DeadLetter[];
+}
+
+/** Whoever waits at a terminal is told. */
+const AT_ONCE = { awayMs: 0, onAway: () => undefined } as const;
+
+/** What people who run a cluster see of it and change. */
+export class ClusterAdmin {
+  readonly #pool: Pool;
+  readonly #tables: Tables;
+  readonly #server: string;
+  readonly #jobs: BossJobs;
+
+  /**
+   * Connects when it is first asked something.
+   *
+   * @throws DevsError `CONFIG_INVALID` for a URL that is none.
+   */
+  constructor({ url, schema = 'devs' }: ClusterAddress) {
+    this.#server = serverOf(url);
+    this.#pool = new pg.Pool({ connectionString: url, ...CONNECTION, max: 2 });
+    this.#pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
+    this.#tables = new Tables(this.#pool, schema, AT_ONCE);
+    this.#jobs = new BossJobs(this.#pool, { schema });
+  }
+
+  /**
+   * Makes the tables, or brings them up to this release's; several may try at the same time.
+   *
+   * @throws DevsError `STATE_IO`; `CONFIG_INVALID` for a role that may not; `SCHEMA_TOO_NEW`.
+   */
+  async migrate(): Promise<Migrated> {
+    const { schemaName: schema } = this.#tables;
+    const before = await this.#version();
+    await this.#open(true);
+    return { schema, before, version: (await this.#version()) ?? 0 };
+  }
+
+  /** @throws DevsError `STATE_IO`; `CONFIG_INVALID` where the tables are missing or old, or may not be read; as all below. */
+  async queue(): Promise<ClusterQueue> {
+    await this.#open(false);
+    return {
+      queues: await new ClusterView(this.#tables).queues(),
+      tenants: await tenantLines(this.#tables),
+      deadLetters: await this.#jobs.deadLetters(),
+    };
+  }
+
+  async workers(): Promise<readonly WorkerLine[]> {
+    await this.#open(false);
+    return new ClusterView(this.#tables).workers();
+  }
+
+  async tenants(): Promise<readonly TenantLine[]> {
+    await this.#open(false);
+    return tenantLines(this.#tables);
+  }
+
+  /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
+  async setCap(tenant: string, cap: number | null): Promise<void> {
+    await this.#open(false);
+    await new Leases(this.#tables, this.#jobs).setCap(tenant, cap);
+  }
+
+  /**
+   * Has runs driven again that were given up: one, or with `null` all. Returns their ids, oldest first.
+   *
+   * @throws DevsError `THREAD_NOT_FOUND` for one that was not given up.
+   */
+  async redrive(id: string | null): Promise<readonly string[]> {
+    await this.#open(false);
+    const letters = await this.#jobs.deadLetters();
+    const wanted = letters.filter(({ runId }) => id === null || runId === id);
+    if (id !== null && wanted.length === 0) throw notGivenUp(id);
+    await this.#jobs.redrive(wanted);
+    return wanted.map(({ runId }) => runId);
+  }
+
+  async close(): Promise<void> {
+    await this.#jobs.close();
+    await this.#pool.end();
+  }
+
+  async #version(): Promise<number | null> {
+    const { schema } = this.#tables;
+    const sql = 'SELECT to_regclass($1) IS NOT NULL AS there';
+    const [found] = await this.#tables.query<{ there: boolean }>(sql, [`${schema}.schema_version`]);
+    if (found?.there !== true) return null;
+    const [row] = await this.#tables.query<{ version: number }>(
+      `SELECT version FROM ${schema}.schema_version`,
+      [],
+    );
+    return row?.version ?? null;
+  }
+
+  #open(migrates: boolean): Promise<void> {
+    const { schemaName: schema } = this.#tables;
+    return openSchema(this.#pool, { schema, migrates, server: this.#server });
+  }
+}
+
+const notGivenUp = (id: string): DevsError =>
+  new DevsError(`Run "${id}" is none that was given up.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'List those that were with devs queue.',
+    context: { threadId: id },
+  });

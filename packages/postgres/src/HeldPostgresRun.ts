@@ -1,0 +1,88 @@
+import type { HeldRun, HeldRunEnd, RunSignal } from '@devs/core';
+import type { Outlet } from '@devs/core/state';
+import type { Database } from 'better-sqlite3';
+import type { HeldFile } from './HeldFile.ts';
+import type { RunFiles } from './RunFiles.ts';
+import type { Claim, RunRows } from './RunRows.ts';
+
+export interface HeldRunParts {
+  readonly claim: Claim;
+  readonly file: HeldFile;
+  readonly rows: RunRows;
+  readonly files: RunFiles;
+  /** Of what the run has taken of what it was told. */
+  readonly taken: number;
+  /** Has `tell` called whenever the run may have been told something. Returns the way to end that. */
+  readonly onTold: (runId: string, tell: () => void) => () => void;
+  /** Called when it is let go of, settled or not. */
+  readonly onClose: () => void;
+}
+
+/** A run that this process has: its file, and what it is told. */
+export class HeldPostgresRun implements HeldRun {
+  readonly id: string;
+  readonly epoch: number;
+  readonly db: Database;
+  readonly isCopy = true;
+  readonly outlet: Outlet;
+  readonly lost: AbortSignal;
+  readonly #parts: HeldRunParts;
+  readonly #ends = new Set<() => void>();
+  /** Of what was told and handed out. */
+  #taken: number;
+  #isSettled = false;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: HeldRunParts) {
+    const { claim, file, taken } = parts;
+    this.id = claim.runId;
+    this.epoch = claim.epoch;
+    this.db = file.db;
+    this.outlet = file;
+    this.lost = file.lost;
+    this.#parts = parts;
+    this.#taken = taken;
+  }
+
+  /** Each is handed out once; it counts as taken when the run is settled, so that it is told again where its driver dies. */
+  async signals(): Promise<readonly RunSignal[]> {
+    const { last, signals } = await this.#parts.rows.signals(this.id, this.#taken);
+    this.#taken = last;
+    return signals;
+  }
+
+  onSignal(tell: () => void): () => void {
+    const end = this.#parts.onTold(this.id, tell);
+    this.#ends.add(end);
+    return () => {
+      this.#ends.delete(end);
+      end();
+    };
+  }
+
+  async settle(end: HeldRunEnd): Promise<'settled' | 'again'> {
+    const { claim, file, files, rows } = this.#parts;
+    await file.arrived();
+    const grown = file.grown();
+    const base = grown === null ? null : await files.packed(grown, claim.tenant);
+    const settled = await rows.settle(claim, { end, seq: file.seq, taken: this.#taken, base });
+    this.#isSettled ||= settled === 'settled';
+    return settled;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { claim, file, rows, onClose } = this.#parts;
+    for (const end of this.#ends) end();
+    try {
+      file.close();
+      if (!this.#isSettled) await rows.free(claim);
+    } finally {
+      onClose();
+    }
+  }
+}

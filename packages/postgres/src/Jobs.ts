@@ -1,0 +1,36 @@
+import type { ClientBase } from 'pg';
+
+/** A run, as its dispatcher knows it: columns of `runs`. */
+export interface QueuedRun {
+  readonly runId: string;
+  /** {@link queueName} of its graph in its shape. */
+  readonly queue: string;
+  readonly tenant: string;
+  /** The highest is driven first. */
+  readonly priority: number;
+}
+
+/**
+ * Has runs driven. All but {@link openQueue} and {@link close} take part in the caller's transaction, which holds the row of
+ * the run: what they do counts with it, and nobody claims or settles the run meanwhile.
+ */
+export interface Jobs {
+  /** Makes a queue where there is none. Asked once per process and queue, before a run is created in it. */
+  openQueue(queue: string): Promise<void>;
+  /** Has the run driven as soon as a worker has a slot. Nothing where a job of it waits or is in hand: its driver looks again when it settles. */
+  wake(client: ClientBase, run: QueuedRun): Promise<void>;
+  /** Has it driven at a time, if nothing wakes it before; the time given last is the one. `null` for none. */
+  wakeAt(client: ClientBase, run: QueuedRun, at: Date | null): Promise<void>;
+  /** The job that the run was claimed with has done its work. Nothing where it is gone already. */
+  complete(client: ClientBase, run: QueuedRun, jobId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where runs of a graph wait for workers that have it in this shape. */
+export const queueName = ({
+  graph,
+  fingerprint,
+}: {
+  readonly graph: string;
+  readonly fingerprint: string;
+}): string => `runs.${graph}.${fingerprint.slice(0, 16)}`;

@@ -1,0 +1,168 @@
+import type { ClientBase } from 'pg';
+import type { BossJobs, FetchedJob, TenantCaps } from './BossJobs.ts';
+import type { QueuedRun } from './Jobs.ts';
+import { isDeadSql } from './owners.ts';
+import type { Tables } from './Tables.ts';
+
+/** A run that is taken from its holder, with what it was claimed for. */
+interface FreedRow {
+  readonly run_id: string;
+  readonly queue: string;
+  readonly tenant: string;
+  readonly priority: number;
+  readonly job_id: string | null;
+}
+
+const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => ({
+  runId: run_id,
+  ...{ queue, tenant, priority },
+});
+
+/** At once, runs. */
+const BATCH = 200;
+
+/**
+ * Who has which run, beyond one claim: takes runs from the dead, has those driven whose time has come, and keeps the tenants to
+ * their share. Every transaction locks runs first, then tenants, then jobs.
+ */
+export class Leases {
+  readonly #tables: Tables;
+  readonly #jobs: BossJobs;
+  readonly #schema: string;
+
+  constructor(tables: Tables, jobs: BossJobs) {
+    this.#tables = tables;
+    this.#jobs = jobs;
+    this.#schema = tables.schema;
+  }
+
+  /**
+   * Takes the runs of dead processes from them, and has them driven: a new epoch refuses what a frozen one writes when it
+   * goes on. Those that somebody works on this moment are left for the next time. Returns how many.
+   */
+  async reap(): Promise<number> {
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow>(this.#reapSql());
+      for (const row of rows) {
+        if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
+        await this.#jobs.wake(client, queuedRun(row));
+      }
+      await this.#recount(client, rows);
+      return rows.length;
+    });
+  }
+
+  #reapSql(): string {
+    const schema = this.#schema;
+    return `
+WITH dead AS (
+  DELETE FROM ${schema}.workers w WHERE ${isDeadSql('w')} RETURNING w.worker_id
+), theirs AS (
+  SELECT r.run_id, r.job_id FROM ${schema}.runs r
+  WHERE r.owner IS NOT NULL AND (r.owner IN (SELECT worker_id FROM dead)
+    OR NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.worker_id = r.owner))
+  ORDER BY r.run_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+)
+UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, epoch = r.epoch + 1, updated_at = now()
+FROM theirs WHERE r.run_id = theirs.run_id
+RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
+  }
+
+  /** Has those driven whose time has come; returns how many. */
+  async wakeDue(): Promise<number> {
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow>(
+        `UPDATE ${this.#schema}.runs SET until = NULL WHERE run_id IN (
+           SELECT run_id FROM ${this.#schema}.runs WHERE until <= now() ORDER BY until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+         RETURNING run_id, queue, tenant, priority, job_id`,
+      );
+      for (const row of rows) await this.#jobs.wake(client, queuedRun(row));
+      return rows.length;
+    });
+  }
+
+  /**
+   * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended; or somebody holds it, who looks
+   * again when he settles, and is reaped when he dies), else it is back in its queue, after `afterMs`. Looked at under the lock of
+   * the run: nobody claims, settles or tells meanwhile.
+   */
+  async decline(job: FetchedJob, afterMs: number): Promise<void> {
+    await this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow & { readonly rests: boolean }>(
+        `SELECT run_id, queue, tenant, priority, job_id, owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 AS rests
+         FROM ${this.#schema}.runs WHERE run_id = $1 FOR UPDATE`,
+        [job.runId, job.queue],
+      );
+      const [row] = rows;
+      if (row === undefined || row.rests) await this.#jobs.complete(client, job, job.jobId);
+      else await this.#jobs.putBack(client, queuedRun(row), job.jobId, afterMs);
+    });
+  }
+
+  /**
+   * Lets go of a run that was driven and not settled: where its drive has failed, it is tried again later; with no error, at once.
+   * False where somebody else has it.
+   */
+  async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<FreedRow>(
+        `UPDATE ${this.#schema}.runs SET owner = NULL, lease = NULL, job_id = NULL, epoch = epoch + 1, updated_at = now()
+         WHERE run_id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING run_id, queue, tenant, priority, job_id`,
+        [job.runId, epoch],
+      );
+      await this.#recount(client, rows);
+      const [row] = rows;
+      if (row === undefined) return false;
+      if (error === null) await this.#jobs.putBack(client, queuedRun(row), job.jobId, 0);
+      else await this.#jobs.fail(client, job, error);
+      return true;
+    });
+  }
+
+  /** The tenants that have a limit. */
+  async caps(): Promise<TenantCaps> {
+    const rows = await this.#tables.query<{ tenant: string; cap: number }>(
+      `SELECT tenant, cap FROM ${this.#schema}.tenants WHERE cap IS NOT NULL`,
+      [],
+    );
+    return new Map(rows.map(({ tenant, cap }) => [tenant, cap]));
+  }
+
+  /** Limits how many runs of a tenant are driven at the same time; `null` for as many as there are slots. */
+  async setCap(tenant: string, cap: number | null): Promise<void> {
+    if (cap !== null && !(Number.isInteger(cap) && cap >= 0))
+      throw new RangeError(`A cap is a whole number from 0, not ${cap}.`);
+    await this.#tables.transaction(async (client) => {
+      await client.query(
+        `INSERT INTO ${this.#schema}.tenants (tenant, cap) VALUES ($1, $2) ON CONFLICT (tenant) DO UPDATE SET cap = $2`,
+        [tenant, cap],
+      );
+      await this.#recount(client, [{ tenant }]);
+    });
+  }
+
+  /** Sets what is counted to what is there, for tenants that have a limit. */
+  async recountAll(): Promise<void> {
+    const caps = await this.caps();
+    const tenants = [...caps.keys()].map((tenant) => ({ tenant }));
+    await this.#tables.transaction((client) => this.#recount(client, tenants));
+  }
+
+  /**
+   * A claim or an end that is under way has the row of its tenant locked or has not counted itself yet: the count is of what was
+   * committed when the lock was had, and the other one adds to it.
+   */
+  async #recount(client: ClientBase, rows: readonly { readonly tenant: string }[]): Promise<void> {
+    const tenants = [...new Set(rows.map(({ tenant }) => tenant))];
+    if (tenants.length === 0) return;
+    const locked = `SELECT FROM ${this.#schema}.tenants WHERE tenant = ANY ($1) ORDER BY tenant FOR UPDATE`;
+    const { rowCount } = await client.query(locked, [tenants]);
+    if (rowCount === 0) return;
+    await client.query(
+      `UPDATE ${this.#schema}.tenants t SET running =
+         (SELECT count(*) FROM ${this.#schema}.runs r WHERE r.tenant = t.tenant AND r.owner IS NOT NULL)
+       WHERE t.tenant = ANY ($1)`,
+      [tenants],
+    );
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * A process that holds runs, as others know it: a row of `workers`, and a lock that its one direct connection has as long as
+ * it lives. Who has lost the lock, or has not written `seen_at` for ten seconds, is dead: its runs are taken by others.
+ */
+export interface Owner {
+  /** `workers.worker_id`: what `runs.owner` says. */
+  readonly id: string;
+  /** Resolves when the row, the lock and the channels are there; at once where they are. @throws DevsError `STATE_IO` */
+  ready(): Promise<void>;
+  /**
+   * Tells of every notification of a channel, and of each new connection (`null`): what was said before it was not heard.
+   * Returns the way to end that.
+   */
+  listen(channel: string, tell: (payload: string | null) => void): () => void;
+  /** Lets go of the lock and the row. */
+  close(): Promise<void>;
+}
+
+/** Channels of the database, of one schema each: their payload is the id of a run that was told something; a queue that has a job. */
+export const toldChannel = (schema: string): string => `${schema}_told`;
+export const jobsChannel = (schema: string): string => `${schema}_jobs`;

@@ -1,0 +1,251 @@
+import type {
+  GatePage,
+  LookedAtRun,
+  NewRunFile,
+  PageRequest,
+  RunFilter,
+  RunPage,
+  RunSignal,
+  Runs,
+} from '@devs/core';
+import { DevsError } from '@devs/core';
+import { openStateCopy, SCHEMA_VERSION } from '@devs/core/runs';
+import type { BossJobs } from './BossJobs.ts';
+import type { ClusterView } from './ClusterView.ts';
+import { assertFileFits } from './fileLimit.ts';
+import { HeldFile } from './HeldFile.ts';
+import { HeldPostgresRun } from './HeldPostgresRun.ts';
+import type { Leases } from './Leases.ts';
+import { toldChannel } from './Owner.ts';
+import type { RunAtOnce, RunFiles } from './RunFiles.ts';
+import type { RunLists } from './RunLists.ts';
+import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
+import type { SessionOwner } from './SessionOwner.ts';
+import type { Shipper } from './Shipper.ts';
+import { Worker, type WorkerOptions } from './Worker.ts';
+import type { WorkerMeters } from './WorkerMeters.ts';
+import type { WorkingCopies } from './WorkingCopies.ts';
+
+/** What a worker needs besides. */
+export interface DrivingParts {
+  readonly jobs: BossJobs;
+  readonly leases: Leases;
+  readonly view: ClusterView;
+  /** Told of what is sent and of retries. */
+  readonly meters: WorkerMeters;
+}
+
+export interface PostgresRunsParts {
+  readonly schema: string;
+  readonly rows: RunRows;
+  readonly files: RunFiles;
+  readonly lists: RunLists;
+  readonly shipper: Shipper;
+  readonly owner: SessionOwner;
+  readonly copies: WorkingCopies;
+  /** Resolves when the database can be used by this release: asked before everything else. */
+  readonly ready: () => Promise<void>;
+  /** For who drives the runs. */
+  readonly driving: DrivingParts;
+  /** Ends its connections. */
+  readonly end: () => Promise<void>;
+}
+
+/** Runs whose files are in PostgreSQL. Made by `postgres`. */
+export class PostgresRuns implements Runs {
+  readonly #parts: PostgresRunsParts;
+  /** That this process has in hand. */
+  readonly #held = new Map<string, HeldPostgresRun | null>();
+  readonly #told = new Map<string, Set<() => void>>();
+  #isListening = false;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: PostgresRunsParts) {
+    this.#parts = parts;
+  }
+
+  get schema(): string {
+    return this.#parts.schema;
+  }
+
+  /**
+   * Drives runs in this process, as `devs worker` does, until the worker is stopped: before these runs are closed.
+   *
+   * @throws RangeError, DevsError as `Worker.start`.
+   *
+   * @example
+   * ```ts
+   * const worker = await app.runs.work({ drivers: [app], slots: 10 });
+   * process.once('SIGTERM', () => worker.stop().then(() => app.close()));
+   * ```
+   */
+  work(options: WorkerOptions): Promise<Worker> {
+    return Worker.start(this, options);
+  }
+
+  /** What a worker needs besides, once the database can be used. */
+  async driving(): Promise<DrivingParts> {
+    await this.#parts.ready();
+    return this.#parts.driving;
+  }
+
+  /** This process, as others know it. */
+  get owner(): SessionOwner {
+    return this.#parts.owner;
+  }
+
+  async create(run: NewRunFile): Promise<boolean> {
+    const { id, file } = run;
+    if (id === '' || id.includes('\0')) throw new RangeError('id: expected a text without NUL');
+    assertFileFits(id, file.length);
+    openStateCopy(file).close(); // refuses what is none
+    await this.#parts.ready();
+    return this.#parts.rows.create({ ...run, file: withLog(file) }, SCHEMA_VERSION);
+  }
+
+  async look(id: string): Promise<LookedAtRun> {
+    await this.#parts.ready();
+    const { rows } = this.#parts;
+    const { image, signals, told } = await this.#read(id);
+    const db = openStateCopy(image.bytes);
+    return {
+      db,
+      isCopy: true,
+      signals,
+      tell: (signal: RunSignal) => rows.tell(id, signal, told),
+      close: () => void db.close(),
+    };
+  }
+
+  async hold(id: string): Promise<HeldPostgresRun> {
+    const held = await this.take(id);
+    if (typeof held === 'object') return held;
+    throw notHeld(id, held);
+  }
+
+  /**
+   * As {@link hold}, for who drives many runs: says why it has not got it.
+   *
+   * @param how - `jobId` is the job it was fetched with: it is done when the run is settled.
+   */
+  async take(id: string, how: Omit<Claimer, 'owner'> = {}): Promise<HeldPostgresRun | NotClaimed> {
+    if (this.#held.has(id)) return 'busy';
+    this.#held.set(id, null);
+    try {
+      const held = await this.#claim(id, how);
+      if (typeof held === 'object') this.#held.set(id, held);
+      else this.#held.delete(id);
+      return held;
+    } catch (error) {
+      this.#held.delete(id);
+      throw error;
+    }
+  }
+
+  async #claim(id: string, how: Omit<Claimer, 'owner'>): Promise<HeldPostgresRun | NotClaimed> {
+    const { owner, ready, rows, schema } = this.#parts;
+    await ready();
+    if (!this.#isListening) owner.listen(toldChannel(schema), (runId) => this.#tell(runId));
+    this.#isListening = true;
+    await owner.ready();
+    const claim = await rows.claim(id, { ...how, owner: owner.id }, SCHEMA_VERSION);
+    if (typeof claim === 'string') return claim;
+    try {
+      return await this.#checkout(claim);
+    } catch (error) {
+      await rows.free(claim).catch(() => undefined); // the error before it is the one to tell
+      throw error;
+    }
+  }
+
+  async #checkout(claim: Claim): Promise<HeldPostgresRun> {
+    const { rows, files, shipper, copies } = this.#parts;
+    const at = await this.#read(claim.runId);
+    const parts = { shipper, codec: files.codecOf(claim.tenant), dir: copies.dir() };
+    return new HeldPostgresRun({
+      ...{ claim, rows, files },
+      file: await HeldFile.checkout(claim, at, parts),
+      taken: at.taken,
+      onTold: (runId, tell) => this.#onTold(runId, tell),
+      onClose: () => this.#held.delete(claim.runId),
+    });
+  }
+
+  async #read(id: string): Promise<RunAtOnce> {
+    return (await this.#parts.files.read(id)) ?? unknown(id);
+  }
+
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    await this.#parts.ready();
+    return this.#parts.lists.list(filter);
+  }
+
+  async gates(page: PageRequest = {}): Promise<GatePage> {
+    await this.#parts.ready();
+    return this.#parts.lists.gates(page);
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    await this.#parts.ready();
+    return this.#parts.lists.runOfGate(sessionId);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { owner, copies, end } = this.#parts;
+    await Promise.allSettled([...this.#held.values()].flatMap((held) => held?.close() ?? []));
+    await owner.close();
+    await end();
+    copies.remove();
+  }
+
+  #onTold(runId: string, tell: () => void): () => void {
+    const listeners = this.#told.get(runId) ?? new Set();
+    this.#told.set(runId, listeners.add(tell));
+    return () => {
+      listeners.delete(tell);
+      if (listeners.size === 0) this.#told.delete(runId);
+    };
+  }
+
+  /** @param runId - `null`: nobody knows which, as the connection is new. */
+  #tell(runId: string | null): void {
+    const listeners = runId === null ? [...this.#told.values()] : [this.#told.get(runId) ?? []];
+    for (const tell of listeners.flatMap((each) => [...each])) tell();
+  }
+}
+
+/** As of a file that is written through a log: where it is one already, no page becomes another when it is opened. */
+function withLog(file: Uint8Array): Uint8Array {
+  const bytes = Uint8Array.from(file);
+  bytes.set([2, 2], 18);
+  return bytes;
+}
+
+function unknown(id: string): never {
+  throw new DevsError(`There is no run "${id}".`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'List the runs to find the right id.',
+    context: { threadId: id },
+  });
+}
+
+function notHeld(id: string, why: NotClaimed): DevsError {
+  if (why === 'unknown') return unknown(id);
+  if (why === 'newer') {
+    return new DevsError(`A newer release has written the file of run "${id}".`, {
+      code: 'SCHEMA_TOO_NEW',
+      remedy: 'Upgrade @devs/core here, or leave the run to the workers that have it.',
+      context: { threadId: id },
+    });
+  }
+  return new DevsError(`Run "${id}" is in the hands of a live process.`, {
+    code: 'THREAD_BUSY',
+    remedy: 'Wait until it lets go of it, or tell it something: that needs no hold.',
+    context: { threadId: id },
+  });
+}

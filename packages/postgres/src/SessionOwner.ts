@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DevsError } from '@devs/core';
+import pg, { type Client, type ClientConfig } from 'pg';
+import { isAway } from './isAway.ts';
+import type { Owner } from './Owner.ts';
+import { quoted } from './schema.ts';
+
+/** What `devs workers` says of a process. */
+export interface OwnerDetails {
+  readonly slots: number;
+  /** Names of the queues that it fetches from. */
+  readonly graphs: readonly string[];
+  readonly draining: boolean;
+}
+
+export interface SessionOwnerOptions {
+  /** Of a server, not of a pooler in transaction mode: the lock and the channels are of one session. */
+  readonly connection: ClientConfig;
+  readonly schema: string;
+  /** How long {@link SessionOwner.ready} waits for PostgreSQL, ms. @defaultValue 60,000 */
+  readonly awayMs?: number;
+}
+
+/** Who has not been heard of for so long is dead: the server ends his session, and whoever reaps goes by it, too. */
+export const DEAD_AFTER_MS = 10_000;
+const BEAT_MS = 2000;
+/** Between two tries to connect, ms: doubled up to the last. */
+const FIRST_GAP_MS = 20;
+const LAST_GAP_MS = 1000;
+/** The first half of the keys: locks of others have other ones. */
+const LOCK_CLASS = 0x64657673n << 32n;
+const LEADER_CLASS = 0x64657674;
+
+interface Session {
+  readonly client: Client;
+  /** Of its own: one that has not ended on the other side keeps its lock. */
+  readonly lockKey: string;
+  readonly ended: Promise<unknown>;
+  leads: boolean;
+}
+
+/**
+ * A process, known to others by a lock of its one direct connection. It connects when it is first asked for, and again
+ * whenever the connection ends; what it held until then may have been given to others.
+ */
+export class SessionOwner implements Owner {
+  /** Unique per start: a number of a process comes again. */
+  readonly id = `${hostname()}:${process.pid}:${randomBytes(6).toString('hex')}`;
+  readonly #options: SessionOwnerOptions;
+  readonly #workers: string;
+  readonly #listeners = new Map<string, Set<(payload: string | null) => void>>();
+  readonly #closing = new AbortController();
+  #details: OwnerDetails = { slots: 0, graphs: [], draining: false };
+  #kept: Promise<void> | null = null;
+  #session: Session | null = null;
+  #failure: unknown = null;
+  /** Of who waits for the session: told when it is there, and when a try for it has failed. */
+  #waiting: (() => void)[] = [];
+
+  constructor(options: SessionOwnerOptions) {
+    this.#options = options;
+    this.#workers = `${quoted(options.schema)}.workers`;
+  }
+
+  get isReady(): boolean {
+    return this.#session !== null;
+  }
+
+  async ready(): Promise<void> {
+    this.#start();
+    const until = performance.now() + (this.#options.awayMs ?? 60_000);
+    while (!this.isReady) {
+      if (this.#closing.signal.aborted) throw away(new Error('It is closed.'));
+      await new Promise<void>((tried) => this.#waiting.push(tried));
+      if (this.isReady) return;
+      if (this.#failure !== null && !isAway(this.#failure)) throw this.#failure;
+      if (performance.now() > until) throw away(this.#failure);
+    }
+  }
+
+  listen(channel: string, tell: (payload: string | null) => void): () => void {
+    const told = this.#listeners.get(channel);
+    if (told === undefined) {
+      this.#listeners.set(channel, new Set([tell]));
+      void this.#session?.client.query(`LISTEN ${quoted(channel)}`).then(
+        () => tell(null),
+        () => undefined,
+      );
+    } else told.add(tell);
+    this.#start();
+    return () => void this.#listeners.get(channel)?.delete(tell);
+  }
+
+  /** Whether it looks after the others: one of all processes does, as long as its session lives. */
+  async leads(): Promise<boolean> {
+    const session = this.#session;
+    if (session === null) return false;
+    if (session.leads) return true;
+    const lock = `SELECT pg_try_advisory_lock($1, hashtext($2)) AS leads`;
+    const { rows } = await session.client.query<{ leads: boolean }>(lock, [
+      LEADER_CLASS,
+      this.#options.schema,
+    ]);
+    session.leads = rows[0]?.leads === true;
+    return session.leads;
+  }
+
+  /** Tells others what it does. */
+  async describe(details: Partial<OwnerDetails>): Promise<void> {
+    this.#details = { ...this.#details, ...details };
+    const session = this.#session; // without one, the next says it
+    if (session !== null) await this.#register(session).catch(() => session.client.end());
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#closing.abort();
+    await session?.client
+      .query(`DELETE FROM ${this.#workers} WHERE worker_id = $1`, [this.id])
+      .catch(() => 0);
+    await session?.client.end().catch(() => undefined);
+    await this.#kept;
+  }
+
+  #start(): void {
+    this.#kept ??= this.#keep();
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let gapMs = FIRST_GAP_MS; !signal.aborted; gapMs = Math.min(2 * gapMs, LAST_GAP_MS)) {
+      try {
+        await this.#live(() => {
+          gapMs = FIRST_GAP_MS;
+        });
+      } catch (error) {
+        this.#failure = error;
+      }
+      this.#session = null;
+      this.#tried();
+      await sleep(gapMs, undefined, { signal }).catch(() => undefined);
+    }
+    this.#tried();
+  }
+
+  #tried(): void {
+    for (const tell of this.#waiting.splice(0)) tell();
+  }
+
+  /** One session, from its connection to its end. */
+  async #live(connected: () => void): Promise<void> {
+    const client = new pg.Client({
+      ...this.#options.connection,
+      keepAlive: true,
+      connectionTimeoutMillis: DEAD_AFTER_MS,
+      query_timeout: DEAD_AFTER_MS,
+    });
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    client.on('error', () => undefined);
+    client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+    const lockKey = (LOCK_CLASS | BigInt(randomBytes(4).readUInt32BE())).toString();
+    try {
+      await client.connect();
+      const session = { client, lockKey, ended, leads: false };
+      await this.#open(session);
+      connected();
+      await this.#beat(session);
+    } finally {
+      void client.end().catch(() => undefined); // not waited for: the other side may be gone
+    }
+  }
+
+  async #open(session: Session): Promise<void> {
+    const { client, lockKey } = session;
+    const timeout = `SELECT set_config(name, $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
+    await client.query(timeout, [String(DEAD_AFTER_MS)]);
+    await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    await this.#register(session);
+    for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${quoted(channel)}`);
+    [this.#session, this.#failure] = [session, null];
+    this.#tried();
+    for (const channel of this.#listeners.keys()) this.#tell(channel, null);
+  }
+
+  async #register({ client, lockKey }: Session): Promise<void> {
+    const { slots, graphs, draining } = this.#details;
+    await client.query(
+      `INSERT INTO ${this.#workers} AS w (worker_id, lock_key, host, pid, slots, graphs, draining)
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (worker_id)
+       DO UPDATE SET lock_key = $2, slots = $5, graphs = $6, draining = $7, seen_at = now()`,
+      [this.id, lockKey, hostname(), process.pid, slots, JSON.stringify(graphs), draining],
+    );
+  }
+
+  /** Ends with the session; who finds that he was taken for dead begins a new one. */
+  async #beat({ client, ended }: Session): Promise<void> {
+    const isOver = ended.then(() => true);
+    const beat = `UPDATE ${this.#workers} SET seen_at = now() WHERE worker_id = $1`;
+    for (;;) {
+      if (await Promise.race([isOver, sleep(BEAT_MS, false, { signal: this.#closing.signal })])) return;
+      const { rowCount } = await client.query(beat, [this.id]);
+      if (rowCount === 0) return void (await client.end());
+    }
+  }
+
+  #tell(channel: string, payload: string | null): void {
+    for (const tell of this.#listeners.get(channel) ?? []) tell(payload);
+  }
+}
+
+const away = (cause: unknown): DevsError =>
+  new DevsError('PostgreSQL cannot be reached.', {
+    code: 'STATE_IO',
+    remedy: 'Check the URL and that the server takes connections; a worker needs one that no pooler shares.',
+    cause,
+  });

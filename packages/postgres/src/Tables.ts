@@ -1,0 +1,89 @@
+import type { ClientBase, Pool, QueryResultRow } from 'pg';
+import { insist, type Patience } from './insist.ts';
+import { pgFault } from './pgFault.ts';
+import { quoted } from './schema.ts';
+
+/** Tables of one schema of a database, asked until there is an answer. */
+export class Tables {
+  readonly #pool: Pool;
+  readonly #patience: Patience;
+  /** As it was named. */
+  readonly schemaName: string;
+  /** For statements. */
+  readonly schema: string;
+
+  constructor(pool: Pool, schema: string, patience: Patience) {
+    this.#pool = pool;
+    this.#patience = patience;
+    this.schemaName = schema;
+    this.schema = quoted(schema);
+  }
+
+  /** A statement that may be made twice. @throws DevsError `STATE_IO`, `CONFIG_INVALID` */
+  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.insist(async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+  }
+
+  /**
+   * One transaction, tried again where its answer was lost: `work` finds out whether it happened. Rolled back when it throws, or
+   * says that nothing is to be of it, and what comes of it instead.
+   *
+   * @throws DevsError `STATE_IO`, `CONFIG_INVALID`; what `work` throws.
+   */
+  async transaction<Result>(
+    work: (client: ClientBase, undo: (result: Result) => never) => Promise<Result>,
+  ): Promise<Result> {
+    const undo = (result: Result): never => {
+      throw new Undone(result);
+    };
+    return this.insist(async () => {
+      try {
+        return await this.#inTransaction((client) => work(client, undo));
+      } catch (error) {
+        if (error instanceof Undone) return error.result as Result;
+        throw error;
+      }
+    });
+  }
+
+  async #inTransaction<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result> {
+    const client = await this.#pool.connect();
+    let isBroken = true; // a connection that could not be rolled back is not used again
+    try {
+      await client.query('BEGIN');
+      const result = await work(client);
+      await client.query('COMMIT');
+      isBroken = false;
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').then(
+        () => {
+          isBroken = false;
+        },
+        () => undefined,
+      );
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
+  /** Does what may be done twice until there was an answer. @throws DevsError `STATE_IO`, `CONFIG_INVALID`; what `work` throws. */
+  async insist<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await insist(work, this.#patience);
+    } catch (error) {
+      throw pgFault(error);
+    }
+  }
+}
+
+/** Thrown through a transaction for it to be rolled back. */
+class Undone extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super();
+    this.result = result;
+  }
+}

@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type HeldRun, isDevsError, type RunDriver } from '@devs/core';
+import type { FetchedJob } from './BossJobs.ts';
+import type { ClusterView } from './ClusterView.ts';
+import { Dispatcher } from './Dispatcher.ts';
+import { queueName } from './Jobs.ts';
+import type { Leases } from './Leases.ts';
+import { jobsChannel } from './Owner.ts';
+import type { DrivingParts, PostgresRuns } from './PostgresRuns.ts';
+import { Reaper } from './Reaper.ts';
+import { type HealthServer, serveHealth } from './serveHealth.ts';
+import type { WorkerMeters } from './WorkerMeters.ts';
+import { metricsText } from './workerMetrics.ts';
+
+export interface WorkerOptions {
+  /** What it drives: runs of these graphs, in these shapes. */
+  readonly drivers: readonly RunDriver[];
+  /** Runs at the same time. @defaultValue 10 */
+  readonly slots?: number;
+  /** Of a server of `/livez`, `/readyz` and `/metrics`; 0 for any port. @defaultValue no server */
+  readonly healthPort?: number | undefined;
+  /** Told what a worker does, for people to follow. @defaultValue nobody */
+  readonly onEvent?: (event: WorkerEvent) => void;
+}
+
+/** What a worker says while it works. */
+export type WorkerEvent =
+  /** `cut off` is at the end of a drain: it goes on elsewhere; `lost` to somebody else: it goes on there already. */
+  | { readonly is: 'driving' | 'cut off' | 'lost'; readonly runId: string }
+  | { readonly is: 'settled'; readonly runId: string; readonly status: string }
+  /** The drive has failed: it is tried again later, or the run is a dead letter. */
+  | { readonly is: 'failed'; readonly runId: string; readonly error: unknown; readonly attempt: number }
+  /** PostgreSQL could not be asked. */
+  | { readonly is: 'away'; readonly error: unknown };
+
+const SLOTS = 10;
+/** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
+const LATER_MS = 1000;
+/** After `abort`, calls have so long to end before they are left behind, ms. */
+const LEAVE_MS = 3000;
+/** Between two tries to let go of a run while PostgreSQL is away, ms. */
+const AGAIN_MS = 1000;
+
+/**
+ * Drives the runs of its graphs: fetches a job, claims its run, drives it and settles. Several workers share the queues; the
+ * runs of one that dies are driven by the others.
+ */
+export class Worker {
+  readonly #runs: PostgresRuns;
+  readonly #leases: Leases;
+  readonly #view: ClusterView;
+  readonly #drivers: ReadonlyMap<string, RunDriver>;
+  readonly #meters: WorkerMeters;
+  readonly #onEvent: (event: WorkerEvent) => void;
+  readonly #drain = new AbortController();
+  readonly #abort = new AbortController();
+  /** Runs that are driven here: what is fetched twice is driven once. */
+  readonly #driven = new Set<string>();
+  readonly #dispatcher: Dispatcher;
+  readonly #reaper: Reaper;
+  readonly slots: number;
+  #health: HealthServer | null = null;
+  #stopped: Promise<number> | null = null;
+
+  private constructor(
+    runs: PostgresRuns,
+    { jobs, leases, meters, view }: DrivingParts,
+    { drivers, slots = SLOTS, onEvent }: WorkerOptions,
+  ) {
+    this.#runs = runs;
+    this.#leases = leases;
+    this.#view = view;
+    this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
+    this.#meters = meters;
+    this.#onEvent = onEvent ?? (() => undefined);
+    this.slots = slots;
+    const onError = (error: unknown): void => this.#onEvent({ is: 'away', error });
+    this.#dispatcher = new Dispatcher({
+      ...{ jobs, owner: runs.owner, channel: jobsChannel(runs.schema), slots, onError },
+      queues: [...this.#drivers.keys()],
+      caps: () => leases.caps(),
+      take: (job) => this.#take(job),
+    });
+    this.#reaper = new Reaper({
+      ...{ owner: runs.owner, leases, onError },
+      onReaped: (n) => meters.add('reaped', n),
+      onDue: (n) => meters.add('timers', n),
+    });
+  }
+
+  /**
+   * Resolves when it is known to the others and fetches.
+   *
+   * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL cannot be reached; what the
+   *   system says of a `healthPort` that cannot be had.
+   */
+  static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
+    const { slots = SLOTS, drivers, healthPort } = options;
+    if (!Number.isInteger(slots) || slots < 1)
+      throw new RangeError(`A worker has at least one slot, not ${slots}.`);
+    if (drivers.length === 0) throw new RangeError('A worker has at least one graph to drive.');
+    const graphs = drivers.map((driver) => queueName(driver.queue));
+    const driving = await runs.driving();
+    await runs.owner.describe({ slots, graphs, draining: false });
+    await runs.owner.ready();
+    for (const graph of graphs) await driving.jobs.openQueue(graph);
+    const worker = new Worker(runs, driving, options);
+    if (healthPort !== undefined) await worker.#serveHealth(healthPort);
+    return worker;
+  }
+
+  async #serveHealth(port: number): Promise<void> {
+    try {
+      this.#health = await serveHealth(port, {
+        notReady: () => this.#notReady(),
+        metrics: () => this.#metrics(),
+      });
+    } catch (error) {
+      await this.stop({ drainMs: 0 });
+      throw error;
+    }
+  }
+
+  /** Where its health is asked for; `null` where it is not. */
+  get healthPort(): number | null {
+    return this.#health?.port ?? null;
+  }
+
+  async #notReady(): Promise<string | null> {
+    if (this.#drain.signal.aborted) return 'draining';
+    if (!this.#runs.owner.isReady) return 'no session with PostgreSQL';
+    await this.#view.ask();
+    return null;
+  }
+
+  async #metrics(): Promise<string> {
+    const [numbers, queues] = await Promise.all([this.#view.numbers(), this.#view.queues()]);
+    const { slots, busy, isReady } = this;
+    return metricsText({ slots, busy, isReady, numbers, queues, meters: this.#meters });
+  }
+
+  get busy(): number {
+    return this.#dispatcher.busy;
+  }
+
+  /** Whether it takes runs: it is known to the others, and not on its way out. */
+  get isReady(): boolean {
+    return !this.#drain.signal.aborted && this.#runs.owner.isReady;
+  }
+
+  /**
+   * Fetches no more; every run stops at its next safe point, and another worker goes on with it. What has not come to one after
+   * `drainMs` is cut off: its call is made again. Returns how many runs were left as they were, for others to take up.
+   */
+  stop({ drainMs = 25_000 }: { readonly drainMs?: number } = {}): Promise<number> {
+    this.#stopped ??= this.#stop(drainMs);
+    return this.#stopped;
+  }
+
+  /** What has not come to a safe point while it stops has no more time. */
+  cutOff(): void {
+    this.#abort.abort();
+  }
+
+  async #stop(drainMs: number): Promise<number> {
+    this.#drain.abort();
+    const { owner } = this.#runs;
+    await owner.describe({ draining: true });
+    const cut = setTimeout(() => this.cutOff(), drainMs);
+    const patience = new AbortController();
+    const left = sleep(drainMs + LEAVE_MS, undefined, patience).catch(() => undefined);
+    await Promise.race([this.#dispatcher.stop(), left]);
+    clearTimeout(cut);
+    patience.abort();
+    await this.#reaper.stop();
+    await this.#health?.close();
+    return this.busy;
+  }
+
+  async #take(job: FetchedJob): Promise<void> {
+    this.#meters.add('fetched');
+    try {
+      const held = await this.#claim(job);
+      if (held === null) await this.#leases.decline(job, this.#drain.signal.aborted ? 0 : LATER_MS);
+      else await this.#work(job, held);
+    } catch (error) {
+      // Not claimed, and the job could not be given back: nobody touches it any more, and it is fetched again.
+      this.#onEvent({ is: 'away', error });
+    }
+  }
+
+  async #claim(job: FetchedJob): Promise<HeldRun | null> {
+    if (this.#drain.signal.aborted || this.#driven.has(job.runId)) return null;
+    const held = await this.#runs.take(job.runId, { jobId: job.jobId, isCapped: true });
+    return typeof held === 'string' ? null : held;
+  }
+
+  async #work(job: FetchedJob, held: HeldRun): Promise<void> {
+    const { runId } = job;
+    this.#driven.add(runId);
+    this.#meters.add('claimed');
+    this.#onEvent({ is: 'driving', runId });
+    try {
+      this.#onEvent({ is: 'settled', runId, status: await this.#drive(job.queue, held) });
+      this.#meters.add('settled');
+    } catch (error) {
+      await this.#failed(job, held, error);
+    } finally {
+      await held.close().catch((error: unknown) => this.#onEvent({ is: 'away', error }));
+      this.#driven.delete(runId);
+    }
+  }
+
+  async #drive(queue: string, held: HeldRun): Promise<string> {
+    const driver = this.#drivers.get(queue) as RunDriver;
+    for (;;) {
+      const end = await driver.drive(held, { signal: this.#drain.signal, abort: this.#abort.signal });
+      if ((await held.settle(end)) === 'settled') return end.status;
+      this.#meters.add('again');
+    }
+  }
+
+  async #failed(job: FetchedJob, held: HeldRun, error: unknown): Promise<void> {
+    const { runId } = job;
+    if (isDevsError(error, 'LEASE_LOST') || held.lost.aborted) {
+      this.#meters.add('leasesLost');
+      this.#onEvent({ is: 'lost', runId });
+      return;
+    }
+    const isCutOff = this.#abort.signal.aborted;
+    if (!isCutOff) this.#meters.add('failed');
+    this.#onEvent(
+      isCutOff ? { is: 'cut off', runId } : { is: 'failed', runId, error, attempt: job.retryCount + 1 },
+    );
+    // As long as this process lives the run is its own: nobody else would take it.
+    while (!(await this.#givesUp(job, held, isCutOff ? null : error))) await sleep(AGAIN_MS);
+  }
+
+  async #givesUp(job: FetchedJob, held: HeldRun, error: unknown): Promise<boolean> {
+    try {
+      await this.#leases.giveUp(held.epoch, job, error);
+      return true;
+    } catch (reason) {
+      this.#onEvent({ is: 'away', error: reason });
+      return this.#abort.signal.aborted;
+    }
+  }
+}

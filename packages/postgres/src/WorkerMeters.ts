@@ -1,0 +1,31 @@
+/** What a worker counts since it started. */
+export const COUNTED = [
+  'fetched',
+  'claimed',
+  'settled',
+  'again',
+  'failed',
+  'leasesLost',
+  'reaped',
+  'timers',
+  'awayRetries',
+  'ships',
+  'shippedRuns',
+  'shippedBytes',
+  'shipMs',
+] as const;
+
+export type Counted = (typeof COUNTED)[number];
+
+/** Counts what a worker does, for `/metrics`. */
+export class WorkerMeters {
+  readonly #counts = new Map<Counted, number>();
+
+  add(what: Counted, by = 1): void {
+    this.#counts.set(what, this.of(what) + by);
+  }
+
+  of(what: Counted): number {
+    return this.#counts.get(what) ?? 0;
+  }
+}

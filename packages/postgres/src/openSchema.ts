@@ -1,0 +1,94 @@
+import { DevsError, isDevsError } from '@devs/core';
+import type { ClientBase, Pool, PoolClient } from 'pg';
+import { bossSchema, migrateJobs } from './BossJobs.ts';
+import { isAway } from './isAway.ts';
+import { notReached, pgFault } from './pgFault.ts';
+import { assertRights } from './rights.ts';
+import { migrate, quoted, SCHEMA_STEPS } from './schema.ts';
+
+export interface SchemaToOpen {
+  readonly schema: string;
+  /** Whether tables that are missing or old are made here. */
+  readonly migrates: boolean;
+  /** For messages: without user and password. */
+  readonly server: string;
+}
+
+interface Found {
+  readonly version: number;
+  readonly hasJobs: boolean;
+}
+
+/**
+ * Sees that the database can be used by this release, before anything is done to it.
+ *
+ * @throws DevsError `STATE_IO` where it cannot be reached; `CONFIG_INVALID` for a wrong user, a missing right, tables that are
+ *   missing or old and may not be made; `SCHEMA_TOO_NEW`.
+ */
+export async function openSchema(pool: Pool, target: SchemaToOpen): Promise<void> {
+  const client = await connected(pool, target);
+  try {
+    await assertDurable(client);
+    const found = await find(client, target.schema);
+    if (found.version > SCHEMA_STEPS) throw tooNew(target.schema);
+    if (found.version < SCHEMA_STEPS || !found.hasJobs) {
+      if (!target.migrates) throw missing(target.schema, found);
+      await migrate(client, target.schema);
+      await migrateJobs(pool, target.schema);
+    }
+    await assertRights(client, target.schema);
+  } catch (error) {
+    throw faultOf(error, target);
+  } finally {
+    client.release();
+  }
+}
+
+async function connected(pool: Pool, target: SchemaToOpen): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw faultOf(error, target);
+  }
+}
+
+const faultOf = (error: unknown, { server }: SchemaToOpen): unknown =>
+  isAway(error) && !isDevsError(error) ? notReached(error, server) : pgFault(error);
+
+/** A commit that is acknowledged before it is on a disk is none. */
+async function assertDurable(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ level: string }>(
+    `SELECT current_setting('synchronous_commit') AS level`,
+  );
+  if (rows[0]?.level !== 'off') return;
+  throw new DevsError('PostgreSQL acknowledges commits that it may lose: `synchronous_commit` is off.', {
+    code: 'CONFIG_INVALID',
+    remedy: 'Turn it on for this role: ALTER ROLE … SET synchronous_commit = on.',
+  });
+}
+
+async function find(client: ClientBase, schema: string): Promise<Found> {
+  const { rows } = await client.query<{ has_tables: boolean; has_jobs: boolean }>(
+    `SELECT to_regclass($1) IS NOT NULL AS has_tables, to_regclass($2) IS NOT NULL AS has_jobs`,
+    [`${quoted(schema)}.schema_version`, `${quoted(bossSchema(schema))}.version`],
+  );
+  const [{ has_tables: hasTables, has_jobs: hasJobs } = { has_tables: false, has_jobs: false }] = rows;
+  if (!hasTables) return { version: 0, hasJobs };
+  const sql = `SELECT version FROM ${quoted(schema)}.schema_version`;
+  const versions = await client.query<{ version: number }>(sql);
+  return { version: versions.rows[0]?.version ?? 0, hasJobs };
+}
+
+const tooNew = (schema: string): DevsError =>
+  new DevsError(`The tables of schema ${schema} are of a newer release.`, {
+    code: 'SCHEMA_TOO_NEW',
+    remedy: 'Upgrade @devs/postgres here.',
+    context: { schema },
+  });
+
+const missing = (schema: string, { version }: Found): DevsError =>
+  new DevsError(`Schema ${schema} has ${version === 0 ? 'no tables' : 'tables of an older release'}.`, {
+    code: 'CONFIG_INVALID',
+    remedy: 'Have them made by a role that may: `devs migrate`, or `migrate: true`.',
+    context: { schema, version },
+  });

@@ -1,0 +1,142 @@
+import { DevsError } from '@devs/core';
+import pg, { type Pool, type PoolConfig } from 'pg';
+import { BossJobs } from './BossJobs.ts';
+import { ClusterView } from './ClusterView.ts';
+import type { Patience } from './insist.ts';
+import { Leases } from './Leases.ts';
+import { openSchema } from './openSchema.ts';
+import { PostgresRuns } from './PostgresRuns.ts';
+import { plain, type RunCodecs, RunFiles } from './RunFiles.ts';
+import { RunLists } from './RunLists.ts';
+import { RunRows } from './RunRows.ts';
+import { SessionOwner } from './SessionOwner.ts';
+import { Shipper } from './Shipper.ts';
+import { Tables } from './Tables.ts';
+import { WorkerMeters } from './WorkerMeters.ts';
+import { WorkingCopies } from './WorkingCopies.ts';
+
+/** Where runs are kept, and how. */
+export interface PostgresOptions {
+  /** Such as `postgres://user:password@host:5432/database`. */
+  readonly url: string;
+  /** Around a pooler: one connection of each process listens and has a lock. @defaultValue `url` */
+  readonly directUrl?: string;
+  /** Of the tables; the jobs have `${schema}_boss`. @defaultValue 'devs' */
+  readonly schema?: string;
+  /** Whether tables that are missing or of an older release are made by the first process that comes. @defaultValue true */
+  readonly migrate?: boolean;
+  /** How long PostgreSQL may be away before what needs it fails, ms. @defaultValue 60,000 */
+  readonly awayMs?: number;
+  /** Told that it is away, and why; with `null`, that it is back. @defaultValue nobody */
+  readonly onAway?: (why: unknown) => void;
+  /** Encrypts the files of a tenant's runs. What lists and questions show stays readable. @defaultValue as they are */
+  readonly codec?: RunCodecs;
+  /** For working copies: a local disk, or memory. @defaultValue the folder of temporary files */
+  readonly dir?: string;
+}
+
+/** Of a process: 8 with the direct one. */
+const CONNECTIONS = { ship: 2, work: 4, boss: 1 } as const;
+const AWAY_MS = 60_000;
+const CONNECT_MS = 10_000;
+
+/**
+ * Runs of any number of machines, each a file that is kept in PostgreSQL. Connects when it is first asked something; close it in
+ * the end.
+ *
+ * @param options - Or only the URL.
+ * @throws DevsError `CONFIG_INVALID` for a URL that is none. What is wrong with the server is told by the first call:
+ *   `STATE_IO`, `CONFIG_INVALID`, `SCHEMA_TOO_NEW`, before anything is changed.
+ *
+ * @example
+ * ```ts
+ * const app = durable(builder, { runs: postgres('postgres://devs@db.internal/devs'), graph: 'mail' });
+ * ```
+ */
+export function postgres(options: string | PostgresOptions): PostgresRuns {
+  const { url, directUrl = url, schema = 'devs', codec = plain, dir, ...rest } = optionsOf(options);
+  const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined } = rest;
+  if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
+  const server = serverOf(url);
+  serverOf(directUrl);
+  const meters = new WorkerMeters();
+  const told = (why: unknown): void => {
+    if (why !== null) meters.add('awayRetries');
+    onAway(why);
+  };
+  const patience: Patience = { awayMs, onAway: told };
+  const config: PoolConfig = {
+    connectionString: url,
+    ...CONNECTION,
+    query_timeout: Math.max(awayMs, CONNECT_MS),
+  };
+  const pools = Object.fromEntries(
+    Object.entries(CONNECTIONS).map(([name, max]) => [name, poolOf({ ...config, max })]),
+  ) as Readonly<Record<keyof typeof CONNECTIONS, Pool>>;
+  const tables = new Tables(pools.work, schema, patience);
+  // Who looks after others asks again by himself.
+  const impatient = new Tables(pools.work, schema, { awayMs: 0, onAway: told });
+  const jobs = new BossJobs(pools.boss, { schema });
+  const files = new RunFiles(tables, codec);
+  return new PostgresRuns({
+    schema,
+    rows: new RunRows(tables, files, jobs),
+    files,
+    lists: new RunLists(tables),
+    shipper: new Shipper(pools.ship, schema, patience),
+    owner: new SessionOwner({ connection: { connectionString: directUrl, ...CONNECTION }, schema, awayMs }),
+    copies: new WorkingCopies(dir),
+    driving: {
+      jobs,
+      meters,
+      leases: new Leases(impatient, jobs),
+      view: new ClusterView(impatient),
+    },
+    ready: once(() => openSchema(pools.work, { schema, migrates: migrate, server })),
+    end: async () => {
+      await jobs.close();
+      await Promise.all(Object.values(pools).map((pool) => pool.end()));
+    },
+  });
+}
+
+export const CONNECTION = {
+  application_name: 'devs',
+  connectionTimeoutMillis: CONNECT_MS,
+  keepAlive: true,
+} as const;
+
+const optionsOf = (options: string | PostgresOptions): PostgresOptions =>
+  typeof options === 'string' ? { url: options } : options;
+
+function poolOf(config: PoolConfig): Pool {
+  const pool = new pg.Pool(config);
+  // One whose connection ends is not used again; who was using it is told by the query.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** Until it has succeeded once. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = null;
+      throw error;
+    });
+    return done;
+  };
+}
+
+/** Host and database, without user and password. @throws DevsError `CONFIG_INVALID` */
+export function serverOf(url: unknown): string {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
+  if (parsed !== null && /^postgres(?:ql)?:$/.test(parsed.protocol))
+    return `${parsed.host}${parsed.pathname}`;
+  throw new DevsError('The URL of PostgreSQL is none.', {
+    code: 'CONFIG_INVALID',
+    remedy:
+      'Write it as postgres://user:password@host:5432/database, special characters as in a URL (%40 for @).',
+  });
+}

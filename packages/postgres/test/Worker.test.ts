@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunDriver, RunSignal } from '@devs/core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { PostgresRuns } from '../src/PostgresRuns.ts';
+import { postgres } from '../src/postgres.ts';
+import { Worker, type WorkerEvent, type WorkerOptions } from '../src/Worker.ts';
+import { query } from './support/query.ts';
+import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
+import { QUEUE, type Steps, type StepsDriverOptions, stepsDriver, stepsRun } from './support/stepsDriver.ts';
+
+let server: PostgresServer;
+let runs: PostgresRuns;
+const workers: Worker[] = [];
+const machines: PostgresRuns[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+  runs = postgres(server.url);
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop({ drainMs: 0 })));
+  await Promise.all(machines.splice(0).map((machine) => machine.close()));
+});
+afterAll(async () => {
+  await runs.close();
+  await server.stop();
+});
+
+interface StartedWorker {
+  readonly worker: Worker;
+  readonly events: WorkerEvent[];
+}
+
+/** A worker of a machine of its own. */
+async function aWorker(
+  driver: RunDriver | StepsDriverOptions = {},
+  options: Partial<WorkerOptions> = {},
+): Promise<StartedWorker> {
+  const machine = postgres(server.url);
+  machines.push(machine);
+  const events: WorkerEvent[] = [];
+  const drivers = ['drive' in driver ? driver : stepsDriver(driver)];
+  const worker = await Worker.start(machine, { drivers, onEvent: (event) => events.push(event), ...options });
+  workers.push(worker);
+  return { worker, events };
+}
+
+let made = 0;
+/** Starts runs and returns their ids. */
+async function start(n: number, steps: Omit<Steps, 'id'> = { steps: 1 }): Promise<readonly string[]> {
+  const ids = Array.from({ length: n }, (_, nth) => `run-${made + nth}`);
+  made += n;
+  for (const id of ids) await runs.create(stepsRun({ ...steps, id }));
+  return ids;
+}
+
+const BY = { kind: 'human', id: 'ada' } as const;
+const messageOf = (id: string): RunSignal => ({
+  id,
+  kind: 'message',
+  name: 'm',
+  payload: null,
+  by: BY,
+  signalId: id,
+});
+const tell = async (id: string, signal: string): Promise<void> => {
+  for (;;) {
+    const looked = await runs.look(id);
+    looked.close();
+    if (await looked.tell(messageOf(signal))) return;
+  }
+};
+
+const rowsOf = (ids: readonly string[]) =>
+  query(
+    server.url,
+    'SELECT run_id, status, view, owner, epoch::int FROM devs.runs WHERE run_id = ANY ($1) ORDER BY created_at',
+    [ids],
+  );
+
+/** Waits until every one of the runs stands there. */
+async function stand(ids: readonly string[], status: string): Promise<void> {
+  while ((await rowsOf(ids)).some((row) => row['status'] !== status || row['owner'] !== null))
+    await sleep(20);
+}
+
+/** A promise that is kept when it is told so. */
+function signalled(): { readonly happened: Promise<void>; readonly happen: () => void } {
+  let happen = (): void => undefined;
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  return { happened, happen };
+}
+
+describe('a worker', () => {
+  test('drives what is started, and again what is told something, in as many slots as it has', async () => {
+    let [now, most] = [0, 0];
+    const call = async (): Promise<void> => {
+      now += 1;
+      most = Math.max(most, now);
+      await sleep(5);
+      now -= 1;
+    };
+    const ids = await start(8, { steps: 2, tells: 1 });
+    await aWorker({ call }, { slots: 3 });
+    await stand(ids, 'waiting');
+    expect(most).toBeLessThanOrEqual(3);
+    for (const id of ids) await tell(id, `to ${id}`);
+    await stand(ids, 'completed');
+    expect((await rowsOf(ids)).map((row) => row['view'])).toEqual(
+      ids.map((id) => JSON.stringify({ told: [`to ${id}`] })),
+    );
+  });
+
+  test('looks again where a run was told something while it was let go of', async () => {
+    const [id] = (await start(1, { steps: 1, tells: 2 })) as [string];
+    let n = 0;
+    const ending = async (): Promise<void> => {
+      n += 1;
+      if (n <= 2) await tell(id, `signal ${n}`);
+    };
+    await aWorker({ ending });
+    await stand([id], 'completed');
+  });
+
+  test('drives a run whose time has come', async () => {
+    const [id] = (await start(1, { steps: 1, tells: 1 })) as [string];
+    let n = 0;
+    const again = signalled();
+    const until = (): number | null => {
+      n += 1;
+      if (n === 2) again.happen();
+      return n === 1 ? Date.now() : null;
+    };
+    await aWorker({ until });
+    await again.happened;
+    await stand([id], 'waiting');
+    expect(await query(server.url, 'SELECT until FROM devs.runs WHERE run_id = $1', [id])).toEqual([
+      { until: null },
+    ]);
+  });
+
+  test('refuses a start that can do nothing', async () => {
+    await expect(Worker.start(runs, { drivers: [] })).rejects.toThrow(RangeError);
+    await expect(Worker.start(runs, { drivers: [stepsDriver()], slots: 0 })).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a worker that stops', () => {
+  test('leaves a run at its next safe point to another one, in one commit', async () => {
+    const [id] = (await start(1, { steps: 3 })) as [string];
+    const calls: number[] = [];
+    const [begun, go] = [signalled(), signalled()];
+    const call = async (_: string, step: number): Promise<void> => {
+      calls.push(step);
+      begun.happen();
+      await go.happened;
+    };
+    const { worker } = await aWorker({ call });
+    await begun.happened;
+    const stopped = worker.stop();
+    expect(worker.isReady).toBe(false);
+    go.happen();
+    expect(await stopped).toBe(0);
+    expect(calls).toEqual([0]);
+    expect(await rowsOf([id])).toMatchObject([{ status: 'running', owner: null }]);
+    await aWorker({ call });
+    await stand([id], 'completed');
+    expect(calls).toEqual([0, 1, 2]);
+  });
+
+  test('cuts off what does not come to a safe point in time', async () => {
+    const [id] = (await start(1, { steps: 1 })) as [string];
+    const begun = signalled();
+    const call = async (_run: string, _step: number, abort: AbortSignal): Promise<void> => {
+      begun.happen();
+      if (!abort.aborted) await once(abort, 'abort');
+      throw new Error('cut off');
+    };
+    const { worker, events } = await aWorker({ call });
+    await begun.happened;
+    expect(await worker.stop({ drainMs: 10 })).toBe(0);
+    expect(events.map(({ is }) => is)).toEqual(['driving', 'cut off']);
+    await aWorker();
+    await stand([id], 'completed');
+  });
+
+  test('leaves what it was given and had not claimed', async () => {
+    const { worker } = await aWorker();
+    const ids = await start(5);
+    expect(await worker.stop()).toBe(0);
+    await aWorker();
+    await stand(ids, 'completed');
+  });
+});
+
+describe('a run that cannot be driven', () => {
+  test('is tried again later, is a dead letter then, and is driven again when told so', async () => {
+    const [id] = (await start(1)) as [string];
+    await query(server.url, 'UPDATE devs_boss.job SET retry_limit = 1, retry_delay_max = 1');
+    let isBroken = true;
+    const call = async (): Promise<void> => {
+      if (isBroken) throw new Error('the disk is full');
+    };
+    const { events } = await aWorker({ call });
+    const { jobs } = await runs.driving();
+    while ((await jobs.deadLetters()).length === 0) await sleep(20);
+    const letters = await jobs.deadLetters();
+    expect(letters).toMatchObject([{ runId: id, attempts: 2, error: 'Error: the disk is full' }]);
+    expect(events.map((event) => (event.is === 'failed' ? event.attempt : event.is))).toEqual([
+      'driving',
+      1,
+      'driving',
+      2,
+    ]);
+    isBroken = false;
+    expect(await jobs.redrive(letters)).toBe(1);
+    await stand([id], 'completed');
+  });
+});
+
+describe('tenants', () => {
+  test('have no more runs driven than they may, from a cold start, by workers together', async () => {
+    const { leases } = await runs.driving();
+    const caps = { a: 2, b: 3 };
+    for (const [tenant, cap] of Object.entries(caps)) await leases.setCap(tenant, cap);
+    const [now, most] = [new Map<string, number>(), new Map<string, number>()];
+    const tenantOf = new Map<string, string>();
+    for (const tenant of Object.keys(caps)) {
+      for (const id of await start(6, { steps: 1, tenant })) tenantOf.set(id, tenant);
+    }
+    const call = async (id: string): Promise<void> => {
+      const tenant = tenantOf.get(id) as string;
+      now.set(tenant, (now.get(tenant) ?? 0) + 1);
+      most.set(tenant, Math.max(most.get(tenant) ?? 0, now.get(tenant) ?? 0));
+      await sleep(10);
+      now.set(tenant, (now.get(tenant) ?? 0) - 1);
+    };
+    await Promise.all([aWorker({ call }, { slots: 8 }), aWorker({ call }, { slots: 8 })]);
+    await stand([...tenantOf.keys()], 'completed');
+    for (const [tenant, cap] of Object.entries(caps)) expect(most.get(tenant)).toBeLessThanOrEqual(cap);
+    const counted = await query(server.url, 'SELECT tenant, running FROM devs.tenants ORDER BY tenant');
+    expect(counted).toEqual([
+      { tenant: 'a', running: 0 },
+      { tenant: 'b', running: 0 },
+    ]);
+    for (const tenant of Object.keys(caps)) await leases.setCap(tenant, null);
+    await expect(leases.setCap('a', -1)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('graphs of another shape', () => {
+  test('are left to the workers that have it, and said to have none', async () => {
+    const other = { ...QUEUE, fingerprint: 'e'.repeat(64) };
+    await runs.create(stepsRun({ id: 'old', steps: 1 }, other));
+    const [id] = (await start(1)) as [string];
+    await aWorker();
+    await stand([id], 'completed');
+    expect(await rowsOf(['old'])).toMatchObject([{ status: 'created' }]);
+    const { view } = await runs.driving();
+    const queues = await view.queues();
+    expect(queues.find(({ queue }) => queue.includes('eeee'))).toMatchObject({
+      ready: 1,
+      runs: 1,
+      workers: 0,
+    });
+    expect(queues.find(({ queue }) => queue.includes('ffff'))).toMatchObject({ ready: 0, workers: 1 });
+    await aWorker(stepsDriver({ queue: other }));
+    await stand(['old'], 'completed');
+  });
+});

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { spawnTs } from '../../core/test/support/spawnTs.ts';
+import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+async function ask(url: string, sql: string): Promise<readonly object[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<object>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const listens = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
+  });
+
+describe('PostgreSQL for tests', () => {
+  test('has what was committed after its power went out', async () => {
+    await ask(server.url, 'CREATE TABLE kept AS SELECT 1 AS n');
+    await server.restart();
+    expect(await ask(server.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  });
+
+  test('ends with the process that has started it, when that is killed', async () => {
+    const { child, finished } = spawnTs('packages/postgres/test/support/forgetful.child.ts', [], {
+      DEVS_TEST_PG: '',
+    });
+    if (child.stdout === null) throw new Error('no stdout');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const url = line.toString().trim();
+    expect(await listens(url)).toBe(true);
+    child.kill('SIGKILL');
+    await finished;
+    while (await listens(url)) await sleep(20);
+  });
+
+  test('is a database of its own on a server that is given', async () => {
+    vi.stubEnv('DEVS_TEST_PG', server.url);
+    const [one, other] = await Promise.all([startPostgres(), startPostgres()]);
+    vi.unstubAllEnvs();
+    await ask(one.url, 'CREATE TABLE mine AS SELECT 1 AS n');
+    await one.restart();
+    expect(await ask(one.url, 'SELECT n FROM mine')).toEqual([{ n: 1 }]);
+    await expect(ask(other.url, 'SELECT n FROM mine')).rejects.toThrow('does not exist');
+    await Promise.all([one.stop(), other.stop()]);
+    expect(await ask(server.url, `SELECT 1 FROM pg_database WHERE datname LIKE 'devs_test_%'`)).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { type Ids, otherUser, postgresPrograms } from './postgresPrograms.ts';
+
+/** A server of its own process, which ends when that of its caller does. */
+export interface LocalServer {
+  readonly port: number;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the server as long as its input is open: the system closes that when the caller ends, even if it is killed. The log
+ * ends when the server has; then its folder goes, unless the last word was to keep it.
+ */
+const WATCH = `
+exec 3<&0 4>&1 </dev/null >/dev/null 2>&1
+bin=$1 data=$2; shift 2
+if [ ! -e "$data" ]; then
+  "$bin/initdb" -D "$data" -U devs -A trust --no-sync -E UTF8 --locale=C >&4 2>&4 || rm -rf "$data"
+fi
+"$bin/postgres" -D "$data" "$@" >&4 2>&4 3<&- 4>&- & server=$!
+exec 4>&-
+read -r word <&3
+kill -QUIT $server
+wait $server
+[ "$word" = keep ] || rm -rf "$PWD"
+`;
+
+const READY = /database system is ready to accept connections/;
+const KEEP = 'keep';
+const PORT_TAKEN = /could not create any TCP\/IP sockets/;
+
+/** For speed, not for power cuts. There is no socket file: its path would be too long for some systems. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  max_connections: '100',
+  shared_buffers: '32MB',
+};
+
+type Process = ChildProcessByStdio<Writable, Readable, null>;
+
+/** `null` where the port is taken. */
+export async function startLocalServer(
+  port: number,
+  settings: Readonly<Record<string, string>>,
+): Promise<LocalServer | null> {
+  const user = otherUser();
+  // Nobody else sees the temporary folder of root's tests.
+  const dir = mkdtempSync(join(user === null ? tmpdir() : '/tmp', 'devs-pg-'));
+  if (user !== null) chownSync(dir, user.uid, user.gid);
+  const bin = programsOrNoFolder(dir, user);
+  const options = Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const args = ['-c', WATCH, 'sh', bin, join(dir, 'data'), '-p', String(port), ...options];
+  const start = (): Promise<Process | null> =>
+    ready(
+      spawn('/bin/sh', args, {
+        ...user,
+        cwd: dir,
+        env: { PATH: env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
+        stdio: ['pipe', 'pipe', 'ignore'],
+        // An interrupt from the keyboard is for the tests: their end is the server's.
+        detached: true,
+      }),
+    );
+  let running = await start();
+  if (running === null) rmSync(dir, { recursive: true });
+  return running === null ? null : { port, restart, stop };
+
+  async function restart(): Promise<void> {
+    await end(running, KEEP);
+    // Another server of these tests may try the port; it goes at once to another one.
+    do running = await start();
+    while (running === null);
+  }
+
+  function stop(): Promise<void> {
+    return end(running, '');
+  }
+}
+
+function programsOrNoFolder(dir: string, user: Ids | null): string {
+  try {
+    return postgresPrograms(dir, user);
+  } catch (error) {
+    rmSync(dir, { recursive: true });
+    throw error;
+  }
+}
+
+/** `null` where the port is taken. */
+async function ready(server: Process): Promise<Process | null> {
+  const log: string[] = [];
+  for await (const line of createInterface({ input: server.stdout })) {
+    log.push(line);
+    if (!READY.test(line)) continue;
+    server.stdout.resume(); // or the server would wait for a reader
+    return server;
+  }
+  const isTaken = log.some((line) => PORT_TAKEN.test(line));
+  await end(server, isTaken ? KEEP : '');
+  if (isTaken) return null;
+  throw new Error(`PostgreSQL did not start:\n${log.join('\n')}`);
+}
+
+async function end(server: Process | null, word: string): Promise<void> {
+  if (server === null || server.exitCode !== null) return;
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  server.stdin.end(`${word}\n`);
+  await ended;
+}

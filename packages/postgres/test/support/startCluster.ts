@@ -1,0 +1,67 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { HeldRunEnd, NewRunFile, RunIndex } from '@devs/core';
+import { createDatabase } from '@devs/core/state';
+import type { PostgresRuns } from '../../src/PostgresRuns.ts';
+import { type PostgresOptions, postgres } from '../../src/postgres.ts';
+import { query } from './query.ts';
+import { type PostgresServer, startPostgres } from './startPostgres.ts';
+
+/** A server, and processes that keep runs in it. */
+export interface Cluster {
+  readonly server: PostgresServer;
+  /** One more process, as it were. */
+  runs(options?: Partial<PostgresOptions>): PostgresRuns;
+  /** A run without anything in its file. */
+  newRun(id: string): NewRunFile;
+  sql(statement: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  /** Working copies that are there. */
+  copies(): readonly string[];
+  stop(): Promise<void>;
+}
+
+const INDEX: RunIndex = { status: 'created', reason: null, title: null, view: null, gates: [] };
+
+/** Of a run that waits for somebody. */
+export const WAITING: HeldRunEnd = { ...INDEX, status: 'waiting', until: null };
+
+export async function startCluster(): Promise<Cluster> {
+  const server = await startPostgres();
+  const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
+  const all: PostgresRuns[] = [];
+  const files = new Map<string, Buffer>();
+  const emptyFile = (): Buffer => {
+    const made = files.get('') ?? newFile();
+    files.set('', made);
+    return made;
+  };
+  return {
+    server,
+    runs: (options = {}) => {
+      const runs = postgres({ url: server.url, dir, ...options });
+      all.push(runs);
+      return runs;
+    },
+    newRun: (id) => ({
+      id,
+      queue: { graph: 'mail', fingerprint: 'f'.repeat(64) },
+      file: emptyFile(),
+      index: INDEX,
+    }),
+    sql: (statement, values) => query(server.url, statement, values),
+    copies: () => readdirSync(dir, { recursive: true }).map(String),
+    stop: async () => {
+      await Promise.all(all.map((runs) => runs.close()));
+      await server.stop();
+      rmSync(dir, { recursive: true });
+    },
+  };
+}
+
+function newFile(): Buffer {
+  const db = createDatabase({ dbPath: ':memory:' });
+  const file = db.serialize();
+  db.close();
+  return file;
+}
