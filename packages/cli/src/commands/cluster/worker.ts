@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { RunDriver } from '@devs/core';
 import type { PostgresRuns, Worker, WorkerEvent } from '@devs/postgres';
 import type { Command, CommandOptions } from 'commander';
-import { type ClusterApp, clusterAppsOf } from '../../cluster/clusterAppsOf.ts';
 import { missingPackage } from '../../cluster/loadPostgres.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import type { Session } from '../../project/Session.ts';
@@ -137,4 +137,25 @@ function toPort(text: string): number {
   const port = toNumber('--health-port', text, 0);
   if (port <= 65_535) return port;
   throw usageError(`"${text}" is no port.`, 'Give a number from 1 to 65535, or 0 for any that is free.');
+}
+
+/** What a worker drives, and where its runs are. */
+type ClusterApp = RunDriver & { readonly runs: PostgresRuns };
+
+/**
+ * The apps that a module exports whose runs are in a cluster: as `default`, `app` or `apps`, one or a list. Known by what they
+ * have: the module's packages may be other copies than the command's.
+ */
+function clusterAppsOf(module: Readonly<Record<string, unknown>>): readonly ClusterApp[] {
+  const exported = [module['default'], module['app'], module['apps']].flat();
+  return [...new Set(exported)].filter(isClusterApp);
+}
+
+function isClusterApp(value: unknown): value is ClusterApp {
+  const { queue, drive, runs } = Object(value) as Partial<Record<keyof ClusterApp, unknown>>;
+  return (
+    typeof Object(queue).graph === 'string' &&
+    typeof drive === 'function' &&
+    typeof Object(runs).work === 'function'
+  );
 }
