@@ -274,6 +274,7 @@ describe('the public surface', () => {
         "REPLAY_MISS",
         "REWIND_CONFLICT",
         "REWIND_REFUSED",
+        "RUN_ELSEWHERE",
         "RUN_FAILED",
         "SANDBOX_MISSING",
         "SCHEMA_TOO_NEW",
