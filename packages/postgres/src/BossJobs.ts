@@ -102,6 +102,7 @@ function bossOf(pool: Pool, { schema, supervises = false, onError }: BossJobsOpt
  */
 export class BossJobs implements Jobs {
   readonly #boss: PgBoss;
+  readonly #pool: Pick<ClientBase, 'query'>;
   readonly #runs: string;
   readonly #channel: string;
   readonly #opened = new Map<string, Promise<void>>();
@@ -109,6 +110,7 @@ export class BossJobs implements Jobs {
 
   /** @param pool Of its own: what it asks on the way of a transaction must not wait for a connection that transactions have. */
   constructor(pool: Pool, options: BossJobsOptions) {
+    this.#pool = pool as unknown as Pick<ClientBase, 'query'>;
     this.#runs = `${quoted(options.schema)}.runs`;
     this.#boss = bossOf(pool, options, false);
     this.#channel = jobsChannel(options.schema);
@@ -199,7 +201,9 @@ export class BossJobs implements Jobs {
   async redrive(letters: readonly DeadLetter[]): Promise<number> {
     if (letters.length === 0) return 0;
     const boss = await this.#ready();
-    return boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
+    const redriven = await boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
+    for (const queue of new Set(letters.map((letter) => letter.queue))) await this.#notify(this.#pool, queue);
+    return redriven;
   }
 
   async close(): Promise<void> {
@@ -223,7 +227,7 @@ export class BossJobs implements Jobs {
     );
   }
 
-  async #notify(client: ClientBase, queue: string): Promise<void> {
+  async #notify(client: Pick<ClientBase, 'query'>, queue: string): Promise<void> {
     await client.query('SELECT pg_notify($1, $2)', [this.#channel, queue]);
   }
 

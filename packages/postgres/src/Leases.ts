@@ -18,8 +18,6 @@ const queuedRun = ({ run_id, queue, tenant, priority }: FreedRow): QueuedRun => 
   ...{ queue, tenant, priority },
 });
 
-/** Before what nobody could take is looked at again: a full tenant, a file of a newer release; ms. */
-const LATER_MS = 1000;
 /** At once, runs. */
 const BATCH = 200;
 
@@ -85,10 +83,10 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
 
   /**
    * A job whose run was not claimed: it is gone where nothing is to be driven (the run has ended; or somebody holds it, who looks
-   * again when he settles, and is reaped when he dies), else it waits for a while. Looked at under the lock of the run: nobody
-   * claims, settles or tells meanwhile.
+   * again when he settles, and is reaped when he dies), else it is back in its queue, after `afterMs`. Looked at under the lock of
+   * the run: nobody claims, settles or tells meanwhile.
    */
-  async decline(job: FetchedJob): Promise<void> {
+  async decline(job: FetchedJob, afterMs: number): Promise<void> {
     await this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow & { readonly rests: boolean }>(
         `SELECT run_id, queue, tenant, priority, job_id, owner IS NOT NULL OR ended_at IS NOT NULL OR queue <> $2 AS rests
@@ -97,11 +95,14 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
       );
       const [row] = rows;
       if (row === undefined || row.rests) await this.#jobs.complete(client, job, job.jobId);
-      else await this.#jobs.putBack(client, queuedRun(row), job.jobId, LATER_MS);
+      else await this.#jobs.putBack(client, queuedRun(row), job.jobId, afterMs);
     });
   }
 
-  /** Lets go of a run whose drive has failed, and has it tried again later. False where somebody else has it. */
+  /**
+   * Lets go of a run that was driven and not settled: where its drive has failed, it is tried again later; with no error, at once.
+   * False where somebody else has it.
+   */
   async giveUp(epoch: number, job: FetchedJob, error: unknown): Promise<boolean> {
     return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(
@@ -110,8 +111,11 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
         [job.runId, epoch],
       );
       await this.#recount(client, rows);
-      if (rows.length > 0) await this.#jobs.fail(client, job, error);
-      return rows.length > 0;
+      const [row] = rows;
+      if (row === undefined) return false;
+      if (error === null) await this.#jobs.putBack(client, queuedRun(row), job.jobId, 0);
+      else await this.#jobs.fail(client, job, error);
+      return true;
     });
   }
 
