@@ -57,6 +57,11 @@ export class ClusterView {
     this.#jobs = `${quoted(bossSchema(tables.schemaName))}.job`;
   }
 
+  /** @throws DevsError `STATE_IO` where PostgreSQL does not answer. */
+  async ask(): Promise<void> {
+    await this.#tables.query('SELECT 1', []);
+  }
+
   /** Every queue that has a job, a run that has not ended, or a worker; by name. */
   async queues(): Promise<readonly QueueLine[]> {
     const rows = await this.#tables.query<Row>(

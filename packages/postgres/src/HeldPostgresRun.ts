@@ -23,6 +23,7 @@ export class HeldPostgresRun implements HeldRun {
   readonly id: string;
   readonly epoch: number;
   readonly db: Database;
+  readonly isCopy = true;
   readonly outlet: Outlet;
   readonly lost: AbortSignal;
   readonly #parts: HeldRunParts;

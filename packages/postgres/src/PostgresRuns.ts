@@ -22,6 +22,7 @@ import type { RunLists } from './RunLists.ts';
 import type { Claim, Claimer, NotClaimed, RunRows } from './RunRows.ts';
 import type { SessionOwner } from './SessionOwner.ts';
 import type { Shipper } from './Shipper.ts';
+import { Worker, type WorkerOptions } from './Worker.ts';
 import type { WorkerMeters } from './WorkerMeters.ts';
 import type { WorkingCopies } from './WorkingCopies.ts';
 
@@ -65,6 +66,21 @@ export class PostgresRuns implements Runs {
 
   get schema(): string {
     return this.#parts.schema;
+  }
+
+  /**
+   * Drives runs in this process, as `devs worker` does, until the worker is stopped: before these runs are closed.
+   *
+   * @throws RangeError, DevsError as `Worker.start`.
+   *
+   * @example
+   * ```ts
+   * const worker = await app.runs.work({ drivers: [app], slots: 10 });
+   * process.once('SIGTERM', () => worker.stop().then(() => app.close()));
+   * ```
+   */
+  work(options: WorkerOptions): Promise<Worker> {
+    return Worker.start(this, options);
   }
 
   /** What a worker needs besides, once the database can be used. */
@@ -181,7 +197,7 @@ export class PostgresRuns implements Runs {
 
   async #close(): Promise<void> {
     const { owner, copies, end } = this.#parts;
-    await Promise.allSettled([...this.#held.values()].map((held) => held?.close()));
+    await Promise.allSettled([...this.#held.values()].flatMap((held) => held?.close() ?? []));
     await owner.close();
     await end();
     copies.remove();

@@ -77,7 +77,7 @@ export class RunRows {
   async create(run: NewRunFile, schemaVersion: number): Promise<boolean> {
     const { id: runId, tenant = 'default', priority = 0, index } = run;
     const queued = { runId, tenant, priority, queue: queueName(run.queue) };
-    await this.#jobs.openQueue(queued.queue);
+    await this.#tables.insist(() => this.#jobs.openQueue(queued.queue));
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];

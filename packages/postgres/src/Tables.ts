@@ -21,7 +21,7 @@ export class Tables {
 
   /** A statement that may be made twice. @throws DevsError `STATE_IO`, `CONFIG_INVALID` */
   async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    return this.#faultsOf(async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+    return this.insist(async () => (await this.#pool.query<Row>(sql, [...values])).rows);
   }
 
   /**
@@ -36,7 +36,7 @@ export class Tables {
     const undo = (result: Result): never => {
       throw new Undone(result);
     };
-    return this.#faultsOf(async () => {
+    return this.insist(async () => {
       try {
         return await this.#inTransaction((client) => work(client, undo));
       } catch (error) {
@@ -68,7 +68,8 @@ export class Tables {
     }
   }
 
-  async #faultsOf<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Does what may be done twice until there was an answer. @throws DevsError `STATE_IO`, `CONFIG_INVALID`; what `work` throws. */
+  async insist<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await insist(work, this.#patience);
     } catch (error) {

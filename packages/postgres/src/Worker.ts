@@ -1,19 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HeldRun, isDevsError, type RunDriver } from '@devs/core';
 import type { FetchedJob } from './BossJobs.ts';
+import type { ClusterView } from './ClusterView.ts';
 import { Dispatcher } from './Dispatcher.ts';
 import { queueName } from './Jobs.ts';
 import type { Leases } from './Leases.ts';
 import { jobsChannel } from './Owner.ts';
 import type { DrivingParts, PostgresRuns } from './PostgresRuns.ts';
 import { Reaper } from './Reaper.ts';
+import { type HealthServer, serveHealth } from './serveHealth.ts';
 import type { WorkerMeters } from './WorkerMeters.ts';
+import { metricsText } from './workerMetrics.ts';
 
 export interface WorkerOptions {
   /** What it drives: runs of these graphs, in these shapes. */
   readonly drivers: readonly RunDriver[];
   /** Runs at the same time. @defaultValue 10 */
   readonly slots?: number;
+  /** Of a server of `/livez`, `/readyz` and `/metrics`; 0 for any port. @defaultValue no server */
+  readonly healthPort?: number | undefined;
   /** Told what a worker does, for people to follow. @defaultValue nobody */
   readonly onEvent?: (event: WorkerEvent) => void;
 }
@@ -28,6 +33,7 @@ export type WorkerEvent =
   /** PostgreSQL could not be asked. */
   | { readonly is: 'away'; readonly error: unknown };
 
+const SLOTS = 10;
 /** Before what could not be claimed is looked at again: a full tenant, a file of a newer release; ms. */
 const LATER_MS = 1000;
 /** After `abort`, calls have so long to end before they are left behind, ms. */
@@ -42,6 +48,7 @@ const AGAIN_MS = 1000;
 export class Worker {
   readonly #runs: PostgresRuns;
   readonly #leases: Leases;
+  readonly #view: ClusterView;
   readonly #drivers: ReadonlyMap<string, RunDriver>;
   readonly #meters: WorkerMeters;
   readonly #onEvent: (event: WorkerEvent) => void;
@@ -52,15 +59,17 @@ export class Worker {
   readonly #dispatcher: Dispatcher;
   readonly #reaper: Reaper;
   readonly slots: number;
+  #health: HealthServer | null = null;
   #stopped: Promise<number> | null = null;
 
   private constructor(
     runs: PostgresRuns,
-    { jobs, leases, meters }: DrivingParts,
-    { drivers, slots = 10, onEvent }: WorkerOptions,
+    { jobs, leases, meters, view }: DrivingParts,
+    { drivers, slots = SLOTS, onEvent }: WorkerOptions,
   ) {
     this.#runs = runs;
     this.#leases = leases;
+    this.#view = view;
     this.#drivers = new Map(drivers.map((driver) => [queueName(driver.queue), driver]));
     this.#meters = meters;
     this.#onEvent = onEvent ?? (() => undefined);
@@ -82,10 +91,11 @@ export class Worker {
   /**
    * Resolves when it is known to the others and fetches.
    *
-   * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL cannot be reached.
+   * @throws RangeError for less than one slot, or no driver; DevsError `STATE_IO` if PostgreSQL cannot be reached; what the
+   *   system says of a `healthPort` that cannot be had.
    */
   static async start(runs: PostgresRuns, options: WorkerOptions): Promise<Worker> {
-    const { slots = 10, drivers } = options;
+    const { slots = SLOTS, drivers, healthPort } = options;
     if (!Number.isInteger(slots) || slots < 1)
       throw new RangeError(`A worker has at least one slot, not ${slots}.`);
     if (drivers.length === 0) throw new RangeError('A worker has at least one graph to drive.');
@@ -94,7 +104,39 @@ export class Worker {
     await runs.owner.describe({ slots, graphs, draining: false });
     await runs.owner.ready();
     for (const graph of graphs) await driving.jobs.openQueue(graph);
-    return new Worker(runs, driving, options);
+    const worker = new Worker(runs, driving, options);
+    if (healthPort !== undefined) await worker.#serveHealth(healthPort);
+    return worker;
+  }
+
+  async #serveHealth(port: number): Promise<void> {
+    try {
+      this.#health = await serveHealth(port, {
+        notReady: () => this.#notReady(),
+        metrics: () => this.#metrics(),
+      });
+    } catch (error) {
+      await this.stop({ drainMs: 0 });
+      throw error;
+    }
+  }
+
+  /** Where its health is asked for; `null` where it is not. */
+  get healthPort(): number | null {
+    return this.#health?.port ?? null;
+  }
+
+  async #notReady(): Promise<string | null> {
+    if (this.#drain.signal.aborted) return 'draining';
+    if (!this.#runs.owner.isReady) return 'no session with PostgreSQL';
+    await this.#view.ask();
+    return null;
+  }
+
+  async #metrics(): Promise<string> {
+    const [numbers, queues] = await Promise.all([this.#view.numbers(), this.#view.queues()]);
+    const { slots, busy, isReady } = this;
+    return metricsText({ slots, busy, isReady, numbers, queues, meters: this.#meters });
   }
 
   get busy(): number {
@@ -115,17 +157,23 @@ export class Worker {
     return this.#stopped;
   }
 
+  /** What has not come to a safe point while it stops has no more time. */
+  cutOff(): void {
+    this.#abort.abort();
+  }
+
   async #stop(drainMs: number): Promise<number> {
     this.#drain.abort();
     const { owner } = this.#runs;
     await owner.describe({ draining: true });
-    const cut = setTimeout(() => this.#abort.abort(), drainMs);
+    const cut = setTimeout(() => this.cutOff(), drainMs);
     const patience = new AbortController();
     const left = sleep(drainMs + LEAVE_MS, undefined, patience).catch(() => undefined);
     await Promise.race([this.#dispatcher.stop(), left]);
     clearTimeout(cut);
     patience.abort();
     await this.#reaper.stop();
+    await this.#health?.close();
     return this.busy;
   }
 
@@ -181,7 +229,9 @@ export class Worker {
     }
     const isCutOff = this.#abort.signal.aborted;
     if (!isCutOff) this.#meters.add('failed');
-    this.#onEvent(isCutOff ? { is: 'cut off', runId } : { is: 'failed', runId, error, attempt: job.retryCount + 1 });
+    this.#onEvent(
+      isCutOff ? { is: 'cut off', runId } : { is: 'failed', runId, error, attempt: job.retryCount + 1 },
+    );
     // As long as this process lives the run is its own: nobody else would take it.
     while (!(await this.#givesUp(job, held, isCutOff ? null : error))) await sleep(AGAIN_MS);
   }

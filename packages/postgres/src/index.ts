@@ -18,3 +18,4 @@ export type { RunCodec, RunCodecs } from './RunFiles.ts';
 export { rightsSql } from './rights.ts';
 export { schemaSql } from './schema.ts';
 export type { TenantLine } from './TenantView.ts';
+export type { Worker, WorkerEvent, WorkerOptions } from './Worker.ts';

@@ -111,7 +111,9 @@ const optionsOf = (options: string | PostgresOptions): PostgresOptions =>
 
 function poolOf(config: PoolConfig): Pool {
   const pool = new pg.Pool(config);
-  pool.on('error', () => undefined); // of one that nobody uses: the next one is made anew
+  // One whose connection ends is not used again; who was using it is told by the query.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunDriver } from '@devs/core';
+import type { RunDriver, RunSignal } from '@devs/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { postgres } from '../src/postgres.ts';
@@ -55,11 +55,20 @@ async function start(n: number, steps: Omit<Steps, 'id'> = { steps: 1 }): Promis
   return ids;
 }
 
+const BY = { kind: 'human', id: 'ada' } as const;
+const messageOf = (id: string): RunSignal => ({
+  id,
+  kind: 'message',
+  name: 'm',
+  payload: null,
+  by: BY,
+  signalId: id,
+});
 const tell = async (id: string, signal: string): Promise<void> => {
   for (;;) {
     const looked = await runs.look(id);
     looked.close();
-    if (await looked.tell({ id: signal, kind: 'message', name: 'm', payload: null })) return;
+    if (await looked.tell(messageOf(signal))) return;
   }
 };
 
@@ -96,7 +105,7 @@ describe('a worker', () => {
     };
     const ids = await start(8, { steps: 2, tells: 1 });
     await aWorker({ call }, { slots: 3 });
-    await stand(ids, 'suspended');
+    await stand(ids, 'waiting');
     expect(most).toBeLessThanOrEqual(3);
     for (const id of ids) await tell(id, `to ${id}`);
     await stand(ids, 'completed');
@@ -127,7 +136,7 @@ describe('a worker', () => {
     };
     await aWorker({ until });
     await again.happened;
-    await stand([id], 'suspended');
+    await stand([id], 'waiting');
     expect(await query(server.url, 'SELECT until FROM devs.runs WHERE run_id = $1', [id])).toEqual([
       { until: null },
     ]);

@@ -22,6 +22,15 @@ export interface GitTravelOptions {
   readonly bringBase: ((commit: string) => Promise<void>) | null;
 }
 
+/** What was done in a store. */
+export interface Departure {
+  /** Of trees and commits that somebody is told of. @defaultValue none but those of the refs and the folder */
+  readonly ids?: readonly string[];
+  /** Tree of the folder, as in {@link GitStand}. */
+  readonly left: string | null;
+  readonly hasMovedRefs: boolean;
+}
+
 /**
  * The way of a run's objects and refs from the store of one machine to that of another, by the run's record. An object that
  * is in a store has all that it reaches there.
@@ -32,6 +41,8 @@ export class GitTravel {
   readonly #bringBase: GitTravelOptions['bringBase'];
   /** Ids that the record has with all that they reach. */
   readonly #known: Set<string>;
+  /** As they were read last; `null` where they may have moved since. */
+  #refs: GitStand['refs'] | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ git, record, bringBase }: GitTravelOptions) {
@@ -52,7 +63,7 @@ export class GitTravel {
     const stand = this.#record.stand();
     if (stand === null) return null;
     await this.#bring(stand);
-    const here = await this.#refs();
+    const here = await this.#readRefs();
     const names = new Set([...Object.keys(here), ...Object.keys(stand.refs)]);
     const moves = [...names].flatMap((name): readonly RefMove[] => {
       const [from = null, to = null] = [here[name], stand.refs[name]];
@@ -67,7 +78,8 @@ export class GitTravel {
    *
    * @throws DevsError `VALUE_TOO_LARGE` for more than a record takes.
    */
-  depart(ids: readonly string[], left: string | null): Promise<void> {
+  depart({ ids = [], left, hasMovedRefs }: Departure): Promise<void> {
+    if (hasMovedRefs) this.#refs = null;
     const departed = this.#last.then(() => this.#depart(ids, left));
     this.#last = departed.catch(() => undefined);
     return departed;
@@ -98,7 +110,8 @@ export class GitTravel {
   }
 
   async #depart(ids: readonly string[], left: string | null): Promise<void> {
-    const refs = await this.#refs();
+    this.#refs ??= await this.#readRefs();
+    const refs = this.#refs;
     const stand = { refs, left };
     const base = refs[BASE];
     if (base !== undefined && !this.#known.has(base)) await this.#departBase(base);
@@ -150,7 +163,7 @@ export class GitTravel {
     await this.#merge(stand);
   }
 
-  async #refs(): Promise<Readonly<Record<string, string>>> {
+  async #readRefs(): Promise<GitStand['refs']> {
     const format = '--format=%(refname) %(objectname)';
     const listed = await this.#git.run(['for-each-ref', format, '--', 'refs/heads/', 'refs/devs/']);
     const lines = listed.split('\n').filter((line) => line !== '');

@@ -24,30 +24,30 @@ export class TravellingRunWorkspace extends GitRunWorkspace {
 
   /** Records the folder and the store as they are. */
   async depart(): Promise<void> {
-    await this.#departed(await super.left());
+    await this.#departed(await super.left(), true);
   }
 
   override async snapshot(): Promise<string> {
     const tree = await super.snapshot();
-    await this.#departed(tree);
+    await this.#departed(tree, false);
     return tree;
   }
 
   override async restore(tree: string): Promise<Rescue | null> {
     const rescue = await super.restore(tree);
-    await this.#departed(tree);
+    await this.#departed(tree, rescue !== null);
     return rescue;
   }
 
   override async overlay(base: string, from: string, paths: readonly string[]): Promise<string> {
     const tree = await super.overlay(base, from, paths);
-    await this.#travel.depart([tree], this.#left);
+    await this.#travel.depart({ ids: [tree], left: this.#left, hasMovedRefs: false });
     return tree;
   }
 
   override async commit(request: CommitRequest): Promise<string> {
     const commit = await super.commit(request);
-    await this.#travel.depart([commit], this.#left);
+    await this.#travel.depart({ left: this.#left, hasMovedRefs: true });
     return commit;
   }
 
@@ -81,18 +81,18 @@ export class TravellingRunWorkspace extends GitRunWorkspace {
   override async deliver(): Promise<Delivery | null> {
     await this.#travel.arrived();
     const delivery = await super.deliver();
-    await this.#travel.depart([], this.#left);
+    await this.#travel.depart({ left: this.#left, hasMovedRefs: true });
     return delivery;
   }
 
   async #computed(move: BranchMove): Promise<BranchMove> {
     const ids = [move.from, move.to, move.folder].filter((id) => id !== null);
-    await this.#travel.depart(ids, this.#left);
+    await this.#travel.depart({ ids, left: this.#left, hasMovedRefs: false });
     return move;
   }
 
-  async #departed(tree: string): Promise<void> {
+  async #departed(tree: string, hasMovedRefs: boolean): Promise<void> {
     this.#left = tree;
-    await this.#travel.depart([tree], tree);
+    await this.#travel.depart({ left: tree, hasMovedRefs });
   }
 }

@@ -4,4 +4,5 @@ export { addMigrate } from './cluster/migrate.ts';
 export { addQueue } from './cluster/queue.ts';
 export { addRedrive } from './cluster/redrive.ts';
 export { addTenants } from './cluster/tenants.ts';
+export { addWorker } from './cluster/worker.ts';
 export { addWorkers } from './cluster/workers.ts';

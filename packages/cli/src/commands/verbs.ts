@@ -173,6 +173,11 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await operating()).addMigrate,
   },
   {
+    usage: 'worker [options] <module>',
+    description: 'drive the runs of your graphs in a cluster, until it is told to stop',
+    load: async () => (await operating()).addWorker,
+  },
+  {
     usage: 'queue',
     description: 'show what waits for a worker in a cluster, per graph and tenant, and what was given up',
     load: async () => (await operating()).addQueue,

@@ -38,6 +38,7 @@ const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   REPLAY_MISS: EXIT.runFailed,
   REWIND_CONFLICT: EXIT.runFailed,
   REWIND_REFUSED: EXIT.gateRefused,
+  RUN_ELSEWHERE: EXIT.usage,
   RUN_FAILED: EXIT.runFailed,
   SANDBOX_MISSING: EXIT.usage,
   SCHEMA_TOO_NEW: EXIT.stateFile,

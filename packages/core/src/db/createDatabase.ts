@@ -155,23 +155,6 @@ export function openCopy(of: Database): Database {
 }
 
 /**
- * Opens the bytes of a whole state file in memory, to write, brought up to date: what is written ends with the connection.
- *
- * @param bytes - With all that is committed: no log belongs to them. They are copied.
- * @throws DevsError as {@link openState}.
- */
-export function openStateCopy(bytes: Uint8Array): Database {
-  const image = openState(bytes);
-  try {
-    const db = openCopy(image);
-    runMigrations(db);
-    return db;
-  } finally {
-    image.close();
-  }
-}
-
-/**
  * Opens a working copy of a state file that is kept elsewhere, brought up to date: the only connection, that waits for no disk
  * and moves its log into the file only when {@link emptyLog} is called.
  *

@@ -31,6 +31,7 @@ import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
 import { NO_GOALS } from './Goal.ts';
 import { gateNow, gatesOf } from './gateNow.ts';
+import { principalText } from './gates/decidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
 import type { RunOptions, StartOptions } from './RunOptions.ts';

@@ -1,7 +1,7 @@
 import type { HitlSession } from '../state/hitlSession.ts';
 import type { EngineStore } from './EngineStore.ts';
 import type { Gate, GateAnswer } from './Gate.ts';
-import { assertFitsDeclared } from './gates/fitsDeclared.ts';
+import { assertFitsDeclared } from './gates/fitsSchema.ts';
 import type { NamedGates } from './gates/parsedGate.ts';
 
 /** What a gate is decided with. */

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { OrchestratorConfig } from '../config/orchestratorConfig.ts';
-import { type DurableOptions, durable } from '../engine/durable.ts';
+import { type AppOptions, planApp } from '../engine/AppPlan.ts';
 import type { EngineStore } from '../engine/EngineStore.ts';
 import { DEFAULT_LIMITS } from '../engine/saver/limits.ts';
 import { orchestrationBuilder } from './orchestrationBuilder.ts';
@@ -13,29 +13,41 @@ import type { GraphState } from './types.ts';
 /** A plan is one value, and its gate shows it with what it is made from: of thousands of tasks both are more than 1 MiB. */
 const LIMITS = { valueBytes: DEFAULT_LIMITS.checkpointBytes };
 
-export interface OrchestrationAppOptions
-  extends Pick<DurableOptions<GraphState>, 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'> {
+export interface OrchestrationOptions
+  extends Pick<AppOptions<GraphState>, 'events' | 'now' | 'newId' | 'secrets' | 'budget' | 'prices'> {
   readonly config: OrchestratorConfig;
+}
+
+export interface OrchestrationAppOptions extends OrchestrationOptions {
   readonly db: Database;
 }
 
-/** The pipeline as a durable app; `durable` is given what it cannot know of a graph. */
-export function orchestrationApp(
+/** The pipeline as a graph that is durable over any file: with what `durable` cannot know of a graph. */
+export function orchestrationPlan(
   pipeline: PipelineDeps | null,
-  { config, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
+  { config, ...options }: OrchestrationOptions,
 ) {
   const guards = { maxDepth: config.maxRecursionDepth, entropyThreshold: config.hitlEntropyThreshold };
-  return durable(
+  return planApp(
     orchestrationBuilder(pipeline),
     { ...options, guards, limits: LIMITS, streams: false }, // it has a log of its own
     {
       profile: pipelineProfile,
       endOf: endOfPipeline,
       goals: pipelineGoals,
-      ...(store && { store }),
       leave: async (lease, store) => pipeline?.workspace.leave?.(lease.threadId, driverOf(store, lease)),
     },
   );
+}
+
+export type OrchestrationPlan = ReturnType<typeof orchestrationPlan>;
+
+/** The pipeline as a durable app over a file. */
+export function orchestrationApp(
+  pipeline: PipelineDeps | null,
+  { db, store, ...options }: OrchestrationAppOptions & { readonly store?: EngineStore },
+) {
+  return orchestrationPlan(pipeline, options).open({ db, ...(store && { store }) }).app;
 }
 
 export type OrchestrationApp = ReturnType<typeof orchestrationApp>;

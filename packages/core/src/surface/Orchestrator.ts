@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
-import type { Database } from 'better-sqlite3';
 import { type Brief, parseBrief, runIdOf } from '../brief/brief.ts';
 import { type CheckedGiven, type Given, parseGiven } from '../brief/given.ts';
 import { type QuickWork, quickWork } from '../brief/quickWork.ts';
-import { STATE_FILE } from '../config/defaults.ts';
 import { type OrchestratorConfig, orchestratorConfigOf } from '../config/orchestratorConfig.ts';
 import type { PriceTable } from '../config/prices.ts';
-import { type Backup, backup } from '../db/backup.ts';
-import { createDatabase, openReadOnly } from '../db/createDatabase.ts';
-import { FileNews } from '../db/FileNews.ts';
-import { dataVersion } from '../db/fileIdentity.ts';
-import { assertUpToDate } from '../db/migrate.ts';
+import type { Backup } from '../db/backup.ts';
+import type { FileNews } from '../db/FileNews.ts';
 import type { GatePolicies } from '../engine/drive/decideByPolicy.ts';
-import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../engine/Gate.ts';
+import type { ClosedGate, Gate } from '../engine/Gate.ts';
 import type { Budget } from '../engine/guards/Budget.ts';
-import { type GatePage, inbox } from '../engine/runs/inbox.ts';
-import { statusesOf } from '../engine/runs/listRuns.ts';
-import { type PageRequest, pageLimit } from '../engine/runs/pages.ts';
+import type { GatePage } from '../engine/runs/inbox.ts';
+import type { PageRequest } from '../engine/runs/pages.ts';
+import type { RunDriver, RunPlace, Runs } from '../engine/runs/Runs.ts';
 import { DevsError } from '../errors/DevsError.ts';
 import type { ActivityListener } from '../events/Activity.ts';
 import { EventBus } from '../events/EventBus.ts';
@@ -25,22 +19,30 @@ import type { SecretsOptions } from '../masking/registerSecrets.ts';
 import type { ReviewScope } from '../orchestration/CodeReview.ts';
 import type { Checks, CodeOfRuns, StageAgents, Workspace } from '../orchestration/ports.ts';
 import type { PipelineDeps } from '../orchestration/task/pipelineDeps.ts';
-import { type DoctorReport, doctor } from '../state/doctor.ts';
-import type { Policies, Thread, ThreadStatus } from '../state/ThreadStore.ts';
-import { workspaceName } from '../state/workspaceName.ts';
+import type { DoctorReport } from '../state/doctor.ts';
+import type { Policies, Thread } from '../state/ThreadStore.ts';
 import { identityOf } from './agentsIdentity.ts';
-import { graphWork, PipelineApp } from './PipelineApp.ts';
-import { Run } from './Run.ts';
-import { type Removal, type RemovedRun, removeRun } from './removeRun.ts';
+import { homeOf } from './home/homeOf.ts';
+import type { Collected, PipelineHome, RunListPage } from './home/PipelineHome.ts';
+import { graphWork } from './PipelineApp.ts';
+import type { Run } from './Run.ts';
+import type { Removal, RemovedRun } from './removeRun.ts';
 import { type OnGate, tellGates } from './tellGates.ts';
 import type { RunStatus } from './views.ts';
+
+export type { Collected, RunListPage };
 
 /** Run ids name folders and git branches. */
 const RUN_ID = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 export interface OrchestratorOptions {
-  /** The engine's folder; its state file is created when missing. */
-  readonly dir: string;
+  /** The engine's folder; its state file is created when missing. Give this or `runs`. */
+  readonly dir?: string;
+  /**
+   * Where each run has a file of its own, such as a cluster, instead of a folder: whoever opens it there drives the same
+   * runs. It stays open when the orchestrator is closed.
+   */
+  readonly runs?: Runs;
   /** Name of the state file in it, such as that of a graph of one's own. @defaultValue `state.sqlite` */
   readonly file?: string;
   /** For viewers: nothing is created, migrated or written, and driving or deciding fails. @defaultValue false */
@@ -72,7 +74,7 @@ export interface OrchestratorOptions {
   readonly newId?: () => string;
 }
 
-export interface StartOptions extends Given {
+export interface StartOptions extends Given, RunPlace {
   /** Markdown. */
   readonly brief: string;
   /** `[a-z0-9-]`, at most 64. Made from the brief when left out: the same brief is the same run. */
@@ -97,25 +99,6 @@ export interface StartOptions extends Given {
   readonly agentsRef?: string;
 }
 
-/** A part of the list of runs; without either member, all of it. */
-export interface RunListPage {
-  /** At most this many, from 1 to 1,000. @defaultValue 50 */
-  readonly limit?: number | undefined;
-  /** The last run of the page before. @defaultValue the first page */
-  readonly after?: string | undefined;
-  /** Only runs that stand there; a list of them is always a page. @defaultValue any */
-  readonly status?: ThreadStatus | readonly ThreadStatus[] | undefined;
-}
-
-/** What was deleted. */
-export interface Collected {
-  /** Rows of the state file, and the bytes in it that can be used again. */
-  readonly values: number;
-  readonly bytes: number;
-  /** Bytes of folders and stores. */
-  readonly files: number;
-}
-
 /**
  * The one way to run the pipeline: starts runs, drives them, shows their gates and records decisions. Several
  * processes may open the same folder; each run has one driver at a time.
@@ -132,47 +115,27 @@ export interface Collected {
  */
 export class Orchestrator {
   readonly events: EventBus;
-  readonly #dir: string;
-  readonly #app: PipelineApp;
+  readonly #home: PipelineHome;
   readonly #pipeline: PipelineDeps | null;
-  readonly #code: CodeOfRuns | null;
   readonly #now: () => number;
-  readonly #close: () => void;
+  readonly #hush: () => void;
 
   private constructor(options: OrchestratorOptions) {
-    const {
-      dir,
-      events = new EventBus(),
-      now = Date.now,
-      newId = randomUUID,
-      budget,
-      prices,
-      secrets = {},
-      onGate,
-    } = options;
+    const { events = new EventBus(), now = Date.now, newId = randomUUID, secrets = {}, onGate } = options;
+    const { budget, prices } = options;
     this.events = events;
-    this.#dir = path.resolve(dir);
     this.#now = now;
     this.#pipeline = pipelineOf(options, now);
-    this.#code = options.code ?? options.workspace ?? null;
+    const deps = { pipeline: this.#pipeline, code: options.code ?? options.workspace ?? null };
     const config = orchestratorConfigOf(options.config);
-    const db = openFile(options);
-    this.#app = PipelineApp.open(this.#pipeline, {
-      db,
-      events,
-      config,
-      secrets,
-      now,
-      newId,
+    const about = {
+      ...{ events, config, secrets, now, newId },
       ...(budget && { budget }),
       ...(prices !== undefined && { prices }),
-    });
-    const app = this.#app;
-    const hush = onGate && tellGates(events, (threadId) => openGates(threadId, app.store.sessions), onGate);
-    this.#close = () => {
-      hush?.();
-      db.close();
     };
+    this.#home = homeOf(options, about, deps);
+    this.#hush =
+      onGate === undefined ? () => {} : tellGates(events, (threadId) => this.#home.gatesOf(threadId), onGate);
   }
 
   /**
@@ -184,7 +147,7 @@ export class Orchestrator {
   static async open(options: OrchestratorOptions): Promise<Orchestrator> {
     const devs = new Orchestrator(options);
     // Who brings agents is going to drive.
-    if (devs.#pipeline !== null) await devs.#app.engine();
+    if (devs.#pipeline !== null) await devs.#home.warm();
     return devs;
   }
 
@@ -202,11 +165,11 @@ export class Orchestrator {
     const given = parseGiven(options);
     const runId = options.id ?? runIdOf(brief);
     assertRunId(runId);
-    const known = this.#app.store.threads.get(runId);
+    const known = await this.#home.find(runId);
     assertSameStart(known, brief, given);
     if (known === null) await this.#pipeline?.workspace.assertUsable?.();
-    const [engine, { initialState }] = await Promise.all([this.#app.engine(), graphWork()]);
-    await engine.admit({
+    const { initialState } = await graphWork();
+    const admission = {
       threadId: runId,
       projectId: runId,
       workspace: this.#workspaceOf(runId),
@@ -224,23 +187,21 @@ export class Orchestrator {
         review: reviewScope(options),
         ...(options.docsInBranch && { documentsDir: `docs/devs/${runId}` }),
       }),
-    });
-    return this.run(runId);
+    };
+    await this.#home.admit(admission, placeOf(options));
+    if (known === null) assertSameStart(await this.#home.find(runId), brief, given);
+    return this.#home.handle(runId);
   }
 
   #workspaceOf(runId: string): string | null {
     const folder = this.#pipeline?.workspace.dirOf(runId) ?? null;
-    return folder === null ? null : workspaceName(folder, this.#dir);
+    return folder === null ? null : this.#home.folderName(folder);
   }
 
   /** @throws DevsError `THREAD_NOT_FOUND` */
   async run(id: string): Promise<Run> {
-    this.#app.store.threads.require(id);
-    return this.#handleOf(id);
-  }
-
-  #handleOf(id: string): Run {
-    return new Run(id, this.#app, { pipeline: this.#pipeline, code: this.#code });
+    await this.#home.require(id);
+    return this.#home.handle(id);
   }
 
   /**
@@ -256,38 +217,23 @@ export class Orchestrator {
    * ```
    */
   async list(page: RunListPage = {}): Promise<readonly RunStatus[]> {
-    return Promise.all(this.#idsOf(page).map((id) => this.#handleOf(id).status()));
-  }
-
-  #idsOf({ limit, after, status }: RunListPage): readonly string[] {
-    const { directory, threads } = this.#app.store;
-    if (limit === undefined && after === undefined && status === undefined) return directory.ids();
-    const last = after === undefined ? null : threads.require(after);
-    if (status === undefined) return directory.idsAfter(after ?? null, pageLimit(limit));
-    const page = {
-      statuses: statusesOf(status),
-      before: { at: last?.createdAt ?? Number.MAX_SAFE_INTEGER, id: after ?? '' },
-      limit: pageLimit(limit),
-    };
-    return directory
-      .page({ graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
-      .map(({ id }) => id);
+    const ids = await this.#home.ids(page);
+    return Promise.all(ids.map((id) => this.#home.handle(id).status()));
   }
 
   /** Ids of the runs in the folder, newest first. */
   async ids(): Promise<readonly string[]> {
-    return this.#app.store.directory.ids();
+    return this.#home.ids({});
   }
 
   /** The open questions of all runs: of the newest run first, and of each the oldest first. Runs that ask nothing are not read. */
   async gates(): Promise<readonly Gate[]> {
-    return openGatesOfRuns(this.#app.store.sessions);
+    return this.#home.gates();
   }
 
   /** The same of many runs, a page at a time: oldest first, and how many there are. @throws RangeError for a bad page. */
   async openGates(page: PageRequest = {}): Promise<GatePage & { readonly total: number }> {
-    const { sessions } = this.#app.store;
-    return { ...inbox(page, sessions), total: sessions.countOpen() };
+    return this.#home.openGates(page);
   }
 
   /**
@@ -297,7 +243,7 @@ export class Orchestrator {
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
     if (typeof beginning !== 'string')
       throw new TypeError(`Expected the beginning of an id, got ${beginning}.`);
-    return gatesNamed(beginning, this.#app.store.sessions);
+    return this.#home.gatesNamed(beginning);
   }
 
   /**
@@ -313,15 +259,12 @@ export class Orchestrator {
    * ```
    */
   async remove(id: string, removal: Removal): Promise<RemovedRun> {
-    return removeRun(id, removal, await this.#app.engine());
+    return this.#home.remove(id, removal);
   }
 
   /** Deletes what no run needs: values in the state file and, with a workspace, folders and stores without a run. */
   async collect({ workspace }: { readonly workspace?: Workspace } = {}): Promise<Collected> {
-    const { directory, remover } = this.#app.store;
-    const { blobs, bytes } = remover.sweep();
-    const known = new Set(directory.ids());
-    return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
+    return this.#home.collect(workspace);
   }
 
   /**
@@ -346,8 +289,7 @@ export class Orchestrator {
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
   async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
-    dataVersion(this.#app.store.db);
-    return new FileNews(this.#app.store.db);
+    return this.#home.news();
   }
 
   /**
@@ -357,35 +299,32 @@ export class Orchestrator {
    * @throws DevsError `STATE_REPLACED` if the file was deleted, replaced or truncated.
    */
   async dataVersion(): Promise<number> {
-    return dataVersion(this.#app.store.db);
+    return this.#home.dataVersion();
   }
 
   /** Examines the whole state file, the chain of decisions included, and changes nothing; see {@link doctor}. */
   async verify(): Promise<DoctorReport> {
-    return doctor(this.#app.store.db);
+    return this.#home.verify();
   }
 
   /** Copies the state file, also while runs are driven; see {@link backup}. */
   async backup(target: string): Promise<Backup> {
-    return backup(this.#app.store.db, target);
+    return this.#home.backup(target);
+  }
+
+  /**
+   * What a worker drives the pipeline's runs with, where `runs` hands them out.
+   *
+   * @throws DevsError `CONFIG_INVALID` for runs in a local state file.
+   */
+  async driver(): Promise<RunDriver> {
+    return this.#home.driver();
   }
 
   /** Closes the state file. Drive nothing after it. */
   close(): void {
-    this.#close();
-  }
-}
-
-function openFile({ dir, file = STATE_FILE, readOnly = false }: OrchestratorOptions): Database {
-  const dbPath = path.join(dir, file);
-  if (!readOnly) return createDatabase({ dbPath });
-  const db = openReadOnly({ dbPath });
-  try {
-    assertUpToDate(db);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
+    this.#hush();
+    this.#home.close();
   }
 }
 
@@ -434,6 +373,11 @@ function declared({ gates = {}, agentsRef }: StartOptions, agents: StageAgents |
     ...(agentsRef !== undefined && { agentsRef }),
   };
 }
+
+const placeOf = ({ tenant, priority }: RunPlace): RunPlace => ({
+  ...(tenant !== undefined && { tenant }),
+  ...(priority !== undefined && { priority }),
+});
 
 /** Nothing given means: as the run was started. */
 function assertSameStart(known: Thread | null, brief: Brief, { sha256 }: CheckedGiven): void {

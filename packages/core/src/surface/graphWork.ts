@@ -8,6 +8,7 @@ export { checkpointValues, checkpointViews, nextOf } from '../engine/runs/checkp
 export { STEP_CODEC } from '../engine/saver/stepCodec.ts';
 export { orchestrationApp } from '../orchestration/orchestrationApp.ts';
 export { askGate, whyUnasked } from './ask/askGate.ts';
+export { pipelineRuns } from './elsewhere/PipelineRuns.ts';
 export { recursionDepthOf } from './recursionDepth.ts';
 export { previewRewind, rewindRun } from './rewind/rewindRun.ts';
 export { undoRewind } from './rewind/undoRewind.ts';

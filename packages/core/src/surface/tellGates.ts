@@ -12,16 +12,20 @@ export type OnGate = (gate: Gate) => void | Promise<void>;
  */
 export function tellGates(
   events: EventBus,
-  gatesOf: (threadId: string) => readonly Gate[],
+  gatesOf: (threadId: string) => readonly Gate[] | Promise<readonly Gate[]>,
   onGate: OnGate,
 ): () => void {
   const told = new Set<string>();
-  return events.on('RUN_SUSPENDED', (_payload, { threadId }) => {
-    const news = gatesOf(threadId ?? '').filter(({ sessionId }) => !told.has(sessionId));
-    for (const gate of news) {
+  const tell = (gates: readonly Gate[]): void => {
+    for (const gate of gates.filter(({ sessionId }) => !told.has(sessionId))) {
       told.add(gate.sessionId);
       Promise.resolve(gate).then(onGate).catch(warn);
     }
+  };
+  return events.on('RUN_SUSPENDED', (_payload, { threadId }) => {
+    Promise.resolve(gatesOf(threadId ?? ''))
+      .then(tell)
+      .catch(warn);
   });
 }
 

@@ -64,7 +64,7 @@ export function stepsDriver(options: StepsDriverOptions = {}): RunDriver {
       }
       await ending?.(held);
       if (count(held, 'told') >= plan.tells) return at(held, 'completed');
-      return at(held, 'suspended', until?.(held.id) ?? null);
+      return at(held, 'waiting', until?.(held.id) ?? null);
     },
   };
 }

@@ -7,6 +7,8 @@ export interface PipelineDeps {
   readonly checks: Checks;
   /** How often an agent may run the checks within one call that works on a task. @defaultValue 3 */
   readonly agentChecks?: number;
+  /** What git holds of a run is kept in the run's file, which other machines take up. @defaultValue false */
+  readonly travels?: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
 }

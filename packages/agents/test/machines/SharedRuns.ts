@@ -1,0 +1,164 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  DevsError,
+  type GatePage,
+  type HeldRun,
+  type HeldRunEnd,
+  type LookedAtRun,
+  type NewRunFile,
+  type RunDriver,
+  type RunIndex,
+  type RunPage,
+  type RunSignal,
+  type Runs,
+} from '@devs/core';
+import { createDatabase } from '../../../core/src/db/createDatabase.ts';
+
+interface Kept {
+  readonly createdAt: number;
+  image: Uint8Array;
+  index: RunIndex;
+  epoch: number;
+  /** Who holds it; `null` for nobody. */
+  held: AbortController | null;
+  /** Not taken yet. */
+  told: readonly RunSignal[];
+  tell: () => void;
+  /** Of what it was told, all in all. */
+  seq: number;
+  isDue: boolean;
+}
+
+/** Runs as machines share them: the last image that arrived, an epoch, and what was told. No machine sees another's files. */
+export class SharedRuns implements Runs {
+  readonly #dir: string;
+  readonly #runs = new Map<string, Kept>();
+  #copies = 0;
+
+  /** @param dir - For working copies. */
+  constructor(dir: string) {
+    this.#dir = dir;
+    mkdirSync(dir, { recursive: true });
+  }
+
+  async create({ id, file, index }: NewRunFile): Promise<boolean> {
+    if (this.#runs.has(id)) return false;
+    const told = { told: [], tell: () => {}, seq: 0, isDue: true };
+    this.#runs.set(id, { createdAt: this.#runs.size, image: file, index, epoch: 0, held: null, ...told });
+    return true;
+  }
+
+  async look(id: string): Promise<LookedAtRun> {
+    const run = this.#require(id);
+    const { seq } = run;
+    const db = this.#open(run.image);
+    const tell = async (signal: RunSignal): Promise<boolean> => {
+      if (run.seq !== seq) return false;
+      run.told = [...run.told, signal];
+      run.seq += 1;
+      run.isDue = true;
+      run.tell();
+      return true;
+    };
+    return { db, isCopy: true, signals: run.told, tell, close: () => db.close() };
+  }
+
+  /** Takes it from whoever has it, as if that had died. */
+  async hold(id: string): Promise<HeldRun> {
+    const run = this.#require(id);
+    run.held?.abort();
+    run.epoch += 1;
+    const { epoch } = run;
+    const mine = new AbortController();
+    run.held = mine;
+    const db = this.#open(run.image);
+    const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
+    let arrivedAt = 0;
+    let taken: readonly RunSignal[] = [];
+    const arrived = (): Promise<void> | null => {
+      if (run.epoch !== epoch) return Promise.reject(lost(id));
+      run.told = run.told.filter((signal) => !taken.includes(signal));
+      const at = changes.get() ?? 0;
+      if (at === arrivedAt) return null;
+      arrivedAt = at;
+      run.image = db.serialize();
+      return null;
+    };
+    const settle = async ({ until, ...index }: HeldRunEnd): Promise<'settled' | 'again'> => {
+      await arrived();
+      if (run.told.length > 0) return 'again';
+      run.index = index;
+      run.isDue = until !== null && until <= Date.now();
+      run.held = null;
+      return 'settled';
+    };
+    return {
+      ...{ id, epoch, db, isCopy: true, outlet: { arrived }, lost: mine.signal, settle },
+      signals: async () => {
+        taken = run.told;
+        return taken;
+      },
+      onSignal: (tell) => {
+        run.tell = tell;
+        return () => {
+          run.tell = () => {};
+        };
+      },
+      close: async () => void db.close(),
+    };
+  }
+
+  async list(): Promise<RunPage> {
+    const runs = [...this.#runs].map(([id, { index, held }]) => ({
+      ...{ id, status: index.status, reason: index.reason, graph: '', isDriven: held !== null },
+      ...{ createdAt: '', updatedAt: '', endedAt: null },
+    }));
+    return { runs: runs.toReversed(), next: null };
+  }
+
+  async gates(): Promise<GatePage> {
+    return { gates: [...this.#runs.values()].flatMap(({ index }) => index.gates), next: null };
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    const runs = [...this.#runs];
+    const [id] = runs.find(([, { index }]) => index.gates.some((gate) => gate.sessionId === sessionId)) ?? [];
+    return id ?? null;
+  }
+
+  async close(): Promise<void> {}
+
+  /** What a worker does: takes a run that is due and drives it as far as it goes. False where none is. */
+  async work(driver: RunDriver): Promise<boolean> {
+    const [id, run] = [...this.#runs].find(([, { isDue }]) => isDue) ?? [];
+    if (id === undefined || run === undefined) return false;
+    run.isDue = false;
+    const never = new AbortController().signal;
+    const held = await this.hold(id);
+    try {
+      while ((await held.settle(await driver.drive(held, { signal: never, abort: never }))) === 'again');
+    } finally {
+      await held.close();
+    }
+    return true;
+  }
+
+  #require(id: string): Kept {
+    const run = this.#runs.get(id);
+    if (run !== undefined) return run;
+    throw new DevsError(`No run "${id}".`, { code: 'THREAD_NOT_FOUND', remedy: 'Start it.' });
+  }
+
+  #open(image: Uint8Array): ReturnType<typeof createDatabase> {
+    this.#copies += 1;
+    const dbPath = join(this.#dir, `copy-${this.#copies}.sqlite`);
+    writeFileSync(dbPath, image);
+    const db = createDatabase({ dbPath, synchronous: 'normal' });
+    db.pragma('synchronous = OFF'); // what is durable is what has arrived
+    return db;
+  }
+}
+
+const lost = (id: string): DevsError =>
+  new DevsError(`Run "${id}" is another one's.`, { code: 'LEASE_LOST', remedy: 'Let it go on.' });

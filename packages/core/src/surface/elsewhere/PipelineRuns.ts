@@ -1,0 +1,166 @@
+import { graphFingerprint } from '../../engine/compile/graphShape.ts';
+import { isOver } from '../../engine/drive/outcome.ts';
+import type { EngineStore } from '../../engine/EngineStore.ts';
+import { decisionSignal } from '../../engine/files/decisionSignal.ts';
+import { HeldApp } from '../../engine/files/HeldApp.ts';
+import { newRunFile } from '../../engine/files/newRunFile.ts';
+import { RunAccess } from '../../engine/files/RunAccess.ts';
+import { standingOf } from '../../engine/files/standing.ts';
+import type { Gate, GateAnswer } from '../../engine/Gate.ts';
+import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../../engine/runs/Runs.ts';
+import type { Admission } from '../../engine/start/RunStarts.ts';
+import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
+import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
+import { travelling } from '../../orchestration/task/travelling.ts';
+import type { HitlSession } from '../../state/hitlSession.ts';
+import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
+import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
+import { Run } from '../Run.ts';
+import type { RunDeps } from '../RunDeps.ts';
+import type { DriveResult } from '../views.ts';
+
+/** What the pipeline's runs are called among those of other graphs. */
+const GRAPH = 'pipeline';
+
+const accessTo = (plan: OrchestrationPlan, runs: Runs) => new RunAccess(plan, runs);
+
+const heldApp = (held: HeldRun, plan: OrchestrationPlan) => new HeldApp(held, plan);
+
+/** The pipeline over the file of a run. */
+type Opened = Pick<ReturnType<OrchestrationPlan['open']>, 'app'>;
+
+/**
+ * The pipeline's runs where each has a file of its own that is not here: looked at as copies, told things, and held to be
+ * driven or changed. Each time an ordinary handle on the run is made over the file.
+ */
+export class PipelineRuns implements RunDriver {
+  readonly queue: RunQueue;
+  readonly #plan: OrchestrationPlan;
+  readonly #runs: Runs;
+  readonly #deps: RunDeps;
+  readonly #access: ReturnType<typeof accessTo>;
+
+  constructor(plan: OrchestrationPlan, runs: Runs, deps: RunDeps) {
+    this.queue = { graph: GRAPH, fingerprint: graphFingerprint(plan.outline().shape) };
+    this.#plan = plan;
+    this.#runs = runs;
+    this.#deps = deps;
+    this.#access = accessTo(plan, runs);
+  }
+
+  /** Records a run and has it driven; one that is known stays as it is. */
+  async admit(admission: Admission, place: RunPlace): Promise<void> {
+    const db = newRunFile();
+    try {
+      const { app } = this.#plan.open({ db });
+      await app.admit(admission);
+      const { threadId: id } = admission;
+      const index = this.#standing(id, app.store);
+      await this.#runs.create({ ...place, id, queue: this.queue, index, file: db.serialize() });
+    } finally {
+      db.close();
+    }
+  }
+
+  /** @throws DevsError `THREAD_NOT_FOUND` */
+  record<T>(id: string, use: (store: EngineStore) => T): Promise<T> {
+    return this.#access.lookAtRecord(id, use);
+  }
+
+  look<T>(id: string, use: (run: Run) => Promise<T>): Promise<T> {
+    return this.#access.look(id, (opened) => use(this.#runOver(id, opened)));
+  }
+
+  /**
+   * Holds a run while it is changed.
+   *
+   * @param goesOn - It is driven then, whatever it stands at.
+   */
+  change<T>(id: string, use: (run: Run) => Promise<T>, goesOn: boolean): Promise<T> {
+    return this.#access.change(
+      id,
+      (opened) => use(this.#runOver(id, opened)),
+      (store) => {
+        const standing = this.#standing(id, store);
+        return goesOn && !isOver(standing.status) ? { ...standing, until: store.now() } : standing;
+      },
+    );
+  }
+
+  /** Drives a run in this process, if no worker is faster. */
+  driveHere(id: string, { abort, ...options }: DriveRunOptions): Promise<DriveResult> {
+    return this.#access.drive(
+      id,
+      (held) => held.drive((told) => this.#driveOver(id, held, options, told), abort),
+      (store) => this.#standing(id, store),
+    );
+  }
+
+  async drive(
+    held: HeldRun,
+    { signal, abort }: { readonly signal: AbortSignal; readonly abort: AbortSignal },
+  ): Promise<HeldRunEnd> {
+    const opened = heldApp(held, this.#plan);
+    await opened.drive((told) => this.#driveOver(held.id, opened, { signal }, told), abort);
+    return this.#standing(held.id, opened.app.store);
+  }
+
+  decide(
+    id: string,
+    gate: Pick<Gate, 'sessionId' | 'artifactHash'>,
+    answer: GateAnswer,
+  ): Promise<HitlSession> {
+    return this.#access.tell(id, async (opened) => {
+      const before = opened.app.store.sessions.require(gate.sessionId);
+      const left = await this.#runOver(id, opened).decide(gate, answer);
+      return { left, signal: decisionSignal(before, left, answer) };
+    });
+  }
+
+  request(id: string, kind: 'pause' | 'cancel'): Promise<void> {
+    return this.#access.tell(id, async ({ app }) => ({
+      left: await app[kind](id),
+      signal: { id: this.#plan.newId(), kind },
+    }));
+  }
+
+  #driveOver(
+    id: string,
+    opened: Opened,
+    options: Omit<DriveRunOptions, 'abort'>,
+    told: ToldDrive,
+  ): Promise<DriveResult> {
+    const pipeline = this.#pipelineOver(opened);
+    return driveRun(id, options, { app: PipelineApp.over(opened.app), pipeline }, told);
+  }
+
+  #runOver(id: string, opened: Opened): Run {
+    const deps = { ...this.#deps, pipeline: this.#pipelineOver(opened) };
+    return new Run(id, PipelineApp.over(opened.app), deps);
+  }
+
+  #pipelineOver({ app }: Opened): PipelineDeps | null {
+    const { pipeline } = this.#deps;
+    return pipeline && { ...pipeline, workspace: travelling(pipeline.workspace, app.store) };
+  }
+
+  /** A run of this shape is driven by this release from then on. */
+  #standing(id: string, store: EngineStore): HeldRunEnd {
+    const { graphFingerprint, policies } = store.threads.require(id);
+    const isOurs = graphFingerprint === this.queue.fingerprint;
+    const title = String(policies['title'] ?? id);
+    return { ...standingOf(id, store), title, ...(isOurs && { queue: this.queue }) };
+  }
+}
+
+/** @param about - Options of the pipeline, but for a file. */
+export const pipelineRuns = (
+  runs: Runs,
+  about: Omit<PipelineAppOptions, 'db'>,
+  deps: RunDeps,
+): PipelineRuns =>
+  new PipelineRuns(
+    orchestrationPlan(deps.pipeline && { ...deps.pipeline, travels: true }, about),
+    runs,
+    deps,
+  );

@@ -1,0 +1,63 @@
+import type { Backup } from '../../db/backup.ts';
+import type { FileNews } from '../../db/FileNews.ts';
+import type { ClosedGate, Gate } from '../../engine/Gate.ts';
+import type { GatePage } from '../../engine/runs/inbox.ts';
+import type { PageRequest } from '../../engine/runs/pages.ts';
+import type { RunDriver, RunPlace } from '../../engine/runs/Runs.ts';
+import type { Admission } from '../../engine/start/RunStarts.ts';
+import type { Workspace } from '../../orchestration/ports.ts';
+import type { DoctorReport } from '../../state/doctor.ts';
+import type { Thread, ThreadStatus } from '../../state/ThreadStore.ts';
+import type { Run } from '../Run.ts';
+import type { Removal, RemovedRun } from '../removeRun.ts';
+
+/** A part of the list of runs; without either member, all of it. */
+export interface RunListPage {
+  /** At most this many, from 1 to 1,000. @defaultValue 50 */
+  readonly limit?: number | undefined;
+  /** The last run of the page before. @defaultValue the first page */
+  readonly after?: string | undefined;
+  /** Only runs that stand there; a list of them is always a page. @defaultValue any */
+  readonly status?: ThreadStatus | readonly ThreadStatus[] | undefined;
+}
+
+/** What was deleted. */
+export interface Collected {
+  /** Rows of the state file, and the bytes in it that can be used again. */
+  readonly values: number;
+  readonly bytes: number;
+  /** Bytes of folders and stores. */
+  readonly files: number;
+}
+
+/** Where the runs of an orchestrator are: in one state file, or each in a file of its own elsewhere. */
+export interface PipelineHome {
+  /** Loads what driving needs. */
+  warm(): Promise<void>;
+  /** What drives its runs where they are handed out. @throws DevsError `CONFIG_INVALID` for those of a local file. */
+  driver(): Promise<RunDriver>;
+  /** What is recorded of a run; `null` where there is none. */
+  find(id: string): Promise<Thread | null>;
+  /** @throws DevsError `THREAD_NOT_FOUND` */
+  require(id: string): Promise<void>;
+  /** What a run's folder is called in its record; `null` where that says nothing to whoever reads it. */
+  folderName(folder: string): string | null;
+  /** Records a run; one that is known stays as it is. */
+  admit(admission: Admission, place: RunPlace): Promise<void>;
+  /** A handle; whether there is such a run is not asked. */
+  handle(id: string): Run;
+  /** Newest first. */
+  ids(page: RunListPage): Promise<readonly string[]>;
+  gates(): Promise<readonly Gate[]>;
+  openGates(page: PageRequest): Promise<GatePage & { readonly total: number }>;
+  gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]>;
+  /** The open questions of a run that this process has driven. */
+  gatesOf(id: string): readonly Gate[] | Promise<readonly Gate[]>;
+  remove(id: string, removal: Removal): Promise<RemovedRun>;
+  collect(workspace: Workspace | undefined): Promise<Collected>;
+  news(): Promise<Pick<FileNews, 'next' | 'stop'>>;
+  dataVersion(): Promise<number>;
+  verify(): Promise<DoctorReport>;
+  backup(target: string): Promise<Backup>;
+  close(): void;
+}

@@ -1,0 +1,129 @@
+import path from 'node:path';
+import { type Backup, backup } from '../../db/backup.ts';
+import { FileNews } from '../../db/FileNews.ts';
+import { dataVersion } from '../../db/fileIdentity.ts';
+import { type ClosedGate, type Gate, gatesNamed, openGates, openGatesOfRuns } from '../../engine/Gate.ts';
+import { type GatePage, inbox } from '../../engine/runs/inbox.ts';
+import { statusesOf } from '../../engine/runs/listRuns.ts';
+import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
+import type { RunDriver } from '../../engine/runs/Runs.ts';
+import type { Admission } from '../../engine/start/RunStarts.ts';
+import { DevsError } from '../../errors/DevsError.ts';
+import type { Workspace } from '../../orchestration/ports.ts';
+import { type DoctorReport, doctor } from '../../state/doctor.ts';
+import type { Thread } from '../../state/ThreadStore.ts';
+import { workspaceName } from '../../state/workspaceName.ts';
+import type { PipelineApp } from '../PipelineApp.ts';
+import { Run } from '../Run.ts';
+import type { RunDeps } from '../RunDeps.ts';
+import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
+import type { Collected, PipelineHome, RunListPage } from './PipelineHome.ts';
+
+/** All runs in one local state file. */
+export class StateFileHome implements PipelineHome {
+  readonly #app: PipelineApp;
+  readonly #dir: string;
+  readonly #deps: RunDeps;
+
+  /** @param dir - Folder of the state file. */
+  constructor(app: PipelineApp, dir: string, deps: RunDeps) {
+    this.#app = app;
+    this.#dir = path.resolve(dir);
+    this.#deps = deps;
+  }
+
+  async warm(): Promise<void> {
+    await this.#app.engine();
+  }
+
+  async driver(): Promise<RunDriver> {
+    throw new DevsError('Runs in a local state file are driven by whoever opens it, not by a worker.', {
+      code: 'CONFIG_INVALID',
+      remedy: 'Open the orchestrator with `runs`, or drive each run with `run.drive()`.',
+    });
+  }
+
+  async find(id: string): Promise<Thread | null> {
+    return this.#app.store.threads.get(id);
+  }
+
+  async require(id: string): Promise<void> {
+    this.#app.store.threads.require(id);
+  }
+
+  folderName(folder: string): string {
+    return workspaceName(folder, this.#dir);
+  }
+
+  async admit(admission: Admission): Promise<void> {
+    await (await this.#app.engine()).admit(admission);
+  }
+
+  handle(id: string): Run {
+    return new Run(id, this.#app, this.#deps);
+  }
+
+  async ids({ limit, after, status }: RunListPage): Promise<readonly string[]> {
+    const { directory, threads } = this.#app.store;
+    if (limit === undefined && after === undefined && status === undefined) return directory.ids();
+    const last = after === undefined ? null : threads.require(after);
+    if (status === undefined) return directory.idsAfter(after ?? null, pageLimit(limit));
+    const page = {
+      statuses: statusesOf(status),
+      before: { at: last?.createdAt ?? Number.MAX_SAFE_INTEGER, id: after ?? '' },
+      limit: pageLimit(limit),
+    };
+    return directory
+      .page({ graph: null, due: false, since: Number.MIN_SAFE_INTEGER, ...page })
+      .map(({ id }) => id);
+  }
+
+  async gates(): Promise<readonly Gate[]> {
+    return openGatesOfRuns(this.#app.store.sessions);
+  }
+
+  async openGates(page: PageRequest): Promise<GatePage & { readonly total: number }> {
+    const { sessions } = this.#app.store;
+    return { ...inbox(page, sessions), total: sessions.countOpen() };
+  }
+
+  async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
+    return gatesNamed(beginning, this.#app.store.sessions);
+  }
+
+  gatesOf(id: string): readonly Gate[] {
+    return openGates(id, this.#app.store.sessions);
+  }
+
+  async remove(id: string, removal: Removal): Promise<RemovedRun> {
+    return removeRun(id, removal, await this.#app.engine());
+  }
+
+  async collect(workspace: Workspace | undefined): Promise<Collected> {
+    const { directory, remover } = this.#app.store;
+    const { blobs, bytes } = remover.sweep();
+    const known = new Set(directory.ids());
+    return { values: blobs, bytes, files: (await workspace?.sweep?.(known)) ?? 0 };
+  }
+
+  async news(): Promise<Pick<FileNews, 'next' | 'stop'>> {
+    dataVersion(this.#app.store.db);
+    return new FileNews(this.#app.store.db);
+  }
+
+  async dataVersion(): Promise<number> {
+    return dataVersion(this.#app.store.db);
+  }
+
+  async verify(): Promise<DoctorReport> {
+    return doctor(this.#app.store.db);
+  }
+
+  async backup(target: string): Promise<Backup> {
+    return backup(this.#app.store.db, target);
+  }
+
+  close(): void {
+    this.#app.store.db.close();
+  }
+}

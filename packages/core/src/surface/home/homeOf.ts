@@ -1,0 +1,46 @@
+import path from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { STATE_FILE } from '../../config/defaults.ts';
+import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
+import { assertUpToDate } from '../../db/migrate.ts';
+import type { Runs } from '../../engine/runs/Runs.ts';
+import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
+import type { RunDeps } from '../RunDeps.ts';
+import { ElsewhereHome } from './ElsewhereHome.ts';
+import type { PipelineHome } from './PipelineHome.ts';
+import { StateFileHome } from './StateFileHome.ts';
+
+/** Which runs an orchestrator is opened for. */
+export interface HomeOptions {
+  readonly dir?: string;
+  readonly file?: string;
+  readonly readOnly?: boolean;
+  readonly runs?: Runs;
+}
+
+/** @throws TypeError unless there is either a folder or `runs`. */
+export function homeOf(
+  options: HomeOptions,
+  about: Omit<PipelineAppOptions, 'db'>,
+  deps: RunDeps,
+): PipelineHome {
+  const { dir, runs } = options;
+  if ((dir === undefined) === (runs === undefined)) throw new TypeError('Expected either `dir` or `runs`.');
+  if (runs !== undefined) return new ElsewhereHome(runs, about, deps);
+  const folder = dir ?? '';
+  const db = openFile(folder, options);
+  return new StateFileHome(PipelineApp.open(deps.pipeline, { db, ...about }), folder, deps);
+}
+
+function openFile(dir: string, { file = STATE_FILE, readOnly = false }: HomeOptions): Database {
+  const dbPath = path.join(dir, file);
+  if (!readOnly) return createDatabase({ dbPath });
+  const db = openReadOnly({ dbPath });
+  try {
+    assertUpToDate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
