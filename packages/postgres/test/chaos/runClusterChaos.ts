@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +37,7 @@ const ADA = { kind: 'human', id: 'ada' } as const;
 /** Kills workers while they drive runs, and judges what has become of these. */
 export async function runClusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosReport> {
   const dir = mkdtempSync(join(tmpdir(), 'devs-cluster-'));
+  writeFileSync(join(dir, 'ledger'), '');
   const server = await startPostgres();
   const runs = postgres({ url: server.url, dir });
   const fleet = new Fleet({
@@ -80,13 +81,14 @@ class Chaos {
     const { kills, workers = 3 } = this.#options;
     await this.#fill();
     await Promise.all(Array.from({ length: workers }, () => this.#parts.fleet.add()));
-    const answering = this.#answer();
+    await Promise.all([this.#answer(), this.#strikeAll(kills).finally(() => (this.#isOver = true))]);
+    return this.#report();
+  }
+
+  async #strikeAll(kills: number): Promise<void> {
     for (let kill = 1; kill <= kills; kill += 1) await this.#strike(kill);
     await Promise.all(this.#freezes);
     while (this.#ended.size < this.#ids.length) await this.#look();
-    this.#isOver = true;
-    await answering;
-    return this.#report();
   }
 
   /** As many runs as there are slots, and a few that wait for one. */
@@ -124,9 +126,9 @@ class Chaos {
 
   /** Waits until somebody makes a call: else nobody drives, and a kill proves nothing. */
   async #calls(): Promise<void> {
-    const ledger = join(this.#parts.dir, 'ledger');
-    const before = entriesOf(ledger).length;
-    while (entriesOf(ledger).length === before) await sleep(5);
+    const size = (): number => statSync(join(this.#parts.dir, 'ledger')).size;
+    const before = size();
+    while (size() === before) await sleep(5);
   }
 
   /** Freezes one more worker until it is taken for dead, and lets it go on then. */
