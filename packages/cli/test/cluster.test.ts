@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { giveUp } from '../../postgres/test/support/giveUp.ts';
 import { query } from '../../postgres/test/support/query.ts';
-import { type PostgresServer, startPostgres } from '../../postgres/test/support/startPostgres.ts';
+import { type Cluster, startCluster } from '../../postgres/test/support/startCluster.ts';
+import type { PostgresServer } from '../../postgres/test/support/startPostgres.ts';
 import { callMain } from './support/callMain.ts';
 import { test } from './support/fixtures.ts';
 
+let cluster: Cluster;
 let server: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  cluster = await startCluster();
+  ({ server } = cluster);
 });
-afterAll(() => server.stop());
+afterAll(() => cluster.stop());
 
 const documentOf = <T>({ stdout }: { readonly stdout: string }): T => JSON.parse(stdout) as T;
 
@@ -70,7 +74,7 @@ describe('the address of a cluster', () => {
     const called = await callMain(dir, ['migrate', '--db', url.href]);
     expect(called).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('There is no such database'),
+      stderr: expect.stringContaining('the database does not exist'),
     });
   });
 
@@ -83,7 +87,95 @@ describe('the address of a cluster', () => {
     await query(server.url, `DROP ROLE ${role}`);
     expect(called).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('The role may not do that'),
+      stderr: expect.stringContaining('a right is missing'),
     });
+  });
+});
+
+describe('who runs a cluster', () => {
+  const QUEUE = `runs.mail.${'f'.repeat(16)}`;
+  const called = async (dir: string, ...argv: readonly string[]) => {
+    const { exitCode, stdout, stderr } = await callMain(dir, [...argv], {
+      env: { DEVS_DATABASE_URL: server.url },
+    });
+    return { exitCode, said: exitCode === 0 ? stdout : stderr };
+  };
+
+  test('is told to make the tables first, and then that nothing is there', async ({ dir }) => {
+    expect(await called(dir, 'queue')).toMatchObject({
+      exitCode: 2,
+      said: expect.stringMatching(/^CONFIG_INVALID: Schema devs has no tables\.\n {2}→ .*devs migrate/),
+    });
+    await called(dir, 'migrate');
+    expect(await called(dir, 'queue')).toEqual({
+      exitCode: 0,
+      said: 'Nothing waits, and nobody would drive it.\n',
+    });
+    expect(await called(dir, 'workers')).toEqual({ exitCode: 0, said: 'No worker is there.\n' });
+    expect(await called(dir, 'tenants')).toEqual({ exitCode: 0, said: 'There are no runs.\n' });
+    expect(await called(dir, 'redrive', '--all')).toEqual({ exitCode: 0, said: 'Nothing was given up.\n' });
+  });
+
+  test('sees what waits for whom, whose it is, and what was given up', async ({ dir }) => {
+    const runs = cluster.runs();
+    await runs.create(cluster.newRun('mail-1'));
+    const failed = await giveUp(server.url, QUEUE, new Error('disk full'));
+    expect(failed).toBe('mail-1');
+    await runs.create({ ...cluster.newRun('mail-2'), tenant: 'acme' });
+    await called(dir, 'tenants', 'set', 'acme', '--cap', '4');
+
+    const { said } = await called(dir, 'queue');
+    const lines = said.split('\n');
+    expect(lines[0]).toMatch(/^queue +ready +later +driven +oldest +runs +workers$/);
+    expect(lines[1]).toMatch(/^runs\.mail\.f{16} +1 +0 +0 +0:\d\d +2 +none$/);
+    expect(said).toContain('2 runs have no worker with their graph in their shape');
+    expect(said).toMatch(/^acme +4 +0 +1 +1$/m);
+    expect(said).toMatch(/^mail-1 +runs\.mail\.f{16} +1 +\S+Z +Error: disk full$/m);
+    expect(said).toContain('once that is mended: devs redrive mail-1');
+    const { queues, tenants, deadLetters } = JSON.parse((await called(dir, 'queue', '--json')).said);
+    expect(queues).toEqual([
+      { queue: QUEUE, ready: 1, later: 0, active: 0, oldestSeconds: expect.any(Number), runs: 2, workers: 0 },
+    ]);
+    expect(tenants).toEqual([
+      { tenant: 'acme', cap: 4, driven: 0, ready: 1, runs: 1 },
+      { tenant: 'default', cap: null, driven: 0, ready: 0, runs: 1 },
+    ]);
+    expect(deadLetters).toMatchObject([{ runId: 'mail-1', queue: QUEUE, attempts: 1 }]);
+
+    expect(await called(dir, 'redrive', 'mail-2')).toMatchObject({
+      exitCode: 4,
+      said: expect.stringContaining('Run "mail-2" is none that was given up'),
+    });
+    expect(await called(dir, 'redrive', 'mail-1')).toEqual({
+      exitCode: 0,
+      said: 'mail-1 waits for a worker again\n',
+    });
+    expect(JSON.parse((await called(dir, 'queue', '--json')).said)).toMatchObject({
+      queues: [{ ready: 2 }],
+      deadLetters: [],
+    });
+  });
+
+  test('says how many runs of a tenant are driven, and lists who drives', async ({ dir }) => {
+    expect(await called(dir, 'tenants', 'set', 'acme', '--cap', 'none', '--json')).toMatchObject({
+      said: expect.stringContaining('"cap": null'),
+    });
+    const runs = cluster.runs();
+    const held = await runs.hold('mail-2');
+    expect((await called(dir, 'tenants')).said).toMatch(/^acme +- +1 +1 +1$/m);
+    const { said } = await called(dir, 'workers');
+    expect(said).toMatch(/^\S+ +\S+ +\d+ +1 of 0 +yes +\S+Z +-$/m);
+    expect(JSON.parse((await called(dir, 'workers', '--json')).said)).toMatchObject([{ busy: 1, slots: 0 }]);
+    await held.close();
+  });
+
+  test.for([
+    [['redrive'], /which run is driven again/],
+    [['redrive', 'mail-1', '--all'], /which run is driven again/],
+    [['tenants', 'set'], /which tenant is set to what/],
+    [['tenants', 'drop', 'acme', '--cap', '1'], /which tenant is set to what/],
+    [['tenants', 'set', 'acme', '--cap', '-1'], /is no number of runs/],
+  ] as const)('is told what is missing in %j', async ([argv, said], { dir }) => {
+    expect(await called(dir, ...argv)).toMatchObject({ exitCode: 2, said: expect.stringMatching(said) });
   });
 });

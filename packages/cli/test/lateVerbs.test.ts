@@ -4,7 +4,8 @@ import { callMain } from './support/callMain.ts';
 /** Verbs whose modules are imported when their names are on the line. */
 const LATE = [
   ...['init', 'run', 'ask', 'edit', 'approve', 'reject', 'resume', 'rm', 'trust'],
-  ...['answer', 'adopt', 'sync', 'rewind', 'chaos', 'migrate'],
+  ...['answer', 'adopt', 'sync', 'rewind', 'chaos'],
+  ...['migrate', 'queue', 'workers', 'tenants', 'redrive'],
 ];
 
 describe('help', () => {

@@ -16,7 +16,6 @@ export { openStateCopy, openWorkingCopy } from './db/createDatabase.ts';
 export { SCHEMA_VERSION } from './db/migrate.ts';
 export { emptyLog } from './db/pragmas.ts';
 export { runQueryOf } from './engine/runs/listRuns.ts';
-export { type Departure, moveRunOut } from './engine/runs/moveRunOut.ts';
 export { OpenQuestions } from './engine/runs/OpenQuestions.ts';
 export { pageLimit, pageOf, placeOf } from './engine/runs/pages.ts';
 export { isOwnerAlive, localHost, ownerToken } from './state/hostIdentity.ts';

@@ -23,6 +23,7 @@ export { type GitRecord, gitRecord, type RecordedFile } from './state/gitRecord.
 export { type HitlSession, HitlSessionStore } from './state/HitlSessionStore.ts';
 export type { HitlSessionKind, HitlSessionStatus, Principal } from './state/hitlSession.ts';
 export type { Outlet } from './state/Outlet.ts';
+export { assertNoRuns, placeStateFile } from './state/placeStateFile.ts';
 export type * from './state/RunStore.ts';
 export { type RunCost, StepStore } from './state/StepStore.ts';
 export { type Lease, type Thread, type ThreadStatus, ThreadStore } from './state/ThreadStore.ts';

@@ -32,7 +32,7 @@ WITH open AS (
   FROM ${schema}.runs WHERE ended_at IS NULL GROUP BY tenant
 ), jobs AS (
   SELECT group_id AS tenant, count(*) AS ready FROM ${quoted(bossSchema(schemaName))}.job
-  WHERE state < 'active' AND start_after <= now() AND group_id IS NOT NULL GROUP BY group_id
+  WHERE state < 'active' AND start_after <= now() AND name <> 'runs.dead' AND group_id IS NOT NULL GROUP BY group_id
 )
 SELECT tenant, cap, coalesce(driven, 0) AS driven, coalesce(ready, 0) AS ready, coalesce(runs, 0) AS runs
 FROM open FULL JOIN (SELECT tenant, cap FROM ${schema}.tenants WHERE cap IS NOT NULL) capped USING (tenant)

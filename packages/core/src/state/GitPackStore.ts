@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { prepare } from '../db/prepare.ts';
+import { within } from './immediately.ts';
 import { parseStored } from './parseStored.ts';
 
 /** Bytes of a pack in one row: what is written at once is no larger. */
@@ -57,6 +58,7 @@ const WHOLE =
  * Rows of `git_packs` and `git_stands`: what git holds of a run, as far as it travels with the run's file.
  */
 export class GitPackStore {
+  readonly #db: Database;
   readonly #stand: Statement<[string], StandRow>;
   readonly #putStand: Statement<[string, string, string | null]>;
   readonly #packs: Statement<[string], PackRow>;
@@ -68,6 +70,7 @@ export class GitPackStore {
 
   /** @param db - An open, migrated state file. */
   constructor(db: Database) {
+    this.#db = db;
     this.#stand = prepare(
       db,
       'SELECT refs_json AS refsJson, left_tree AS left FROM git_stands WHERE thread_id = ?',
@@ -111,6 +114,14 @@ export class GitPackStore {
 
   bytesOf(threadId: string, pack: number): Uint8Array {
     return Buffer.concat(this.#bytes.all(threadId, pack));
+  }
+
+  /** Forgets what travelled: in the caller's transaction, or its own. */
+  clear(threadId: string): void {
+    within(this.#db, () => {
+      for (const table of ['git_packs', 'git_stands'])
+        prepare<[string]>(this.#db, `DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
+    });
   }
 
   /** The number of the next pack; what was begun of one and never ended is gone, in the caller's transaction. */

@@ -4,32 +4,46 @@ import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { withAdmin } from '../../project/openCluster.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
+import { usageError } from '../../usageError.ts';
 
 export function addMigrate(program: Command, start: Start, options?: CommandOptions): void {
   program
     .command('migrate', options)
     .description('make the tables of a cluster in PostgreSQL, or bring them up to this release')
     .option('--print', 'only print the SQL that makes them, and connect to nothing')
+    .option('--grant <role>', 'with --print: also the SQL that lets a role run workers and commands')
     .addHelpText(
       'after',
       examples(
         'devs migrate --db postgres://devs@db.example.org/devs',
-        'devs migrate --print --schema devs > devs.sql',
+        'devs migrate --print --schema devs --grant devs_worker > devs.sql',
       ),
     )
-    .action(({ print }: { readonly print?: true }, command: Command) =>
-      start(command, (session) => (print ? printSql(session) : migrate(session))),
+    .action(({ print, grant }: MigrateFlags, command: Command) =>
+      start(command, (session) => (print ? printSql(grant, session) : migrate(grant, session))),
     );
 }
 
-async function printSql({ out, schema }: Session): Promise<ExitCode> {
-  const { jobsSql, schemaSql } = await loadPostgres();
-  const sql = `${schemaSql(schema)}\n${jobsSql(schema)}`;
+interface MigrateFlags {
+  readonly print?: true;
+  readonly grant?: string;
+}
+
+async function printSql(role: string | undefined, { out, schema }: Session): Promise<ExitCode> {
+  const { jobsSql, rightsSql, schemaSql } = await loadPostgres();
+  const rights = role === undefined ? [] : [rightsSql(schema, role)];
+  const sql = [schemaSql(schema), jobsSql(schema), ...rights].join('\n');
   out.result({ schema, sql }, sql.split('\n'));
   return EXIT.ok;
 }
 
-async function migrate(session: Session): Promise<ExitCode> {
+async function migrate(role: string | undefined, session: Session): Promise<ExitCode> {
+  if (role !== undefined) {
+    throw usageError(
+      '--grant prints; it changes nothing.',
+      'Give it with --print, and have the owner of the tables run what comes.',
+    );
+  }
   const migrated = await withAdmin(session, (admin) => admin.migrate());
   const { schema, before, version } = migrated;
   const words =

@@ -9,8 +9,8 @@ import { backup } from '../../../db/backup.ts';
 import { openState } from '../../../db/createDatabase.ts';
 import { doctor } from '../../../state/doctor.ts';
 import { ThreadStore } from '../../../state/ThreadStore.ts';
-import { Orchestrator } from '../../../surface/Orchestrator.ts';
 import { fakeAgents, MemoryWorkspace, scriptedChecks } from '../../../testing/index.ts';
+import { Orchestrator } from '../../Orchestrator.ts';
 import { moveRunOut } from '../moveRunOut.ts';
 
 const ada = { kind: 'human', id: 'ada' } as const;
@@ -48,7 +48,7 @@ describe('a run that is moved out', () => {
     const others = [await views(here, 'first'), await views(here, 'last')];
     const there = newFolder();
     const file = path.join(there, STATE_FILE);
-    moveRunOut(db, 'moved', { by: ada, keep: (bytes) => void backup(openState(bytes), file) });
+    await moveRunOut(db, 'moved', { by: ada, keep: (bytes) => void backup(openState(bytes), file) });
 
     expect(await here.ids()).toEqual(['last', 'first']);
     expect([await views(here, 'first'), await views(here, 'last')]).toEqual(others);
@@ -69,7 +69,7 @@ describe('a run that is moved out', () => {
     const full = (): never => {
       throw new RangeError('the disk is full');
     };
-    expect(() => moveRunOut(db, 'kept', { by: ada, keep: full })).toThrow('the disk is full');
+    await expect(moveRunOut(db, 'kept', { by: ada, keep: full })).rejects.toThrow('the disk is full');
     expect(await (await here.run('kept')).drive()).toMatchObject({ status: 'suspended' });
   });
 
@@ -82,28 +82,22 @@ describe('a run that is moved out', () => {
     const threads = new ThreadStore(db);
     const claim = threads.claim('busy');
     if (claim.kind !== 'claimed') throw new Error('somebody drives it');
-    expect(() => moveRunOut(db, 'busy', { by: ada, keep })).toThrow(
-      expect.objectContaining({ code: 'THREAD_BUSY' }),
-    );
+    await expect(moveRunOut(db, 'busy', { by: ada, keep })).rejects.toMatchObject({ code: 'THREAD_BUSY' });
     threads.release(claim.lease);
     const agent = { kind: 'agent', id: 'eve' } as const;
-    expect(() => moveRunOut(db, 'busy', { by: agent, keep })).toThrow(
-      expect.objectContaining({
-        code: 'AGENT_MAY_NOT_DECIDE',
-      }),
-    );
-    expect(() => moveRunOut(db, 'nobody', { by: ada, keep })).toThrow(
-      expect.objectContaining({
-        code: 'THREAD_NOT_FOUND',
-      }),
-    );
+    await expect(moveRunOut(db, 'busy', { by: agent, keep })).rejects.toMatchObject({
+      code: 'AGENT_MAY_NOT_DECIDE',
+    });
+    await expect(moveRunOut(db, 'nobody', { by: ada, keep })).rejects.toMatchObject({
+      code: 'THREAD_NOT_FOUND',
+    });
   });
 
   test('can be claimed at once in its new file', async ({ dbPath, db }) => {
     const here = await open(path.dirname(dbPath), new MemoryWorkspace());
     await here.start({ id: 'free', brief: '# Free\n' });
     let file: Uint8Array = new Uint8Array();
-    moveRunOut(db, 'free', { by: ada, keep: (bytes) => (file = bytes) });
+    await moveRunOut(db, 'free', { by: ada, keep: (bytes) => (file = bytes) });
     const moved = openState(file);
     onTestFinished(() => void moved.close());
     expect(new ThreadStore(moved).driverOf('free')).toBeNull();
