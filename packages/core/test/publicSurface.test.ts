@@ -46,6 +46,7 @@ describe('the public surface', () => {
         "ERROR_CODES",
         "EventBus",
         "EventStore",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "HITL_ENTROPY_THRESHOLD",
@@ -149,6 +150,7 @@ describe('the public surface', () => {
         "CheckpointWindow",
         "DEFAULT_PRICES",
         "DurableApp",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "SqliteSaver",
@@ -222,13 +224,16 @@ describe('the public surface', () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
         "MemoryRunWorkspace",
+        "MemoryRuns",
         "MemoryWorkspace",
         "SkippingClock",
         "TestApp",
         "aPlan",
         "fakeAgents",
         "lineChanges",
+        "runFilesCases",
         "runStoreCases",
+        "runsCases",
         "scriptedChecks",
         "testApp",
       ]

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { RunDriver } from '@devs/core';
 import type { PostgresRuns, Worker, WorkerEvent } from '@devs/postgres';
 import type { Command, CommandOptions } from 'commander';
-import { clusterAppsOf } from '../../cluster/clusterAppsOf.ts';
-import { loadPostgres, missingPackage } from '../../cluster/loadPostgres.ts';
-import { missingHere } from '../../cluster/missingHere.ts';
-import { pipelineDriver, workerSpec } from '../../cluster/pipelineWorker.ts';
+import { loadApps } from '../../cluster/loadApps.ts';
+import { loadPostgres } from '../../cluster/loadPostgres.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import { namedCluster } from '../../project/openCluster.ts';
+import { missingHere, pipelineDriver } from '../../project/pipelineWorker.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { usageError } from '../../usageError.ts';
@@ -68,6 +66,32 @@ async function work(file: string | undefined, flags: WorkerFlags, session: Sessi
   }
 }
 
+async function checkHere(session: Session): Promise<ExitCode> {
+  const missing = await missingHere(session);
+  const lines = missing.map(({ why }) => `missing: ${why}`);
+  session.out.result({ missing }, lines.length === 0 ? ['nothing is missing'] : lines);
+  return missing.length === 0 ? EXIT.ok : EXIT.usage;
+}
+
+async function pipelineApps(
+  session: Session,
+): Promise<{ readonly apps: readonly RunDriver[]; readonly runs: PostgresRuns }> {
+  const { url, schema } = namedCluster(session);
+  const { postgres } = await loadPostgres();
+  const runs = postgres({ url, schema });
+  try {
+    return { apps: [await pipelineDriver(runs, session)], runs };
+  } catch (error) {
+    await runs.close();
+    throw error;
+  }
+}
+
+function moduleOf(file: string | undefined, { io }: Session): string {
+  if (file !== undefined) return path.resolve(io.cwd, file);
+  throw usageError('Nothing is named that could be driven.', 'Name a module, or give --pipeline.');
+}
+
 /** Ends when it is told to: at the first signal it drains, at the second one it ends at once. */
 async function stopped(worker: Worker, drainMs: number, { io, out }: Session): Promise<ExitCode> {
   if (!io.signal.aborted) await once(io.signal, 'abort');
@@ -102,66 +126,6 @@ function tell(event: WorkerEvent, { out }: Session): void {
   const more = event.is === 'settled' ? ` (${event.status})` : error === null ? '' : `: ${error}`;
   const words = is === 'away' ? 'PostgreSQL cannot be asked' : is;
   out.item(error === null ? event : { ...event, error }, [`${run}${words}${more}`]);
-}
-
-interface LoadedApps {
-  readonly apps: readonly RunDriver[];
-  readonly runs: PostgresRuns;
-}
-
-async function checkHere(session: Session): Promise<ExitCode> {
-  const missing = await missingHere(await workerSpec(session), session);
-  const lines = missing.map(({ why }) => `missing: ${why}`);
-  session.out.result({ missing }, lines.length === 0 ? ['nothing is missing'] : lines);
-  return missing.length === 0 ? EXIT.ok : EXIT.usage;
-}
-
-async function pipelineApps(session: Session): Promise<LoadedApps> {
-  const { url, schema } = namedCluster(session);
-  const { postgres } = await loadPostgres();
-  const runs = postgres({ url, schema });
-  try {
-    return { apps: [await pipelineDriver(runs, session)], runs };
-  } catch (error) {
-    await runs.close();
-    throw error;
-  }
-}
-
-function moduleOf(file: string | undefined, { io }: Session): string {
-  if (file !== undefined) return path.resolve(io.cwd, file);
-  throw usageError('Nothing is named that could be driven.', 'Name a module, or give --pipeline.');
-}
-
-/** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or exports no apps of one cluster. */
-async function loadApps(file: string): Promise<LoadedApps> {
-  const module = await imported(file);
-  const apps = clusterAppsOf(module);
-  const [first] = apps;
-  if (first === undefined) {
-    throw usageError(
-      `${file} exports no app whose runs are in a cluster.`,
-      'Export durable(graph, { runs: postgres(url), graph: NAME }) as default or app, or several as apps.',
-    );
-  }
-  if (apps.some(({ runs }) => runs !== first.runs)) {
-    const remedy = 'Call postgres(url) once, and give it to each of them.';
-    throw usageError(`The apps of ${file} are over several clusters.`, remedy);
-  }
-  return { apps, runs: first.runs };
-}
-
-async function imported(file: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    const missing = missingPackage(error);
-    const remedy =
-      missing === null
-        ? 'Name a JavaScript file that node can import, and see that it can.'
-        : `Run npm install ${missing} beside it, then the same command again.`;
-    throw usageError(`${file} cannot be loaded: ${(error as Error).message}`, remedy, error);
-  }
 }
 
 function toNumber(name: string, text: string, least: number): number {

@@ -2,15 +2,35 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isDevsError } from '@devs/core';
-import type { RunSpec } from '../flags/runSpec.ts';
-import { agentsFrom } from '../project/agentsFrom.ts';
-import type { Session } from '../project/Session.ts';
+import { isDevsError, loadOrchestratorConfig, Orchestrator, type RunDriver, type Runs } from '@devs/core';
+import { newSpec, type RunSpec } from '../flags/runSpec.ts';
+import { acceptedConfig } from './acceptedConfig.ts';
+import { agentsFrom } from './agentsFrom.ts';
+import type { Session } from './Session.ts';
 
 const execute = promisify(execFile);
 
 /** Git that knows the settings the engine gives it. */
 const GIT = { major: 2, minor: 36 } as const;
+
+/** What the pipeline is driven with on this machine: as the configuration of its project says, like `devs run`. */
+async function workerSpec(session: Session): Promise<RunSpec> {
+  const { io, dir } = session;
+  return newSpec({}, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
+}
+
+/**
+ * The pipeline, to be driven over `runs` by a worker in a project folder.
+ *
+ * @throws DevsError as `devs run`, for a configuration, agents or a sandbox that cannot be used here.
+ */
+export async function pipelineDriver(runs: Runs, session: Session): Promise<RunDriver> {
+  const working = await agentsFrom(await workerSpec(session), session);
+  const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
+  const prices = session.io.env['DEVS_PRICES']?.trim();
+  const devs = await Orchestrator.open({ runs, config, ...(prices && { prices }), ...working });
+  return devs.driver();
+}
 
 /** Something that a worker of this project needs and this machine does not have. */
 export interface Missing {
@@ -19,8 +39,9 @@ export interface Missing {
   readonly why: string;
 }
 
-/** What this machine lacks to drive the pipeline as `spec` says; nothing is run but `git --version` and the sandbox's own test. */
-export async function missingHere(spec: RunSpec, session: Session): Promise<readonly Missing[]> {
+/** What this machine lacks to drive the pipeline; nothing is run but `git --version` and the sandbox's own test. */
+export async function missingHere(session: Session): Promise<readonly Missing[]> {
+  const spec = await workerSpec(session);
   const programs = [...spec.checks.map(({ argv }) => argv), ...(spec.setup === null ? [] : [spec.setup])];
   const names = [...new Set(programs.flatMap(([name = '']) => (name.includes('/') ? [] : [name])))];
   const lost = names.filter((name) => !isOnPath(name, session.io.env['PATH'] ?? ''));
