@@ -86,7 +86,7 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     rows: new RunRows(tables, files, jobs),
     files,
     lists: new RunLists(tables),
-    shipper: new Shipper(pools.ship, schema, patience),
+    shipper: new Shipper(pools.ship, schema, patience, meters),
     owner: new SessionOwner({ connection: { connectionString: directUrl, ...CONNECTION }, schema, awayMs }),
     copies: new WorkingCopies(dir),
     maxFileBytes,

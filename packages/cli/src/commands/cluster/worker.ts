@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { PostgresRuns, Worker, WorkerEvent } from '@devs/postgres';
+import type { Worker, WorkerEvent } from '@devs/postgres';
 import type { Command, CommandOptions } from 'commander';
-import { type ClusterApp, clusterAppsOf } from '../../cluster/clusterAppsOf.ts';
-import { missingPackage } from '../../cluster/loadPostgres.ts';
+import { type ClusterApp, loadApps } from '../../cluster/loadApps.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
@@ -89,42 +87,6 @@ function tell(event: WorkerEvent, { out }: Session): void {
   const more = event.is === 'settled' ? ` (${event.status})` : error === null ? '' : `: ${error}`;
   const words = is === 'away' ? 'PostgreSQL cannot be asked' : is;
   out.item(error === null ? event : { ...event, error }, [`${run}${words}${more}`]);
-}
-
-interface LoadedApps {
-  readonly apps: readonly ClusterApp[];
-  readonly runs: PostgresRuns;
-}
-
-/** @throws DevsError `CONFIG_INVALID` for a module that cannot be loaded, or exports no apps of one cluster. */
-async function loadApps(file: string): Promise<LoadedApps> {
-  const module = await imported(file);
-  const apps = clusterAppsOf(module);
-  const [first] = apps;
-  if (first === undefined) {
-    throw usageError(
-      `${file} exports no app whose runs are in a cluster.`,
-      'Export durable(graph, { runs: postgres(url), graph: NAME }) as default or app, or several as apps.',
-    );
-  }
-  if (apps.some(({ runs }) => runs !== first.runs)) {
-    const remedy = 'Call postgres(url) once, and give it to each of them.';
-    throw usageError(`The apps of ${file} are over several clusters.`, remedy);
-  }
-  return { apps, runs: first.runs };
-}
-
-async function imported(file: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    const missing = missingPackage(error);
-    const remedy =
-      missing === null
-        ? 'Name a JavaScript file that node can import, and see that it can.'
-        : `Run npm install ${missing} beside it, then the same command again.`;
-    throw usageError(`${file} cannot be loaded: ${(error as Error).message}`, remedy, error);
-  }
 }
 
 function toNumber(name: string, text: string, least: number): number {
