@@ -179,8 +179,8 @@ export class RunRows {
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) await this.#jobs.wake(client, claim);
-      await this.#jobs.wakeAt(client, claim, end.until === null ? null : new Date(end.until));
+      if (DUE.has(end.status)) await this.#jobs.wake(client, next);
+      await this.#jobs.wakeAt(client, next, end.until === null ? null : new Date(end.until));
       return 'settled';
     });
   }
@@ -277,6 +277,7 @@ WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, updated_at = now(),
+    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
