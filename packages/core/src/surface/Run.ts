@@ -304,7 +304,7 @@ export class Run extends RecordedRun {
 }
 
 /** What a handle on a run is given; `null` where it is not there. */
-interface RunDeps {
+export interface RunDeps {
   readonly pipeline: PipelineDeps | null;
   readonly code: CodeOfRuns | null;
 }

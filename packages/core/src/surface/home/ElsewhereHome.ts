@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileNews } from '../../db/FileNews.ts';
-import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/Gate.ts';
+import { type ClosedGate, type Gate, openGates } from '../../engine/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
 import type { RunDriver, RunPlace, Runs } from '../../engine/runs/Runs.ts';
@@ -12,7 +12,7 @@ import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
 import { runElsewhere } from '../elsewhere/runElsewhere.ts';
 import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
 import type { Run } from '../Run.ts';
-import type { RunDeps } from '../RunDeps.ts';
+import type { RunDeps } from '../Run.ts';
 import type { PipelineHome, RunListPage } from './PipelineHome.ts';
 
 /** Of a list that is read to its end. */
@@ -108,8 +108,11 @@ export class ElsewhereHome implements PipelineHome {
   /** Open ones by the beginning, closed ones by the whole id: that is how they are indexed. */
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
     const id = beginning === '' ? null : await this.#runs.runOfGate(beginning);
-    if (id !== null)
-      return (await this.#work()).record(id, ({ sessions }) => gatesNamed(beginning, sessions));
+    if (id !== null) {
+      const run = this.handle(id); // as of all that it was told: a record knows of decisions when they are taken
+      const all = [...(await run.gates()), ...(await run.closedGates())];
+      return all.filter(({ sessionId }) => sessionId.startsWith(beginning));
+    }
     return (await this.gates()).filter(({ sessionId }) => sessionId.startsWith(beginning));
   }
 
