@@ -57,7 +57,7 @@ export class RunRows {
   readonly #tables: Tables;
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
-  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'free', string>>;
+  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free', string>>;
 
   constructor(tables: Tables, files: RunFiles, jobs: Jobs) {
     const { schema } = tables;
@@ -69,6 +69,7 @@ export class RunRows {
       claim: claimSql(schema),
       tell: tellSql(schema),
       settle: settleSql(schema),
+      remove: removeSql(schema),
       free: freeSql(schema),
     };
   }
@@ -200,6 +201,31 @@ export class RunRows {
     return 'again';
   }
 
+  /**
+   * Deletes a run that goes on elsewhere. False, and nothing is changed, where it was told something that it has not taken.
+   *
+   * @throws DevsError `LEASE_LOST`; `CONFIG_INVALID` for a role that may not.
+   */
+  async remove(claim: Claim, { seq, taken }: Pick<Settlement, 'seq' | 'taken'>): Promise<boolean> {
+    const values = [claim.runId, claim.lease, seq, taken];
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<{ job_id: string | null }>(this.#sql.remove, values);
+      const [row] = rows;
+      if (row === undefined) return this.#isGone(client, claim, seq);
+      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
+      return true;
+    });
+  }
+
+  async #isGone(client: ClientBase, { runId, lease }: Claim, seq: number): Promise<boolean> {
+    const sql = `SELECT lease, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`;
+    const { rows } = await client.query<{ lease: string; head_seq: string }>(sql, [runId]);
+    const [row] = rows;
+    if (row === undefined) return true; // the answer to it was lost
+    if (row.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    return false;
+  }
+
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
   async free({ lease, ...run }: Claim): Promise<void> {
     await this.#tables.transaction(async (client) => {
@@ -288,6 +314,15 @@ WITH held AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )
 SELECT job AS job_id FROM held`;
+
+const removeSql = (schema: string): string => `
+WITH gone AS (
+  DELETE FROM ${schema}.runs WHERE run_id = $1 AND lease = $2::uuid AND head_seq = $3::bigint AND wake_seq = $4::bigint
+  RETURNING tenant, job_id
+), room AS (
+  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM gone WHERE t.tenant = gone.tenant
+)
+SELECT job_id FROM gone`;
 
 const freeSql = (schema: string): string => `
 WITH held AS (
