@@ -78,7 +78,7 @@ export class HeldPostgresRun implements HeldRun {
   async leave(): Promise<boolean> {
     const { claim, file, rows } = this.#parts;
     await file.arrived();
-    const left = await rows.remove(claim, { seq: file.seq, taken: this.#taken });
+    const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });
     this.#isSettled ||= left;
     return left;
   }

@@ -163,6 +163,7 @@ export class RunRows {
    */
   async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
+    const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
     const values = [
       claim.runId,
@@ -173,6 +174,9 @@ export class RunRows {
       end.until,
       gates,
       base !== null,
+      end.queue?.graph,
+      end.queue?.fingerprint,
+      next.queue,
     ];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
