@@ -112,7 +112,6 @@ describe('the public surface', () => {
         "oneLine",
         "openReadOnly",
         "openState",
-        "openStateCopy",
         "orchestratorEvents",
         "parseBrief",
         "perToolCall",
@@ -190,7 +189,6 @@ describe('the public surface', () => {
         "getDatabase",
         "openReadOnly",
         "openState",
-        "openStateCopy",
         "runMigrations",
       ]
     `);
