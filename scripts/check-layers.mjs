@@ -154,7 +154,7 @@ function mayUse(file, name) {
   if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
   if (!name.startsWith('@langchain/')) return true;
   const entry = file.pkg === 'core' && ENTRY_MAY_USE_LANGCHAIN.has(file.inner);
-  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration') || entry;
+  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration', 'testing') || entry;
 }
 
 function keepsLibrariesInPlace(file) {
