@@ -61,6 +61,7 @@ const POSTGRES_SQL = new Set(
     'RunRows',
     'SessionOwner',
     'Shipper',
+    'TenantView',
     'gateRows',
     'openSchema',
     'owners',

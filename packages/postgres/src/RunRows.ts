@@ -164,20 +164,11 @@ export class RunRows {
   async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
+    await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const values = [
-      claim.runId,
-      claim.lease,
-      seq,
-      taken,
-      ...indexValues(end),
-      end.until,
-      gates,
-      base !== null,
-      end.queue?.graph,
-      end.queue?.fingerprint,
-      next.queue,
-    ];
+    const index = [...indexValues(end), end.until, gates];
+    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
+    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
       const [row] = rows;
