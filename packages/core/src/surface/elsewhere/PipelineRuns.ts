@@ -15,8 +15,8 @@ import { travelling } from '../../orchestration/task/travelling.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import { Run } from '../Run.ts';
 import type { RunDeps } from '../Run.ts';
+import { Run } from '../Run.ts';
 import type { DriveResult } from '../views.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */

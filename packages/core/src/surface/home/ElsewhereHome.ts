@@ -11,8 +11,7 @@ import { onlyHere } from '../elsewhere/onlyHere.ts';
 import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
 import { runElsewhere } from '../elsewhere/runElsewhere.ts';
 import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
-import type { Run } from '../Run.ts';
-import type { RunDeps } from '../Run.ts';
+import type { Run, RunDeps } from '../Run.ts';
 import type { PipelineHome, RunListPage } from './PipelineHome.ts';
 
 /** Of a list that is read to its end. */
