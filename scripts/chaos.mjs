@@ -6,6 +6,7 @@
 //   pnpm chaos --review --kills 50 runs whose code is reviewed after every task or epic, and sent back once
 //   pnpm chaos --seed 42           the scenarios, moments and latencies of that seed; where a kill falls may differ
 //   pnpm chaos --chains 2          runs at the same time; 3 without it
+//   pnpm chaos --cluster           workers of a cluster on PostgreSQL, killed, frozen, and PostgreSQL as the power goes out
 //   pnpm chaos --json              the report as JSON on stdout, progress on stderr
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     chains: { type: 'string', default: '3' },
     review: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -50,10 +52,31 @@ function showProgress(done) {
   );
 }
 
+async function onCluster() {
+  const { runClusterChaos } = await import('../packages/postgres/test/chaos/runClusterChaos.ts');
+  process.stderr.write(`chaos: ${kills} kills of workers\n`);
+  const report = await runClusterChaos({ kills, onProgress: showProgress });
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  if (values.json) console.log(JSON.stringify({ ...report, seconds: seconds() }, null, 2));
+  else {
+    console.log(`kills of a live worker     ${report.kills}`);
+    console.log(`frozen until taken over    ${report.freezes}`);
+    console.log(`restarts of PostgreSQL     ${report.restarts}`);
+    console.log(`runs                       ${report.runs}`);
+    console.log(`calls                      ${report.begun}, of these ${report.again} again`);
+    console.log(`violations                 ${report.violations.length}`);
+    for (const violation of report.violations) console.log(`  ${violation}`);
+    console.log(`took                       ${seconds()} s`);
+  }
+  process.exit(report.violations.length === 0 ? 0 : 1);
+}
+
 const histogram = (counts) =>
   Object.entries(counts)
     .map(([repeats, times]) => `${times} × ${repeats}`)
     .join(', ');
+
+if (values.cluster) await onCluster();
 
 process.stderr.write(`chaos: ${kills} kills, seed ${seed}\n`);
 const report = await runChaos({

@@ -46,6 +46,7 @@ describe('the public surface', () => {
         "ERROR_CODES",
         "EventBus",
         "EventStore",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "HITL_ENTROPY_THRESHOLD",
@@ -113,7 +114,6 @@ describe('the public surface', () => {
         "oneLine",
         "openReadOnly",
         "openState",
-        "openStateCopy",
         "orchestratorEvents",
         "packRun",
         "parseBrief",
@@ -154,6 +154,7 @@ describe('the public surface', () => {
         "CheckpointWindow",
         "DEFAULT_PRICES",
         "DurableApp",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "SqliteSaver",
@@ -194,7 +195,6 @@ describe('the public surface', () => {
         "getDatabase",
         "openReadOnly",
         "openState",
-        "openStateCopy",
         "placeStateFile",
         "runMigrations",
       ]
@@ -228,13 +228,16 @@ describe('the public surface', () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
         "MemoryRunWorkspace",
+        "MemoryRuns",
         "MemoryWorkspace",
         "SkippingClock",
         "TestApp",
         "aPlan",
         "fakeAgents",
         "lineChanges",
+        "runFilesCases",
         "runStoreCases",
+        "runsCases",
         "scriptedChecks",
         "testApp",
       ]

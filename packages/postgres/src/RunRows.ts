@@ -163,6 +163,7 @@ export class RunRows {
    */
   async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
+    const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
     const values = [
       claim.runId,
@@ -173,6 +174,9 @@ export class RunRows {
       end.until,
       gates,
       base !== null,
+      end.queue?.graph,
+      end.queue?.fingerprint,
+      next.queue,
     ];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
@@ -180,8 +184,8 @@ export class RunRows {
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) await this.#jobs.wake(client, claim);
-      await this.#jobs.wakeAt(client, claim, end.until === null ? null : new Date(end.until));
+      if (DUE.has(end.status)) await this.#jobs.wake(client, next);
+      await this.#jobs.wakeAt(client, next, end.until === null ? null : new Date(end.until));
       return 'settled';
     });
   }
@@ -303,6 +307,7 @@ WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, updated_at = now(),
+    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint

@@ -11,6 +11,24 @@ import { VENDOR_RULES } from './vendorTokens.ts';
 /** Shorter values would be found in ordinary words. */
 const MIN_LENGTH = 6;
 
+const NAMED = [
+  ...KEY_BLOCK_RULES,
+  ...SECRET_PAIR_RULES,
+  ...URL_CREDENTIAL_RULES,
+  ...VENDOR_RULES,
+  ...TOKEN_SHAPES,
+].flatMap((rule) => ('name' in rule ? [rule.name] : []));
+
+/** Everything a mask leaves behind. A secret that is a part of it could never be masked for good. */
+const MARKS = [
+  'Bearer [REDACTED]',
+  '[API_KEY=REDACTED]',
+  '[AWS_KEY=REDACTED]',
+  '[SECRET=REDACTED]',
+  '://[CREDENTIALS_REDACTED]@',
+  ...[...NAMED, 'registered', 'token', 'encoded'].map(redacted),
+];
+
 /**
  * Values known to be secret, found wherever they appear: as they are, base64 (also inside a longer base64
  * text), URL-encoded, JSON-escaped and in hex; and values that are never masked.
@@ -123,24 +141,6 @@ function patternOf(values: Iterable<string>): RegExp {
 function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
-
-const NAMED = [
-  ...KEY_BLOCK_RULES,
-  ...SECRET_PAIR_RULES,
-  ...URL_CREDENTIAL_RULES,
-  ...VENDOR_RULES,
-  ...TOKEN_SHAPES,
-].flatMap((rule) => ('name' in rule ? [rule.name] : []));
-
-/** Everything a mask leaves behind. A secret that is a part of it could never be masked for good. */
-const MARKS = [
-  'Bearer [REDACTED]',
-  '[API_KEY=REDACTED]',
-  '[AWS_KEY=REDACTED]',
-  '[SECRET=REDACTED]',
-  '://[CREDENTIALS_REDACTED]@',
-  ...[...NAMED, 'registered', 'token', 'encoded'].map(redacted),
-];
 
 /** True for a text that masks themselves write. */
 function isPartOfMark(text: string): boolean {

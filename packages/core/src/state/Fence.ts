@@ -28,6 +28,9 @@ const SELECT_EPOCH = 'SELECT lease_epoch FROM threads WHERE thread_id = ?';
 /** The leases that were found to hold, by the transaction: nobody else can write until that ends. */
 const found = new WeakMap<Part, Map<string, FencedLease['epoch']>>();
 
+// By identity: whoever reads the file knows the epoch of a lease, and no copy of it is the lease.
+const ofThisProcess = new WeakSet<FencedLease>();
+
 /**
  * A fence for the holder of a lease. Only a newer epoch breaks it: a lease that merely expired still holds
  * until somebody claims the run, so a laptop may sleep.
@@ -93,28 +96,25 @@ export class OnceUnderLease {
   }
 }
 
-// By identity: whoever reads the file knows the epoch of a lease, and no copy of it is the lease.
-const held = new WeakSet<FencedLease>();
-
 /** Makes a lease one that this process holds. */
 export function holdingLease<L extends FencedLease>(lease: L): L {
-  held.add(Object.freeze(lease));
+  ofThisProcess.add(Object.freeze(lease));
   return lease;
 }
 
 /** The lease was given back: it is nobody's, also where a reference to it is left. */
 export function endLease(lease: FencedLease): void {
-  held.delete(lease);
+  ofThisProcess.delete(lease);
 }
 
 /** Whether this is the very lease that was claimed in this process, and not given back. */
 export function isHeld(lease: FencedLease): boolean {
-  return held.has(lease);
+  return ofThisProcess.has(lease);
 }
 
 /** That lease, where `value` is it; `null` for anything else. */
 export function heldLease(value: unknown): FencedLease | null {
-  return typeof value === 'object' && value !== null && held.has(value as FencedLease)
+  return typeof value === 'object' && value !== null && ofThisProcess.has(value as FencedLease)
     ? (value as FencedLease)
     : null;
 }

@@ -31,6 +31,12 @@ import { workspaceInUse } from './workspaceInUse.ts';
 
 export type { DriveRunOptions };
 
+/** What a handle on a run is given; `null` where it is not there. */
+export interface RunDeps {
+  readonly pipeline: PipelineDeps | null;
+  readonly code: CodeOfRuns | null;
+}
+
 /**
  * A handle on one recorded run. Holds nothing open: everything is read from the state file. Every method returns a
  * promise, and a wrong call rejects it.
@@ -301,10 +307,4 @@ export class Run extends RecordedRun {
   async #engineDeps(): Promise<RewindDeps> {
     return { app: await this.#app.engine(), pipeline: this.#pipeline };
   }
-}
-
-/** What a handle on a run is given; `null` where it is not there. */
-export interface RunDeps {
-  readonly pipeline: PipelineDeps | null;
-  readonly code: CodeOfRuns | null;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileNews } from '../../db/FileNews.ts';
-import { type ClosedGate, type Gate, openGates } from '../../engine/Gate.ts';
+import { type ClosedGate, type Gate, gatesNamed, openGates } from '../../engine/Gate.ts';
 import type { GatePage } from '../../engine/runs/inbox.ts';
 import { type PageRequest, pageLimit } from '../../engine/runs/pages.ts';
 import type { RunDriver, RunPlace, Runs } from '../../engine/runs/Runs.ts';
@@ -74,18 +74,15 @@ export class ElsewhereHome implements PipelineHome {
     const most = isAll ? Number.POSITIVE_INFINITY : pageLimit(limit);
     if (after !== undefined) await this.require(after);
     const ids: string[] = [];
-    let isDue = after === undefined;
     let place: string | null | undefined;
-    while (place !== null && ids.length < most) {
+    while (place !== null && placeAfter(ids, after) + most > ids.length) {
       const wanted = { limit: PAGE, ...(place !== undefined && { after: place }) };
       const { runs, next } = await this.#runs.list({ ...wanted, ...(status !== undefined && { status }) });
-      for (const { id } of runs) {
-        if (isDue && ids.length < most) ids.push(id);
-        isDue ||= id === after;
-      }
+      ids.push(...runs.map(({ id }) => id));
       place = next;
     }
-    return ids;
+    const begin = placeAfter(ids, after);
+    return ids.slice(begin, begin + most);
   }
 
   async gates(): Promise<readonly Gate[]> {
@@ -107,11 +104,8 @@ export class ElsewhereHome implements PipelineHome {
   /** Open ones by the beginning, closed ones by the whole id: that is how they are indexed. */
   async gatesNamed(beginning: string): Promise<readonly (Gate | ClosedGate)[]> {
     const id = beginning === '' ? null : await this.#runs.runOfGate(beginning);
-    if (id !== null) {
-      const run = this.handle(id); // as of all that it was told: a record knows of decisions when they are taken
-      const all = [...(await run.gates()), ...(await run.closedGates())];
-      return all.filter(({ sessionId }) => sessionId.startsWith(beginning));
-    }
+    if (id !== null)
+      return (await this.#work()).record(id, ({ sessions }) => gatesNamed(beginning, sessions));
     return (await this.gates()).filter(({ sessionId }) => sessionId.startsWith(beginning));
   }
 
@@ -150,3 +144,10 @@ export class ElsewhereHome implements PipelineHome {
   /** Whoever made `runs` closes it. */
   close(): void {}
 }
+
+/** Where a page begins; past the end while the run before it has not been read. */
+const placeAfter = (ids: readonly string[], after: string | undefined): number => {
+  if (after === undefined) return 0;
+  const at = ids.indexOf(after);
+  return at === -1 ? ids.length : at + 1;
+};

@@ -5,7 +5,7 @@ import { takeSignals } from '../../engine/files/takeSignals.ts';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../orchestration/gates/pipelineGates.ts';
-import { gitRecord } from '../../orchestration/task/travelling.ts';
+import { gitRecord } from '../../state/gitRecord.ts';
 import { agentsRefOf, type CarryGit } from './packRun.ts';
 
 /** A run that comes from elsewhere. */

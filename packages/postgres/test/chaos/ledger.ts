@@ -1,0 +1,16 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+
+/** What has happened outside of all databases, in its order: each line is appended to one file by whoever it happened to. */
+export type Entry =
+  | { readonly is: 'begun'; readonly pid: number; readonly run: string; readonly name: string; readonly nonce: string }
+  /** After this the process may have lost a call in flight. */
+  | { readonly is: 'killed' | 'frozen' | 'thawed' | 'lost'; readonly pid: number }
+  | { readonly is: 'restarted' };
+
+export const note = (file: string, entry: Entry): void => appendFileSync(file, `${JSON.stringify(entry)}\n`);
+
+export const entriesOf = (file: string): readonly Entry[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Entry);

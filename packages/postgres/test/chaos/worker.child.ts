@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { postgres } from '../../src/postgres.ts';
+import { Worker } from '../../src/Worker.ts';
+import { note } from './ledger.ts';
+import { lifeApp } from './life.ts';
+
+const [url = '', ledger = '', dir = '', slots = '4', callMs = '10'] = process.argv.slice(2);
+
+const runs = postgres({ url, dir });
+const app = lifeApp(runs, async (run, name) => {
+  const nonce = randomUUID();
+  note(ledger, { is: 'begun', pid: process.pid, run, name, nonce });
+  await sleep(Math.random() * 2 * Number(callMs));
+  return nonce;
+});
+const worker = await Worker.start(runs, {
+  drivers: [app],
+  slots: Number(slots),
+  onEvent: (event) => {
+    if (event.is === 'lost') note(ledger, { is: 'lost', pid: process.pid });
+    if (event.is === 'failed') process.stderr.write(`${event.runId}: ${String(event.error)}\n`);
+  },
+});
+process.stdout.write('ready\n');
+process.once('SIGTERM', () => void worker.stop({ drainMs: 5000 }).then(() => runs.close()));
