@@ -55,6 +55,7 @@ const POSTGRES_SQL = new Set(
     'BossJobs',
     'ClusterAdmin',
     'ClusterView',
+    'TenantView',
     'Leases',
     'RunFiles',
     'RunLists',
