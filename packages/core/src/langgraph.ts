@@ -13,11 +13,15 @@ export type { GatePolicies, GatePolicy } from './engine/drive/decideByPolicy.ts'
 export type { DriveOptions } from './engine/drive/drive.ts';
 export type { DriveDueOptions, DrivenDue } from './engine/drive/driveDue.ts';
 export type { SignalOptions, SignalReceipt } from './engine/drive/signalRun.ts';
-export { type DurableOptions, durable } from './engine/durable.ts';
+export { type DurableOptions, type DurableRuns, durable } from './engine/durable.ts';
 export type { EntropyScore, EntropyShare } from './engine/entropy/EntropyMeter.ts';
 export type { EntropyPartName } from './engine/entropy/EntropyPart.ts';
 export { type EntropyOptions, scoreEntropy } from './engine/entropy/scoreEntropy.ts';
 export type { TestCounts, Turn } from './engine/entropy/Turn.ts';
+export { FileRuns } from './engine/files/FileRuns.ts';
+export type { FollowOptions } from './engine/files/followRun.ts';
+export type { RunStanding } from './engine/files/RunStanding.ts';
+export type { RunsApp } from './engine/files/RunsApp.ts';
 export type { CompiledLangGraph } from './engine/frames/CompiledLangGraph.ts';
 export {
   FlatIterativeAdapter,
@@ -47,7 +51,7 @@ export { type AppOf, type ChildResult, child } from './engine/node/child.ts';
 export { type SleepOptions, sleep } from './engine/node/sleep.ts';
 export { type StepCall, type StepFunction, type StepOptions, step } from './engine/node/step.ts';
 export { type Waited, type WaitForOptions, waitFor } from './engine/node/waitFor.ts';
-export type { RunOptions } from './engine/RunOptions.ts';
+export type { RunOptions, RunStartOptions } from './engine/RunOptions.ts';
 export type { RunResult } from './engine/RunResult.ts';
 export type { Deleted, Expiry } from './engine/runs/deleteRuns.ts';
 export type { Fork, Forked } from './engine/runs/forkRun.ts';

@@ -12,12 +12,13 @@ export {
   getDatabase,
   openReadOnly,
   openState,
-  openStateCopy,
 } from './db/createDatabase.ts';
 export { runMigrations } from './db/migrate.ts';
 export { CheckpointPersister } from './state/CheckpointPersister.ts';
 export { type DoctorReport, doctor, type FileSizes, type Finding } from './state/doctor.ts';
 export { type EventRecord, EventStore } from './state/EventStore.ts';
+export { GitPackStore, PACK_PART_BYTES } from './state/GitPackStore.ts';
+export { type GitRecord, gitRecord, type RecordedFile } from './state/gitRecord.ts';
 export { type HitlSession, HitlSessionStore } from './state/HitlSessionStore.ts';
 export type { HitlSessionKind, HitlSessionStatus, Principal } from './state/hitlSession.ts';
 export type { Outlet } from './state/Outlet.ts';

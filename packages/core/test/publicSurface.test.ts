@@ -46,6 +46,7 @@ describe('the public surface', () => {
         "ERROR_CODES",
         "EventBus",
         "EventStore",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "HITL_ENTROPY_THRESHOLD",
@@ -111,7 +112,6 @@ describe('the public surface', () => {
         "oneLine",
         "openReadOnly",
         "openState",
-        "openStateCopy",
         "orchestratorEvents",
         "parseBrief",
         "perToolCall",
@@ -149,6 +149,7 @@ describe('the public surface', () => {
         "CheckpointWindow",
         "DEFAULT_PRICES",
         "DurableApp",
+        "FileRuns",
         "FlatIterativeAdapter",
         "GraphSuspendedSignal",
         "SqliteSaver",
@@ -188,7 +189,6 @@ describe('the public surface', () => {
         "getDatabase",
         "openReadOnly",
         "openState",
-        "openStateCopy",
         "runMigrations",
       ]
     `);
@@ -222,13 +222,16 @@ describe('the public surface', () => {
     expect(await namesOf(import('../src/testing/index.ts'))).toMatchInlineSnapshot(`
       [
         "MemoryRunWorkspace",
+        "MemoryRuns",
         "MemoryWorkspace",
         "SkippingClock",
         "TestApp",
         "aPlan",
         "fakeAgents",
         "lineChanges",
+        "runFilesCases",
         "runStoreCases",
+        "runsCases",
         "scriptedChecks",
         "testApp",
       ]

@@ -20,6 +20,7 @@ const LOG_BYTES = 8 * 1024 * 1024;
 export interface HeldParts {
   readonly shipper: Shipper;
   readonly codec: RunCodec;
+  readonly maxFileBytes: number;
   /** Where working copies lie. */
   readonly dir: string;
 }
@@ -112,7 +113,7 @@ export class HeldFile implements Outlet {
 
   async #shipped(change: Change, seq: number): Promise<void> {
     const { runId, lease } = this.#claim;
-    assertFileFits(runId, change.pages * change.pageSize);
+    assertFileFits(runId, change.pages * change.pageSize, this.#parts.maxFileBytes);
     const bytes = this.#parts.codec.encode(encodeChange(change));
     this.#changed += bytes.length;
     await this.#parts.shipper.ship({ runId, lease, seq, bytes, gates: this.#questions.news() });

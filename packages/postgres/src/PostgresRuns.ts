@@ -43,6 +43,7 @@ export interface PostgresRunsParts {
   readonly shipper: Shipper;
   readonly owner: SessionOwner;
   readonly copies: WorkingCopies;
+  readonly maxFileBytes: number;
   /** Resolves when the database can be used by this release: asked before everything else. */
   readonly ready: () => Promise<void>;
   /** For who drives the runs. */
@@ -97,7 +98,7 @@ export class PostgresRuns implements Runs {
   async create(run: NewRunFile): Promise<boolean> {
     const { id, file } = run;
     if (id === '' || id.includes('\0')) throw new RangeError('id: expected a text without NUL');
-    assertFileFits(id, file.length);
+    assertFileFits(id, file.length, this.#parts.maxFileBytes);
     openStateCopy(file).close(); // refuses what is none
     await this.#parts.ready();
     return this.#parts.rows.create({ ...run, file: withLog(file) }, SCHEMA_VERSION);
@@ -159,9 +160,9 @@ export class PostgresRuns implements Runs {
   }
 
   async #checkout(claim: Claim): Promise<HeldPostgresRun> {
-    const { rows, files, shipper, copies } = this.#parts;
+    const { rows, files, shipper, copies, maxFileBytes } = this.#parts;
     const at = await this.#read(claim.runId);
-    const parts = { shipper, codec: files.codecOf(claim.tenant), dir: copies.dir() };
+    const parts = { shipper, maxFileBytes, codec: files.codecOf(claim.tenant), dir: copies.dir() };
     return new HeldPostgresRun({
       ...{ claim, rows, files },
       file: await HeldFile.checkout(claim, at, parts),

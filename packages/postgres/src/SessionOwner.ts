@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DevsError } from '@devs/core';
-import pg, { type Client, type ClientConfig } from 'pg';
+import pg, { type Client, type ClientConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { isAway } from './isAway.ts';
 import type { Owner } from './Owner.ts';
 import { quoted } from './schema.ts';
@@ -33,12 +33,30 @@ const LAST_GAP_MS = 1000;
 const LOCK_CLASS = 0x64657673n << 32n;
 const LEADER_CLASS = 0x64657674;
 
-interface Session {
+/** One connection, from its begin to its end; what is asked of it is asked one after the other. */
+class Session {
   readonly client: Client;
   /** Of its own: one that has not ended on the other side keeps its lock. */
-  readonly lockKey: string;
+  readonly lockKey = (LOCK_CLASS | BigInt(randomBytes(4).readUInt32BE())).toString();
   readonly ended: Promise<unknown>;
-  leads: boolean;
+  leads = false;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(client: Client) {
+    this.client = client;
+    this.ended = new Promise((resolve) => client.once('end', resolve));
+  }
+
+  ask<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    const asked = this.#last.then(() => this.client.query<Row>(sql, [...values]));
+    this.#last = asked.catch(() => undefined);
+    return asked;
+  }
+
+  /** Not waited for: the other side may be gone. */
+  end(): void {
+    void this.client.end().catch(() => undefined);
+  }
 }
 
 /**
@@ -84,7 +102,7 @@ export class SessionOwner implements Owner {
     const told = this.#listeners.get(channel);
     if (told === undefined) {
       this.#listeners.set(channel, new Set([tell]));
-      void this.#session?.client.query(`LISTEN ${quoted(channel)}`).then(
+      void this.#session?.ask(`LISTEN ${quoted(channel)}`).then(
         () => tell(null),
         () => undefined,
       );
@@ -99,10 +117,7 @@ export class SessionOwner implements Owner {
     if (session === null) return false;
     if (session.leads) return true;
     const lock = `SELECT pg_try_advisory_lock($1, hashtext($2)) AS leads`;
-    const { rows } = await session.client.query<{ leads: boolean }>(lock, [
-      LEADER_CLASS,
-      this.#options.schema,
-    ]);
+    const { rows } = await session.ask<{ leads: boolean }>(lock, [LEADER_CLASS, this.#options.schema]);
     session.leads = rows[0]?.leads === true;
     return session.leads;
   }
@@ -111,15 +126,13 @@ export class SessionOwner implements Owner {
   async describe(details: Partial<OwnerDetails>): Promise<void> {
     this.#details = { ...this.#details, ...details };
     const session = this.#session; // without one, the next says it
-    if (session !== null) await this.#register(session).catch(() => session.client.end());
+    if (session !== null) await this.#register(session).catch(() => session.end());
   }
 
   async close(): Promise<void> {
     const session = this.#session;
     this.#closing.abort();
-    await session?.client
-      .query(`DELETE FROM ${this.#workers} WHERE worker_id = $1`, [this.id])
-      .catch(() => 0);
+    await session?.ask(`DELETE FROM ${this.#workers} WHERE worker_id = $1`, [this.id]).catch(() => 0);
     await session?.client.end().catch(() => undefined);
     await this.#kept;
   }
@@ -157,51 +170,50 @@ export class SessionOwner implements Owner {
       connectionTimeoutMillis: DEAD_AFTER_MS,
       query_timeout: DEAD_AFTER_MS,
     });
-    const ended = new Promise((resolve) => client.once('end', resolve));
     client.on('error', () => undefined);
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
-    const lockKey = (LOCK_CLASS | BigInt(randomBytes(4).readUInt32BE())).toString();
+    const session = new Session(client);
     try {
       await client.connect();
-      const session = { client, lockKey, ended, leads: false };
       await this.#open(session);
       connected();
       await this.#beat(session);
     } finally {
-      void client.end().catch(() => undefined); // not waited for: the other side may be gone
+      const isLeft = this.#closing.signal.aborted && this.#session === session; // with a word to say still
+      if (!isLeft) session.end();
     }
   }
 
   async #open(session: Session): Promise<void> {
-    const { client, lockKey } = session;
+    const { lockKey } = session;
     const timeout = `SELECT set_config(name, $1, false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
-    await client.query(timeout, [String(DEAD_AFTER_MS)]);
-    await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    await session.ask(timeout, [String(DEAD_AFTER_MS)]);
+    await session.ask('SELECT pg_advisory_lock($1)', [lockKey]);
     await this.#register(session);
-    for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${quoted(channel)}`);
+    for (const channel of this.#listeners.keys()) await session.ask(`LISTEN ${quoted(channel)}`);
     [this.#session, this.#failure] = [session, null];
     this.#tried();
     for (const channel of this.#listeners.keys()) this.#tell(channel, null);
   }
 
-  async #register({ client, lockKey }: Session): Promise<void> {
+  async #register(session: Session): Promise<void> {
     const { slots, graphs, draining } = this.#details;
-    await client.query(
+    await session.ask(
       `INSERT INTO ${this.#workers} AS w (worker_id, lock_key, host, pid, slots, graphs, draining)
        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (worker_id)
        DO UPDATE SET lock_key = $2, slots = $5, graphs = $6, draining = $7, seen_at = now()`,
-      [this.id, lockKey, hostname(), process.pid, slots, JSON.stringify(graphs), draining],
+      [this.id, session.lockKey, hostname(), process.pid, slots, JSON.stringify(graphs), draining],
     );
   }
 
   /** Ends with the session; who finds that he was taken for dead begins a new one. */
-  async #beat({ client, ended }: Session): Promise<void> {
-    const isOver = ended.then(() => true);
+  async #beat(session: Session): Promise<void> {
+    const isOver = session.ended.then(() => true);
     const beat = `UPDATE ${this.#workers} SET seen_at = now() WHERE worker_id = $1`;
     for (;;) {
       if (await Promise.race([isOver, sleep(BEAT_MS, false, { signal: this.#closing.signal })])) return;
-      const { rowCount } = await client.query(beat, [this.id]);
-      if (rowCount === 0) return void (await client.end());
+      const { rowCount } = await session.ask(beat, [this.id]);
+      if (rowCount === 0) return;
     }
   }
 

@@ -3,7 +3,9 @@ import type { Pool } from 'pg';
 import { gateRows, gatesSql } from './gateRows.ts';
 import { insist, type Patience } from './insist.ts';
 import { pgFault } from './pgFault.ts';
+import { DEAD_AFTER_MS } from './SessionOwner.ts';
 import { quoted } from './schema.ts';
+import { WorkerMeters } from './WorkerMeters.ts';
 
 /** A change of a run's file, on its way. */
 export interface Shipment {
@@ -20,6 +22,11 @@ export interface Shipment {
 /** In one statement, bytes; a larger change goes in parts. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
+/** Half of the time after which a process that stands still is dead, ms. */
+const STALE_MS = DEAD_AFTER_MS / 2;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+
 interface Waiting extends Shipment {
   readonly arrived: () => void;
   readonly failed: (error: unknown) => void;
@@ -34,13 +41,15 @@ export class Shipper {
   readonly #pool: Pool;
   readonly #schema: string;
   readonly #patience: Patience;
+  readonly #meters: WorkerMeters;
   readonly #waiting: Waiting[] = [];
   #isSending = false;
 
-  constructor(pool: Pool, schema: string, patience: Patience) {
+  constructor(pool: Pool, schema: string, patience: Patience, meters = new WorkerMeters()) {
     this.#pool = pool;
     this.#schema = quoted(schema);
     this.#patience = patience;
+    this.#meters = meters;
   }
 
   /**
@@ -67,11 +76,23 @@ export class Shipper {
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
-    const kept = await insist(() => this.#append(batch), this.#patience);
+    const kept = await insist(() => this.#ask(batch), this.#patience);
     for (const each of batch) {
       if (kept.has(each.runId)) each.arrived();
       else this.#fail(each, lost(each));
     }
+  }
+
+  /**
+   * Who stood still may read an answer of a time when the run was still his: one that took long is asked for again, and what was
+   * kept is found there if nobody has the run since.
+   */
+  async #ask(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
+    const askedAt = performance.now();
+    const kept = await this.#append(batch);
+    const ms = performance.now() - askedAt;
+    this.#meters.shipped({ ms, runs: batch.length, bytes: sum(batch.map(({ bytes }) => bytes.length)) });
+    return ms < STALE_MS ? kept : this.#append(batch);
   }
 
   /** What comes after a change that is not kept never is. */

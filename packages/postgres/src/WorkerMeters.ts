@@ -25,6 +25,14 @@ export class WorkerMeters {
     this.#counts.set(what, this.of(what) + by);
   }
 
+  /** A statement that carried changes. */
+  shipped({ ms, runs, bytes }: { readonly ms: number; readonly runs: number; readonly bytes: number }): void {
+    this.add('ships');
+    this.add('shipMs', ms);
+    this.add('shippedRuns', runs);
+    this.add('shippedBytes', bytes);
+  }
+
   of(what: Counted): number {
     return this.#counts.get(what) ?? 0;
   }

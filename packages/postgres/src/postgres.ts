@@ -2,6 +2,7 @@ import { DevsError } from '@devs/core';
 import pg, { type Pool, type PoolConfig } from 'pg';
 import { BossJobs } from './BossJobs.ts';
 import { ClusterView } from './ClusterView.ts';
+import { MAX_FILE_BYTES } from './fileLimit.ts';
 import type { Patience } from './insist.ts';
 import { Leases } from './Leases.ts';
 import { openSchema } from './openSchema.ts';
@@ -31,6 +32,8 @@ export interface PostgresOptions {
   readonly onAway?: (why: unknown) => void;
   /** Encrypts the files of a tenant's runs. What lists and questions show stays readable. @defaultValue as they are */
   readonly codec?: RunCodecs;
+  /** A run whose file grows beyond it fails until it is pruned, bytes. @defaultValue 256 MiB */
+  readonly maxFileBytes?: number;
   /** For working copies: a local disk, or memory. @defaultValue the folder of temporary files */
   readonly dir?: string;
 }
@@ -55,7 +58,7 @@ const CONNECT_MS = 10_000;
  */
 export function postgres(options: string | PostgresOptions): PostgresRuns {
   const { url, directUrl = url, schema = 'devs', codec = plain, dir, ...rest } = optionsOf(options);
-  const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined } = rest;
+  const { migrate = true, awayMs = AWAY_MS, onAway = () => undefined, maxFileBytes = MAX_FILE_BYTES } = rest;
   if (!(awayMs >= 0)) throw new RangeError(`awayMs: expected milliseconds, got ${awayMs}`);
   const server = serverOf(url);
   serverOf(directUrl);
@@ -83,9 +86,10 @@ export function postgres(options: string | PostgresOptions): PostgresRuns {
     rows: new RunRows(tables, files, jobs),
     files,
     lists: new RunLists(tables),
-    shipper: new Shipper(pools.ship, schema, patience),
+    shipper: new Shipper(pools.ship, schema, patience, meters),
     owner: new SessionOwner({ connection: { connectionString: directUrl, ...CONNECTION }, schema, awayMs }),
     copies: new WorkingCopies(dir),
+    maxFileBytes,
     driving: {
       jobs,
       meters,

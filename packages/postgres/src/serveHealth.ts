@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
@@ -56,11 +56,16 @@ export async function serveHealth(port: number, source: HealthSource): Promise<H
       }),
     ],
   ]);
+  const answerTo = async ({ method, url = '/' }: IncomingMessage): Promise<Answer> => {
+    const answer = method === 'GET' ? routes.get(new URL(url, 'http://health').pathname) : undefined;
+    try {
+      return (await answer?.()) ?? plain(404, 'not found');
+    } catch (error) {
+      return plain(503, String(error));
+    }
+  };
   const server = createServer((request, response) => {
-    const answer = routes.get(new URL(request.url ?? '/', 'http://health').pathname);
-    const answered =
-      request.method === 'GET' && answer !== undefined ? answer() : Promise.resolve(plain(404, 'not found'));
-    answered.catch((error: unknown) => plain(503, String(error))).then((each) => send(response, each));
+    void answerTo(request).then((answer) => send(response, answer));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

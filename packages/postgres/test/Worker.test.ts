@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { postgres } from '../src/postgres.ts';
 import { Worker, type WorkerEvent, type WorkerOptions } from '../src/Worker.ts';
+import { METRICS } from '../src/workerMetrics.ts';
 import { query } from './support/query.ts';
 import { type PostgresServer, startPostgres } from './support/startPostgres.ts';
 import { QUEUE, type Steps, type StepsDriverOptions, stepsDriver, stepsRun } from './support/stepsDriver.ts';
@@ -125,6 +126,21 @@ describe('a worker', () => {
     await stand([id], 'completed');
   });
 
+  test('loses nothing that a run is told, whenever that is', async () => {
+    const tells = 4;
+    const ids = await start(6, { steps: 1, tells });
+    await Promise.all([aWorker({}, { slots: 2 }), aWorker({}, { slots: 2 })]);
+    const said = Array.from({ length: tells }, (_, n) => `signal ${n}`);
+    await Promise.all(
+      ids.map(async (id) => {
+        for (const signal of said) await tell(id, signal);
+      }),
+    );
+    await stand(ids, 'completed');
+    const told = (await rowsOf(ids)).map((row) => JSON.parse(String(row['view'])) as unknown);
+    expect(told).toEqual(ids.map(() => ({ told: said })));
+  });
+
   test('drives a run whose time has come', async () => {
     const [id] = (await start(1, { steps: 1, tells: 1 })) as [string];
     let n = 0;
@@ -193,6 +209,60 @@ describe('a worker that stops', () => {
     expect(await worker.stop()).toBe(0);
     await aWorker();
     await stand(ids, 'completed');
+  });
+});
+
+describe('the health of a worker', () => {
+  const ask = async ({ worker }: StartedWorker, path: string): Promise<readonly [number, string]> => {
+    const response = await fetch(`http://127.0.0.1:${worker.healthPort}${path}`);
+    return [response.status, await response.text()];
+  };
+
+  test('is told over HTTP, with what it and the cluster count', async () => {
+    const started = await aWorker({}, { slots: 3, healthPort: 0 });
+    const ids = await start(2, { steps: 2, tells: 1 });
+    await stand(ids, 'waiting');
+    expect(await ask(started, '/livez')).toEqual([200, expect.stringContaining('event loop')]);
+    expect(await ask(started, '/readyz')).toEqual([200, 'ready\n']);
+    expect(await ask(started, '/other')).toEqual([404, 'not found\n']);
+    const [status, text] = await ask(started, '/metrics');
+    expect(status).toBe(200);
+    for (const { name } of METRICS) expect(text).toContain(`# TYPE ${name} `);
+    for (const line of [
+      'devs_worker_ready 1',
+      'devs_worker_slots 3',
+      'devs_checkouts_total 2',
+      'devs_runs{status="waiting"}',
+    ])
+      expect(text).toContain(line);
+    expect(text).toMatch(/devs_ships_total [1-9]/);
+  });
+
+  test('says that it drains', async () => {
+    const [begun, go] = [signalled(), signalled()];
+    const call = async (): Promise<void> => {
+      begun.happen();
+      await go.happened;
+    };
+    const started = await aWorker({ call }, { healthPort: 0 });
+    const ids = await start(1);
+    await begun.happened;
+    const stopped = started.worker.stop();
+    expect(await ask(started, '/readyz')).toEqual([503, 'draining\n']);
+    go.happen();
+    await stopped;
+    await stand(ids, 'completed');
+  });
+
+  test('has a port, or the worker does not start', async () => {
+    const started = await aWorker({}, { healthPort: 0 });
+    const machine = postgres(server.url);
+    machines.push(machine);
+    const again = Worker.start(machine, {
+      drivers: [stepsDriver()],
+      healthPort: Number(started.worker.healthPort),
+    });
+    await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
 

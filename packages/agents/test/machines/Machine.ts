@@ -2,11 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Driver, RunWorkspace } from '@devs/core';
-import { createDatabase } from '../../../core/src/db/createDatabase.ts';
-import { EngineStore } from '../../../core/src/engine/EngineStore.ts';
-import { EventBus } from '../../../core/src/events/EventBus.ts';
-import { gitRecord } from '../../../core/src/orchestration/task/travelling.ts';
-import { aThread } from '../../../core/src/state/__tests__/aThread.ts';
+import { createDatabase, GitPackStore, gitRecord, type RecordedFile, ThreadStore } from '@devs/core/state';
 import { GitWorkspace, type GitWorkspaceOptions } from '../../src/workspace/GitWorkspace.ts';
 
 export const RUN = 'csv';
@@ -26,6 +22,18 @@ export function bareRepository(root: string, files: Readonly<Record<string, stri
   return `file://${bare}`;
 }
 
+type Database = ReturnType<typeof createDatabase>;
+
+/** An open state file, as far as git needs one. */
+export interface OpenFile extends RecordedFile {
+  readonly db: Database;
+}
+
+function openFile(db: Database): OpenFile {
+  const commit = (work: () => void): void => db.transaction(work).immediate();
+  return { db, commit, gitPacks: new GitPackStore(db), outlet: { arrived: () => null } };
+}
+
 /** The file of a run where every machine finds it: what arrived last. */
 export class SharedFile {
   readonly #dir: string;
@@ -36,26 +44,25 @@ export class SharedFile {
     this.#dir = dir;
     mkdirSync(dir, { recursive: true });
     const db = createDatabase({ dbPath: join(dir, 'new.sqlite') });
-    new EngineStore(db, { events: new EventBus() }).threads.create(aThread({ threadId: RUN }));
+    const about = { projectId: RUN, workspace: null, briefSha256: null, graphFingerprint: 'f', policies: {} };
+    new ThreadStore(db).create({ threadId: RUN, ...about });
     this.#image = db.serialize();
     db.close();
   }
 
   /** A copy to write in. */
-  take(): EngineStore {
+  take(): OpenFile {
     this.#copies += 1;
     const dbPath = join(this.#dir, `copy-${this.#copies}.sqlite`);
     writeFileSync(dbPath, this.#image);
-    return new EngineStore(createDatabase({ dbPath }), { events: new EventBus() });
+    const db = createDatabase({ dbPath, synchronous: 'normal' });
+    db.pragma('synchronous = OFF');
+    return openFile(db);
   }
 
   /** Everybody finds what is in the copy. */
-  arrive(store: EngineStore): void {
-    this.#image = store.db.serialize();
-  }
-
-  get bytes(): number {
-    return this.#image.length;
+  arrive({ db }: OpenFile): void {
+    this.#image = db.serialize();
   }
 }
 
@@ -64,7 +71,7 @@ export class Machine {
   readonly dir: string;
   readonly file: SharedFile;
   readonly #options: Omit<GitWorkspaceOptions, 'dir'>;
-  #store: EngineStore | null = null;
+  #store: OpenFile | null = null;
 
   constructor(dir: string, file: SharedFile, options: Omit<GitWorkspaceOptions, 'dir'>) {
     this.dir = dir;
@@ -92,7 +99,7 @@ export class Machine {
     return new GitWorkspace({ dir: this.dir, now, ...this.#options });
   }
 
-  get store(): EngineStore {
+  get store(): OpenFile {
     if (this.#store === null) throw new TypeError('Expected a machine that drives.');
     return this.#store;
   }

@@ -13,7 +13,7 @@ import {
   type RunSignal,
   type Runs,
 } from '@devs/core';
-import { createDatabase } from '../../../core/src/db/createDatabase.ts';
+import { createDatabase } from '@devs/core/state';
 
 interface Kept {
   readonly createdAt: number;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunWorkspace } from '@devs/core';
+import { PACK_PART_BYTES } from '@devs/core/state';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PACK_PART_BYTES } from '../../../core/src/state/GitPackStore.ts';
 import { bareRepository, gitIn, Machine, RUN, SharedFile } from './Machine.ts';
 
 let root: string;

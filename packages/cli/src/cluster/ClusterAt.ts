@@ -40,6 +40,12 @@ export function clusterAt(
   return { url, schema: schemaNamed(schema), shown, words };
 }
 
+/** The same text for whoever goes there, as whom and how ever. */
+export function placeOf({ shown, schema }: Pick<ClusterAt, 'shown' | 'schema'>): string {
+  const { host, pathname } = new URL(shown);
+  return `${host}${pathname} ${schema}`;
+}
+
 /** @throws DevsError `CONFIG_INVALID` for what is no name of a schema. */
 export function schemaNamed(schema: string = USUAL_SCHEMA): string {
   // Others would be possible: these need no quotes in anybody's SQL, and leave room for what is appended to them.

@@ -2,22 +2,24 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Gate, STATE_FILE } from '@devs/core';
+import { placeOf } from '../cluster/ClusterAt.ts';
 import { userStateFolder } from '../config/userStateFolder.ts';
 import type { Session } from '../project/Session.ts';
 
 type ShownGate = Pick<Gate, 'sessionId' | 'artifactHash'>;
 
 /**
- * Which version of a gate this user was shown last, per state file: a hash in a file that only they can read, in
+ * Which version of a gate this user was shown last, per state file or cluster: a hash in a file that only they can read, in
  * `$XDG_STATE_HOME/devs/shown`. Beside nothing that a run can write.
  */
 export class ShownGates {
   /** `null` where the user has no folder for such things: then nothing is remembered. */
   readonly #prefix: string | null;
 
-  constructor({ dir, io: { env } }: Pick<Session, 'dir' | 'io'>) {
+  constructor({ dir, cluster, io: { env } }: Pick<Session, 'dir' | 'cluster' | 'io'>) {
     const folder = userStateFolder(env);
-    this.#prefix = folder && path.join(folder, 'shown', nameOf(path.join(dir, '.devs', STATE_FILE)));
+    const place = cluster === null ? fileAt(path.join(dir, '.devs', STATE_FILE)) : placeOf(cluster);
+    this.#prefix = folder && path.join(folder, 'shown', nameOf(place));
   }
 
   /** A folder that cannot be written is no error: approving then takes `--hash`. */
@@ -45,10 +47,9 @@ export class ShownGates {
 }
 
 /** The state file, also where its folder is reached by another path. */
-function nameOf(stateFile: string): string {
-  const file = quietly(() => realpathSync(stateFile)) ?? stateFile;
-  return createHash('sha256').update(file).digest('hex').slice(0, 16);
-}
+const fileAt = (stateFile: string): string => quietly(() => realpathSync(stateFile)) ?? stateFile;
+
+const nameOf = (place: string): string => createHash('sha256').update(place).digest('hex').slice(0, 16);
 
 function writeAtomically(file: string, text: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-import type { ClusterAdmin } from '@devs/postgres';
+import type { ClusterAdmin, PostgresRuns } from '@devs/postgres';
 import { type ClusterAt, DATABASE_URL } from '../cluster/ClusterAt.ts';
 import { loadPostgres } from '../cluster/loadPostgres.ts';
 import { usageError } from '../usageError.ts';
@@ -30,4 +30,14 @@ export async function withAdmin<Result>(
   } finally {
     await admin.close();
   }
+}
+
+/** How long who waits at a terminal is kept waiting for PostgreSQL, ms. */
+const AWAY_MS = 10_000;
+
+/** The runs of a cluster. Its tables are there: only devs migrate makes them from the command line. */
+export async function runsOf({ url, schema }: ClusterAt, { out }: Session): Promise<PostgresRuns> {
+  const { postgres } = await loadPostgres();
+  const onAway = (why: unknown): void => out.note(why === null ? 'PostgreSQL is back' : 'PostgreSQL is away');
+  return postgres({ url, schema, migrate: false, awayMs: AWAY_MS, onAway });
 }

@@ -9,16 +9,20 @@ import {
   loadOrchestratorConfig,
   Orchestrator,
   type OrchestratorOptions,
+  type Runs,
   STATE_FILE,
 } from '@devs/core';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
+import { runsOf } from './openCluster.ts';
 import type { Session } from './Session.ts';
 
 /** What is read beside the state file. */
 type Beside = Pick<OrchestratorOptions, 'code'>;
 
-export const hasRuns = ({ dir }: Session): boolean => existsSync(path.join(dir, '.devs', STATE_FILE));
+/** Whether there may be runs: those of a cluster are asked for. */
+export const hasRuns = ({ cluster, dir }: Session): boolean =>
+  cluster !== null || existsSync(path.join(dir, '.devs', STATE_FILE));
 
 /**
  * Opens the project, creating its state file when it is missing, and closes it when `work` is done.
@@ -30,19 +34,40 @@ export async function withProject<Result>(
   options: Omit<OrchestratorOptions, 'dir'>,
   work: (devs: Orchestrator) => Promise<Result>,
 ): Promise<Result> {
-  const devs = await open(session, options);
-  return endingWith(
-    () => devs.close(),
-    () => work(devs),
-  );
+  return using(await open(session, options), work);
 }
 
-async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<Orchestrator> {
+/** What is open, and what is closed after it. */
+interface Opened {
+  readonly devs: Orchestrator;
+  readonly runs: Pick<Runs, 'close'> | null;
+}
+
+async function using<Result>(
+  { devs, runs }: Opened,
+  work: (devs: Orchestrator) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await endingWith(
+      () => devs.close(),
+      () => work(devs),
+    );
+  } finally {
+    await runs?.close();
+  }
+}
+
+async function open(session: Session, options: Omit<OrchestratorOptions, 'dir'>): Promise<Opened> {
   const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
+  const prices = session.io.env['DEVS_PRICES']?.trim();
+  const about = { config, ...(prices && { prices }), ...options };
+  if (session.cluster !== null) {
+    const runs = await runsOf(session.cluster, session);
+    return { devs: await Orchestrator.open({ ...about, runs }), runs };
+  }
   const dir = path.join(session.dir, '.devs');
   await refuseForeignState(path.join(dir, STATE_FILE));
-  const prices = session.io.env['DEVS_PRICES']?.trim();
-  return Orchestrator.open({ dir, config, ...(prices && { prices }), ...options });
+  return { devs: await Orchestrator.open({ dir, ...about }), runs: null };
 }
 
 /**
@@ -69,17 +94,14 @@ export async function withView<Result>(
   options: Beside = {},
 ): Promise<Result> {
   assertRuns(session);
-  const devs = await openToView(session, options);
-  return endingWith(
-    () => devs.close(),
-    () => work(devs),
-  );
+  return using(await openToView(session, options), work);
 }
 
-async function openToView(session: Session, options: Beside): Promise<Orchestrator> {
+async function openToView(session: Session, options: Beside): Promise<Opened> {
   try {
     return await open(session, options);
   } catch (error) {
+    if (session.cluster !== null) throw error;
     if (!isDevsError(error, 'STATE_IO') && !isDevsError(error, 'STATE_DISK_FULL')) throw error;
     const [viewer] = await Promise.allSettled([open(session, { ...options, readOnly: true })]);
     if (viewer.status === 'fulfilled') return viewer.value;

@@ -11,8 +11,8 @@ import { HITL_ENTROPY_THRESHOLD, MAX_RECURSION_DEPTH } from '../config/defaults.
 import { type PriceTable, pricesOf } from '../config/prices.ts';
 import { EventBus } from '../events/EventBus.ts';
 import { registerSecrets, type SecretsOptions } from '../masking/registerSecrets.ts';
-import { NullRunStore } from '../state/NullRunStore.ts';
 import type { FencedLease } from '../state/Fence.ts';
+import { NullRunStore } from '../state/NullRunStore.ts';
 import type { Outlet } from '../state/Outlet.ts';
 import { type CompiledOf, compileDurable } from './compile/compileDurable.ts';
 import type { GraphShape } from './compile/graphShape.ts';

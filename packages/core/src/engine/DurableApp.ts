@@ -34,7 +34,7 @@ import { gateNow, gatesOf } from './gateNow.ts';
 import { principalText } from './gates/decidable.ts';
 import type { Principal } from './gates/HumanInTheLoopManager.ts';
 import { asHuman } from './gates/principals.ts';
-import type { RunOptions, StartOptions } from './RunOptions.ts';
+import type { RunOptions, RunStartOptions } from './RunOptions.ts';
 import type { RunResult } from './RunResult.ts';
 import { type ReadableGraph, readState } from './readState.ts';
 import { ManagedRuns } from './runs/ManagedRuns.ts';
@@ -131,7 +131,7 @@ export class DurableApp<Graph, State, Update> extends ManagedRuns<State, Update>
    *
    * @throws DevsError as {@link run}.
    */
-  async start(id: string, input?: Update, { turn, ...options }: StartOptions = {}): Promise<void> {
+  async start(id: string, input?: Update, { turn, ...options }: RunStartOptions = {}): Promise<void> {
     if (turn !== undefined) assertTurnKey(turn, id);
     const { by, budget } = options;
     const given = { input, options: givenAmong(options), turn: turn ?? null, by, budget };

@@ -25,7 +25,7 @@ export interface RunOptions extends Omit<DriveOptions, 'goal' | 'prepare' | 'now
 }
 
 /** What a run is recorded with, beside its input. */
-export interface StartOptions extends GivenOptions, Pick<RunOptions, 'turn' | 'by'> {
+export interface RunStartOptions extends GivenOptions, Pick<RunOptions, 'turn' | 'by'> {
   /** What it may use up before a human is asked. Not read of a run that is known. @defaultValue the app's */
   readonly budget?: Budget;
 }

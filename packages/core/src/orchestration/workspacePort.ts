@@ -1,8 +1,9 @@
 import type { OnActivity } from '../events/Activity.ts';
 import type { GitPack, GitStand, KeptGitPack } from '../state/GitPackStore.ts';
+import type { GitRecord } from '../state/gitRecord.ts';
 import type { CheckResult } from './checksPort.ts';
 
-export type { GitPack, GitStand, KeptGitPack };
+export type { GitPack, GitRecord, GitStand, KeptGitPack };
 
 // What holds the files of a run.
 
@@ -262,22 +263,6 @@ export interface Driver {
   isCurrent(): boolean;
   /** True only if the process of that name is provably gone. */
   isGone(holder: string): boolean;
-}
-
-/**
- * What git holds of a run, kept in the run's record: for drivers on machines that share nothing else. A row that names an id
- * is written after this has what the id reaches.
- */
-export interface GitRecord {
-  /** As it was recorded last; `null` before. */
-  stand(): GitStand | null;
-  /** Oldest first. */
-  packs(): readonly KeptGitPack[];
-  bytesOf(pack: number): Uint8Array;
-  /** Resolves when it is written; a large pack goes in parts, and counts with the last. */
-  record(stand: GitStand, pack: GitPack | null): Promise<void>;
-  /** Resolves when all that was recorded can be lost no more (law L11). */
-  arrived(): Promise<void>;
 }
 
 export interface OpenOptions {

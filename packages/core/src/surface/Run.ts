@@ -32,7 +32,7 @@ import { workspaceInUse } from './workspaceInUse.ts';
 export type { DriveRunOptions };
 
 /** What a handle on a run is given; `null` where it is not there. */
-interface RunDeps {
+export interface RunDeps {
   readonly pipeline: PipelineDeps | null;
   readonly code: CodeOfRuns | null;
 }

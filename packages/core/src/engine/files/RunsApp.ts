@@ -17,7 +17,7 @@ import type { EngineStore } from '../EngineStore.ts';
 import type { Gate, GateAnswer } from '../Gate.ts';
 import { HitlSessionNotFoundError } from '../gates/HitlSessionNotFoundError.ts';
 import type { Principal } from '../gates/HumanInTheLoopManager.ts';
-import type { RunOptions, StartOptions } from '../RunOptions.ts';
+import type { RunOptions, RunStartOptions } from '../RunOptions.ts';
 import type { RunResult } from '../RunResult.ts';
 import type { GatePage } from '../runs/inbox.ts';
 import type { RunFilter, RunPage } from '../runs/listRuns.ts';
@@ -100,7 +100,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async start(
     id: string,
     input?: Update,
-    { tenant, priority, ...given }: StartOptions & RunPlace = {},
+    { tenant, priority, ...given }: RunStartOptions & RunPlace = {},
   ): Promise<void> {
     if (isIdAlone(input, given)) return this.#goOn(id);
     const place = { ...(tenant !== undefined && { tenant }), ...(priority !== undefined && { priority }) };
@@ -113,7 +113,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
     if (isTurn) await this.#change(id, ({ app }) => app.start(id, input, given));
   }
 
-  async #create(id: string, input: Update, given: StartOptions, place: RunPlace): Promise<boolean> {
+  async #create(id: string, input: Update, given: RunStartOptions, place: RunPlace): Promise<boolean> {
     const db = newRunFile();
     try {
       const { app } = this.#plan.open({ db });
@@ -160,7 +160,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
   async run(
     id: string,
     input?: Update,
-    { wait = false, ...options }: RunOptions & StartOptions & RunPlace = {},
+    { wait = false, ...options }: RunOptions & RunStartOptions & RunPlace = {},
   ): Promise<RunResult<State>> {
     if (!isIdAlone(input, options)) await this.start(id, input, options);
     let result = await this.#driveHere(id, input, options);
@@ -335,7 +335,7 @@ export class RunsApp<Graph, State, Update> implements RunDriver {
 }
 
 /** The run goes on as it is: nothing is given that would be compared with what is recorded. */
-const isIdAlone = (input: unknown, { turn, ...options }: StartOptions): boolean =>
+const isIdAlone = (input: unknown, { turn, ...options }: RunStartOptions): boolean =>
   input === undefined && turn === undefined && isNothing(givenAmong(options));
 
 function queueName(name: string | undefined): string {

@@ -1,7 +1,7 @@
 import { maskPreciseDeep } from '../../masking/maskPrecise.ts';
+import { hashOf } from '../../state/canonicalJson.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import type { GateAnswer } from '../Gate.ts';
-import { principalText } from '../gates/decidable.ts';
 import type { RunSignal } from '../runs/Runs.ts';
 
 /**
@@ -17,12 +17,8 @@ export function decisionSignal(
   const { id: sessionId, artifactHash, votes = [] } = after;
   const closes = after.status !== 'awaiting_approval';
   if (!closes && votes.length === (before.votes?.length ?? 0)) return null;
-  return {
-    id: closes ? `decision:${sessionId}` : `vote:${sessionId}:${principalText(answer.by)}`,
-    kind: 'decision',
-    sessionId,
-    artifactHash: artifactHash ?? '',
-    answer: maskPreciseDeep(answer).value,
-    closes,
-  };
+  const masked = maskPreciseDeep(answer).value;
+  // Who says the same again, not knowing whether it was heard, is the same; two who decide are not.
+  const id = `decision:${sessionId}:${hashOf(masked)}`;
+  return { id, kind: 'decision', sessionId, artifactHash: artifactHash ?? '', answer: masked, closes };
 }

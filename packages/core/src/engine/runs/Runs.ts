@@ -69,8 +69,8 @@ export interface LookedAtRun {
   readonly signals: readonly RunSignal[];
   /**
    * Records what the run is told, as of what was looked at, and has it driven: in one commit. False, and nothing is recorded,
-   * where it was told something else since, or the question is not open any more: look again. Not called where `isCopy` is
-   * false: what was written is there.
+   * where it was told something else since, or the question is not open any more: look again. A signal whose id is known is
+   * told already, and that is true. Not called where `isCopy` is false: what was written is there.
    */
   tell(signal: RunSignal): Promise<boolean>;
   close(): void;
@@ -95,12 +95,16 @@ export interface HeldRun {
   readonly outlet: Outlet;
   /** Aborted once somebody else has it. */
   readonly lost: AbortSignal;
-  /** What it was told and has not taken, oldest first; those that are written to `db` are taken with the next arrival. */
+  /**
+   * What it was told and this holder was not given yet, oldest first. What was given out is taken when the run is settled, so
+   * that it is told again where its driver dies: who could not write it must not settle.
+   */
   signals(): Promise<readonly RunSignal[]>;
   /** Says that it was told something. Returns the way to end that. */
   onSignal(tell: () => void): () => void;
   /**
-   * Lets go of the run as it stands; `again` where it was told something that it has not taken, and then it is held on.
+   * Lets go of the run as it stands, once all that is committed has arrived; `again` where it was told something that was not
+   * given out by {@link signals}, and then it is held on. Its open questions are those of `end`, from then on.
    *
    * @throws DevsError `LEASE_LOST` if somebody else has it; `STATE_IO` if it cannot be reached.
    */

@@ -1,9 +1,9 @@
 import { activeVisit } from '../../engine/node/activeVisit.ts';
+import { gitRecord } from '../../state/gitRecord.ts';
 import type { RunWorkspace } from '../ports.ts';
 import type { GraphState } from '../types.ts';
 import { driverOf } from './driverOf.ts';
 import type { PipelineDeps } from './pipelineDeps.ts';
-import { gitRecord } from './travelling.ts';
 
 /** The folder of the run that is being driven; a stop at once reaches what prepares it, and what that tells is told. */
 export function openWorkspace(

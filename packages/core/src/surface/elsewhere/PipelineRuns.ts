@@ -10,13 +10,13 @@ import type { Gate, GateAnswer } from '../../engine/Gate.ts';
 import type { HeldRun, HeldRunEnd, RunDriver, RunPlace, RunQueue, Runs } from '../../engine/runs/Runs.ts';
 import type { Admission } from '../../engine/start/RunStarts.ts';
 import { type OrchestrationPlan, orchestrationPlan } from '../../orchestration/orchestrationApp.ts';
+import type { OpenOptions, RunWorkspace, Workspace } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
-import { travelling } from '../../orchestration/task/travelling.ts';
+import { gitRecord } from '../../state/gitRecord.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
 import { type DriveRunOptions, driveRun, type ToldDrive } from '../driveRun.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import { Run } from '../Run.ts';
-import type { RunDeps } from '../RunDeps.ts';
+import { Run, type RunDeps } from '../Run.ts';
 import type { DriveResult } from '../views.ts';
 
 /** What the pipeline's runs are called among those of other graphs. */
@@ -164,3 +164,16 @@ export const pipelineRuns = (
     runs,
     deps,
   );
+
+/** The workspace for runs whose files travel: what git holds of them is in the file that is driven. */
+function travelling(workspace: Workspace, store: EngineStore): Workspace {
+  return {
+    dirOf: (id) => workspace.dirOf(id),
+    open: (id: string, options: OpenOptions = {}): Promise<RunWorkspace> =>
+      workspace.open(id, { ...options, record: gitRecord(id, store) }),
+    ...(workspace.assertUsable && { assertUsable: () => workspace.assertUsable?.() ?? Promise.resolve() }),
+    ...(workspace.readAt && { readAt: workspace.readAt.bind(workspace) }),
+    ...(workspace.remove && { remove: workspace.remove.bind(workspace) }),
+    ...(workspace.leave && { leave: workspace.leave.bind(workspace) }),
+  };
+}

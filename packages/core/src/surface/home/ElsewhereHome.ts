@@ -11,8 +11,7 @@ import { onlyHere } from '../elsewhere/onlyHere.ts';
 import type { PipelineRuns } from '../elsewhere/PipelineRuns.ts';
 import { runElsewhere } from '../elsewhere/runElsewhere.ts';
 import { graphWork, type PipelineAppOptions } from '../PipelineApp.ts';
-import type { Run } from '../Run.ts';
-import type { RunDeps } from '../RunDeps.ts';
+import type { Run, RunDeps } from '../Run.ts';
 import type { PipelineHome, RunListPage } from './PipelineHome.ts';
 
 /** Of a list that is read to its end. */
@@ -75,18 +74,15 @@ export class ElsewhereHome implements PipelineHome {
     const most = isAll ? Number.POSITIVE_INFINITY : pageLimit(limit);
     if (after !== undefined) await this.require(after);
     const ids: string[] = [];
-    let isDue = after === undefined;
     let place: string | null | undefined;
-    while (place !== null && ids.length < most) {
+    while (place !== null && placeAfter(ids, after) + most > ids.length) {
       const wanted = { limit: PAGE, ...(place !== undefined && { after: place }) };
       const { runs, next } = await this.#runs.list({ ...wanted, ...(status !== undefined && { status }) });
-      for (const { id } of runs) {
-        if (isDue && ids.length < most) ids.push(id);
-        isDue ||= id === after;
-      }
+      ids.push(...runs.map(({ id }) => id));
       place = next;
     }
-    return ids;
+    const begin = placeAfter(ids, after);
+    return ids.slice(begin, begin + most);
   }
 
   async gates(): Promise<readonly Gate[]> {
@@ -148,3 +144,10 @@ export class ElsewhereHome implements PipelineHome {
   /** Whoever made `runs` closes it. */
   close(): void {}
 }
+
+/** Where a page begins; past the end while the run before it has not been read. */
+const placeAfter = (ids: readonly string[], after: string | undefined): number => {
+  if (after === undefined) return 0;
+  const at = ids.indexOf(after);
+  return at === -1 ? ids.length : at + 1;
+};

@@ -14,8 +14,7 @@ import { type DoctorReport, doctor } from '../../state/doctor.ts';
 import type { Thread } from '../../state/ThreadStore.ts';
 import { workspaceName } from '../../state/workspaceName.ts';
 import type { PipelineApp } from '../PipelineApp.ts';
-import { Run } from '../Run.ts';
-import type { RunDeps } from '../RunDeps.ts';
+import { Run, type RunDeps } from '../Run.ts';
 import { type Removal, type RemovedRun, removeRun } from '../removeRun.ts';
 import type { Collected, PipelineHome, RunListPage } from './PipelineHome.ts';
 

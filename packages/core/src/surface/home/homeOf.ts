@@ -5,7 +5,7 @@ import { createDatabase, openReadOnly } from '../../db/createDatabase.ts';
 import { assertUpToDate } from '../../db/migrate.ts';
 import type { Runs } from '../../engine/runs/Runs.ts';
 import { PipelineApp, type PipelineAppOptions } from '../PipelineApp.ts';
-import type { RunDeps } from '../RunDeps.ts';
+import type { RunDeps } from '../Run.ts';
 import { ElsewhereHome } from './ElsewhereHome.ts';
 import type { PipelineHome } from './PipelineHome.ts';
 import { StateFileHome } from './StateFileHome.ts';

@@ -438,12 +438,24 @@ describe('a step in a subgraph', () => {
 const ToolState = MessagesAnnotation;
 const call = (id: string, name = 'book') => ({ name, args: { what: id }, id, type: 'tool_call' as const });
 
-/** A model's message that calls tools, and the node that runs them. */
+/**
+ * A model's message that calls tools, and the node that runs them. The first that asks ends what is beside it, so they ask once
+ * all have posted, however slow the machine is.
+ */
 function booking(post: Post, calls = [call('call/1'), call('call 2')], asks = false) {
+  const left = new Set(calls.map(({ args }) => args.what));
+  let havePosted = (): void => {};
+  const all = new Promise<void>((resolve) => {
+    havePosted = resolve;
+  });
   const book = tool(
     async ({ what }) => {
       const posted = await post(what);
-      if (asks) interrupt(`Book ${what}?`);
+      left.delete(what);
+      if (left.size === 0) havePosted();
+      if (!asks) return posted;
+      await all;
+      interrupt(`Book ${what}?`);
       return posted;
     },
     { name: 'book', description: 'Books something.', schema: z.object({ what: z.string() }) },

@@ -1,22 +1,38 @@
-import type { EngineStore } from '../../engine/EngineStore.ts';
-import { PACK_PART_BYTES } from '../../state/GitPackStore.ts';
-import type { GitPack, GitRecord, GitStand, OpenOptions, RunWorkspace, Workspace } from '../ports.ts';
+import {
+  type GitPack,
+  type GitPackStore,
+  type GitStand,
+  type KeptGitPack,
+  PACK_PART_BYTES,
+} from './GitPackStore.ts';
+import type { Outlet } from './Outlet.ts';
 
-/** The workspace for runs whose files travel: what git holds of them is in the file that is driven. */
-export function travelling(workspace: Workspace, store: EngineStore): Workspace {
-  return {
-    dirOf: (id) => workspace.dirOf(id),
-    open: (id: string, options: OpenOptions = {}): Promise<RunWorkspace> =>
-      workspace.open(id, { ...options, record: gitRecord(id, store) }),
-    ...(workspace.assertUsable && { assertUsable: () => workspace.assertUsable?.() ?? Promise.resolve() }),
-    ...(workspace.readAt && { readAt: workspace.readAt.bind(workspace) }),
-    ...(workspace.remove && { remove: workspace.remove.bind(workspace) }),
-    ...(workspace.leave && { leave: workspace.leave.bind(workspace) }),
-  };
+/**
+ * What git holds of a run, kept in the run's record: for drivers on machines that share nothing else. A row that names an id
+ * is written after this has what the id reaches.
+ */
+export interface GitRecord {
+  /** As it was recorded last; `null` before. */
+  stand(): GitStand | null;
+  /** Oldest first. */
+  packs(): readonly KeptGitPack[];
+  bytesOf(pack: number): Uint8Array;
+  /** Resolves when it is written; a large pack goes in parts, and counts with the last. */
+  record(stand: GitStand, pack: GitPack | null): Promise<void>;
+  /** Resolves when all that was recorded can be lost no more (law L11). */
+  arrived(): Promise<void>;
+}
+
+/** What it is kept in: a state file. */
+export interface RecordedFile {
+  readonly gitPacks: GitPackStore;
+  readonly outlet: Outlet;
+  /** Runs `work` in one write transaction. */
+  commit(work: () => void): void;
 }
 
 /** What git holds of a run, in the state file. */
-export function gitRecord(threadId: string, store: EngineStore): GitRecord {
+export function gitRecord(threadId: string, store: RecordedFile): GitRecord {
   const { gitPacks } = store;
   return {
     stand: () => gitPacks.standOf(threadId),
@@ -31,7 +47,7 @@ export function gitRecord(threadId: string, store: EngineStore): GitRecord {
 async function record(
   threadId: string,
   { stand, pack }: { readonly stand: GitStand; readonly pack: GitPack | null },
-  store: EngineStore,
+  store: RecordedFile,
 ): Promise<void> {
   const { gitPacks } = store;
   const parts = pack === null ? 0 : Math.ceil(pack.bytes.length / PACK_PART_BYTES);

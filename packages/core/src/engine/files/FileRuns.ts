@@ -1,0 +1,74 @@
+import type { Database } from 'better-sqlite3';
+import { openStateCopy } from '../../db/createDatabase.ts';
+import { EventBus } from '../../events/EventBus.ts';
+import { adoptRun } from '../../state/adoptRun.ts';
+import { HERE } from '../../state/Outlet.ts';
+import { threadBusy } from '../drive/LeaseKeeper.ts';
+import { EngineStore } from '../EngineStore.ts';
+import { type GatePage, inbox } from '../runs/inbox.ts';
+import { listRuns, type RunFilter, type RunPage } from '../runs/listRuns.ts';
+import type { PageRequest } from '../runs/pages.ts';
+import type { HeldRun, LookedAtRun, NewRunFile, Runs } from '../runs/Runs.ts';
+
+const heldIn = new WeakMap<Database, Set<string>>();
+
+/**
+ * Runs that are in one state file, together. Whoever looks at one looks at the file, and what is told is written there at
+ * once. The leases in the file say who may write: a hold keeps others of this process off, and finds those of another.
+ */
+export class FileRuns implements Runs {
+  readonly #store: EngineStore;
+  readonly #held: Set<string>;
+
+  /** @param db - An open state file, which its caller closes. */
+  constructor(db: Database) {
+    this.#store = new EngineStore(db, { events: new EventBus() });
+    this.#held = heldIn.get(db) ?? new Set();
+    heldIn.set(db, this.#held);
+  }
+
+  async create({ id, file }: NewRunFile): Promise<boolean> {
+    const from = openStateCopy(file);
+    try {
+      return adoptRun(id, from, this.#store.db);
+    } finally {
+      from.close();
+    }
+  }
+
+  async look(id: string): Promise<LookedAtRun> {
+    const { db, threads } = this.#store;
+    threads.require(id);
+    return { db, isCopy: false, signals: [], tell: async () => true, close: () => {} };
+  }
+
+  async hold(id: string): Promise<HeldRun> {
+    const { db, threads } = this.#store;
+    const { leaseEpoch: epoch } = threads.require(id);
+    const driver = this.#held.has(id) ? threads.holder : threads.driverOf(id);
+    if (driver !== null) throw threadBusy(id, driver, epoch);
+    this.#held.add(id);
+    return {
+      ...{ id, epoch, db, isCopy: false, outlet: HERE },
+      lost: new AbortController().signal,
+      signals: async () => [],
+      onSignal: () => () => {},
+      settle: async () => 'settled', // the file says where it stands
+      close: async () => void this.#held.delete(id),
+    };
+  }
+
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    return listRuns(filter, this.#store);
+  }
+
+  async gates(page: PageRequest = {}): Promise<GatePage> {
+    return inbox(page, this.#store.sessions);
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    return this.#store.sessions.find(sessionId)?.threadId ?? null;
+  }
+
+  async close(): Promise<void> {}
+}

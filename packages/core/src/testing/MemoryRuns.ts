@@ -1,0 +1,234 @@
+import type { Database } from 'better-sqlite3';
+import { openStateCopy } from '../db/createDatabase.ts';
+import { threadBusy } from '../engine/drive/LeaseKeeper.ts';
+import { type Gate, gateOf } from '../engine/Gate.ts';
+import type { GatePage } from '../engine/runs/inbox.ts';
+import { type RunFilter, type RunPage, type RunSummary, statusesOf } from '../engine/runs/listRuns.ts';
+import { type PageRequest, pageLimit, pageOf, placeOf } from '../engine/runs/pages.ts';
+import type {
+  HeldRun,
+  HeldRunEnd,
+  LookedAtRun,
+  NewRunFile,
+  RunQueue,
+  RunSignal,
+  Runs,
+} from '../engine/runs/Runs.ts';
+import { DevsError } from '../errors/DevsError.ts';
+import { HitlSessionStore } from '../state/HitlSessionStore.ts';
+import { notFound } from '../state/threadRow.ts';
+
+/** A run as it is kept. */
+interface Kept {
+  readonly createdAt: number;
+  readonly signals: RunSignal[];
+  readonly listeners: Set<() => void>;
+  /** Sessions that were decided by a signal which nobody has taken. */
+  readonly decided: Set<string>;
+  readonly known: Set<string>;
+  /** Sessions that it ever had. */
+  readonly asked: Set<string>;
+  queue: RunQueue;
+  file: Uint8Array;
+  end: Omit<HeldRunEnd, 'queue'>;
+  updatedAt: number;
+  epoch: number;
+  holder: AbortController | null;
+  /** Signals that were taken. */
+  handled: number;
+}
+
+/**
+ * Runs that have a file each, in the memory of one process: for tests of what is done in a cluster. What was committed to a
+ * held file has arrived once `outlet` says so; a holder that is lost has written nothing since.
+ */
+export class MemoryRuns implements Runs {
+  readonly #runs = new Map<string, Kept>();
+  readonly #now: () => number;
+
+  /** @param now - Milliseconds since the Unix epoch. */
+  constructor({ now = Date.now }: { readonly now?: () => number } = {}) {
+    this.#now = now;
+  }
+
+  async create({ id, queue, file, index }: NewRunFile): Promise<boolean> {
+    if (this.#runs.has(id)) return false;
+    const at = this.#now();
+    this.#runs.set(id, {
+      ...{ queue, file, createdAt: at, updatedAt: at, epoch: 0, holder: null, handled: 0 },
+      end: { ...index, until: at },
+      ...{ signals: [], listeners: new Set(), decided: new Set(), known: new Set() },
+      asked: new Set(index.gates.map(({ sessionId }) => sessionId)),
+    });
+    return true;
+  }
+
+  async look(id: string): Promise<LookedAtRun> {
+    const run = this.#require(id);
+    const db = openStateCopy(run.file);
+    const seen = run.signals.length;
+    return {
+      ...{ db, isCopy: true, signals: run.signals.slice(run.handled) },
+      tell: async (signal) => this.#tell(run, signal, seen),
+      close: () => db.close(),
+    };
+  }
+
+  #tell(run: Kept, signal: RunSignal, seen: number): boolean {
+    if (run.known.has(signal.id)) return true;
+    if (run.signals.length !== seen) return false;
+    if (signal.kind === 'decision') {
+      const gate = openOf(run).find(({ sessionId }) => sessionId === signal.sessionId);
+      if (gate?.artifactHash !== signal.artifactHash) return false;
+      if (signal.closes) run.decided.add(signal.sessionId);
+    }
+    run.known.add(signal.id);
+    run.signals.push(signal);
+    for (const tell of run.listeners) tell();
+    return true;
+  }
+
+  async hold(id: string): Promise<HeldRun> {
+    const run = this.#require(id);
+    if (run.holder !== null) throw threadBusy(id, 'another', run.epoch);
+    const holder = new AbortController();
+    run.holder = holder;
+    run.epoch += 1;
+    return new HeldInMemory(id, run, { holder, now: this.#now });
+  }
+
+  /** Takes a run from who holds it, as if his process were gone for all that anybody knows. */
+  free(id: string): void {
+    const run = this.#require(id);
+    run.holder?.abort();
+    run.holder = null;
+  }
+
+  async list(filter: RunFilter = {}): Promise<RunPage> {
+    const statuses = statusesOf(filter.status);
+    const limit = pageLimit(filter.limit);
+    const before = placeOf(filter.after);
+    const found = [...this.#runs]
+      .map(([id, run]) => summaryOf(id, run))
+      .filter(({ status, graph }) => statuses.includes(status) && (filter.graph ?? graph) === graph)
+      .filter((run) => before === null || isBefore(placeIn(run), before))
+      .sort((a, b) => (isBefore(placeIn(a), placeIn(b)) ? 1 : -1));
+    const { items, next } = pageOf(found, limit, placeIn);
+    return { runs: items, next };
+  }
+
+  async gates({ limit, after }: PageRequest = {}): Promise<GatePage> {
+    const last = placeOf(after);
+    const at = ({ openedAt, sessionId: id }: Gate) => ({ at: Date.parse(openedAt), id });
+    const found = [...this.#runs.values()]
+      .flatMap(openOf)
+      .filter((gate) => last === null || isBefore(last, at(gate)))
+      .sort((a, b) => (isBefore(at(a), at(b)) ? -1 : 1));
+    const { items, next } = pageOf(found, pageLimit(limit), at);
+    return { gates: items, next };
+  }
+
+  async runOfGate(sessionId: string): Promise<string | null> {
+    return [...this.#runs].find(([, { asked }]) => asked.has(sessionId))?.[0] ?? null;
+  }
+
+  async close(): Promise<void> {
+    for (const { holder } of this.#runs.values()) holder?.abort();
+  }
+
+  #require(id: string): Kept {
+    return this.#runs.get(id) ?? notFound(id);
+  }
+}
+
+class HeldInMemory implements HeldRun {
+  readonly id: string;
+  readonly epoch: number;
+  readonly db: Database;
+  readonly isCopy = true;
+  readonly lost: AbortSignal;
+  readonly outlet = { arrived: (): Promise<void> => this.#arrive() };
+  readonly #run: Kept;
+  readonly #holder: AbortController;
+  readonly #now: () => number;
+  /** Signals that were given out. */
+  #given: number;
+
+  constructor(
+    id: string,
+    run: Kept,
+    { holder, now }: { readonly holder: AbortController; readonly now: () => number },
+  ) {
+    this.id = id;
+    this.epoch = run.epoch;
+    this.db = openStateCopy(run.file);
+    this.lost = holder.signal;
+    this.#run = run;
+    this.#holder = holder;
+    this.#now = now;
+    this.#given = run.handled;
+  }
+
+  async #arrive(): Promise<void> {
+    if (this.#run.holder !== this.#holder) throw leaseLost(this.id, this.epoch);
+    const gates = new HitlSessionStore(this.db).listOpenOfRuns().map(gateOf);
+    for (const { sessionId } of gates) this.#run.asked.add(sessionId);
+    this.#run.end = { ...this.#run.end, gates };
+    this.#run.file = this.db.serialize();
+  }
+
+  async signals(): Promise<readonly RunSignal[]> {
+    const given = this.#given;
+    this.#given = this.#run.signals.length;
+    return this.#run.signals.slice(given);
+  }
+
+  onSignal(tell: () => void): () => void {
+    const { listeners } = this.#run;
+    listeners.add(tell);
+    return () => void listeners.delete(tell);
+  }
+
+  async settle({ queue, ...end }: HeldRunEnd): Promise<'settled' | 'again'> {
+    await this.#arrive();
+    const run = this.#run;
+    if (run.signals.length > this.#given) return 'again';
+    Object.assign(run, { end, handled: this.#given, holder: null, updatedAt: this.#now() });
+    if (queue !== undefined) run.queue = queue;
+    run.decided.clear();
+    return 'settled';
+  }
+
+  async close(): Promise<void> {
+    if (this.#run.holder === this.#holder) this.#run.holder = null;
+    this.db.close();
+  }
+}
+
+const openOf = ({ end, decided }: Kept): readonly Gate[] =>
+  end.gates.filter(({ sessionId }) => !decided.has(sessionId));
+
+function summaryOf(id: string, { end, queue, holder, createdAt, updatedAt }: Kept): RunSummary {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  return {
+    ...{ id, status: end.status, reason: end.reason, graph: queue.fingerprint, isDriven: holder !== null },
+    ...{ createdAt: at(createdAt), updatedAt: at(updatedAt), endedAt: null },
+  };
+}
+
+interface Place {
+  readonly at: number;
+  readonly id: string;
+}
+
+const placeIn = ({ createdAt, id }: RunSummary): Place => ({ at: Date.parse(createdAt), id });
+
+const isBefore = (one: Place, other: Place): boolean =>
+  one.at < other.at || (one.at === other.at && one.id < other.id);
+
+const leaseLost = (threadId: string, epoch: number): DevsError =>
+  new DevsError(`Run "${threadId}" was taken over by another driver.`, {
+    code: 'LEASE_LOST',
+    remedy: 'Leave it to that one.',
+    context: { threadId, epoch },
+  });

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import type { Gate } from '../../engine/Gate.ts';
+import { isDevsError } from '../../errors/DevsError.ts';
+import { ADA, BOB, drive, type MailApp, mailApp } from './mail.ts';
+import type { RunsCase } from './RunsUnderTest.ts';
+
+const YES = { value: 'yes', by: ADA };
+
+const rejected = (code: string) => (error: unknown) => isDevsError(error) && error.code === code;
+
+/** A run that waits at its question. */
+async function waiting(app: MailApp, id: string): Promise<Gate> {
+  await app.start(id, { log: [] });
+  await drive(app, id);
+  return (await app.gates(id))[0] as Gate;
+}
+
+const STARTS: readonly RunsCase[] = [
+  {
+    name: 'a run is recorded once, however often it is started, and with another input it is refused',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'works');
+      await Promise.all([app.start('m', { log: ['one'] }), app.start('m', { log: ['one'] })]);
+      await mailApp(elsewhere, 'works').start('m', { log: ['one'] });
+      await assert.rejects(app.start('m', { log: ['two'] }), rejected('INPUT_NOT_TAKEN'));
+      assert.deepEqual(
+        (await app.list()).runs.map(({ id, status }) => [id, status]),
+        [['m', 'created']],
+      );
+      assert.deepEqual((await drive(app, 'm')).status, 'completed');
+      assert.deepEqual(await app.values('m'), { log: ['one', 'worked', 'sent'] });
+    },
+  },
+  {
+    name: 'a run that nobody has started is not found',
+    async check({ runs }) {
+      const app = mailApp(runs, 'works');
+      for (const found of [
+        app.values('nobody'),
+        app.start('nobody'),
+        app.cancel('nobody'),
+        drive(app, 'nobody'),
+      ])
+        await assert.rejects(found, rejected('THREAD_NOT_FOUND'));
+      await assert.rejects(
+        app.decide({ sessionId: 'nobody', artifactHash: 'a'.repeat(64) }, YES),
+        rejected('GATE_NOT_FOUND'),
+      );
+      assert.equal(await runs.runOfGate('nobody'), null);
+    },
+  },
+  {
+    name: 'a run is held by one, and by the next once it was let go of',
+    async check({ runs, elsewhere }) {
+      await mailApp(runs, 'works').start('m', { log: [] });
+      const held = await runs.hold('m');
+      await assert.rejects(elsewhere.hold('m'), rejected('THREAD_BUSY'));
+      const end = await mailApp(runs, 'works').drive(held, { signal: LATER, abort: LATER });
+      assert.equal(await held.settle(end), 'settled');
+      await held.close();
+      const next = await elsewhere.hold('m');
+      assert.ok(next.epoch > held.epoch);
+      await next.close();
+    },
+  },
+];
+
+const LATER = new AbortController().signal;
+
+const GATES: readonly RunsCase[] = [
+  {
+    name: 'of two who decide a gate one wins, and the other is told who',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'asks');
+      const gate = await waiting(app, 'm');
+      const both = await Promise.allSettled([
+        app.decide(gate, YES),
+        mailApp(elsewhere, 'asks').decide(gate, { value: 'no', by: BOB }),
+      ]);
+      const [winner] = both.filter(({ status }) => status === 'fulfilled');
+      const [loser] = both.filter(({ status }) => status === 'rejected');
+      assert.ok(winner?.status === 'fulfilled' && loser?.status === 'rejected');
+      assert.ok(rejected('GATE_ALREADY_DECIDED')(loser.reason));
+      assert.deepEqual((await app.openGates()).gates, []);
+      assert.equal((await drive(app, 'm')).status, 'completed');
+      const said = winner.value.principal?.id === 'ada' ? 'yes' : 'no';
+      assert.deepEqual(await app.values('m'), { log: [`asked: ${said}`, 'sent'] });
+      await assert.rejects(app.decide(gate, YES), rejected('GATE_ALREADY_DECIDED'));
+    },
+  },
+  {
+    name: 'an answer to something else than is shown is refused, and nothing is told',
+    async check({ runs }) {
+      const app = mailApp(runs, 'asks');
+      const gate = await waiting(app, 'm');
+      const stale = { ...gate, artifactHash: '0'.repeat(64) };
+      await assert.rejects(app.decide(stale, YES), rejected('GATE_STALE'));
+      await assert.rejects(app.decide(gate, { approved: true, by: ADA }), rejected('INVALID_ANSWER'));
+      assert.deepEqual(
+        (await app.openGates()).gates.map(({ sessionId }) => sessionId),
+        [gate.sessionId],
+      );
+      assert.equal((await drive(app, 'm')).status, 'waiting');
+    },
+  },
+  {
+    name: 'votes are counted, each once, and the last one that is wanted decides',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'works', { approvals: 2 });
+      const gate = await waiting(app, 'm');
+      const other = mailApp(elsewhere, 'works', { approvals: 2 });
+      for (const voting of [app, other, app]) {
+        const { status, votes } = await voting.decide(gate, { approved: true, by: ADA });
+        assert.deepEqual([status, votes?.length], ['awaiting_approval', 1]);
+      }
+      assert.equal((await app.openGates()).gates.length, 1);
+      assert.equal((await drive(app, 'm')).status, 'waiting');
+      const { status } = await other.decide(gate, { approved: true, by: BOB });
+      assert.equal(status, 'decided');
+      assert.equal((await app.openGates()).gates.length, 0);
+      assert.equal((await drive(app, 'm')).status, 'completed');
+    },
+  },
+  {
+    name: 'the inbox has every open question, oldest first, each on one page',
+    async check({ runs }) {
+      const app = mailApp(runs, 'asks');
+      const asked = [];
+      for (const id of ['m-1', 'm-2', 'm-3']) asked.push(await waiting(app, id));
+      const read: Gate[] = [];
+      let after: string | undefined;
+      do {
+        const page = await app.openGates({ limit: 2, ...(after !== undefined && { after }) });
+        assert.ok(page.gates.length <= 2);
+        read.push(...page.gates);
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+      assert.deepEqual(sessionsOf(read).sort(), sessionsOf(asked).sort());
+      assert.deepEqual(read, [...read].sort(byAge));
+      assert.equal(await runs.runOfGate(asked[1]?.sessionId ?? ''), 'm-2');
+    },
+  },
+];
+
+const sessionsOf = (gates: readonly Gate[]): string[] => gates.map(({ sessionId }) => sessionId);
+
+const byAge = (one: Gate, other: Gate): number =>
+  one.openedAt < other.openedAt || (one.openedAt === other.openedAt && one.sessionId < other.sessionId)
+    ? -1
+    : 1;
+
+const TOLD: readonly RunsCase[] = [
+  {
+    name: 'messages are taken in the order they were told, each once',
+    async check({ runs, elsewhere }) {
+      const app = mailApp(runs, 'listens');
+      await app.start('m', { log: [] });
+      assert.equal((await drive(app, 'm')).status, 'waiting');
+      const tell = (from: MailApp, word: string) =>
+        from.signal('m', 'word', word, { by: ADA, signalId: word });
+      assert.deepEqual(await tell(app, 'one'), { isNew: true });
+      assert.deepEqual(await tell(mailApp(elsewhere, 'listens'), 'one'), { isNew: false });
+      assert.deepEqual(await tell(mailApp(elsewhere, 'listens'), 'two'), { isNew: true });
+      assert.equal((await drive(app, 'm')).status, 'completed');
+      assert.deepEqual(await app.values('m'), { log: ['heard: one two', 'sent'] });
+      await assert.rejects(tell(app, 'three'), rejected('SIGNAL_NOT_TAKEN'));
+    },
+  },
+  {
+    name: 'a run that waits is cancelled without being driven, and its question is withdrawn',
+    async check({ runs }) {
+      const app = mailApp(runs, 'asks');
+      const gate = await waiting(app, 'm');
+      await app.cancel('m');
+      assert.deepEqual(await app.gates('m'), []);
+      assert.equal((await app.result('m', { wait: true })).status, 'cancelled');
+      await assert.rejects(app.decide(gate, YES), rejected('GATE_STALE'));
+      assert.equal((await drive(app, 'm')).status, 'cancelled');
+      assert.deepEqual((await app.openGates()).gates, []);
+      assert.deepEqual(
+        (await app.list({ status: 'cancelled' })).runs.map(({ id }) => id),
+        ['m'],
+      );
+    },
+  },
+];
+
+const STANDS: readonly RunsCase[] = [
+  {
+    name: 'it is known when a run goes on by itself',
+    async check({ runs }) {
+      const app = mailApp(runs, 'sleeps');
+      await app.start('m', { log: [] });
+      const { status, until } = await drive(app, 'm');
+      assert.equal(status, 'waiting');
+      assert.ok(until !== null && until > Date.now());
+      assert.equal((await app.result('m')).until, until);
+    },
+  },
+  {
+    name: 'runs are listed newest first, by status and graph, each on one page',
+    async check({ runs }) {
+      const [asking, working] = [mailApp(runs, 'asks'), mailApp(runs, 'works', { version: '2' })];
+      for (const id of ['m-1', 'm-2', 'm-3']) await asking.start(id, { log: [] });
+      await working.start('w', { log: [] });
+      await drive(working, 'w');
+      const ids: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await runs.list({ limit: 3, ...(after !== undefined && { after }) });
+        ids.push(...page.runs.map(({ id }) => id));
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+      assert.deepEqual([...ids].sort(), ['m-1', 'm-2', 'm-3', 'w']);
+      const only = async (filter: Parameters<typeof runs.list>[0]) =>
+        (await runs.list(filter)).runs.map(({ id }) => id).sort();
+      assert.deepEqual(await only({ status: ['completed', 'failed'] }), ['w']);
+      assert.deepEqual(await only({ graph: asking.fingerprint }), ['m-1', 'm-2', 'm-3']);
+      await assert.rejects(runs.list({ limit: 0 }), RangeError);
+      await assert.rejects(runs.gates({ after: 'nowhere' }), RangeError);
+    },
+  },
+  {
+    name: 'what a run has come to arrives, and is left where its driver dies',
+    async check({ runs, elsewhere, free }) {
+      const app = mailApp(runs, 'asks');
+      await app.start('m', { log: [] });
+      const held = await runs.hold('m');
+      await app.drive(held, { signal: LATER, abort: LATER });
+      await held.close();
+      await free('m');
+      const other = mailApp(elsewhere, 'asks');
+      assert.equal((await other.gates('m')).length, 1);
+      assert.equal((await drive(other, 'm')).status, 'waiting');
+      const [gate] = await other.gates('m');
+      await other.decide(gate as Gate, YES);
+      assert.equal((await drive(other, 'm')).status, 'completed');
+    },
+  },
+];
+
+/** What holds through an app, wherever its runs are. */
+export const APP_CASES: readonly RunsCase[] = [...STARTS, ...GATES, ...TOLD, ...STANDS];

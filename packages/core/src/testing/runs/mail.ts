@@ -1,0 +1,66 @@
+import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { durable } from '../../engine/durable.ts';
+import { sleep } from '../../engine/node/sleep.ts';
+import { waitFor } from '../../engine/node/waitFor.ts';
+import type { HeldRunEnd, Runs } from '../../engine/runs/Runs.ts';
+
+export const ADA = { kind: 'human', id: 'ada' } as const;
+export const BOB = { kind: 'human', id: 'bob' } as const;
+
+const Mail = Annotation.Root({
+  log: Annotation<string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+});
+
+/** What a node of the graph does. */
+type Work = () => Promise<string> | string;
+
+const WORKS = {
+  asks: () => `asked: ${String(interrupt('Send?'))}`,
+  listens: async () => {
+    const heard = [await waitFor<string>('word'), await waitFor<string>('word')];
+    return `heard: ${heard.join(' ')}`;
+  },
+  sleeps: async () => {
+    await sleep(60 * 60 * 1000);
+    return 'slept';
+  },
+  works: () => 'worked',
+} satisfies Readonly<Record<string, Work>>;
+
+/**
+ * An app over `runs`.
+ *
+ * @param does - What its first node does.
+ * @param options - How many have to say yes before the second.
+ */
+export function mailApp(
+  runs: Runs,
+  does: keyof typeof WORKS,
+  { approvals = 0, version = '1' }: { readonly approvals?: number; readonly version?: string } = {},
+) {
+  const builder = new StateGraph(Mail)
+    .addNode('work', async () => ({ log: [await WORKS[does]()] }))
+    .addNode('send', () => ({ log: ['sent'] }))
+    .addEdge(START, 'work')
+    .addEdge('work', 'send')
+    .addEdge('send', END);
+  const send = { show: () => (approvals > 0 ? 'a mail' : undefined), approvals: { count: approvals || 1 } };
+  return durable(builder, { runs, version, graph: 'mail', gates: { send } });
+}
+
+export type MailApp = ReturnType<typeof mailApp>;
+
+const never = new AbortController().signal;
+
+/** Holds a run, drives it as a worker does, and lets go of it. */
+export async function drive(app: MailApp, id: string): Promise<HeldRunEnd> {
+  const held = await app.runs.hold(id);
+  try {
+    for (;;) {
+      const end = await app.drive(held, { signal: never, abort: never });
+      if ((await held.settle(end)) === 'settled') return end;
+    }
+  } finally {
+    await held.close();
+  }
+}
