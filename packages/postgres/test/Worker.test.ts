@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDriver, RunSignal } from '@devs/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -236,6 +237,13 @@ describe('the health of a worker', () => {
     ])
       expect(text).toContain(line);
     expect(text).toMatch(/devs_ships_total [1-9]/);
+  });
+
+  test('has a page that lists every metric', () => {
+    const page = readFileSync(new URL('../../../docs/cluster/worker.md', import.meta.url), 'utf8');
+    expect([...page.matchAll(/^\| `(devs_\w+)`/gm)].map(([, name]) => name)).toEqual(
+      METRICS.map(({ name }) => name),
+    );
   });
 
   test('says that it drains', async () => {
