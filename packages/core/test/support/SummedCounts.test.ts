@@ -52,3 +52,9 @@ test('has every script, and every function that only one file has called', () =>
   const alone = script('b.ts');
   expect(layersOf([first], [second, alone])).toEqual([[script('a.ts', [[0, 90, 2]], [[30, 40, 6]]), alone]]);
 });
+
+test('takes what was counted of a whole function for something else than its only block', () => {
+  const [whole, block] = [script('a.ts', [[0, 90, 0]]), script('a.ts', [[0, 90, 4]])];
+  for (const counted of whole.functions) Object.assign(counted, { isBlockCoverage: false });
+  expect(layersOf([whole], [block])).toEqual([[whole], [block]]);
+});

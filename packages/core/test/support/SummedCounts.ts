@@ -21,7 +21,7 @@ export interface ScriptCounts {
 }
 
 interface Script extends Omit<ScriptCounts, 'functions'> {
-  /** By the function's own range, then by all of its ranges. */
+  /** By the function's own range, then by what was counted: it as a whole or its blocks, and which. */
   readonly functions: Map<string, Map<string, FunctionCounts>>;
 }
 
@@ -60,7 +60,9 @@ function addTo(functions: Script['functions'], counted: FunctionCounts): void {
   const name = `${own?.startOffset} ${own?.endOffset}`;
   const shapes = functions.get(name) ?? new Map<string, FunctionCounts>();
   functions.set(name, shapes);
-  const shape = counted.ranges.map(({ startOffset, endOffset }) => `${startOffset} ${endOffset}`).join();
+  const blocks = counted.ranges.map(({ startOffset, endOffset }) => `${startOffset} ${endOffset}`);
+  // Vitest forgets what was counted for a function as a whole where its blocks were counted, too.
+  const shape = `${counted.isBlockCoverage} ${blocks.join()}`;
   const same = shapes.get(shape);
   if (same === undefined) return void shapes.set(shape, counted);
   for (const [index, { count }] of counted.ranges.entries()) (same.ranges[index] as Range).count += count;
