@@ -55,6 +55,7 @@ const POSTGRES_SQL = new Set(
     'BossJobs',
     'ClusterAdmin',
     'ClusterView',
+    'TenantView',
     'Leases',
     'RunFiles',
     'RunLists',
@@ -156,7 +157,7 @@ function mayUse(file, name) {
   if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
   if (!name.startsWith('@langchain/')) return true;
   const entry = file.pkg === 'core' && ENTRY_MAY_USE_LANGCHAIN.has(file.inner);
-  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration') || entry;
+  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration', 'testing') || entry;
 }
 
 function keepsLibrariesInPlace(file) {

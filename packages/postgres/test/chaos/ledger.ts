@@ -4,6 +4,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 export type Entry =
   | {
       readonly is: 'begun';
+      /** Milliseconds since the Unix epoch. */
+      readonly at: number;
       readonly pid: number;
       readonly run: string;
       readonly name: string;
