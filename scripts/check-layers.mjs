@@ -67,6 +67,7 @@ const POSTGRES_SQL = new Set(
     'openSchema',
     'owners',
     'rights',
+    'runSql',
     'schema',
   ].map((name) => `packages/postgres/src/${name}.ts`),
 );
