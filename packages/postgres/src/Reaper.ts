@@ -4,7 +4,7 @@ import type { SessionOwner } from './SessionOwner.ts';
 
 export interface ReaperParts {
   readonly owner: Pick<SessionOwner, 'leads'>;
-  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'recountAll'>;
+  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'recountAll' | 'giveBackLeft'>;
   /** Told of what it did. */
   readonly onReaped: (runs: number) => void;
   readonly onDue: (runs: number) => void;
@@ -14,7 +14,7 @@ export interface ReaperParts {
 
 /** How soon a death is noticed, ms. */
 const TICK_MS = 500;
-/** Between two counts of all tenants, ticks. */
+/** Between two counts of all tenants, and two looks for jobs in nobody's hands, ticks. */
 const RECOUNT_TICKS = 60;
 
 /**
@@ -52,6 +52,8 @@ export class Reaper {
     const { leases, onReaped, onDue } = this.#parts;
     onReaped(await leases.reap());
     onDue(await leases.wakeDue());
-    if (tick % RECOUNT_TICKS === 0) await leases.recountAll();
+    if (tick % RECOUNT_TICKS !== 0) return;
+    await leases.recountAll();
+    await leases.giveBackLeft();
   }
 }
