@@ -43,11 +43,11 @@ export class Leases {
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
       const { rows } = await client.query<FreedRow>(this.#reapSql());
+      await this.#recount(client, rows);
       for (const row of rows) {
         if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
         await this.#jobs.wake(client, queuedRun(row));
       }
-      await this.#recount(client, rows);
       return rows.length;
     });
   }
