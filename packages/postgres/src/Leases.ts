@@ -45,13 +45,13 @@ export class Leases {
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
       const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
-      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client, 0);
       const { rows } = await client.query<FreedRow>(this.#freeSql());
+      await this.#recount(client, rows);
       for (const row of rows) {
         if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
         await this.#jobs.wake(client, queuedRun(row));
       }
-      await this.#recount(client, rows);
+      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client, 0);
       return rows.length;
     });
   }
