@@ -12,7 +12,6 @@ export {
   getDatabase,
   openReadOnly,
   openState,
-  openStateCopy,
 } from './db/createDatabase.ts';
 export { runMigrations } from './db/migrate.ts';
 export { CheckpointPersister } from './state/CheckpointPersister.ts';

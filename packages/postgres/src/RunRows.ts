@@ -57,7 +57,7 @@ export class RunRows {
   readonly #tables: Tables;
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
-  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'free', string>>;
+  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free', string>>;
 
   constructor(tables: Tables, files: RunFiles, jobs: Jobs) {
     const { schema } = tables;
@@ -69,6 +69,7 @@ export class RunRows {
       claim: claimSql(schema),
       tell: tellSql(schema),
       settle: settleSql(schema),
+      remove: removeSql(schema),
       free: freeSql(schema),
     };
   }
@@ -162,25 +163,20 @@ export class RunRows {
    */
   async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
+    const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
+    await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const values = [
-      claim.runId,
-      claim.lease,
-      seq,
-      taken,
-      ...indexValues(end),
-      end.until,
-      gates,
-      base !== null,
-    ];
+    const index = [...indexValues(end), end.until, gates];
+    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
+    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
       const [row] = rows;
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) await this.#jobs.wake(client, claim);
-      await this.#jobs.wakeAt(client, claim, end.until === null ? null : new Date(end.until));
+      if (DUE.has(end.status)) await this.#jobs.wake(client, next);
+      await this.#jobs.wakeAt(client, next, end.until === null ? null : new Date(end.until));
       return 'settled';
     });
   }
@@ -198,6 +194,31 @@ export class RunRows {
     if (row?.settled === lease) return 'settled'; // the answer to it was lost
     if (row?.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
     return 'again';
+  }
+
+  /**
+   * Deletes a run that goes on elsewhere. False, and nothing is changed, where it was told something that it has not taken.
+   *
+   * @throws DevsError `LEASE_LOST`; `CONFIG_INVALID` for a role that may not.
+   */
+  async remove(claim: Claim, { seq, taken }: Pick<Settlement, 'seq' | 'taken'>): Promise<boolean> {
+    const values = [claim.runId, claim.lease, seq, taken];
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<{ job_id: string | null }>(this.#sql.remove, values);
+      const [row] = rows;
+      if (row === undefined) return this.#isGone(client, claim, seq);
+      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
+      return true;
+    });
+  }
+
+  async #isGone(client: ClientBase, { runId, lease }: Claim, seq: number): Promise<boolean> {
+    const sql = `SELECT lease, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`;
+    const { rows } = await client.query<{ lease: string; head_seq: string }>(sql, [runId]);
+    const [row] = rows;
+    if (row === undefined) return true; // the answer to it was lost
+    if (row.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    return false;
   }
 
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
@@ -277,6 +298,7 @@ WITH held AS (
   UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
     owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
     base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, updated_at = now(),
+    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
     ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
   FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
   WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
@@ -287,6 +309,15 @@ WITH held AS (
   UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
 )
 SELECT job AS job_id FROM held`;
+
+const removeSql = (schema: string): string => `
+WITH gone AS (
+  DELETE FROM ${schema}.runs WHERE run_id = $1 AND lease = $2::uuid AND head_seq = $3::bigint AND wake_seq = $4::bigint
+  RETURNING tenant, job_id
+), room AS (
+  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM gone WHERE t.tenant = gone.tenant
+)
+SELECT job_id FROM gone`;
 
 const freeSql = (schema: string): string => `
 WITH held AS (

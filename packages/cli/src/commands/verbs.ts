@@ -178,6 +178,16 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await operating()).addWorker,
   },
   {
+    usage: 'push [options] <id>',
+    description: 'move a run from here into a cluster, whose workers go on with it',
+    load: async () => (await operating()).addPush,
+  },
+  {
+    usage: 'pull [options] <id>',
+    description: 'move a run from a cluster into a state file here, where it goes on',
+    load: async () => (await operating()).addPull,
+  },
+  {
     usage: 'queue',
     description: 'show what waits for a worker in a cluster, per graph and tenant, and what was given up',
     load: async () => (await operating()).addQueue,

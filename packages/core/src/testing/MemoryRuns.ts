@@ -178,8 +178,9 @@ class HeldInMemory implements HeldRun {
   }
 
   async signals(): Promise<readonly RunSignal[]> {
+    const given = this.#given;
     this.#given = this.#run.signals.length;
-    return this.#run.signals.slice(this.#run.handled);
+    return this.#run.signals.slice(given);
   }
 
   onSignal(tell: () => void): () => void {

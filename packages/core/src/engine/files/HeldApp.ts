@@ -4,7 +4,7 @@ import type { DurableParts } from '../DurableParts.ts';
 import type { DriveOptions } from '../drive/drive.ts';
 import { isOver } from '../drive/outcome.ts';
 import type { EngineStore } from '../EngineStore.ts';
-import type { HeldRun } from '../runs/Runs.ts';
+import type { HeldRun, RunSignal } from '../runs/Runs.ts';
 import { takeSignals } from './takeSignals.ts';
 
 /** How a drive is called that hears what comes in meanwhile. */
@@ -15,6 +15,9 @@ export class HeldApp<Graph, State, Update> implements OpenedApp<Graph, State, Up
   readonly held: HeldRun;
   readonly app: DurableApp<Graph, State, Update>;
   readonly parts: DurableParts<Graph>;
+  /** Given out, and not written yet: oldest first. */
+  readonly #told: RunSignal[] = [];
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(held: HeldRun, plan: AppPlan<Graph, State, Update>) {
     const { app, parts } = plan.open({ db: held.db, outlet: held.outlet });
@@ -24,10 +27,13 @@ export class HeldApp<Graph, State, Update> implements OpenedApp<Graph, State, Up
     if (held.isCopy) evictAll(app.store);
   }
 
-  /** Writes into the file what the run was told and has not taken. */
-  readonly take = async (): Promise<void> => {
-    await takeSignals(this.held.id, await this.held.signals(), this.parts);
-  };
+  /** Writes into the file what the run was told since. What could not be written is written by the next try. */
+  take(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#told.push(...(await this.held.signals()));
+      await this.#write(this.#told.length);
+    });
+  }
 
   /**
    * Drives the run; what it is told meanwhile is written into its file at once, so that it stops or goes on as it would if
@@ -37,43 +43,45 @@ export class HeldApp<Graph, State, Update> implements OpenedApp<Graph, State, Up
    * @throws What the drive throws; what was told and cannot be written, since the run must not be settled then.
    */
   async drive<T>(drive: (how: ToldDrive) => Promise<T>, abort?: AbortSignal): Promise<T> {
-    const { held } = this;
     await this.#takeBefore();
-    let taking = Promise.resolve();
     let forget = (): void => {};
-    const takeNext = (): void => {
-      taking = taking.then(this.take);
-      taking.catch(() => undefined); // it is thrown below
-    };
     const prepare = async (): Promise<void> => {
-      forget = held.onSignal(takeNext);
-      takeNext();
-      await taking;
+      forget = this.held.onSignal(() => void this.take().catch(() => undefined)); // it is tried again below
+      await this.take();
     };
-    try {
-      const driven = await drive({
-        prepare,
-        abort: AbortSignal.any([held.lost, ...(abort === undefined ? [] : [abort])]),
-      });
-      forget();
-      await taking;
-      return driven;
-    } finally {
-      forget();
-      await taking.catch(() => undefined);
-    }
+    const signals = [this.held.lost, ...(abort === undefined ? [] : [abort])];
+    const [driven] = await Promise.allSettled([drive({ prepare, abort: AbortSignal.any(signals) })]);
+    forget();
+    await this.#turn;
+    if (driven.status === 'rejected') throw driven.reason;
+    await this.#inTurn(() => this.#write(this.#told.length));
+    return driven.value;
   }
 
   /**
    * A pause that nothing has followed is for the drive that begins, which would overtake one that was there before: it is
    * taken under its lease. What else the run was told is there before.
    */
-  async #takeBefore(): Promise<void> {
-    const { held, app, parts } = this;
-    const told = await held.signals();
-    const isDone = isOver(app.store.threads.require(held.id).status);
-    const isLast = told.findLastIndex(({ kind }) => kind !== 'pause') + 1;
-    await takeSignals(held.id, told.slice(0, isDone ? told.length : isLast), parts);
+  #takeBefore(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#told.push(...(await this.held.signals()));
+      const isDone = isOver(this.app.store.threads.require(this.held.id).status);
+      const isLast = this.#told.findLastIndex(({ kind }) => kind !== 'pause') + 1;
+      await this.#write(isDone ? this.#told.length : isLast);
+    });
+  }
+
+  async #write(count: number): Promise<void> {
+    for (const signal of this.#told.slice(0, count)) {
+      await takeSignals(this.held.id, [signal], this.parts);
+      this.#told.shift();
+    }
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 }
 

@@ -120,15 +120,17 @@ async function takeTold<Graph, State, Update>(
 
 /** Does `work` until nothing was told since. What it throws is thrown once the run was let go of, if that can be. */
 async function leaving<Graph, State, Update, T>(
-  { held, app, take }: Pick<HeldApp<Graph, State, Update>, 'held' | 'app' | 'take'>,
+  opened: HeldApp<Graph, State, Update>,
   work: () => Promise<T>,
   standing: Standing,
 ): Promise<T> {
+  const { held, app } = opened;
   const settle = (): Promise<'settled' | 'again'> => held.settle(standing(app.store));
   for (;;) {
     const [done] = await Promise.allSettled([work()]);
     if (done.status === 'rejected') {
-      await take()
+      await opened
+        .take()
         .then(settle)
         .catch(() => undefined);
       throw done.reason;

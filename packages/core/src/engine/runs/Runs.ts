@@ -96,8 +96,8 @@ export interface HeldRun {
   /** Aborted once somebody else has it. */
   readonly lost: AbortSignal;
   /**
-   * What it was told since it was settled last, oldest first, whether that is written to `db` already or not. What was given
-   * out is taken when the run is settled: who could not write it must not settle.
+   * What it was told and this holder was not given yet, oldest first. What was given out is taken when the run is settled, so
+   * that it is told again where its driver dies: who could not write it must not settle.
    */
   signals(): Promise<readonly RunSignal[]>;
   /** Says that it was told something. Returns the way to end that. */
