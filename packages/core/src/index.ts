@@ -200,8 +200,8 @@ export type { AgentsIdentity } from './surface/agentsIdentity.ts';
 export type { AskOptions } from './surface/ask/askGate.ts';
 export type { LastComment } from './surface/comments/lastComments.ts';
 export type { GraphEdge, GraphNode, GraphView } from './surface/graphView.ts';
-export { type DepartedRun, departedRun } from './surface/move/departedRun.ts';
 export { type Departure, moveRunOut } from './surface/move/moveRunOut.ts';
+export { type AgentsRef, type CarryGit, type PackedRun, packRun } from './surface/move/packRun.ts';
 export { type Arrival, receiveRun } from './surface/move/receiveRun.ts';
 export {
   type Collected,

@@ -31,8 +31,6 @@ export type TenantCaps = ReadonlyMap<string, number>;
 export interface BossJobsOptions {
   /** Of the runs; the jobs have one of their own beside it. */
   readonly schema: string;
-  /** Whether this process does the housekeeping of the queues, one of all that do at a time. @defaultValue false */
-  readonly supervises?: boolean;
   /** Told what pg-boss fails at in the background. @defaultValue nobody */
   readonly onError?: (error: unknown) => void;
 }
@@ -79,14 +77,13 @@ export async function migrateJobs(pool: Pool, schema: string): Promise<void> {
 /** What {@link migrateJobs} does to an empty database, for who reads or runs it himself. */
 export const jobsSql = (schema: string): string => getConstructionPlans(bossSchema(schema));
 
-function bossOf(pool: Pool, { schema, supervises = false, onError }: BossJobsOptions, migrate: boolean) {
+function bossOf(pool: Pool, { schema, onError }: BossJobsOptions, migrate: boolean) {
   const boss = new PgBoss({
     db: dbOf(pool as unknown as Pick<ClientBase, 'query'>),
     schema: bossSchema(schema),
     migrate,
-    supervise: supervises,
-    superviseIntervalSeconds: 15,
-    monitorIntervalSeconds: 15,
+    supervise: false, // the leader of the workers does it: see `tidy`
+    monitorIntervalSeconds: 10,
     schedule: false,
     registerInstance: false,
     openTelemetry: { enabled: false },
@@ -104,6 +101,7 @@ export class BossJobs implements Jobs {
   readonly #boss: PgBoss;
   readonly #pool: Pick<ClientBase, 'query'>;
   readonly #runs: string;
+  readonly #table: string;
   readonly #channel: string;
   readonly #opened = new Map<string, Promise<void>>();
   #started: Promise<unknown> | null = null;
@@ -113,6 +111,7 @@ export class BossJobs implements Jobs {
     this.#pool = pool as unknown as Pick<ClientBase, 'query'>;
     this.#runs = `${quoted(options.schema)}.runs`;
     this.#boss = bossOf(pool, options, false);
+    this.#table = `${quoted(bossSchema(options.schema))}.job`;
     this.#channel = jobsChannel(options.schema);
   }
 
@@ -173,6 +172,23 @@ export class BossJobs implements Jobs {
     return jobs.map(({ id, data, retryCount }) => ({ jobId: id, runId: data.runId, queue, retryCount }));
   }
 
+  /** Jobs that were fetched, and whose runs nobody has. Locks the runs. */
+  async unclaimed(
+    client: ClientBase,
+    untouchedMs: number,
+    limit: number,
+  ): Promise<readonly (QueuedRun & { readonly job_id: string })[]> {
+    const { rows } = await client.query<QueuedRun & { readonly job_id: string }>(
+      `SELECT r.run_id AS "runId", j.name AS queue, r.tenant, r.priority, j.id AS job_id
+       FROM ${this.#table} j JOIN ${this.#runs} r ON r.run_id = j.data ->> 'runId'
+       WHERE j.state = 'active' AND j.name LIKE 'runs.%' AND r.owner IS NULL
+         AND coalesce(j.heartbeat_on, j.started_on) <= now() - $1 * interval '1 ms'
+       ORDER BY r.run_id LIMIT $2 FOR UPDATE OF r SKIP LOCKED`,
+      [untouchedMs, limit],
+    );
+    return rows;
+  }
+
   /** Says that they are in hand still. */
   async touch(jobs: readonly FetchedJob[]): Promise<void> {
     const boss = await this.#ready();
@@ -204,6 +220,12 @@ export class BossJobs implements Jobs {
     const redriven = await boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
     for (const queue of new Set(letters.map((letter) => letter.queue))) await this.#notify(this.#pool, queue);
     return redriven;
+  }
+
+  /** Has tried again what was fetched by who died before he claimed it, and drops what is old. By one process, every few seconds. */
+  async tidy(): Promise<void> {
+    const boss = await this.#ready();
+    await boss.supervise();
   }
 
   async close(): Promise<void> {

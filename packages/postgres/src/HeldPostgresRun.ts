@@ -10,7 +10,7 @@ export interface HeldRunParts {
   readonly file: HeldFile;
   readonly rows: RunRows;
   readonly files: RunFiles;
-  /** Of what the run has taken of what it was told. */
+  /** Of what the run had taken of what it was told, when it was claimed. */
   readonly taken: number;
   /** Has `tell` called whenever the run may have been told something. Returns the way to end that. */
   readonly onTold: (runId: string, tell: () => void) => () => void;
@@ -28,8 +28,8 @@ export class HeldPostgresRun implements HeldRun {
   readonly lost: AbortSignal;
   readonly #parts: HeldRunParts;
   readonly #ends = new Set<() => void>();
-  /** Of what was told and handed out. */
-  #taken: number;
+  /** Of what was told and given out. */
+  #given: number;
   #isSettled = false;
   #closing: Promise<void> | null = null;
 
@@ -41,13 +41,12 @@ export class HeldPostgresRun implements HeldRun {
     this.outlet = file;
     this.lost = file.lost;
     this.#parts = parts;
-    this.#taken = taken;
+    this.#given = taken;
   }
 
-  /** Each is handed out once; it counts as taken when the run is settled, so that it is told again where its driver dies. */
   async signals(): Promise<readonly RunSignal[]> {
-    const { last, signals } = await this.#parts.rows.signals(this.id, this.#taken);
-    this.#taken = last;
+    const { last, signals } = await this.#parts.rows.signals(this.id, this.#given);
+    this.#given = last;
     return signals;
   }
 
@@ -65,9 +64,23 @@ export class HeldPostgresRun implements HeldRun {
     await file.arrived();
     const grown = file.grown();
     const base = grown === null ? null : await files.packed(grown, claim.tenant);
-    const settled = await rows.settle(claim, { end, seq: file.seq, taken: this.#taken, base });
+    const settled = await rows.settle(claim, { end, seq: file.seq, taken: this.#given, base });
     this.#isSettled ||= settled === 'settled';
     return settled;
+  }
+
+  /**
+   * Deletes the run here: it goes on elsewhere, from what its file is now. False, and nothing is changed, where it was told
+   * something that was not handed out.
+   *
+   * @throws DevsError `LEASE_LOST` if somebody else has it; `STATE_IO`; `CONFIG_INVALID` for a role that may not.
+   */
+  async leave(): Promise<boolean> {
+    const { claim, file, rows } = this.#parts;
+    await file.arrived();
+    const left = await rows.remove(claim, { seq: file.seq, taken: this.#given });
+    this.#isSettled ||= left;
+    return left;
   }
 
   close(): Promise<void> {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { HeldRunEnd, NewRunFile, RunIndex, RunSignal } from '@devs/core';
 import type { ClientBase } from 'pg';
-import { gateRows, gatesSql } from './gateRows.ts';
+import { gateRows } from './gateRows.ts';
 import type { Jobs, QueuedRun } from './Jobs.ts';
 import { queueName } from './Jobs.ts';
 import { toldChannel } from './Owner.ts';
-import { isDeadSql } from './owners.ts';
 import type { RunFiles } from './RunFiles.ts';
+import { claimSql, createSql, freeSql, removeSql, settleSql, tellSql } from './runSql.ts';
 import { lost } from './Shipper.ts';
 import type { Tables } from './Tables.ts';
 
@@ -57,7 +57,7 @@ export class RunRows {
   readonly #tables: Tables;
   readonly #files: RunFiles;
   readonly #jobs: Jobs;
-  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'free', string>>;
+  readonly #sql: Readonly<Record<'create' | 'claim' | 'tell' | 'settle' | 'remove' | 'free', string>>;
 
   constructor(tables: Tables, files: RunFiles, jobs: Jobs) {
     const { schema } = tables;
@@ -69,6 +69,7 @@ export class RunRows {
       claim: claimSql(schema),
       tell: tellSql(schema),
       settle: settleSql(schema),
+      remove: removeSql(schema),
       free: freeSql(schema),
     };
   }
@@ -81,12 +82,7 @@ export class RunRows {
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
-    values.push(
-      String(schemaVersion),
-      String(priority),
-      ...indexValues(index),
-      gateRows([{ runId, gates: index.gates }]),
-    );
+    values.push(schemaVersion, priority, ...indexValues(index), gateRows([{ runId, gates: index.gates }]));
     return this.#tables.transaction(async (client) => {
       const { rowCount } = await client.query(this.#sql.create, values);
       if (rowCount === 0) return this.#isBorn(client, runId, birth);
@@ -162,25 +158,20 @@ export class RunRows {
    */
   async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
+    const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
+    await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const values = [
-      claim.runId,
-      claim.lease,
-      seq,
-      taken,
-      ...indexValues(end),
-      end.until,
-      gates,
-      base !== null,
-    ];
+    const index = [...indexValues(end), end.until, gates];
+    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
+    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
       const [row] = rows;
       if (row === undefined) return undo(await this.#whyNotSettled(client, claim, seq));
       if (base !== null) await this.#files.putBase(client, { runId: claim.runId, seq, bytes: base });
       if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
-      if (DUE.has(end.status)) await this.#jobs.wake(client, claim);
-      await this.#jobs.wakeAt(client, claim, end.until === null ? null : new Date(end.until));
+      if (DUE.has(end.status)) await this.#jobs.wake(client, next);
+      await this.#jobs.wakeAt(client, next, end.until === null ? null : new Date(end.until));
       return 'settled';
     });
   }
@@ -198,6 +189,31 @@ export class RunRows {
     if (row?.settled === lease) return 'settled'; // the answer to it was lost
     if (row?.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
     return 'again';
+  }
+
+  /**
+   * Deletes a run that goes on elsewhere. False, and nothing is changed, where it was told something that it has not taken.
+   *
+   * @throws DevsError `LEASE_LOST`; `CONFIG_INVALID` for a role that may not.
+   */
+  async remove(claim: Claim, { seq, taken }: Pick<Settlement, 'seq' | 'taken'>): Promise<boolean> {
+    const values = [claim.runId, claim.lease, seq, taken];
+    return this.#tables.transaction(async (client) => {
+      const { rows } = await client.query<{ job_id: string | null }>(this.#sql.remove, values);
+      const [row] = rows;
+      if (row === undefined) return this.#isGone(client, claim, seq);
+      if (row.job_id !== null) await this.#jobs.complete(client, claim, row.job_id);
+      return true;
+    });
+  }
+
+  async #isGone(client: ClientBase, { runId, lease }: Claim, seq: number): Promise<boolean> {
+    const sql = `SELECT lease, head_seq FROM ${this.#tables.schema}.runs WHERE run_id = $1`;
+    const { rows } = await client.query<{ lease: string; head_seq: string }>(sql, [runId]);
+    const [row] = rows;
+    if (row === undefined) return true; // the answer to it was lost
+    if (row.lease !== lease || Number(row.head_seq) !== seq) throw lost({ runId });
+    return false;
   }
 
   /** Lets go of a run that was not settled, and has it driven by who comes next. */
@@ -220,81 +236,3 @@ const indexValues = ({ status, reason, title, view }: RunIndex): readonly (strin
 
 const textOf = (text: string | null): string | null =>
   text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
-
-const ENDED_SQL = `('completed', 'failed', 'cancelled', 'dead_letter')`;
-
-const createSql = (schema: string): string => `
-WITH held AS (
-  INSERT INTO ${schema}.runs
-    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END
-  ON CONFLICT DO NOTHING
-  RETURNING run_id, tenant, true AS has_gates
-), ${gatesSql(schema, { json: '$13', reopens: true })}
-SELECT run_id FROM held`;
-
-const claimSql = (schema: string): string => `
-WITH run AS (
-  SELECT *, CASE
-    WHEN schema_version > $5 THEN 'newer'
-    WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
-  END AS refused
-  FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running + 1 FROM run
-  WHERE t.tenant = run.tenant AND run.refused IS NULL AND run.owner IS NULL
-    AND (NOT $6 OR t.cap IS NULL OR t.running < t.cap)
-  RETURNING t.tenant
-), claimed AS (
-  UPDATE ${schema}.runs r SET epoch = r.epoch + 1, owner = $2, lease = $3::uuid, job_id = $4::uuid,
-    schema_version = $5, updated_at = now()
-  FROM run WHERE r.run_id = run.run_id AND run.refused IS NULL
-    AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room)
-      OR NOT EXISTS (SELECT 1 FROM ${schema}.tenants t WHERE t.tenant = run.tenant))
-  RETURNING r.epoch
-)
-SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,
-  claimed.epoch, queue, tenant, priority
-FROM run LEFT JOIN claimed ON true`;
-
-const tellSql = (schema: string): string => `
-WITH told AS (
-  UPDATE ${schema}.runs SET wake_seq = wake_seq + 1, updated_at = now() WHERE run_id = $1 AND wake_seq = $2
-  RETURNING run_id, wake_seq, queue, tenant, priority
-), decided AS (
-  UPDATE ${schema}.gates g SET status = 'decided', decided_at = now() FROM told
-  WHERE g.session_id = $5 AND g.run_id = told.run_id AND g.artifact_hash = $6 AND g.status = 'open'
-  RETURNING g.session_id
-), recorded AS (
-  INSERT INTO ${schema}.signals (run_id, seq, id, signal)
-  SELECT run_id, wake_seq, $3, $4 FROM told WHERE $5::text IS NULL OR EXISTS (SELECT 1 FROM decided)
-  ON CONFLICT DO NOTHING RETURNING run_id
-)
-SELECT queue, tenant, priority FROM told JOIN recorded USING (run_id)`;
-
-const settleSql = (schema: string): string => `
-WITH held AS (
-  UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
-    owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
-    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, updated_at = now(),
-    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
-  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
-  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
-  RETURNING r.run_id, r.tenant, true AS has_gates, was.job
-), ${gatesSql(schema, { json: '$10', reopens: true })}, taken AS (
-  UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
-)
-SELECT job AS job_id FROM held`;
-
-const freeSql = (schema: string): string => `
-WITH held AS (
-  UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, updated_at = now()
-  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
-  WHERE r.run_id = was.run_id AND r.lease = $2::uuid
-  RETURNING r.tenant, was.job
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
-)
-SELECT job AS job_id FROM held`;

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDriver, RunSignal } from '@devs/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { queueName } from '../src/Jobs.ts';
 import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { postgres } from '../src/postgres.ts';
 import { Worker, type WorkerEvent, type WorkerOptions } from '../src/Worker.ts';
@@ -228,14 +230,17 @@ describe('the health of a worker', () => {
     const [status, text] = await ask(started, '/metrics');
     expect(status).toBe(200);
     for (const { name } of METRICS) expect(text).toContain(`# TYPE ${name} `);
-    for (const line of [
-      'devs_worker_ready 1',
-      'devs_worker_slots 3',
-      'devs_checkouts_total 2',
-      'devs_runs{status="waiting"}',
-    ])
+    for (const line of ['devs_worker_ready 1', 'devs_worker_slots 3', 'devs_runs{status="waiting"}'])
       expect(text).toContain(line);
-    expect(text).toMatch(/devs_ships_total [1-9]/);
+    expect(text).toMatch(/^devs_checkouts_total [1-9]/m);
+    expect(text).toMatch(/^devs_ships_total [1-9]/m);
+  });
+
+  test('has a page that lists every metric', () => {
+    const page = readFileSync(new URL('../../../docs/cluster/worker.md', import.meta.url), 'utf8');
+    expect([...page.matchAll(/^\| `(devs_\w+)`/gm)].map(([, name]) => name)).toEqual(
+      METRICS.map(({ name }) => name),
+    );
   });
 
   test('says that it drains', async () => {
@@ -291,6 +296,21 @@ describe('a run that cannot be driven', () => {
   });
 });
 
+describe('a run whose file cannot be read', () => {
+  test('is tried again later, and is a dead letter that says why', async () => {
+    const [id] = (await start(1)) as [string];
+    await query(server.url, 'UPDATE devs_boss.job SET retry_limit = 0');
+    await query(server.url, `UPDATE devs.run_bases SET bytes = 'no file' WHERE run_id = $1`, [id]);
+    const { events } = await aWorker();
+    const { jobs } = await runs.driving();
+    while ((await jobs.deadLetters()).length === 0) await sleep(20);
+    const letters = await jobs.deadLetters();
+    expect(letters).toMatchObject([{ runId: id, attempts: 1, error: expect.any(String) }]);
+    expect(events).toMatchObject([{ is: 'failed', runId: id, attempt: 1 }]);
+    expect(await rowsOf([id])).toMatchObject([{ owner: null }]);
+  });
+});
+
 describe('tenants', () => {
   test('have no more runs driven than they may, from a cold start, by workers together', async () => {
     const { leases } = await runs.driving();
@@ -318,6 +338,36 @@ describe('tenants', () => {
     ]);
     for (const tenant of Object.keys(caps)) await leases.setCap(tenant, null);
     await expect(leases.setCap('a', -1)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('a job that was fetched by who died before he claimed its run', () => {
+  test('is given back as soon as he is known to be dead', async () => {
+    const [id] = (await start(1)) as [string];
+    const { jobs } = await runs.driving();
+    const fetched = await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() });
+    expect(fetched.map(({ runId }) => runId)).toEqual([id]);
+    await query(
+      server.url,
+      `INSERT INTO devs.workers (worker_id, lock_key, host, pid, slots, graphs) VALUES ('dead', 1, 'h', 1, 1, '[]')`,
+    );
+    await aWorker();
+    await stand([id], 'completed');
+  });
+
+  test('is given back when nobody has touched it for long, whoever he was', async () => {
+    const [id] = (await start(1)) as [string];
+    const { jobs, leases } = await runs.driving();
+    await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() });
+    await leases.giveBackLeft();
+    expect(await jobs.fetch(queueName(QUEUE), { limit: 1, caps: new Map() })).toEqual([]);
+    await query(
+      server.url,
+      `UPDATE devs_boss.job SET started_on = now() - interval '1 h', heartbeat_on = now() - interval '1 h'`,
+    );
+    await leases.giveBackLeft();
+    await aWorker();
+    await stand([id], 'completed');
   });
 });
 

@@ -155,7 +155,7 @@ describe('a file', () => {
       INSERT INTO hitl_sessions (id, task_id, graph_state_json, suspended_at, resumed_at, status)
       SELECT 's' || i, 't', hex(randomblob(20000)), 1, 2, 'resumed' FROM n`;
     const runs = cluster.runs();
-    await runs.create({ ...cluster.newRun('older'), file: olderFile(21, fill) });
+    await runs.create({ ...cluster.newRun('older'), file: olderFile(22, fill) });
     const looked = await runs.look('older');
     expect(looked.db.prepare('SELECT count(*) FROM hitl_sessions').pluck().get()).toBe(300);
     looked.close();

@@ -12,7 +12,7 @@ import { addBudgetOptions, type BudgetFlags, budgetFrom } from '../flags/budgetF
 import { addGoalOptions } from '../flags/goalFlags.ts';
 import { addQuickOptions, type QuickFlags, quickFrom } from '../flags/quickFlags.ts';
 import { repeated } from '../flags/repeated.ts';
-import { newSpec, type RunSpec, type SpecFlags, specText } from '../flags/runSpec.ts';
+import { newSpec, type RunSpec, type SpecFlags, specText, travellingSpec } from '../flags/runSpec.ts';
 import { GATE_WORDS } from '../gates/gateWords.ts';
 import { acceptedConfig } from '../project/acceptedConfig.ts';
 import { agentsFrom } from '../project/agentsFrom.ts';
@@ -92,6 +92,7 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
   const config = await acceptedConfig(session, { canAsk: name !== '-' });
   const plain = newSpec(options, { cwd: io.cwd, dir, config });
   const spec = options.withChanges ? await takingChanges(plain, session) : plain;
+  const recorded = session.cluster === null ? spec : travellingSpec(spec, dir);
   const quick = quickFrom(options);
   if (quick !== undefined) assertQuickAlone(options);
   const { message } = options;
@@ -100,7 +101,7 @@ async function runBrief(name: string | undefined, options: RunOptions, session: 
   const notifier = options.notify === undefined ? null : new GateNotifier(options.notify, session);
   const hooks = { ...(await agentsFrom(spec, session)), ...(notifier && { onGate: notifier.onGate }) };
   return withProject(session, hooks, async (devs) => {
-    const run = await startRun(devs, { ...startOptions(brief, options, spec, config), ...given });
+    const run = await startRun(devs, { ...startOptions(brief, options, recorded, config), ...given });
     await maskAsRecorded(run);
     if ((await run.status()).status === 'created') await tellLeftOut(spec, session);
     const exitCode = await driveRun(

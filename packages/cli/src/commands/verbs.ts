@@ -173,9 +173,19 @@ const ADMIN: readonly Verb[] = [
     load: async () => (await operating()).addMigrate,
   },
   {
-    usage: 'worker [options] <module>',
+    usage: 'worker [options] [module]',
     description: 'drive the runs of your graphs in a cluster, until it is told to stop',
     load: async () => (await operating()).addWorker,
+  },
+  {
+    usage: 'push [options] <id>',
+    description: 'move a run from here into a cluster, whose workers go on with it',
+    load: async () => (await operating()).addPush,
+  },
+  {
+    usage: 'pull [options] <id>',
+    description: 'move a run from a cluster into a state file here, where it goes on',
+    load: async () => (await operating()).addPull,
   },
   {
     usage: 'queue',

@@ -3,6 +3,9 @@ import { z } from 'zod';
 
 const argv = z.array(z.string().min(1)).min(1).describe('Program and arguments; no shell.');
 
+/** What every machine reaches under the same name. */
+export const REPOSITORY_URL = /^(?:https?|ssh|git|file):\/\/\S+$/;
+
 const inside = z
   .string()
   .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$)).+$/, 'Expected a relative path without ".."');
@@ -88,9 +91,11 @@ export const projectConfigSchema = z.strictObject({
     .exactOptional()
     .describe('Models and coding CLIs of single stages.'),
   repository: z
-    .boolean()
+    .union([z.boolean(), z.string().regex(REPOSITORY_URL, 'Expected a URL such as https://… or ssh://…')])
     .default(true)
-    .describe('Whether a run begins at the checked-out commit of this repository.'),
+    .describe(
+      'Whether a run begins at the checked-out commit of this repository; or the URL of one, that every worker of a cluster reaches.',
+    ),
   research: z
     .boolean()
     .default(true)

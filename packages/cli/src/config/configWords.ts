@@ -27,11 +27,17 @@ export function configWords(config: ProjectConfig): readonly string[] {
     ...triedWords(agentChecks),
     ...(caches.length === 0 ? [] : [`kept:     from one check to the next, ${argvWords(caches)}`]),
     `agents:   ${[agents ?? 'those of --agents', ...perStage].join('; ')}`,
-    `begins:   ${repository ? 'at the commit that is checked out, where this is a repository' : 'empty'}`,
+    `begins:   ${beginsWords(repository)}`,
     `research: ${research ? 'before the design' : 'none'}`,
     `secrets:  ${secretsWords(secrets?.mask)}`,
     `budget:   ${budget === undefined ? 'none' : JSON.stringify(budget)}`,
   ];
+}
+
+function beginsWords(repository: ProjectConfig['repository']): string {
+  if (typeof repository === 'string')
+    return `at the newest commit of ${repository}, and its branch is pushed there`;
+  return repository ? 'at the commit that is checked out, where this is a repository' : 'empty';
 }
 
 const secretsWords = (mask: 'precise' | 'broad' = 'precise'): string =>

@@ -1,15 +1,17 @@
+import path from 'node:path';
 import { MODEL_STAGES } from '@devs/agents';
 import { z } from 'zod';
 import {
   agentChecksSchema,
   checkSchema,
   type ProjectConfig,
+  REPOSITORY_URL,
   sandboxSchema,
   secretsSchema,
 } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
 import { usageError } from '../usageError.ts';
-import { agentNames } from './agentNames.ts';
+import { agentNames, REPLAY } from './agentNames.ts';
 import { splitCommand } from './splitCommand.ts';
 
 /** Who works on a run and what judges the work. Recorded with the run, so that `resume` needs no flags. */
@@ -31,7 +33,7 @@ const specSchema = z.object({
   secrets: secretsSchema.exactOptional(),
   /** `none` is a permission that was given: part of the record. */
   sandbox: sandboxSchema,
-  /** Absolute path of the repository the run works for; `null` when it began empty. */
+  /** Absolute path or URL of the repository the run works for; `null` when it began empty. */
   repository: z.string().nullable(),
   /** Whose uncommitted changes it began with. */
   withChanges: z
@@ -76,12 +78,14 @@ export function newSpec(flags: SpecFlags, { cwd, dir, config }: SpecSource): Run
     ...(config.caches !== undefined && { caches: config.caches }),
     ...(config.secrets !== undefined && { secrets: config.secrets }),
     sandbox: flags.sandbox === false ? 'none' : config.sandbox,
-    repository: flags.repository !== false && config.repository ? repositoryOf(dir) : null,
+    repository: flags.repository === false ? null : repositoryOf(config.repository, dir),
   };
 }
 
 /** A run of a folder inside a repository would begin without the files that lie in it: nobody expects that. */
-function repositoryOf(dir: string): string | null {
+function repositoryOf(repository: ProjectConfig['repository'], dir: string): string | null {
+  if (typeof repository === 'string') return repository;
+  if (!repository) return null;
   const top = repositoryAround(dir);
   if (top === null || top === dir) return top;
   throw usageError(
@@ -120,6 +124,36 @@ function checksOf({ checks }: ProjectConfig): RunSpec['checks'] {
 
 function only(argv: readonly string[]): RunSpec['checks'][number] {
   return checkSchema.parse({ name: 'check', argv });
+}
+
+/**
+ * A spec as every machine of a cluster reads it: files of the project are named from its folder.
+ *
+ * @throws DevsError `CONFIG_INVALID` for one that names a place of this machine.
+ */
+export function travellingSpec(spec: RunSpec, dir: string): RunSpec {
+  const { repository, agents } = spec;
+  if (repository !== null && !REPOSITORY_URL.test(repository)) {
+    throw usageError(
+      `A run of a cluster cannot work for ${repository}: other machines do not have it.`,
+      'Give the URL of the repository in .devs/config.json, "repository": "https://…"; with --no-repository the run begins empty.',
+    );
+  }
+  if (!agents.startsWith(REPLAY)) return spec;
+  const file = path.relative(dir, agents.slice(REPLAY.length));
+  if (!file.startsWith('..') && !path.isAbsolute(file)) return { ...spec, agents: `${REPLAY}${file}` };
+  throw usageError(
+    `A run of a cluster cannot replay ${agents.slice(REPLAY.length)}: other machines do not have it.`,
+    `Put the recording into the project folder, ${dir}, on every machine.`,
+  );
+}
+
+/** The inverse of {@link travellingSpec}, on a machine that has the project in `dir`; any other spec as it is. */
+export function specHere(spec: RunSpec, dir: string): RunSpec {
+  const { agents } = spec;
+  return agents.startsWith(REPLAY)
+    ? { ...spec, agents: `${REPLAY}${path.resolve(dir, agents.slice(REPLAY.length))}` }
+    : spec;
 }
 
 export const specText = (spec: RunSpec): string => JSON.stringify(spec);

@@ -1,5 +1,6 @@
+import { REPOSITORY_URL } from '../config/ProjectConfig.ts';
 import { repositoryAround } from '../config/repositoryAround.ts';
-import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags } from '../flags/runSpec.ts';
+import { newSpec, parseSpec, type RunSpec, resumedSpec, type SpecFlags, specHere } from '../flags/runSpec.ts';
 import { acceptedConfig } from './acceptedConfig.ts';
 import { withRuns } from './openProject.ts';
 import type { Session } from './Session.ts';
@@ -9,7 +10,7 @@ import type { Session } from './Session.ts';
  * copy never works for the original.
  */
 export const repositoryIn = (dir: string, { repository }: Pick<RunSpec, 'repository'>): string | null =>
-  repository !== null && repositoryAround(dir) === dir ? dir : repository;
+  repository !== null && !REPOSITORY_URL.test(repository) && repositoryAround(dir) === dir ? dir : repository;
 
 /** Who works on a run that is there: as it was started, where no flag says otherwise. */
 export async function specOf(id: string, flags: SpecFlags, session: Session): Promise<RunSpec> {
@@ -17,6 +18,9 @@ export async function specOf(id: string, flags: SpecFlags, session: Session): Pr
   const agentsRef = await withRuns(session, async (devs) => (await devs.run(id)).agentsRef());
   const recorded = parseSpec(agentsRef);
   if (recorded !== null)
-    return resumedSpec(flags, io.cwd, { ...recorded, repository: repositoryIn(dir, recorded) });
+    return resumedSpec(flags, io.cwd, {
+      ...specHere(recorded, dir),
+      repository: repositoryIn(dir, recorded),
+    });
   return newSpec(flags, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
 }

@@ -2,10 +2,13 @@ import { openScratch } from '../../src/db/createDatabase.ts';
 import { runMigrations } from '../../src/db/migrate.ts';
 import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 
-/** The bytes of a state file as the release with that many migrations has left it, after `fill`, which is SQL. */
-export function olderFile(migrations: number, fill: string): Buffer {
+/** The bytes of a state file as a release before a migration has left it, after `fill`, which is SQL. */
+export function olderFile(before: number, fill: string): Buffer {
   const db = openScratch();
-  runMigrations(db, MIGRATIONS.slice(0, migrations));
+  runMigrations(
+    db,
+    MIGRATIONS.filter(({ version }) => version < before),
+  );
   db.exec(fill);
   const file = db.serialize();
   db.close();

@@ -2,7 +2,15 @@ import { appendFileSync, readFileSync } from 'node:fs';
 
 /** What has happened outside of all databases, in its order: each line is appended to one file by whoever it happened to. */
 export type Entry =
-  | { readonly is: 'begun'; readonly pid: number; readonly run: string; readonly name: string; readonly nonce: string }
+  | {
+      readonly is: 'begun';
+      /** Milliseconds since the Unix epoch. */
+      readonly at: number;
+      readonly pid: number;
+      readonly run: string;
+      readonly name: string;
+      readonly nonce: string;
+    }
   /** After this the process may have lost a call in flight. */
   | { readonly is: 'killed' | 'frozen' | 'thawed' | 'lost'; readonly pid: number }
   | { readonly is: 'restarted' };

@@ -11,7 +11,16 @@ const Life = Annotation.Root({
 });
 
 /** Each is made once in a life, but for those in flight when their driver dies. */
-export const CALLS: readonly string[] = ['left 1', 'left 2', 'right 1', 'right 2', 'rested', 'leaf', 'asked', 'last'];
+export const CALLS: readonly string[] = [
+  'left 1',
+  'left 2',
+  'right 1',
+  'right 2',
+  'rested',
+  'leaf',
+  'asked',
+  'last',
+];
 
 /** The whole of what a run may do: two branches, a timer, a child, a question. */
 export function lifeApp(runs: Runs, call: Call) {
@@ -24,9 +33,11 @@ export function lifeApp(runs: Runs, call: Call) {
       .addEdge('work', END),
     { runs, graph: 'leaf' },
   );
-  const branch = (side: string) => async ({ run }: typeof Life.State) => ({
-    calls: [await made(run, `${side} 1`), await made(run, `${side} 2`)],
-  });
+  const branch =
+    (side: string) =>
+    async ({ run }: typeof Life.State) => ({
+      calls: [await made(run, `${side} 1`), await made(run, `${side} 2`)],
+    });
   const builder = new StateGraph(Life)
     .addNode('left', branch('left'))
     .addNode('right', branch('right'))

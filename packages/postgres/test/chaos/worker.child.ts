@@ -10,7 +10,7 @@ const [url = '', ledger = '', dir = '', slots = '4', callMs = '10'] = process.ar
 const runs = postgres({ url, dir });
 const app = lifeApp(runs, async (run, name) => {
   const nonce = randomUUID();
-  note(ledger, { is: 'begun', pid: process.pid, run, name, nonce });
+  note(ledger, { is: 'begun', at: Date.now(), pid: process.pid, run, name, nonce });
   await sleep(Math.random() * 2 * Number(callMs));
   return nonce;
 });

@@ -1,14 +1,20 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import type { Worker, WorkerEvent } from '@devs/postgres';
+import type { RunDriver } from '@devs/core';
+import type { PostgresRuns, Worker, WorkerEvent } from '@devs/postgres';
 import type { Command, CommandOptions } from 'commander';
-import { type ClusterApp, loadApps } from '../../cluster/loadApps.ts';
+import { loadApps } from '../../cluster/loadApps.ts';
+import { loadPostgres } from '../../cluster/loadPostgres.ts';
 import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { namedCluster } from '../../project/openCluster.ts';
+import { missingHere, pipelineDriver } from '../../project/pipelineWorker.ts';
 import type { Session } from '../../project/Session.ts';
 import { examples, type Start } from '../../project/Start.ts';
 import { usageError } from '../../usageError.ts';
 
 interface WorkerFlags {
+  readonly pipeline?: true;
+  readonly check?: true;
   readonly slots: string;
   readonly healthPort?: string;
   readonly drainMs: string;
@@ -21,7 +27,9 @@ export function addWorker(program: Command, start: Start, options?: CommandOptio
   program
     .command('worker', options)
     .description('drive the runs of your graphs in a cluster, until it is told to stop')
-    .argument('<module>', 'JavaScript file that exports an app over postgres(…), as default, app or apps')
+    .argument('[module]', 'JavaScript file that exports an app over postgres(…), as default, app or apps')
+    .option('--pipeline', 'drive runs of devs run, as the configuration of the project folder says')
+    .option('--check', 'say what this machine lacks for --pipeline, and drive nothing')
     .option('--slots <number>', 'runs at the same time', '10')
     .option('--health-port <number>', 'serve /livez, /readyz and /metrics there (default: nowhere)')
     .option('--drain-ms <number>', 'after SIGTERM, how long calls in flight may take, ms', DRAIN_MS)
@@ -31,18 +39,23 @@ export function addWorker(program: Command, start: Start, options?: CommandOptio
         'devs worker ./app.js',
         'devs worker ./app.js --slots 20 --health-port 8080',
         'devs worker ./app.js --drain-ms 5000 --json',
+        'devs worker --pipeline --db postgres://devs@db.example.org/devs',
+        'devs worker --check',
       ),
     )
-    .action((file: string, flags: WorkerFlags, command: Command) =>
+    .action((file: string | undefined, flags: WorkerFlags, command: Command) =>
       start(command, (session) => work(file, flags, session)),
     );
 }
 
-async function work(file: string, flags: WorkerFlags, session: Session): Promise<ExitCode> {
+async function work(file: string | undefined, flags: WorkerFlags, session: Session): Promise<ExitCode> {
+  if (flags.check) return checkHere(session);
   const slots = toNumber('--slots', flags.slots, 1);
   const drainMs = toNumber('--drain-ms', flags.drainMs, 0);
   const healthPort = flags.healthPort === undefined ? undefined : toPort(flags.healthPort);
-  const { apps, runs } = await loadApps(path.resolve(session.io.cwd, file));
+  const { apps, runs } = flags.pipeline
+    ? await pipelineApps(session)
+    : await loadApps(moduleOf(file, session));
   try {
     const onEvent = (event: WorkerEvent): void => tell(event, session);
     const worker = await runs.work({ drivers: apps, slots, healthPort, onEvent });
@@ -51,6 +64,32 @@ async function work(file: string, flags: WorkerFlags, session: Session): Promise
   } finally {
     await runs.close();
   }
+}
+
+async function checkHere(session: Session): Promise<ExitCode> {
+  const missing = await missingHere(session);
+  const lines = missing.map(({ why }) => `missing: ${why}`);
+  session.out.result({ missing }, lines.length === 0 ? ['nothing is missing'] : lines);
+  return missing.length === 0 ? EXIT.ok : EXIT.usage;
+}
+
+async function pipelineApps(
+  session: Session,
+): Promise<{ readonly apps: readonly RunDriver[]; readonly runs: PostgresRuns }> {
+  const { url, schema } = namedCluster(session);
+  const { postgres } = await loadPostgres();
+  const runs = postgres({ url, schema });
+  try {
+    return { apps: [await pipelineDriver(runs, session)], runs };
+  } catch (error) {
+    await runs.close();
+    throw error;
+  }
+}
+
+function moduleOf(file: string | undefined, { io }: Session): string {
+  if (file !== undefined) return path.resolve(io.cwd, file);
+  throw usageError('Nothing is named that could be driven.', 'Name a module, or give --pipeline.');
 }
 
 /** Ends when it is told to: at the first signal it drains, at the second one it ends at once. */
@@ -70,7 +109,7 @@ async function stopped(worker: Worker, drainMs: number, { io, out }: Session): P
   return left === 0 ? EXIT.ok : EXIT.resumable;
 }
 
-function started(worker: Worker, apps: readonly ClusterApp[], { out }: Session): void {
+function started(worker: Worker, apps: readonly Pick<RunDriver, 'queue'>[], { out }: Session): void {
   const { slots, healthPort } = worker;
   const graphs = apps.map(({ queue }) => queue);
   const names = graphs.map(({ graph, fingerprint }) => `${graph} (${fingerprint.slice(0, 8)})`).join(', ');

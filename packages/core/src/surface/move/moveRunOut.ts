@@ -1,17 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { holdLease, releasing } from '../../engine/drive/LeaseKeeper.ts';
-import { EngineStore } from '../../engine/EngineStore.ts';
 import { principalText } from '../../engine/gates/decidable.ts';
 import type { Principal } from '../../engine/gates/HumanInTheLoopManager.ts';
 import { asHuman } from '../../engine/gates/principals.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { extractRun } from '../../state/extractRun.ts';
+import { StateFile } from '../../state/StateFile.ts';
 
 /** How a run leaves its state file. */
 export interface Departure {
   readonly by: Principal;
-  /** Records in the file what of the run lies beside it. @defaultValue nothing does */
-  readonly pack?: (store: EngineStore) => Promise<void>;
   /** Given the state file that has the run and no other. When it returns, that is on disk. */
   readonly keep: (file: Uint8Array) => void;
 }
@@ -22,15 +20,13 @@ export interface Departure {
  *
  * @param db - An open, migrated state file. A copy of the whole file is in memory meanwhile.
  * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while somebody drives it; `CHILD_NOT_TAKEN` for one with child runs;
- *   `AGENT_MAY_NOT_DECIDE`: the run is as it was then, as it is when `pack` or `keep` throws.
+ *   `AGENT_MAY_NOT_DECIDE`: the run is as it was then, as it is when `keep` throws.
  */
-export async function moveRunOut(db: Database, id: string, { by, pack, keep }: Departure): Promise<void> {
+export async function moveRunOut(db: Database, id: string, { by, keep }: Departure): Promise<void> {
   const human = asHuman(by, id, 'move');
-  const store = new EngineStore(db, { events: new EventBus() });
+  const store = new StateFile(db, { events: new EventBus() });
   const held = await holdLease(store.threads, id);
   await releasing(held, async () => {
-    store.gitPacks.clear(id); // of an earlier way: what lies beside the file is newer
-    await pack?.(store);
     keep(extractRun(db, id));
     store.commit((emit) => {
       store.remover.remove(held.lease);

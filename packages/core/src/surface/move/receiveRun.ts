@@ -5,6 +5,8 @@ import { takeSignals } from '../../engine/files/takeSignals.ts';
 import type { RunSignal } from '../../engine/runs/Runs.ts';
 import { EventBus } from '../../events/EventBus.ts';
 import { PIPELINE_GATES } from '../../orchestration/gates/pipelineGates.ts';
+import { gitRecord } from '../../state/gitRecord.ts';
+import { agentsRefOf, type CarryGit } from './packRun.ts';
 
 /** A run that comes from elsewhere. */
 export interface Arrival {
@@ -13,6 +15,8 @@ export interface Arrival {
   readonly file: Uint8Array;
   /** What it was told and has not taken, oldest first: written into its file. */
   readonly signals: readonly RunSignal[];
+  /** Makes git's objects of its record in the store of this machine. */
+  readonly unpack: CarryGit;
   /** A path where no file exists yet, in a folder that exists. */
   readonly target: string;
 }
@@ -20,14 +24,16 @@ export interface Arrival {
 /**
  * Makes a state file of the file of a run that nobody holds any more. It is on disk when this resolves.
  *
- * @throws DevsError those of `backup`, and `STATE_CORRUPT` for a file that is none.
+ * @throws DevsError those of `backup`; `STATE_CORRUPT` for a file that is none; what `unpack` throws.
  */
-export async function receiveRun({ id, file, signals, target }: Arrival): Promise<Backup> {
+export async function receiveRun({ id, file, signals, unpack, target }: Arrival): Promise<Backup> {
   const db = openStateCopy(file);
   try {
     const store = new EngineStore(db, { events: new EventBus(), rules: PIPELINE_GATES });
     store.threads.evict(id);
     await takeSignals(id, signals, { store });
+    await unpack(gitRecord(id, store), agentsRefOf(store.threads.require(id).policies));
+    store.gitPacks.clear(id); // what is beside the file is newer from now on
     return backup(db, target);
   } finally {
     db.close();

@@ -1,0 +1,46 @@
+import type { Command, CommandOptions } from 'commander';
+import { EXIT, type ExitCode } from '../../exitCodes.ts';
+import { humanFrom } from '../../flags/humanFrom.ts';
+import { pushRun } from '../../project/moveRun.ts';
+import { namedCluster } from '../../project/openCluster.ts';
+import type { Session } from '../../project/Session.ts';
+import { examples, type Start } from '../../project/Start.ts';
+
+interface PushFlags {
+  readonly file?: string;
+  readonly graph?: string;
+  readonly tenant?: string;
+  readonly by?: string;
+}
+
+export function addPush(program: Command, start: Start, options?: CommandOptions): void {
+  program
+    .command('push', options)
+    .description('move a run from here into a cluster, whose workers go on with it')
+    .argument('<id>', 'run')
+    .option('--file <file>', 'state file of a graph of your own (default: that of the project)')
+    .option('--graph <name>', 'what a graph of your own is called in the cluster')
+    .option('--tenant <name>', 'whose share of the workers it uses up (default: default)')
+    .option('--by <name>', 'who moves it (default: your user name)')
+    .addHelpText(
+      'after',
+      examples(
+        'devs push csv-export --db postgres://devs@db.example.org/devs',
+        'devs push post-42 --file posts.sqlite --graph posts',
+      ),
+    )
+    .action((id: string, flags: PushFlags, command: Command) =>
+      start(command, (session) => push(id, flags, session)),
+    );
+}
+
+async function push(id: string, { file, graph, tenant, by }: PushFlags, session: Session): Promise<ExitCode> {
+  const { shown } = namedCluster(session);
+  const place = tenant === undefined ? {} : { tenant };
+  const pushed = await pushRun({ id, file, graph, by: humanFrom(by), ...place }, session);
+  session.out.result({ id, pushed, to: shown }, [
+    pushed ? `${id} is in ${shown}, and not here any more` : `${id} is in ${shown} already`,
+    `see it: ${session.devs('status', id)}`,
+  ]);
+  return EXIT.ok;
+}

@@ -1,0 +1,257 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import {
+  assertNoRuns,
+  backup,
+  type CarryGit,
+  createDatabase,
+  DevsError,
+  endingWith,
+  isDevsError,
+  moveRunOut,
+  openReadOnly,
+  openState,
+  type Principal,
+  packRun,
+  placeStateFile,
+  type RunPlace,
+  receiveRun,
+  STATE_FILE,
+  type Thread,
+  ThreadStore,
+} from '@devs/core';
+import type { PostgresRuns } from '@devs/postgres';
+import { MovingFile } from '../cluster/MovingFile.ts';
+import { parseSpec } from '../flags/runSpec.ts';
+import { usageError } from '../usageError.ts';
+import { namedCluster, runsOf } from './openCluster.ts';
+import type { Session } from './Session.ts';
+
+/** Which run, and the state file that it comes from or goes to. */
+export interface Move {
+  readonly id: string;
+  /** Of a graph of one's own. @defaultValue that of the project */
+  readonly file: string | undefined;
+}
+
+export interface Push extends Move, RunPlace {
+  readonly by: Principal;
+  /** Its name in the cluster: needed for a graph of one's own. */
+  readonly graph: string | undefined;
+}
+
+/** What is found of a run. */
+type Known = Pick<Thread, 'createdAt' | 'briefSha256'>;
+
+const PIPELINE = 'pipeline';
+
+/**
+ * Moves a run from a state file into the cluster: taken out, kept in a file of its own, then recorded there. Killed in between, it
+ * goes on from that file. False where it was there already.
+ *
+ * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_EXISTS` where another run has its name there; those of `moveRunOut`.
+ */
+export async function pushRun({ id, file, graph, by, ...place }: Push, session: Session): Promise<boolean> {
+  const stateFile = stateFileOf(file, session);
+  const moving = new MovingFile(stateFile, id);
+  return withClusterRuns(session, async (runs) => {
+    const there = await inCluster(id, runs);
+    const here = inFile(stateFile, id);
+    if (there !== null && here !== null) throw taken(id, stateFile);
+    if (here !== null) await takeOut({ id, by, stateFile, graph, here }, moving);
+    if (!moving.exists) {
+      if (there !== null) return false;
+      throw nowhere(id, stateFile);
+    }
+    if (there !== null) {
+      if (!isSame(there, inFile(moving.path, id))) throw taken(id, moving.path);
+      moving.remove();
+      return false;
+    }
+    const { isPipeline, fingerprint, ...run } = await packRun(
+      bytesOf(moving.path),
+      id,
+      carryGit(id, session),
+    );
+    const queue = { graph: isPipeline ? PIPELINE : named(graph), fingerprint };
+    if (!(await runs.create({ id, queue, ...run, ...place }))) throw taken(id, moving.path);
+    moving.remove();
+    return true;
+  });
+}
+
+interface TakenOut extends Pick<Push, 'id' | 'by' | 'graph'> {
+  readonly stateFile: string;
+  readonly here: Known;
+}
+
+async function takeOut({ id, by, stateFile, graph, here }: TakenOut, moving: MovingFile): Promise<void> {
+  if (here.briefSha256 === null && graph === undefined) throw unnamed();
+  const older = moving.exists ? inFile(moving.path, id) : null;
+  if (older !== null && !isSame(older, here)) throw taken(id, moving.path);
+  moving.clear();
+  const db = createDatabase({ dbPath: stateFile });
+  await endingWith(
+    () => db.close(),
+    () => moveRunOut(db, id, { by, keep: (bytes) => void copyTo(moving.path, bytes) }),
+  );
+}
+
+export interface Pulled {
+  readonly stateFile: string;
+  /** The state file without runs that was there before; `null` for none. */
+  readonly kept: string | null;
+}
+
+/**
+ * Moves a run from the cluster into a state file of its own: held, kept in a file, then deleted there. What it was told and has
+ * not taken is in it. Killed in between, it goes on from that file. `null` where it is here already.
+ *
+ * @throws DevsError `THREAD_NOT_FOUND`; `THREAD_BUSY` while a worker drives it; `CONFIG_INVALID` where the state file has runs.
+ */
+export async function pullRun({ id, file }: Move, session: Session): Promise<Pulled | null> {
+  const stateFile = stateFileOf(file, session);
+  const moving = new MovingFile(stateFile, id);
+  return withClusterRuns(session, async (runs) => {
+    const there = await inCluster(id, runs);
+    if (inFile(stateFile, id) !== null) {
+      if (there !== null) throw taken(id, stateFile);
+      moving.remove();
+      return null;
+    }
+    assertNoRuns(stateFile);
+    if (there === null && !moving.exists) throw nowhere(id, namedCluster(session).shown);
+    if (there !== null) await takeFrom(runs, id, { moving, there, session });
+    const db = openReadOnly({ dbPath: moving.path });
+    const kept = await endingWith(
+      () => db.close(),
+      async () => placeStateFile(db, stateFile),
+    );
+    moving.remove();
+    return { stateFile, kept };
+  });
+}
+
+async function takeFrom(
+  runs: PostgresRuns,
+  id: string,
+  {
+    moving,
+    there,
+    session,
+  }: { readonly moving: MovingFile; readonly there: Known; readonly session: Session },
+): Promise<void> {
+  if (moving.exists && !isSame(there, inFile(moving.path, id))) throw taken(id, moving.path);
+  const held = await runs.hold(id);
+  try {
+    moving.clear();
+    const signals = await held.signals();
+    const unpack = carryGit(id, session);
+    await receiveRun({ id, file: held.db.serialize(), signals, unpack, target: moving.path });
+    if (await held.leave()) return;
+    moving.remove();
+    throw toldMeanwhile(id);
+  } finally {
+    await held.close();
+  }
+}
+
+/** Git's objects of a run are in the store of the project while it is in a state file, and in its own file elsewhere. */
+const carryGit =
+  (id: string, { dir }: Session): CarryGit =>
+  async (record, agentsRef) => {
+    const spec = parseSpec(agentsRef);
+    if (spec === null || spec.agents === 'none') return;
+    const { GitWorkspace } = await import('@devs/agents');
+    const { repository } = spec;
+    await new GitWorkspace({ dir, ...(repository !== null && { repository }) }).open(id, { record });
+  };
+
+async function withClusterRuns<Result>(
+  session: Session,
+  work: (runs: PostgresRuns) => Promise<Result>,
+): Promise<Result> {
+  const runs = await runsOf(namedCluster(session), session);
+  try {
+    return await work(runs);
+  } finally {
+    await runs.close();
+  }
+}
+
+function stateFileOf(file: string | undefined, { dir, io }: Session): string {
+  return file === undefined ? path.join(dir, '.devs', STATE_FILE) : path.resolve(io.cwd, file);
+}
+
+async function inCluster(id: string, runs: PostgresRuns): Promise<Known | null> {
+  try {
+    const looked = await runs.look(id);
+    return await endingWith(looked.close, async () => new ThreadStore(looked.db).require(id));
+  } catch (error) {
+    if (isDevsError(error, 'THREAD_NOT_FOUND')) return null;
+    throw error;
+  }
+}
+
+function inFile(stateFile: string, id: string): Known | null {
+  if ((statSync(stateFile, { throwIfNoEntry: false })?.size ?? 0) === 0) return null;
+  const db = openReadOnly({ dbPath: stateFile });
+  try {
+    return new ThreadStore(db).get(id);
+  } finally {
+    db.close();
+  }
+}
+
+function bytesOf(stateFile: string): Uint8Array {
+  const db = openReadOnly({ dbPath: stateFile });
+  try {
+    return db.serialize();
+  } finally {
+    db.close();
+  }
+}
+
+function copyTo(target: string, bytes: Uint8Array): void {
+  const db = openState(bytes);
+  try {
+    backup(db, target);
+  } finally {
+    db.close();
+  }
+}
+
+const isSame = (a: Known, b: Known | null): boolean =>
+  a.createdAt === b?.createdAt && a.briefSha256 === b.briefSha256;
+
+function named(graph: string | undefined): string {
+  if (graph !== undefined) return graph;
+  throw unnamed();
+}
+
+const unnamed = (): DevsError =>
+  usageError(
+    'Nobody knows what the graph of this run is called in the cluster.',
+    'Name it with --graph, as its workers do: durable(builder, { graph }).',
+  );
+
+const nowhere = (id: string, where: string): DevsError =>
+  new DevsError(`There is no run "${id}" in ${where}.`, {
+    code: 'THREAD_NOT_FOUND',
+    remedy: 'List the runs with devs status, with --db those of the cluster.',
+    context: { id },
+  });
+
+const taken = (id: string, where: string): DevsError =>
+  new DevsError(`There is another run "${id}", or a copy of it, in ${where}.`, {
+    code: 'THREAD_EXISTS',
+    remedy: 'Move or remove that file if it is a copy: a run is in one place.',
+    context: { id },
+  });
+
+const toldMeanwhile = (id: string): DevsError =>
+  new DevsError(`Run "${id}" was told something while it was taken.`, {
+    code: 'THREAD_BUSY',
+    remedy: 'Pull it again.',
+    context: { id },
+  });

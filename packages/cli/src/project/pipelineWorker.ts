@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { isDevsError, loadOrchestratorConfig, Orchestrator, type RunDriver, type Runs } from '@devs/core';
+import { newSpec, type RunSpec } from '../flags/runSpec.ts';
+import { acceptedConfig } from './acceptedConfig.ts';
+import { agentsFrom } from './agentsFrom.ts';
+import type { Session } from './Session.ts';
+
+const execute = promisify(execFile);
+
+/** Git that knows the settings the engine gives it. */
+const GIT = { major: 2, minor: 36 } as const;
+
+/** What the pipeline is driven with on this machine: as the configuration of its project says, like `devs run`. */
+async function workerSpec(session: Session): Promise<RunSpec> {
+  const { io, dir } = session;
+  return newSpec({}, { cwd: io.cwd, dir, config: await acceptedConfig(session) });
+}
+
+/**
+ * The pipeline, to be driven over `runs` by a worker in a project folder.
+ *
+ * @throws DevsError as `devs run`, for a configuration, agents or a sandbox that cannot be used here.
+ */
+export async function pipelineDriver(runs: Runs, session: Session): Promise<RunDriver> {
+  const working = await agentsFrom(await workerSpec(session), session);
+  const config = loadOrchestratorConfig(session.io.env, (text) => session.out.note(text));
+  const prices = session.io.env['DEVS_PRICES']?.trim();
+  const devs = await Orchestrator.open({ runs, config, ...(prices && { prices }), ...working });
+  return devs.driver();
+}
+
+/** Something that a worker of this project needs and this machine does not have. */
+export interface Missing {
+  readonly what: 'git' | 'program' | 'agents';
+  /** For people. */
+  readonly why: string;
+}
+
+/** What this machine lacks to drive the pipeline; nothing is run but `git --version` and the sandbox's own test. */
+export async function missingHere(session: Session): Promise<readonly Missing[]> {
+  const spec = await workerSpec(session);
+  const programs = [...spec.checks.map(({ argv }) => argv), ...(spec.setup === null ? [] : [spec.setup])];
+  const names = [...new Set(programs.flatMap(([name = '']) => (name.includes('/') ? [] : [name])))];
+  const lost = names.filter((name) => !isOnPath(name, session.io.env['PATH'] ?? ''));
+  return [
+    ...(await withoutGit()),
+    ...lost.map(
+      (name) => ({ what: 'program', why: `${name} is not on PATH: checks and setup need it` }) as const,
+    ),
+    ...(await withoutAgents(spec, session)),
+  ];
+}
+
+async function withoutGit(): Promise<readonly Missing[]> {
+  const why = `git ${GIT.major}.${GIT.minor} or newer is not on PATH`;
+  try {
+    const { stdout } = await execute('git', ['--version']);
+    const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
+    return major > GIT.major || (major === GIT.major && minor >= GIT.minor) ? [] : [{ what: 'git', why }];
+  } catch {
+    return [{ what: 'git', why }];
+  }
+}
+
+/** Loading them tells: models, their packages and keys, coding CLIs and the sandbox. */
+async function withoutAgents(spec: RunSpec, session: Session): Promise<readonly Missing[]> {
+  try {
+    await agentsFrom(spec, session);
+    return [];
+  } catch (error) {
+    if (!isDevsError(error)) throw error;
+    return [{ what: 'agents', why: `${error.message} ${error.remedy}` }];
+  }
+}
+
+const isOnPath = (name: string, places: string): boolean =>
+  places.split(path.delimiter).some((folder) => isProgram(path.join(folder, name)));
+
+function isProgram(file: string): boolean {
+  if (!existsSync(file)) return false;
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,139 @@
+import { durable } from '@devs/core/langgraph';
+import { Annotation, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { median, percentile, round } from '../../../core/bench/state/figures.ts';
+import { postgres } from '../../src/postgres.ts';
+import { Worker } from '../../src/Worker.ts';
+import { query } from '../../test/support/query.ts';
+import type { Place } from './keepers.ts';
+
+/** Runs that wait for an answer, so many of them. */
+export interface Waiting {
+  readonly runs: number;
+  /** In all tables and indexes, KiB each. */
+  readonly kb: number;
+  /** The first 50 questions, median. */
+  readonly pageMs: number;
+  /** From the end of a decision until a worker has the run's file open. */
+  readonly claimMs: number;
+  readonly claimP95Ms: number;
+}
+
+/** That are driven to their question and answered; the others are copies of their rows. */
+const REAL = 60;
+
+const Asked = Annotation.Root({ text: Annotation<string>(), answer: Annotation<string>() });
+/** 100 KiB of words: what a state is made of is text. */
+const textOf = (seed: number): string =>
+  Array.from({ length: 14_000 }, (_, n) => ((n * 7919 + seed * 104_729) % 99_991).toString(36)).join(' ');
+
+export async function waiting({ url, dir }: Place, counts: readonly number[]): Promise<readonly Waiting[]> {
+  const schema = 'waiting';
+  const [mine, theirs] = [postgres({ url, dir, schema }), postgres({ url, dir, schema })];
+  const builder = new StateGraph(Asked)
+    .addNode('ask', () => ({ answer: String(interrupt('Well?')) }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', END);
+  const app = durable(builder, { runs: mine, graph: 'asked' });
+  const driver = durable(builder, { runs: theirs, graph: 'asked' });
+  const claims = new Claims();
+  const found: Waiting[] = [];
+  for (const count of counts) {
+    const ids = Array.from({ length: REAL }, (_, n) => `real-${count}-${n}`);
+    for (const [n, id] of ids.entries()) await app.run(id, { text: textOf(n) });
+    await copyUpTo(url, schema, count);
+    const worker = await Worker.start(theirs, {
+      drivers: [driver],
+      onEvent: (event) => event.is === 'driving' && claims.claimed(event.runId),
+    });
+    const pages = await times(20, () => app.openGates({ limit: 50 }));
+    const claimed: number[] = [];
+    const kb = await kilobytesEach(url, schema);
+    for (const id of ids) {
+      const [gate] = await app.gates(id);
+      if (gate === undefined) throw new Error(`Run ${id} asks nothing.`);
+      const open = claims.of(id);
+      await app.decide(gate, { value: 'yes', by: { kind: 'human', id: 'ada' } });
+      const from = performance.now();
+      claimed.push(Math.max(0, (await open) - from));
+    }
+    await worker.stop();
+    found.push({
+      runs: count,
+      kb: round(kb, 1),
+      pageMs: round(median(pages)),
+      claimMs: round(median(claimed), 1),
+      claimP95Ms: round(percentile(claimed, 0.95), 1),
+    });
+  }
+  await Promise.all([app.close(), driver.close()]);
+  return found;
+}
+
+/** When a worker has taken a run. */
+class Claims {
+  readonly #told = new Map<string, (at: number) => void>();
+
+  of(id: string): Promise<number> {
+    return new Promise((resolve) => this.#told.set(id, resolve));
+  }
+
+  claimed(id: string): void {
+    this.#told.get(id)?.(performance.now());
+  }
+}
+
+async function times(n: number, work: () => Promise<unknown>): Promise<readonly number[]> {
+  const taken: number[] = [];
+  for (let each = 0; each < n; each += 1) {
+    const from = performance.now();
+    await work();
+    taken.push(performance.now() - from);
+  }
+  return taken;
+}
+
+/** Copies the rows of runs that wait until there are so many. */
+async function copyUpTo(url: string, schema: string, count: number): Promise<void> {
+  const columnsOf = async (table: string): Promise<string> => {
+    const rows = await query(
+      url,
+      `SELECT string_agg(column_name, ', ') AS names FROM information_schema.columns
+       WHERE table_schema = $1 AND table_name = $2 AND column_name NOT IN ('run_id', 'session_id')`,
+      [schema, table],
+    );
+    return String(rows[0]?.['names']);
+  };
+  const there = await query(url, `SELECT count(*)::int AS n FROM ${schema}.runs WHERE ended_at IS NULL`);
+  const missing = count - Number(there[0]?.['n']);
+  for (let from = 0; from < missing; from += REAL) {
+    const copies = Math.min(REAL, missing - from);
+    const source = `(SELECT run_id FROM ${schema}.runs WHERE run_id LIKE 'real-${count}-%' ORDER BY run_id LIMIT ${copies}) s`;
+    const name = `'copy-${count}-${from}-' || t.run_id`;
+    for (const table of ['runs', 'run_bases', 'run_changes']) {
+      const columns = await columnsOf(table);
+      await query(
+        url,
+        `INSERT INTO ${schema}.${table} (run_id, ${columns}) SELECT ${name}, ${columns} FROM ${schema}.${table} t JOIN ${source} USING (run_id)`,
+      );
+    }
+    const columns = await columnsOf('gates');
+    await query(
+      url,
+      `INSERT INTO ${schema}.gates (run_id, session_id, ${columns})
+       SELECT ${name}, 'copy-${count}-${from}-' || t.session_id, ${columns} FROM ${schema}.gates t JOIN ${source} USING (run_id)`,
+    );
+  }
+  await query(url, `ANALYZE ${schema}.runs`);
+  await query(url, `ANALYZE ${schema}.gates`);
+}
+
+async function kilobytesEach(url: string, schema: string): Promise<number> {
+  const rows = await query(
+    url,
+    `SELECT sum(pg_total_relation_size(c.oid))::float8 / 1024 / (SELECT count(*) FROM ${schema}.runs) AS kb
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relkind = 'r'`,
+    [schema],
+  );
+  return Number(rows[0]?.['kb']);
+}
