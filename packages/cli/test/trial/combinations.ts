@@ -55,6 +55,8 @@ export function turnOf(turn: number): readonly Combination[] {
 export const SHORT: readonly Combination[] = (
   [
     ['gutted-test', 'http', 1],
+    ['wrong-test', 'http', 0],
+    ['edited-check', 'command', 0],
     ['special-case', 'http', 0],
     ['red-baseline', 'http', 0],
     ['refusal', 'acp', 0],
