@@ -55,16 +55,19 @@ const POSTGRES_SQL = new Set(
     'BossJobs',
     'ClusterAdmin',
     'ClusterView',
+    'TenantView',
     'Leases',
     'RunFiles',
     'RunLists',
     'RunRows',
     'SessionOwner',
     'Shipper',
+    'TenantView',
     'gateRows',
     'openSchema',
     'owners',
     'rights',
+    'runSql',
     'schema',
   ].map((name) => `packages/postgres/src/${name}.ts`),
 );
@@ -154,7 +157,7 @@ function mayUse(file, name) {
   if (name.startsWith('@modelcontextprotocol/')) return file.pkg === 'mcp';
   if (!name.startsWith('@langchain/')) return true;
   const entry = file.pkg === 'core' && ENTRY_MAY_USE_LANGCHAIN.has(file.inner);
-  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration') || entry;
+  return file.pkg === 'agents' || inCore(file, 'engine', 'orchestration', 'testing') || entry;
 }
 
 function keepsLibrariesInPlace(file) {

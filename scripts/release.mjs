@@ -9,7 +9,7 @@ import { run } from './runProgram.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A package after those it depends on. */
-const ORDER = ['core', 'agents', 'mcp', 'ui', 'cli'];
+const ORDER = ['core', 'agents', 'postgres', 'mcp', 'ui', 'cli'];
 
 const HELP = `Usage: pnpm release [--dry-run]
 

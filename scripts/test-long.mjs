@@ -51,6 +51,25 @@ const LONG = [
     'waits, signals and clocks in any order',
   ],
   [
+    'checkpoints',
+    { DEVS_RESUMED_EVERY: 1 },
+    'resumedCheckpoints',
+    'recorded runs, resumed from each of their checkpoints',
+  ],
+  ['spender', { DEVS_SPENDER_KILLS: 20 }, 'guards/countersOverKills', 'counters of a budget, over kills'],
+  [
+    'entropy-deaths',
+    { DEVS_ENTROPY_DEATHS_EVERY: 1 },
+    'killedEntropy',
+    'a death at every write on the way to a failure gate',
+  ],
+  [
+    'failed-commits',
+    { DEVS_FAILED_COMMITS: 80 },
+    'state/failedCommits',
+    'commits that the operating system fails',
+  ],
+  [
     'deadlines',
     { DEVS_DEADLINE_DEATHS_EVERY: 1 },
     'killedDeadlines',
@@ -68,7 +87,12 @@ const LONG = [
     'children/__tests__/trees',
     'trees of runs that die, and by LangGraph alone',
   ],
-  ['wakes', { DEVS_WAKES_EVERY: 1 }, 'drive/wakes', 'a decision at every pair of moments of a drive'],
+  [
+    'wakes',
+    { DEVS_WAKES_EVERY: 1, DEVS_WAKE_RACES: 24 },
+    'drive/wakes',
+    'a decision at every pair of moments of a drive',
+  ],
   [
     'wakes-across',
     { DEVS_WAKES_ACROSS: 2000 },

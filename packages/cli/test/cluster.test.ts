@@ -169,6 +169,16 @@ describe('who runs a cluster', () => {
     await held.close();
   });
 
+  test('has no page there, and is told what else there is', async ({ dir }) => {
+    expect(await called(dir, 'ui')).toMatchObject({
+      said: expect.stringMatching(/^RUN_ELSEWHERE: .*\n {2}→ .*devs pull/),
+    });
+    const { said } = await called(dir, 'migrate', '--grant', 'devs_worker');
+    expect(said).toContain('--grant prints');
+    const printed = await called(dir, 'migrate', '--print', '--grant', 'devs_worker');
+    expect(printed.said).toContain('TO "devs_worker";');
+  });
+
   test.for([
     [['redrive'], /which run is driven again/],
     [['redrive', 'mail-1', '--all'], /which run is driven again/],

@@ -47,9 +47,12 @@ describe('a run that moves to a cluster and back', () => {
   let before: readonly string[];
   let gate: Gate | undefined;
 
-  test('is in the cluster, and not here any more', async () => {
-    await here(...RUN_SUM);
+  test('waits here at first', async () => {
+    expect(await here(...RUN_SUM)).toMatchObject({ exitCode: 75 });
     before = await told(here);
+  });
+
+  test('is in the cluster, and not here any more', async () => {
     const pushed = await there('push', 'sum');
     expect(pushed, pushed.stderr).toMatchObject({ exitCode: 0, stderr: '' });
     expect(pushed.stdout).toContain(`sum is in ${cluster.server.url}, and not here any more`);
@@ -75,13 +78,16 @@ describe('a run that moves to a cluster and back', () => {
     expect((await there('gates')).stdout).toBe('No gate is open.\n');
   });
 
-  test('comes back with what it was told, and goes on here', async () => {
+  test('comes back with what it was told', async () => {
     const pulled = await there('pull', 'sum');
     expect(pulled, pulled.stderr).toMatchObject({ exitCode: 0, stderr: '' });
     expect(pulled.stdout).toContain(`the state file without runs that was there is`);
     expect(onTheWay()).toEqual([]);
     expect(await there('status', 'sum')).toMatchObject({ exitCode: 4 });
     expect((await there('pull', 'sum', '--json')).stdout).toContain('"pulled": false');
+  });
+
+  test('goes on here, to its commit', async () => {
     expect(await here('resume', 'sum')).toMatchObject({ exitCode: 75 });
     await here('show', 'sum');
     await here('approve', 'sum');

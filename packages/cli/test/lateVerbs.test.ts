@@ -5,7 +5,7 @@ import { callMain } from './support/callMain.ts';
 const LATE = [
   ...['init', 'run', 'ask', 'edit', 'approve', 'reject', 'resume', 'rm', 'trust'],
   ...['answer', 'adopt', 'sync', 'rewind', 'chaos'],
-  ...['migrate', 'worker', 'queue', 'workers', 'tenants', 'redrive'],
+  ...['migrate', 'push', 'pull', 'worker', 'queue', 'workers', 'tenants', 'redrive'],
 ];
 
 describe('help', () => {

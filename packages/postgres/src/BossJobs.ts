@@ -31,8 +31,6 @@ export type TenantCaps = ReadonlyMap<string, number>;
 export interface BossJobsOptions {
   /** Of the runs; the jobs have one of their own beside it. */
   readonly schema: string;
-  /** Whether this process does the housekeeping of the queues, one of all that do at a time. @defaultValue false */
-  readonly supervises?: boolean;
   /** Told what pg-boss fails at in the background. @defaultValue nobody */
   readonly onError?: (error: unknown) => void;
 }
@@ -79,14 +77,13 @@ export async function migrateJobs(pool: Pool, schema: string): Promise<void> {
 /** What {@link migrateJobs} does to an empty database, for who reads or runs it himself. */
 export const jobsSql = (schema: string): string => getConstructionPlans(bossSchema(schema));
 
-function bossOf(pool: Pool, { schema, supervises = false, onError }: BossJobsOptions, migrate: boolean) {
+function bossOf(pool: Pool, { schema, onError }: BossJobsOptions, migrate: boolean) {
   const boss = new PgBoss({
     db: dbOf(pool as unknown as Pick<ClientBase, 'query'>),
     schema: bossSchema(schema),
     migrate,
-    supervise: supervises,
-    superviseIntervalSeconds: 15,
-    monitorIntervalSeconds: 15,
+    supervise: false, // the leader of the workers does it: see `tidy`
+    monitorIntervalSeconds: 10,
     schedule: false,
     registerInstance: false,
     openTelemetry: { enabled: false },
@@ -223,6 +220,12 @@ export class BossJobs implements Jobs {
     const redriven = await boss.redrive(DEAD_QUEUE, { ids: letters.map(({ jobId }) => jobId) });
     for (const queue of new Set(letters.map((letter) => letter.queue))) await this.#notify(this.#pool, queue);
     return redriven;
+  }
+
+  /** Has tried again what was fetched by who died before he claimed it, and drops what is old. By one process, every few seconds. */
+  async tidy(): Promise<void> {
+    const boss = await this.#ready();
+    await boss.supervise();
   }
 
   async close(): Promise<void> {

@@ -45,7 +45,7 @@ export class HeldPostgresRun implements HeldRun {
   }
 
   async signals(): Promise<readonly RunSignal[]> {
-    const { last, signals } = await this.#parts.rows.signals(this.id, this.#parts.taken);
+    const { last, signals } = await this.#parts.rows.signals(this.id, this.#given);
     this.#given = last;
     return signals;
   }

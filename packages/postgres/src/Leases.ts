@@ -45,13 +45,13 @@ export class Leases {
   async reap(): Promise<number> {
     return this.#tables.transaction(async (client) => {
       const dead = await client.query(`DELETE FROM ${this.#schema}.workers w WHERE ${isDeadSql('w')}`);
-      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client, 0);
       const { rows } = await client.query<FreedRow>(this.#freeSql());
+      await this.#recount(client, rows);
       for (const row of rows) {
         if (row.job_id !== null) await this.#jobs.complete(client, queuedRun(row), row.job_id);
         await this.#jobs.wake(client, queuedRun(row));
       }
-      await this.#recount(client, rows);
+      if ((dead.rowCount ?? 0) > 0) await this.#giveBack(client, 0);
       return rows.length;
     });
   }
@@ -111,6 +111,11 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
     });
   }
 
+  /** A job whose run could not be checked out: tried again later. */
+  async failed(job: FetchedJob, error: unknown): Promise<void> {
+    await this.#tables.transaction((client) => this.#jobs.fail(client, job, error));
+  }
+
   /**
    * Lets go of a run that was driven and not settled: where its drive has failed, it is tried again later; with no error, at once.
    * False where somebody else has it.
@@ -153,8 +158,9 @@ RETURNING r.run_id, r.queue, r.tenant, r.priority, theirs.job_id`;
     });
   }
 
-  /** Sets what is counted to what is there, for tenants that have a limit. */
-  async recountAll(): Promise<void> {
+  /** What nobody has to wait for: the housekeeping of the queues; what is counted of tenants is set to what is there. */
+  async tidy(): Promise<void> {
+    await this.#jobs.tidy();
     const caps = await this.caps();
     const tenants = [...caps.keys()].map((tenant) => ({ tenant }));
     await this.#tables.transaction((client) => this.#recount(client, tenants));

@@ -4,7 +4,7 @@ import type { SessionOwner } from './SessionOwner.ts';
 
 export interface ReaperParts {
   readonly owner: Pick<SessionOwner, 'leads'>;
-  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'recountAll' | 'giveBackLeft'>;
+  readonly leases: Pick<Leases, 'reap' | 'wakeDue' | 'tidy' | 'giveBackLeft'>;
   /** Told of what it did. */
   readonly onReaped: (runs: number) => void;
   readonly onDue: (runs: number) => void;
@@ -14,8 +14,8 @@ export interface ReaperParts {
 
 /** How soon a death is noticed, ms. */
 const TICK_MS = 500;
-/** Between two counts of all tenants, and two looks for jobs in nobody's hands, ticks. */
-const RECOUNT_TICKS = 60;
+/** Between two times that it tidies up, and looks for jobs in nobody's hands, ticks. */
+const TIDY_TICKS = 30;
 
 /**
  * Looks after the runs of all workers, in one process at a time: that of the worker whose session has the lock. Where it dies
@@ -52,8 +52,8 @@ export class Reaper {
     const { leases, onReaped, onDue } = this.#parts;
     onReaped(await leases.reap());
     onDue(await leases.wakeDue());
-    if (tick % RECOUNT_TICKS !== 0) return;
-    await leases.recountAll();
+    if (tick % TIDY_TICKS !== 0) return;
+    await leases.tidy();
     await leases.giveBackLeft();
   }
 }

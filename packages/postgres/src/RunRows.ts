@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { HeldRunEnd, NewRunFile, RunIndex, RunSignal } from '@devs/core';
 import type { ClientBase } from 'pg';
-import { gateRows, gatesSql } from './gateRows.ts';
+import { gateRows } from './gateRows.ts';
 import type { Jobs, QueuedRun } from './Jobs.ts';
 import { queueName } from './Jobs.ts';
 import { toldChannel } from './Owner.ts';
-import { isDeadSql } from './owners.ts';
 import type { RunFiles } from './RunFiles.ts';
+import { claimSql, createSql, freeSql, removeSql, settleSql, tellSql } from './runSql.ts';
 import { lost } from './Shipper.ts';
 import type { Tables } from './Tables.ts';
 
@@ -82,12 +82,7 @@ export class RunRows {
     const bytes = await this.#files.packed(run.file, tenant);
     const birth = randomUUID();
     const values: unknown[] = [runId, birth, tenant, run.queue.graph, run.queue.fingerprint, queued.queue];
-    values.push(
-      String(schemaVersion),
-      String(priority),
-      ...indexValues(index),
-      gateRows([{ runId, gates: index.gates }]),
-    );
+    values.push(schemaVersion, priority, ...indexValues(index), gateRows([{ runId, gates: index.gates }]));
     return this.#tables.transaction(async (client) => {
       const { rowCount } = await client.query(this.#sql.create, values);
       if (rowCount === 0) return this.#isBorn(client, runId, birth);
@@ -164,20 +159,11 @@ export class RunRows {
   async settle(claim: Claim, settlement: Settlement): Promise<'settled' | 'again'> {
     const { end, seq, taken, base } = settlement;
     const next = end.queue === undefined ? claim : { ...claim, queue: queueName(end.queue) };
+    await this.#tables.insist(() => this.#jobs.openQueue(next.queue));
     const gates = gateRows([{ runId: claim.runId, gates: end.gates }]);
-    const values = [
-      claim.runId,
-      claim.lease,
-      seq,
-      taken,
-      ...indexValues(end),
-      end.until,
-      gates,
-      base !== null,
-      end.queue?.graph,
-      end.queue?.fingerprint,
-      next.queue,
-    ];
+    const index = [...indexValues(end), end.until, gates];
+    const queue = [end.queue?.graph ?? null, end.queue?.fingerprint ?? null, next.queue];
+    const values = [claim.runId, claim.lease, seq, taken, ...index, base !== null, ...queue];
     return this.#tables.transaction<'settled' | 'again'>(async (client, undo) => {
       const { rows } = await client.query<{ job_id: string | null }>(this.#sql.settle, values);
       const [row] = rows;
@@ -250,91 +236,3 @@ const indexValues = ({ status, reason, title, view }: RunIndex): readonly (strin
 
 const textOf = (text: string | null): string | null =>
   text?.replace(/\p{Surrogate}/gu, '\u{fffd}').replaceAll('\0', '\u{fffd}') ?? null;
-
-const ENDED_SQL = `('completed', 'failed', 'cancelled', 'dead_letter')`;
-
-const createSql = (schema: string): string => `
-WITH held AS (
-  INSERT INTO ${schema}.runs
-    (run_id, birth, tenant, graph, fingerprint, queue, schema_version, priority, status, reason, title, view, ended_at)
-  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::int, $8::int, $9::text, $10, $11, $12, CASE WHEN $9 IN ${ENDED_SQL} THEN now() END
-  ON CONFLICT DO NOTHING
-  RETURNING run_id, tenant, true AS has_gates
-), ${gatesSql(schema, { json: '$13', reopens: true })}
-SELECT run_id FROM held`;
-
-const claimSql = (schema: string): string => `
-WITH run AS (
-  SELECT *, CASE
-    WHEN schema_version > $5 THEN 'newer'
-    WHEN owner <> $2 AND NOT coalesce((SELECT ${isDeadSql('w')} FROM ${schema}.workers w WHERE w.worker_id = owner), true) THEN 'busy'
-  END AS refused
-  FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running + 1 FROM run
-  WHERE t.tenant = run.tenant AND run.refused IS NULL AND run.owner IS NULL
-    AND (NOT $6 OR t.cap IS NULL OR t.running < t.cap)
-  RETURNING t.tenant
-), claimed AS (
-  UPDATE ${schema}.runs r SET epoch = r.epoch + 1, owner = $2, lease = $3::uuid, job_id = $4::uuid,
-    schema_version = $5, updated_at = now()
-  FROM run WHERE r.run_id = run.run_id AND run.refused IS NULL
-    AND (run.owner IS NOT NULL OR EXISTS (SELECT 1 FROM room)
-      OR NOT EXISTS (SELECT 1 FROM ${schema}.tenants t WHERE t.tenant = run.tenant))
-  RETURNING r.epoch
-)
-SELECT CASE WHEN refused IS NOT NULL THEN refused WHEN claimed.epoch IS NULL THEN 'full' END AS not,
-  claimed.epoch, queue, tenant, priority
-FROM run LEFT JOIN claimed ON true`;
-
-const tellSql = (schema: string): string => `
-WITH told AS (
-  UPDATE ${schema}.runs SET wake_seq = wake_seq + 1, updated_at = now() WHERE run_id = $1 AND wake_seq = $2
-  RETURNING run_id, wake_seq, queue, tenant, priority
-), decided AS (
-  UPDATE ${schema}.gates g SET status = 'decided', decided_at = now() FROM told
-  WHERE g.session_id = $5 AND g.run_id = told.run_id AND g.artifact_hash = $6 AND g.status = 'open'
-  RETURNING g.session_id
-), recorded AS (
-  INSERT INTO ${schema}.signals (run_id, seq, id, signal)
-  SELECT run_id, wake_seq, $3, $4 FROM told WHERE $5::text IS NULL OR EXISTS (SELECT 1 FROM decided)
-  ON CONFLICT DO NOTHING RETURNING run_id
-)
-SELECT queue, tenant, priority FROM told JOIN recorded USING (run_id)`;
-
-const settleSql = (schema: string): string => `
-WITH held AS (
-  UPDATE ${schema}.runs r SET status = $5, reason = $6, title = $7, view = $8, handled_seq = $4, settled = lease,
-    owner = NULL, lease = NULL, job_id = NULL, until = to_timestamp($9::float8 / 1000),
-    base_seq = CASE WHEN $11 THEN $3::bigint ELSE base_seq END, updated_at = now(),
-    graph = coalesce($12, graph), fingerprint = coalesce($13, fingerprint), queue = $14,
-    ended_at = CASE WHEN $5 IN ${ENDED_SQL} THEN coalesce(ended_at, now()) END
-  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
-  WHERE r.run_id = was.run_id AND r.lease = $2::uuid AND r.head_seq = $3::bigint AND r.wake_seq = $4::bigint
-  RETURNING r.run_id, r.tenant, true AS has_gates, was.job
-), ${gatesSql(schema, { json: '$10', reopens: true })}, taken AS (
-  UPDATE ${schema}.signals s SET taken_at = now() FROM held WHERE s.run_id = held.run_id AND s.taken_at IS NULL
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
-)
-SELECT job AS job_id FROM held`;
-
-const removeSql = (schema: string): string => `
-WITH gone AS (
-  DELETE FROM ${schema}.runs WHERE run_id = $1 AND lease = $2::uuid AND head_seq = $3::bigint AND wake_seq = $4::bigint
-  RETURNING tenant, job_id
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM gone WHERE t.tenant = gone.tenant
-)
-SELECT job_id FROM gone`;
-
-const freeSql = (schema: string): string => `
-WITH held AS (
-  UPDATE ${schema}.runs r SET owner = NULL, lease = NULL, job_id = NULL, updated_at = now()
-  FROM (SELECT run_id, job_id AS job FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE) was
-  WHERE r.run_id = was.run_id AND r.lease = $2::uuid
-  RETURNING r.tenant, was.job
-), room AS (
-  UPDATE ${schema}.tenants t SET running = t.running - 1 FROM held WHERE t.tenant = held.tenant
-)
-SELECT job AS job_id FROM held`;

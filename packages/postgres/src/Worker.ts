@@ -169,10 +169,12 @@ export class Worker {
     const cut = setTimeout(() => this.cutOff(), drainMs);
     const patience = new AbortController();
     const left = sleep(drainMs + LEAVE_MS, undefined, patience).catch(() => undefined);
-    await Promise.race([this.#dispatcher.stop(), left]);
+    // As long as it has runs it may be the one who looks after the others.
+    const done = this.#dispatcher.stop().then(() => this.#reaper.stop());
+    await Promise.race([done, left]);
     clearTimeout(cut);
     patience.abort();
-    await this.#reaper.stop();
+    void this.#reaper.stop();
     await this.#health?.close();
     return this.busy;
   }
@@ -181,11 +183,12 @@ export class Worker {
     this.#meters.add('fetched');
     try {
       const held = await this.#claim(job);
-      if (held === null) await this.#leases.decline(job, this.#drain.signal.aborted ? 0 : LATER_MS);
-      else await this.#work(job, held);
+      if (held !== null) return await this.#work(job, held);
+      const afterMs = this.#drain.signal.aborted ? 0 : LATER_MS;
+      await this.#insist(() => this.#leases.decline(job, afterMs));
     } catch (error) {
-      // Not claimed, and the job could not be given back: nobody touches it any more, and it is fetched again.
-      this.#onEvent({ is: 'away', error });
+      this.#sayFailed(job, error);
+      await this.#insist(() => this.#leases.failed(job, error));
     }
   }
 
@@ -228,21 +231,28 @@ export class Worker {
       return;
     }
     const isCutOff = this.#abort.signal.aborted;
-    if (!isCutOff) this.#meters.add('failed');
-    this.#onEvent(
-      isCutOff ? { is: 'cut off', runId } : { is: 'failed', runId, error, attempt: job.retryCount + 1 },
-    );
+    if (isCutOff) this.#onEvent({ is: 'cut off', runId });
+    else this.#sayFailed(job, error);
     // As long as this process lives the run is its own: nobody else would take it.
-    while (!(await this.#givesUp(job, held, isCutOff ? null : error))) await sleep(AGAIN_MS);
+    await this.#insist(() => this.#leases.giveUp(held.epoch, job, isCutOff ? null : error));
   }
 
-  async #givesUp(job: FetchedJob, held: HeldRun, error: unknown): Promise<boolean> {
-    try {
-      await this.#leases.giveUp(held.epoch, job, error);
-      return true;
-    } catch (reason) {
-      this.#onEvent({ is: 'away', error: reason });
-      return this.#abort.signal.aborted;
+  #sayFailed({ runId, retryCount }: FetchedJob, error: unknown): void {
+    this.#meters.add('failed');
+    this.#onEvent({ is: 'failed', runId, error, attempt: retryCount + 1 });
+  }
+
+  /** Until PostgreSQL has answered, or there is no more time. */
+  async #insist(work: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        this.#onEvent({ is: 'away', error });
+        if (this.#abort.signal.aborted) return;
+        await sleep(AGAIN_MS, undefined, { signal: this.#abort.signal }).catch(() => undefined);
+      }
     }
   }
 }

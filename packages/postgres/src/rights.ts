@@ -18,7 +18,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Gives a role what workers, commands and programs need, and no more: it makes no tables, so its processes have them made by
- * another one, and say `migrate: false`. For the owner of the tables to run.
+ * another one, and say `migrate: false`. To take a run out of the cluster is left to the owner of the tables, who runs this.
  */
 export function rightsSql(schema: string, role: string): string {
   const [tables, jobs, to] = [quoted(schema), quoted(bossSchema(schema)), quoted(role)];

@@ -129,6 +129,16 @@ describe('jobs of runs', () => {
     expect(await fetched(queue)).toEqual(['a']);
   });
 
+  test('that nobody touches any more are tried again', async () => {
+    const queue = await aQueue();
+    await wake(run(queue, 'a'));
+    const job = await next(queue);
+    const past = `UPDATE devs_boss.job SET heartbeat_on = now() - interval '1 hour' WHERE id = $1 RETURNING state`;
+    expect((await pool.query(past, [job.jobId])).rows).toEqual([{ state: 'active' }]);
+    await jobs.tidy();
+    expect((await pool.query(past, [job.jobId])).rows).toEqual([{ state: 'retry' }]);
+  });
+
   test('that are put back come after the others, or later', async () => {
     const queue = await aQueue();
     for (const id of ['a', 'b']) await wake(run(queue, id));

@@ -1,24 +1,28 @@
 import { runFilesCases, runsCases } from '@devs/core/testing';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, test } from 'vitest';
+import type { PostgresRuns } from '../src/PostgresRuns.ts';
 import { type Cluster, startCluster } from './support/startCluster.ts';
 
 let cluster: Cluster;
-let cases = 0;
+let runs: PostgresRuns;
+let elsewhere: PostgresRuns;
 
 beforeAll(async () => {
   cluster = await startCluster();
+  [runs, elsewhere] = [cluster.runs(), cluster.runs()];
+  await runs.list();
 });
 afterAll(() => cluster.stop());
 
+beforeEach(async () => {
+  await cluster.sql('TRUNCATE devs.runs CASCADE; DELETE FROM devs_boss.job');
+});
+
 describe('runs in PostgreSQL', () => {
   test.each([...runsCases, ...runFilesCases])('$name', async ({ check }) => {
-    cases += 1;
-    const schema = `case_${cases}`;
-    const [runs, elsewhere] = [cluster.runs({ schema }), cluster.runs({ schema })];
     const free = async (id: string): Promise<void> => {
-      await cluster.sql(`UPDATE ${schema}.runs SET owner = NULL WHERE run_id = $1`, [id]);
+      await cluster.sql('UPDATE devs.runs SET owner = NULL WHERE run_id = $1', [id]);
     };
     await check({ runs, elsewhere, free });
-    await Promise.all([runs.close(), elsewhere.close()]);
   });
 });

@@ -45,8 +45,7 @@ import {
 import { requireAuthor } from './requireAuthor.ts';
 import { requireObjectId, requireOneLine } from './requireCommitParts.ts';
 import { messageWith, STEP_TRAILER, StepCommits } from './StepCommits.ts';
-import type { UserRepository } from './UserRepository.ts';
-import { deliverBranch } from './UserRepository.ts';
+import { deliverBranch, type UserRepository } from './UserRepository.ts';
 import { type UncommittedChanges, uncommittedTree } from './uncommittedTree.ts';
 import { type FolderChange, WorkFolder, type WorkFolderOptions } from './WorkFolder.ts';
 

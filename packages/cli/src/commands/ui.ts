@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { endingWith, type Gate, Orchestrator } from '@devs/core';
+import { DevsError, endingWith, type Gate, Orchestrator } from '@devs/core';
 import type { GateCode, Loopback, LoopbackOptions, UiOptions } from '@devs/ui';
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../exitCodes.ts';
@@ -48,6 +48,7 @@ export function addUi(program: Command, start: Start): void {
 }
 
 async function serveUi({ place, port, file, by }: UiFlags, session: Session): Promise<ExitCode> {
+  if (session.cluster !== null) throw notThere();
   const { createUi, OneTimeCodes, serveOnLoopback } = await import('@devs/ui');
   const at = fileAt(file, session);
   const human = humanFrom(by);
@@ -67,6 +68,12 @@ async function serveUi({ place, port, file, by }: UiFlags, session: Session): Pr
   await served.close();
   return EXIT.ok;
 }
+
+const notThere = (): DevsError =>
+  new DevsError('The page shows runs of a state file, and a cluster is named.', {
+    code: 'RUN_ELSEWHERE',
+    remedy: 'Read and decide with devs show and devs approve, or take a run here with devs pull.',
+  });
 
 type FileAt = Pick<UiOptions, 'dir' | 'file' | 'readCode' | 'readCommit' | 'code' | 'drafts' | 'rewinding'>;
 

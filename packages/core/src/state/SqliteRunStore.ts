@@ -3,8 +3,7 @@ import { DevsError, isDevsError } from '../errors/DevsError.ts';
 import type { EventSink } from '../events/EventBus.ts';
 import { type Fact, tell } from '../events/Fact.ts';
 import { maskSensitiveData } from '../masking/maskSensitiveData.ts';
-import type { FencedLease } from './Fence.ts';
-import { heldLease } from './Fence.ts';
+import { type FencedLease, heldLease } from './Fence.ts';
 import type { HitlSession } from './hitlSession.ts';
 import type {
   AskedQuestion,

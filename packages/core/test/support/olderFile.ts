@@ -5,7 +5,10 @@ import { MIGRATIONS } from '../../src/db/migrations/index.ts';
 /** The bytes of a state file as a release before a migration has left it, after `fill`, which is SQL. */
 export function olderFile(before: number, fill: string): Buffer {
   const db = openScratch();
-  runMigrations(db, MIGRATIONS.filter(({ version }) => version < before));
+  runMigrations(
+    db,
+    MIGRATIONS.filter(({ version }) => version < before),
+  );
   db.exec(fill);
   const file = db.serialize();
   db.close();

@@ -1,8 +1,13 @@
 import { type BaseCheckpointSaver, uuid5 } from '@langchain/langgraph-checkpoint';
 import type { RecordedVisit } from './activeVisit.ts';
 import { graphNsOf, type InnerLevel } from './innerRuns.ts';
-import type { CheckpointAt } from './stepPlace.ts';
 import { ambientConfig } from './toolCalls.ts';
+
+export interface CheckpointAt {
+  readonly threadId: string;
+  readonly checkpointNs: string;
+  readonly checkpointId: string;
+}
 
 /** A task that LangGraph's first attempt ran, or would have run, where this one runs another. */
 export interface FirstTask {

@@ -2,8 +2,7 @@ import type { BaseCheckpointSaver, CheckpointTuple } from '@langchain/langgraph-
 import type { StepKey, StepTimes } from '../../state/StepStore.ts';
 import type { RecordedVisit } from './activeVisit.ts';
 import { askWhose, decidedOn, type OlderStep } from './askWhoseStep.ts';
-import type { InnerTask, StepPlace } from './stepPlace.ts';
-import { recordedPlace } from './stepPlace.ts';
+import { type InnerTask, recordedPlace, type StepPlace } from './stepPlace.ts';
 import { ambientConfig } from './toolCalls.ts';
 
 /**

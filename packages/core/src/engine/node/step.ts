@@ -3,11 +3,17 @@ import { GraphDrained, isGraphBubbleUp } from '@langchain/langgraph';
 import type { OnActivity } from '../../events/Activity.ts';
 import { type Fact, factsOf } from '../../events/Fact.ts';
 import type { StepResult } from '../../state/StepResult.ts';
-import type { NewStep, RecordedStep, Reserve, StepKey, StepKind, StepStore } from '../../state/StepStore.ts';
-import { stepKeyOf } from '../../state/StepStore.ts';
+import {
+  type NewStep,
+  type RecordedStep,
+  type Reserve,
+  type StepKey,
+  type StepKind,
+  type StepStore,
+  stepKeyOf,
+} from '../../state/StepStore.ts';
 import type { StepActivities } from '../activity/StepActivities.ts';
-import type { UsageReport } from '../guards/usage.ts';
-import { UsageReports } from '../guards/usage.ts';
+import { type UsageReport, UsageReports } from '../guards/usage.ts';
 import { isLoopDue, loopTurn, SUPER_STEP_SLICE_MS } from '../loopTurn.ts';
 import { type ActiveVisit, activeVisit, isAlone, isRecorded, type RecordedVisit } from './activeVisit.ts';
 import { admitCall } from './admitCall.ts';

@@ -1,7 +1,7 @@
 import type { EngineStore } from '../EngineStore.ts';
 import type { Visit } from '../visit.ts';
 import type { ActiveVisit, RecordedVisit } from './activeVisit.ts';
-import { firstTaskOf } from './firstTask.ts';
+import { type CheckpointAt, firstTaskOf } from './firstTask.ts';
 import { type InnerLevel, type InnerRuns, isRunAnew, namesOn, relativePlace } from './innerRuns.ts';
 import { ambientConfig, attemptOf, currentToolCall } from './toolCalls.ts';
 
@@ -32,12 +32,6 @@ export interface InnerTask {
   readonly checkpoint: CheckpointAt;
   /** Whether the checkpoint is in the state file: the task has the same id when the node runs again. */
   readonly isKept: boolean;
-}
-
-export interface CheckpointAt {
-  readonly threadId: string;
-  readonly checkpointNs: string;
-  readonly checkpointId: string;
 }
 
 /**

@@ -10,8 +10,7 @@ import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
 import type { AgentCall, AnswerRequest, AnswerResult, StageAgents } from '../../orchestration/ports.ts';
 import type { PipelineDeps } from '../../orchestration/task/pipelineDeps.ts';
 import type { HitlSession } from '../../state/hitlSession.ts';
-import type { NewStep, Reserve, StepKey } from '../../state/StepStore.ts';
-import { stepKeyOf } from '../../state/StepStore.ts';
+import { type NewStep, type Reserve, type StepKey, stepKeyOf } from '../../state/StepStore.ts';
 import type { Lease } from '../../state/ThreadStore.ts';
 import { answerRequest, stageOf } from './answerRequest.ts';
 

@@ -1,6 +1,5 @@
 import type { OrchestrationApp } from '../../orchestration/orchestrationApp.ts';
-import type { StepSummary } from '../../state/StepStore.ts';
-import { stepKeyOf } from '../../state/StepStore.ts';
+import { type StepSummary, stepKeyOf } from '../../state/StepStore.ts';
 import type { EarlierPlan } from './withoutLaterWork.ts';
 
 /** What undone tasks have on the run's branch. */

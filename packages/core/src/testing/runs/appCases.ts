@@ -35,13 +35,13 @@ const STARTS: readonly RunsCase[] = [
     name: 'a run that nobody has started is not found',
     async check({ runs }) {
       const app = mailApp(runs, 'works');
-      for (const found of [
-        app.values('nobody'),
-        app.start('nobody'),
-        app.cancel('nobody'),
-        drive(app, 'nobody'),
-      ])
-        await assert.rejects(found, rejected('THREAD_NOT_FOUND'));
+      const finds: readonly (() => Promise<unknown>)[] = [
+        () => app.values('nobody'),
+        () => app.start('nobody'),
+        () => app.cancel('nobody'),
+        () => drive(app, 'nobody'),
+      ];
+      for (const find of finds) await assert.rejects(find, rejected('THREAD_NOT_FOUND'));
       await assert.rejects(
         app.decide({ sessionId: 'nobody', artifactHash: 'a'.repeat(64) }, YES),
         rejected('GATE_NOT_FOUND'),
