@@ -67,11 +67,20 @@ export class Fleet {
     };
   }
 
-  async end(): Promise<void> {
+  /** Lets each finish what it does: whoever has lost a run says so. */
+  retire(): Promise<void> {
+    return this.#endAll('SIGTERM');
+  }
+
+  end(): Promise<void> {
+    return this.#endAll('SIGKILL');
+  }
+
+  async #endAll(signal: NodeJS.Signals): Promise<void> {
     await Promise.all(
       this.workers.map(async (worker) => {
         const gone = once(worker, 'exit');
-        worker.kill('SIGKILL');
+        worker.kill(signal);
         await gone;
       }),
     );

@@ -11,5 +11,5 @@ test(
     const report = await runClusterChaos({ kills: KILLS, ...(KILLS === 1 && { workers: 2, slots: 2 }) });
     expect(report).toMatchObject({ kills: KILLS, violations: [] });
   },
-  longer(60_000, KILLS / 10),
+  longer(600_000, KILLS / 40),
 );

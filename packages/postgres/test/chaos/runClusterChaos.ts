@@ -82,6 +82,7 @@ class Chaos {
     await this.#fill();
     await Promise.all(Array.from({ length: workers }, () => this.#parts.fleet.add()));
     await Promise.all([this.#answer(), this.#strikeAll(kills).finally(() => (this.#isOver = true))]);
+    await this.#parts.fleet.retire();
     return this.#report();
   }
 

@@ -23,4 +23,9 @@ const worker = await Worker.start(runs, {
   },
 });
 process.stdout.write('ready\n');
-process.once('SIGTERM', () => void worker.stop({ drainMs: 5000 }).then(() => runs.close()));
+const end = async (): Promise<void> => {
+  await worker.stop({ drainMs: 5000 });
+  await runs.close();
+  process.exit(0);
+};
+process.once('SIGTERM', () => void end());
